@@ -1,0 +1,130 @@
+"""Answers that are alike enough share a cluster, and their likelihoods add up.
+
+Step 4 of the paper's Algorithms 2 and 3. The paper's clusters D(i) may overlap, which would
+count probability twice; here every answer belongs to exactly one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from core.uncertainty import checks
+from core.uncertainty.checks import Floats, Integers
+
+
+def likelihood_order(log_likelihoods: ArrayLike) -> Integers:
+    """Return the indices that put answers in order of falling likelihood; ties keep theirs.
+
+    Parameters
+    ----------
+    log_likelihoods : array_like, (n,)
+        In nats.
+
+    Returns
+    -------
+    ndarray of int64, (n,)
+
+    Raises
+    ------
+    ValueError
+        If there are none, or one is NaN.
+    """
+    values = checks.numbers(log_likelihoods, "log_likelihoods", dimensions=1)
+    return np.argsort(-values, kind="stable").astype(np.int64)
+
+
+def cluster(similarity_matrix: ArrayLike, threshold: float) -> Integers:
+    """Group answers that come in order of falling likelihood.
+
+    Each answer joins the most similar centre at or above the threshold (of several equally
+    similar ones, the earliest), or becomes a centre itself. So a centre is the likeliest
+    answer of its cluster.
+
+    Parameters
+    ----------
+    similarity_matrix : array_like, (n, n)
+        In [0, 1]; entry (i, j) is how alike answers i and j are. Of an asymmetric matrix
+        only the lower triangle is read: a later answer's likeness to an earlier centre.
+    threshold : float
+        The paper's τ, in [0, 1]; the paper takes 0.25.
+
+    Returns
+    -------
+    ndarray of int64, (n,)
+        The label of each answer, 0..m-1 in order of the centres.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is empty, not square, NaN or outside [0, 1], or the threshold is.
+    """
+    similarity = checks.numbers(similarity_matrix, "The similarity matrix", dimensions=2)
+    checks.shape(similarity, (len(similarity), len(similarity)), "The similarity matrix")
+    if similarity.min() < 0 or similarity.max() > 1:
+        raise ValueError("The similarity matrix must lie between 0 and 1: divide it by its range.")
+    checks.threshold(threshold)
+
+    centre_indices: list[int] = []
+    labels = np.empty(len(similarity), dtype=np.int64)
+    for answer, row in enumerate(similarity):
+        to_centres = row[centre_indices]
+        nearest = int(to_centres.argmax()) if centre_indices else 0  # argmax: the earliest of ties
+        if not centre_indices or to_centres[nearest] < threshold:
+            nearest = len(centre_indices)
+            centre_indices.append(answer)
+        labels[answer] = nearest
+    return labels
+
+
+def centres(labels: ArrayLike) -> Integers:
+    """Return the index of each cluster's first member: its centre, as :func:`cluster` labels.
+
+    Parameters
+    ----------
+    labels : array_like of int, (n,)
+        0..m-1, all in use.
+
+    Returns
+    -------
+    ndarray of int64, (m,)
+    """
+    return np.unique(checks.labels(labels), return_index=True)[1].astype(np.int64)
+
+
+def aggregate(log_likelihoods: ArrayLike, labels: ArrayLike, axis: int = -1) -> Floats:
+    """Add up the likelihoods within each cluster, on logarithms.
+
+    Parameters
+    ----------
+    log_likelihoods : array_like
+        In nats, with n entries along `axis`; -inf is probability 0.
+    labels : array_like of int, (n,)
+        0..m-1, all in use.
+    axis : int, default -1
+        The axis whose entries are grouped.
+
+    Returns
+    -------
+    ndarray of float64
+        The shape of `log_likelihoods`, with m entries along `axis`.
+
+    Raises
+    ------
+    ValueError
+        If there is NaN, or the labels do not fit the axis.
+    """
+    values = checks.numbers(log_likelihoods, "log_likelihoods")
+    if not -values.ndim <= axis < values.ndim:
+        raise ValueError(f"log_likelihoods has no axis {axis}: it has {values.ndim} dimension(s).")
+    groups = checks.labels(labels, length=values.shape[axis])
+    members = np.moveaxis(values, axis, 0)
+    # Scaled by the likeliest member of each cluster, so that no exponential underflows that
+    # matters; a cluster of probability 0 has none, and any finite scale does.
+    peak = np.full((groups.max() + 1, *members.shape[1:]), -np.inf)
+    np.maximum.at(peak, groups, members)
+    peak[np.isneginf(peak)] = 0
+    total = np.zeros_like(peak)
+    np.add.at(total, groups, np.exp(members - peak[groups]))
+    with np.errstate(divide="ignore"):
+        return np.moveaxis(np.log(total) + peak, 0, axis)

@@ -1,0 +1,186 @@
+"""The mutual information of a joint distribution, and everything a page can show of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from core.uncertainty import checks
+from core.uncertainty.checks import Floats
+from core.uncertainty.clustering import aggregate
+from core.uncertainty.logarithms import log_normalise, log_sum_exp, without_rounding
+
+
+@dataclass(frozen=True, eq=False)
+class MutualInformation:
+    """An estimate of mutual information, with what it was computed from.
+
+    Attributes
+    ----------
+    value : float
+        The estimate, in nats. At least 0 for γ = 0 and no correction, else possibly
+        negative; exactly 0 where it differs from 0 by rounding only.
+    joint : ndarray of float64
+        The normalised joint distribution μ̂: one entry for each distinct tuple, (u,), or a
+        matrix, (m, c), of first answer (row) and second answer (column). Sums to 1.
+    product : ndarray of float64
+        The product μ̂⊗ of the joint's marginals, entry by entry.
+    contributions : ndarray of float64
+        What each entry adds, μ̂ ln((μ̂ + γ₁) / (μ̂⊗ + γ₂)), in nats: their sum is `plug_in`.
+    log_mass : float
+        The logarithm of what was normalised by: of the sampled mass Z, or of a count.
+    correction : float
+        What was added for bias, in nats: ``value = plug_in + correction``; 0 without one.
+    """
+
+    value: float
+    joint: Floats
+    product: Floats
+    contributions: Floats
+    log_mass: float
+    correction: float = 0.0
+
+    @property
+    def plug_in(self) -> float:
+        """The sum of the contributions, in nats: the estimate before any correction."""
+        return float(self.contributions.sum())
+
+
+def compare(
+    log_joint: Floats,
+    log_product: Floats,
+    log_mass: float,
+    *,
+    gamma_1: float = 0.0,
+    gamma_2: float = 0.0,
+    correction: float = 0.0,
+) -> MutualInformation:
+    """Compare a joint distribution with the product of its marginals (Algorithms 1-3, last step).
+
+    Parameters
+    ----------
+    log_joint, log_product : ndarray of one shape
+        Normalised, in nats.
+    log_mass : float
+        The logarithm of what they were normalised by.
+    gamma_1, gamma_2 : float, default 0
+        The paper's stabilisation parameters, at least 0.
+    correction : float, default 0
+        Added to the sum of the contributions, in nats.
+    """
+    checks.stabilisers(gamma_1, gamma_2)
+    joint = np.exp(log_joint)
+    # ln 0 and -inf minus -inf turn up where the joint is 0; by convention 0 ln 0 is 0.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_ratio = np.logaddexp(log_joint, np.log(gamma_1)) - np.logaddexp(
+            log_product, np.log(gamma_2)
+        )
+        contributions = np.where(joint > 0, joint * log_ratio, 0.0)
+
+    product = np.exp(log_product)
+    for array in (joint, product, contributions):
+        array.setflags(write=False)
+    return MutualInformation(
+        value=without_rounding(float(contributions.sum()) + correction),
+        joint=joint,
+        product=product,
+        contributions=contributions,
+        log_mass=float(log_mass),
+        correction=correction,
+    )
+
+
+def from_rows(
+    log_first: Floats,
+    log_rows: Floats,
+    log_mass: float,
+    *,
+    gamma_1: float = 0.0,
+    gamma_2: float = 0.0,
+    correction: float = 0.0,
+) -> MutualInformation:
+    """Return the information of first answer i, (m,), and second answer t given i, (m, c).
+
+    Both are normalised, in nats; the other parameters are those of :func:`compare`.
+    """
+    log_joint = log_first[:, None] + log_rows
+    log_second = log_sum_exp(log_joint, axis=0)
+    return compare(
+        log_joint,
+        log_first[:, None] + log_second[None, :],
+        log_mass,
+        gamma_1=gamma_1,
+        gamma_2=gamma_2,
+        correction=correction,
+    )
+
+
+def exact(log_joint: ArrayLike) -> MutualInformation:
+    """Return the mutual information of a whole table; for n > 2, D(joint, product of marginals).
+
+    Parameters
+    ----------
+    log_joint : array_like, n-dimensional, n >= 2
+        The log probability of every outcome, in nats; -inf is an outcome that never comes.
+        Divided by its sum before anything else.
+
+    Returns
+    -------
+    MutualInformation
+        With arrays of the shape of `log_joint`.
+
+    Raises
+    ------
+    ValueError
+        If the table has fewer than two dimensions, NaN, positive entries, or no mass.
+    """
+    table = checks.log_probabilities(log_joint, "log_joint")
+    if table.ndim < 2:
+        raise ValueError("log_joint must have two or more dimensions: one for each answer.")
+    checks.normalisable(table, "log_joint")
+
+    log_p, log_mass = log_normalise(table)
+    axes = range(log_p.ndim)
+    log_product = np.zeros_like(log_p)
+    for kept in axes:
+        others = tuple(axis for axis in axes if axis != kept)
+        log_product = log_product + log_sum_exp(log_p, others, keepdims=True)
+    return compare(log_p, log_product, float(log_mass))
+
+
+def merge(
+    estimate: MutualInformation, row_labels: ArrayLike, column_labels: ArrayLike | None = None
+) -> MutualInformation:
+    """Merge rows and columns of a finished joint; this never raises the information.
+
+    Coarser answers carry less information (data processing). Re-clustering the evidence is
+    something else, and may raise it: its rows are then conditioned on other texts.
+
+    Parameters
+    ----------
+    estimate : MutualInformation
+        With an (m, c) joint.
+    row_labels : array_like of int, (m,)
+        0..m'-1, all in use.
+    column_labels : array_like of int, (c,), optional
+        The same for columns; `row_labels`, if None.
+
+    Returns
+    -------
+    MutualInformation
+        Of the merged joint, with γ = 0, no correction, and the old `log_mass`.
+
+    Raises
+    ------
+    ValueError
+        If the joint is no matrix or the labels do not fit it.
+    """
+    if estimate.joint.ndim != 2:
+        raise ValueError("Only a joint with rows and columns can be merged, not a list of tuples.")
+    with np.errstate(divide="ignore"):
+        log_joint = np.log(estimate.joint)
+    columns = row_labels if column_labels is None else column_labels
+    merged = exact(aggregate(aggregate(log_joint, row_labels, axis=0), columns, axis=1))
+    return replace(merged, log_mass=estimate.log_mass)

@@ -1,0 +1,210 @@
+"""How far two answers to one query depend on each other: the paper's epistemic score.
+
+A model that knows says the same whatever answer its prompt suggests, so that answers are
+independent; a model that does not know repeats the suggestion. From what a back end can do:
+
+- it scores any text: :func:`from_conditionals` (Algorithm 3), :func:`certified_lower_bound`
+- it scores its own samples: :func:`from_tuples` (Algorithms 1 and 2)
+- it only samples: :func:`from_counts`
+- it is a known table: :func:`exact`
+
+Estimates can exceed the exact value, most at small k and small γ.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from core.uncertainty import checks
+from core.uncertainty.certified import certified_lower_bound, lump
+from core.uncertainty.checks import Floats
+from core.uncertainty.clustering import aggregate
+from core.uncertainty.joint import MutualInformation, compare, exact, from_rows, merge
+from core.uncertainty.logarithms import log_normalise
+from core.uncertainty.tuples import (
+    ClusteredTuples,
+    Tuples,
+    cluster_tuples,
+    deduplicate,
+    encode,
+)
+
+__all__ = [
+    "ClusteredTuples",
+    "MutualInformation",
+    "certified_lower_bound",
+    "cluster_tuples",
+    "exact",
+    "from_conditionals",
+    "from_counts",
+    "from_tuples",
+    "lump",
+    "merge",
+]
+
+
+def from_tuples(
+    tuples: Tuples, log_probabilities: ArrayLike, *, gamma_1: float = 0.0, gamma_2: float = 0.0
+) -> MutualInformation:
+    """Estimate from sampled tuples and their probabilities (Algorithm 1, Section 4.1).
+
+    Algorithm 2 (Section 4.2) is the same with the labels and log probabilities of
+    :func:`cluster_tuples`.
+
+    Parameters
+    ----------
+    tuples : sequence of k tuples of n answers, or ndarray of int, (k, n)
+        n >= 2. A repeated tuple counts once.
+    log_probabilities : array_like, (k,)
+        The log probability of each tuple under the pseudo joint distribution, in nats.
+    gamma_1, gamma_2 : float, default 0
+        The stabilisation parameters, at least 0; the paper often takes 1/k.
+
+    Returns
+    -------
+    MutualInformation
+        With one entry for each distinct tuple, (u,), in the order first seen. For γ = 0 its
+        value is at least 0 and at most ΣH_i - max H_i over the coordinates' entropies; it
+        is 0 for independent answers only if the tuples form a full product.
+
+    Raises
+    ------
+    ValueError
+        If the tuples are empty, ragged, shorter than 2 or do not fit the probabilities; if
+        a repeated tuple has two probabilities; if there is NaN, a positive logarithm, no
+        mass, or a negative γ.
+    """
+    codes = encode(tuples)
+    sampled = checks.log_probabilities(log_probabilities, "log_probabilities", dimensions=1)
+    checks.shape(sampled, (len(codes),), "log_probabilities")
+    checks.normalisable(sampled, "log_probabilities")
+
+    first = deduplicate(codes, sampled)
+    log_joint, log_mass = log_normalise(sampled[first])
+    # The marginal of a coordinate: all the distinct tuples with the same answer there.
+    log_product = np.zeros_like(log_joint)
+    for answers in codes[first].T:
+        log_product += aggregate(log_joint, answers)[answers]
+    return compare(log_joint, log_product, float(log_mass), gamma_1=gamma_1, gamma_2=gamma_2)
+
+
+def from_conditionals(
+    log_marginal: ArrayLike,
+    log_conditionals: ArrayLike,
+    *,
+    gamma_1: float = 0.0,
+    gamma_2: float = 0.0,
+) -> MutualInformation:
+    """Estimate from the likelihoods of every answer after every answer (Algorithm 3, Section 6).
+
+    Parameters
+    ----------
+    log_marginal : array_like, (m,)
+        ln μ'₁(i) = ln Q(i|F₀(x)) of each cluster, in nats; need not be normalised.
+    log_conditionals : array_like, (m, m)
+        Row i, column t: ln μ'₂(t|i) = ln Q(t|F₁(x, i)), in nats; need not be normalised.
+    gamma_1, gamma_2 : float, default 0
+        The stabilisation parameters, at least 0; the paper's experiments take 0.
+
+    Returns
+    -------
+    MutualInformation
+        With (m, m) arrays, rows the first answer; `log_mass` is ln Z, the sampled mass. For
+        γ = 0, 0 <= value <= min(H(first), H(second)) <= ln m.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit; if there is NaN, a positive logarithm, a marginal or a row
+        without mass, or a negative γ.
+    """
+    marginal = checks.log_probabilities(log_marginal, "log_marginal", dimensions=1)
+    rows = checks.log_probabilities(log_conditionals, "log_conditionals", dimensions=2)
+    checks.shape(rows, (marginal.size, marginal.size), "log_conditionals")
+    checks.normalisable(marginal, "log_marginal")
+    checks.normalisable(rows, "log_conditionals", axis=1)
+
+    log_first, log_mass = log_normalise(marginal)
+    log_rows, _ = log_normalise(rows, axis=1)
+    return from_rows(log_first, log_rows, float(log_mass), gamma_1=gamma_1, gamma_2=gamma_2)
+
+
+def from_counts(
+    first_counts: ArrayLike,
+    second_counts: ArrayLike,
+    *,
+    correction: str | None = "miller-madow",
+) -> MutualInformation:
+    """Estimate from how often answers came, for a back end without probabilities.
+
+    Not in the paper. Ask for at least 30 second answers after each distinct first answer:
+    fewer leave a bias that the correction cannot take away.
+
+    Parameters
+    ----------
+    first_counts : array_like, (m,)
+        How often each distinct first answer came.
+    second_counts : array_like, (m, c)
+        Row i: how often each second answer came after first answer i was told.
+    correction : {"miller-madow", None}, default "miller-madow"
+        Whether to correct for the bias of entropies of counts.
+
+    Returns
+    -------
+    MutualInformation
+        With (m, c) arrays, rows weighted by how often the first answer came;
+        ``value = plug_in + correction`` may be negative. `log_mass` is the logarithm of the
+        number of first answers.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit; if a count is NaN, negative or no whole number; if there is no
+        first answer, or a first answer without second answers; if the correction is unknown.
+
+    Notes
+    -----
+    Counts make an entropy too small, by about (K - 1) / 2N for N draws of which K kinds
+    were seen (Miller, 1955). M.I. = H(Y₂) - Σ w_i H(Y₂|i), so each entropy gets its own.
+    H(Y₂) is of a mixture: if answers are independent, rows of N_i draws with weights w_i
+    tell as much about it as N = 1 / Σ(w_i² / N_i) draws of one kind (ΣN_i, if N_i goes with
+    w_i). So the score of a model that knows is centred on 0; a dependent one stays a little
+    too high.
+    """
+    first = _counts(first_counts, "first_counts", dimensions=1)
+    second = _counts(second_counts, "second_counts", dimensions=2)
+    checks.shape(second, (first.size, second.shape[1]), "second_counts")
+    if correction not in ("miller-madow", None):
+        raise ValueError(f"Unknown correction {correction!r}: choose 'miller-madow' or None.")
+    came = first > 0
+    if not came.any():
+        raise ValueError("first_counts are all 0: sample at least one first answer.")
+    draws = second.sum(axis=1)
+    if (draws[came] == 0).any():
+        raise ValueError("A first answer has no second answers: sample some, or leave it out.")
+
+    weights = first / first.sum()
+    bias = _miller_madow(weights[came], second[came], draws[came]) if correction else 0.0
+    # A first answer that never came weighs nothing; its row may be anything, so 0 / 1.
+    with np.errstate(divide="ignore"):
+        log_first = np.log(weights)
+        log_rows = np.log(second / np.maximum(draws, 1)[:, None])
+    return from_rows(log_first, log_rows, float(np.log(first.sum())), correction=bias)
+
+
+def _miller_madow(weights: Floats, second: Floats, draws: Floats) -> float:
+    """Return what to add to the plug-in information: the correction of H(Y₂) less the rows'."""
+    marginal_draws = 1 / (weights**2 / draws).sum()
+    marginal_kinds = (second.sum(axis=0) > 0).sum()
+    row_kinds = (second > 0).sum(axis=1)
+    of_marginal = (marginal_kinds - 1) / (2 * marginal_draws)
+    of_rows = (weights * (row_kinds - 1) / (2 * draws)).sum()
+    return float(of_marginal - of_rows)
+
+
+def _counts(values: ArrayLike, name: str, *, dimensions: int) -> Floats:
+    counts = checks.numbers(values, name, dimensions=dimensions)
+    if not (np.isfinite(counts).all() and (counts >= 0).all() and (counts % 1 == 0).all()):
+        raise ValueError(f"{name} must be whole numbers of at least 0: give counts, not shares.")
+    return counts

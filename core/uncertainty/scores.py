@@ -1,0 +1,269 @@
+"""Seven scores of one query's evidence, each with the answer it would serve.
+
+A score has a value to show and a *doubt*, which is larger the more one should doubt, for
+thresholds and rankings. The paper's baselines stand in its Section 6, the scores of Ahdritz
+et al. and Johnson et al. in its related work (Appendix), the certified one is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from core.uncertainty import certified
+from core.uncertainty.evidence import Evidence
+from core.uncertainty.logarithms import entropy, without_rounding
+from core.uncertainty.mutual_information import from_conditionals
+
+Unit = Literal["nats", "probability"]
+
+
+@dataclass(frozen=True)
+class Score:
+    """One score of one query.
+
+    Attributes
+    ----------
+    name : str
+        A key of `SCORES`.
+    value : float or None
+        What is shown, in `unit`; None if the evidence cannot tell.
+    doubt : float or None
+        Larger means "doubt more"; None exactly if the value is.
+    answer : str
+        What this score serves if its doubt is small enough.
+    unit : {"nats", "probability"}
+        Of the value.
+    reason : str or None
+        Why there is no value; None if there is one.
+    """
+
+    name: str
+    value: float | None
+    doubt: float | None
+    answer: str
+    unit: Unit
+    reason: str | None = None
+
+    @property
+    def available(self) -> bool:
+        """Whether there is a value."""
+        return self.value is not None
+
+
+def greedy_probability(evidence: Evidence) -> Score:
+    """T0: the probability of the response at temperature zero, which it serves.
+
+    The doubt is -ln p: 1 - p would tie long answers at 1.
+    """
+    log_p = min(evidence.greedy_log_likelihood, 0.0)
+    return Score(
+        "greedy_probability", float(np.exp(log_p)), abs(log_p), evidence.greedy, "probability"
+    )
+
+
+def semantic_entropy(evidence: Evidence) -> Score:
+    """S.E.: the entropy H(Y₁) of the normalised clusters (Kuhn et al.), in [0, ln m]."""
+    value = without_rounding(float(entropy(evidence.log_first)))
+    return Score("semantic_entropy", value, value, evidence.likeliest_first, "nats")
+
+
+def self_verification(evidence: Evidence) -> Score:
+    """S.V.: p(True) / (p(True) + p(False)), asked about the answer S.E. serves (Kadavath et al.).
+
+    Unavailable, and never 0, if the model was not asked about that text.
+    """
+    answer = evidence.likeliest_first
+    if answer not in evidence.verification:
+        reason = f"The model was not asked whether “{answer}” is correct."
+        return Score("self_verification", None, None, answer, "probability", reason)
+    log_true, log_false = evidence.verification[answer]
+    doubt = float(np.logaddexp(0.0, log_false - log_true))  # -ln(t / (t + f))
+    return Score("self_verification", float(np.exp(-doubt)), doubt, answer, "probability")
+
+
+def mutual_information(evidence: Evidence) -> Score:
+    """M.I.: how far a second answer depends on the first (Algorithm 3)."""
+    value = evidence.mutual_information.value
+    return Score("mutual_information", value, value, evidence.likeliest_second, "nats")
+
+
+def min_conditional_entropy(evidence: Evidence) -> Score:
+    """The least H(Y₂|Y₁ = i) over the told centres i (Ahdritz et al.), in [0, ln m].
+
+    Low means that some answer is copied as soon as it is told: the doubt is its negative.
+    """
+    value = without_rounding(float(entropy(evidence.log_second_given_first, axis=1).min()))
+    return Score("min_conditional_entropy", value, 0.0 - value, evidence.likeliest_first, "nats")
+
+
+def pair_covariance(evidence: Evidence) -> Score:
+    """Σ over clusters of p̂(y, y) - p̂(y)² (Johnson et al.), in [-1, 1].
+
+    p̂(y) is the first answer's probability μ̂₁(y), and p̂(y, y) = μ̂₁(y) μ̂₂(y|y) that of
+    the same answer twice.
+    """
+    first = np.exp(evidence.log_first)
+    repeated = np.exp(np.diag(evidence.log_second_given_first))
+    value = without_rounding(float((first * (repeated - first)).sum()))
+    return Score("pair_covariance", value, value, evidence.likeliest_first, "probability")
+
+
+def certified_mutual_information(evidence: Evidence, *, lumped: bool = False) -> Score:
+    """Return a certain lower bound of the model's mutual information (see ``certified``).
+
+    Of the texts as they are, so it depends on no similarity, threshold or γ; `lumped`
+    counts each cluster as one answer instead. Unavailable if every response was cut off, or
+    if likelihoods do not belong to whole answers and add up to more than 1.
+    """
+    name, answer = "certified_mutual_information", evidence.likeliest_second
+    table = evidence.certified_table(lumped=lumped)
+    if table is None:
+        reason = "No response came to its end, so none has a likelihood as a whole answer."
+        return Score(name, None, None, answer, "nats", reason)
+    try:
+        value = certified.certified_lower_bound(*table)
+    except ValueError as error:
+        return Score(name, None, None, answer, "nats", str(error))
+    return Score(name, value, value, answer, "nats")
+
+
+@dataclass(frozen=True)
+class ScoreInfo:
+    """What a page and a report say about a score.
+
+    Attributes
+    ----------
+    symbol : str
+        What the paper and the charts call it.
+    title : str
+        Its name in plain words.
+    function : callable
+        From evidence to score.
+    unit : {"nats", "probability"}
+        Of the value.
+    range : str
+        Between what values it lies.
+    explanation : str
+        At most two sentences for a tooltip.
+    reference : str
+        Where it comes from.
+    """
+
+    symbol: str
+    title: str
+    function: Callable[[Evidence], Score]
+    unit: Unit
+    range: str
+    explanation: str
+    reference: str
+
+
+#: Every score by name, the paper's first. A new score is a function above and a line here.
+SCORES: dict[str, ScoreInfo] = {
+    "mutual_information": ScoreInfo(
+        symbol="M.I.",
+        title="Mutual information",
+        function=mutual_information,
+        unit="nats",
+        range="0 to ln(number of clusters)",
+        explanation="How much a second answer depends on a first one that the prompt suggests. "
+        "High means the model repeats suggestions because it does not know.",
+        reference="Algorithm 3; Section 6",
+    ),
+    "semantic_entropy": ScoreInfo(
+        symbol="S.E.",
+        title="Semantic entropy",
+        function=semantic_entropy,
+        unit="nats",
+        range="0 to ln(number of clusters)",
+        explanation="How much the sampled answers differ in meaning. "
+        "High also when there simply are many right answers.",
+        reference="Kuhn et al.; Section 6, baseline (ii)",
+    ),
+    "greedy_probability": ScoreInfo(
+        symbol="T0",
+        title="Probability of the greedy answer",
+        function=greedy_probability,
+        unit="probability",
+        range="0 to 1",
+        explanation="How probable the model finds the answer it gives at temperature zero. "
+        "Long answers, and one of many right ones, look doubtful.",
+        reference="Section 6, baseline (i)",
+    ),
+    "self_verification": ScoreInfo(
+        symbol="S.V.",
+        title="Self-verification",
+        function=self_verification,
+        unit="probability",
+        range="0 to 1",
+        explanation="How probable the model finds “True” when asked whether its most "
+        "probable answer is correct.",
+        reference="Kadavath et al.; Section 6, baseline S.V.",
+    ),
+    "min_conditional_entropy": ScoreInfo(
+        symbol="min C.E.",
+        title="Minimum conditional entropy",
+        function=min_conditional_entropy,
+        unit="nats",
+        range="0 to ln(number of clusters)",
+        explanation="How undecided the model remains after the suggestion it follows most. "
+        "Low means it copies, but also that it is simply sure.",
+        reference="Ahdritz et al.; related work",
+    ),
+    "pair_covariance": ScoreInfo(
+        symbol="Pair cov.",
+        title="Pair covariance",
+        function=pair_covariance,
+        unit="probability",
+        range="-1 to 1",
+        explanation="How much more often the same answer comes twice in a row than it would "
+        "by chance. High means the model repeats what it was told.",
+        reference="Johnson et al.; related work",
+    ),
+    "certified_mutual_information": ScoreInfo(
+        symbol="M.I. ≥",
+        title="Certified mutual information",
+        function=certified_mutual_information,
+        unit="nats",
+        range="0 to ln(number of responses)",
+        explanation="The mutual information is at least this, whatever was not sampled. "
+        "Low can also mean that too little has been seen yet.",
+        reference="Theorem 1, with a bound of ours",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class DoubtDecomposition:
+    """The entropy of the second answer in two parts: ``total = epistemic + remaining``.
+
+    Attributes
+    ----------
+    total : float
+        H(Y₂), in nats.
+    epistemic : float
+        M.I. with γ = 0, in nats: doubt for want of knowledge, at least as estimated.
+    remaining : float
+        H(Y₂|Y₁), in nats: the doubt that stays whatever answer is told.
+    """
+
+    total: float
+    epistemic: float
+    remaining: float
+
+
+def doubt_decomposition(evidence: Evidence) -> DoubtDecomposition:
+    """Return H(Y₂) = M.I. + H(Y₂|Y₁), all in nats, for γ = 0 whatever the evidence has."""
+    information = from_conditionals(
+        evidence.cluster_log_marginal, evidence.cluster_log_conditionals
+    )
+    rows = entropy(evidence.log_second_given_first, axis=1)
+    return DoubtDecomposition(
+        total=float(entropy(evidence.log_second)),
+        epistemic=information.value,
+        remaining=float(np.exp(evidence.log_first) @ rows),
+    )

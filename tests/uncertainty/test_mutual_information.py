@@ -1,0 +1,354 @@
+"""The paper's estimators against its example, its listing, hand-made tables and theory."""
+
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from core.uncertainty.clustering import aggregate, cluster
+from core.uncertainty.logarithms import entropy
+from core.uncertainty.mutual_information import (
+    cluster_tuples,
+    exact,
+    from_conditionals,
+    from_counts,
+    from_tuples,
+)
+from core.uncertainty.similarity import pairwise
+
+LISTING = json.loads((Path(__file__).parent / "data" / "estimator_listing.json").read_text())
+LIKELIHOODS = st.floats(-2000, 0) | st.floats(-5, 0)
+
+
+@st.composite
+def conditionals(draw):
+    m = draw(st.integers(1, 6))
+    return draw(arrays(float, m, elements=LIKELIHOODS)), draw(
+        arrays(float, (m, m), elements=LIKELIHOODS)
+    )
+
+
+@st.composite
+def weighted_tuples(draw):
+    n = draw(st.integers(2, 5))
+    one = st.tuples(*[st.integers(0, 3)] * n)
+    tuples = draw(st.lists(one, min_size=1, max_size=20, unique=True))
+    return tuples, draw(arrays(float, len(tuples), elements=LIKELIHOODS))
+
+
+def entropy_of(probabilities):
+    with np.errstate(divide="ignore"):
+        return float(entropy(np.log(probabilities)))
+
+
+# ---- Algorithm 3 ----
+
+
+def test_the_appendix_example():
+    """What the paper prints for "What is the capital of the UK?"; some digits rounded down."""
+    texts = ["London", "London, UK", "Paris", "Berlin"]
+    labels = cluster(pairwise(texts), 0.25)
+    marginal = aggregate(np.log([0.5, 0.2, 0.1, 0.05]), labels)
+    after_london = aggregate(np.log([0.6, 0.15, 0.05, 0.04]), labels)
+    np.testing.assert_allclose(np.exp(marginal), [0.7, 0.1, 0.05])
+    np.testing.assert_allclose(np.exp(after_london), [0.75, 0.05, 0.04])
+    assert np.exp(after_london).sum() == pytest.approx(0.84)  # Z_1
+
+    # The paper omits the other two rows; any will do for what it prints.
+    result = from_conditionals(marginal, [after_london, after_london, after_london])
+    assert np.exp(result.log_mass) == pytest.approx(0.85)  # Z
+    np.testing.assert_allclose(result.joint.sum(axis=1), [0.82, 0.11, 0.05], atol=0.01)
+    row = result.joint[0] / result.joint[0].sum()
+    np.testing.assert_allclose(row, [0.89, 0.06, 0.04], atol=0.01)
+    assert result.value == 0  # equal rows: the second answer does not care about the first
+
+
+def test_algorithm_3_by_hand():
+    marginal, rows = np.array([0.6, 0.2]), np.array([[0.4, 0.1], [0.2, 0.6]])
+    joint = np.array([[0.75 * 0.8, 0.75 * 0.2], [0.25 * 0.25, 0.25 * 0.75]])
+    product = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    for gammas in [(0, 0), (0.1, 0.1), (0.01, 0.2)]:
+        result = from_conditionals(
+            np.log(marginal), np.log(rows), gamma_1=gammas[0], gamma_2=gammas[1]
+        )
+        terms = joint * np.log((joint + gammas[0]) / (product + gammas[1]))
+        np.testing.assert_allclose(result.joint, joint)
+        np.testing.assert_allclose(result.product, product)
+        np.testing.assert_allclose(result.contributions, terms, atol=1e-15)
+        assert result.value == pytest.approx(terms.sum(), abs=1e-14)
+        assert np.exp(result.log_mass) == pytest.approx(0.8)
+        assert result.correction == 0
+
+
+def test_gamma_may_make_it_negative_and_nothing_is_clamped():
+    independent = from_conditionals(np.log([0.5, 0.5]), np.log([[0.5, 0.5]] * 2), gamma_2=0.1)
+    assert independent.value == pytest.approx(np.log(0.25 / 0.35))
+    assert independent.value < 0
+
+
+def test_a_copied_answer_gives_the_entropy():
+    marginal = np.log([0.5, 0.3, 0.1])
+    copying = np.full((3, 3), -np.inf)
+    np.fill_diagonal(copying, -0.5)
+    expected = entropy_of(np.array([5, 3, 1]) / 9)
+    assert from_conditionals(marginal, copying).value == pytest.approx(expected, abs=1e-14)
+
+
+def test_likelihoods_of_e_to_the_minus_2000():
+    marginal, rows = np.log([0.6, 0.3]), np.log([[0.7, 0.2], [0.1, 0.8]])
+    near, far = from_conditionals(marginal, rows), from_conditionals(marginal - 2000, rows - 2000)
+    assert far.value == pytest.approx(near.value, abs=1e-11)
+    assert far.log_mass == pytest.approx(near.log_mass - 2000)
+    # And within one row: the answer that is never repeated adds nothing, not NaN.
+    assert from_conditionals([-1, -1], [[-1, -2000], [-2000, -1]]).value == pytest.approx(np.log(2))
+
+
+@given(conditionals())
+def test_algorithm_3_is_bounded_by_both_entropies(case):
+    result = from_conditionals(*case)
+    first, second = entropy_of(result.joint.sum(axis=1)), entropy_of(result.joint.sum(axis=0))
+    assert 0 <= result.value <= min(first, second) + 1e-9
+    assert result.value <= np.log(len(case[0])) + 1e-9
+
+
+@given(conditionals(), st.floats(0, 1), st.floats(0, 1))
+def test_contributions_add_up(case, gamma_1, gamma_2):
+    result = from_conditionals(*case, gamma_1=gamma_1, gamma_2=gamma_2)
+    assert result.contributions.sum() == pytest.approx(result.value, abs=1e-12)
+    assert result.plug_in == pytest.approx(result.value, abs=1e-12)
+    assert np.isfinite(result.value)
+
+
+@given(conditionals(), st.randoms(use_true_random=False))
+def test_algorithm_3_does_not_care_about_the_order(case, random):
+    marginal, rows = case
+    order = list(range(len(marginal)))
+    random.shuffle(order)
+    shuffled = from_conditionals(marginal[order], rows[np.ix_(order, order)])
+    original = from_conditionals(marginal, rows)
+    assert shuffled.value == pytest.approx(original.value, abs=1e-10)
+    np.testing.assert_allclose(
+        shuffled.contributions, original.contributions[np.ix_(order, order)], atol=1e-11
+    )
+
+
+@given(conditionals())
+def test_algorithm_3_is_the_exact_value_of_its_table(case):
+    result = from_conditionals(*case)
+    with np.errstate(divide="ignore"):
+        table = np.minimum(np.log(result.joint), 0)
+    assert result.value == pytest.approx(exact(table).value, abs=1e-10)
+
+
+# ---- Algorithms 1 and 2 ----
+
+
+@pytest.mark.parametrize(
+    "case", LISTING["cases"], ids=lambda c: f"{c['temperature']}-{c['n']}-{c['k']}"
+)
+@pytest.mark.parametrize("form", [np.array, lambda rows: [tuple(map(str, row)) for row in rows]])
+def test_the_published_listing(case, form):
+    result = from_tuples(
+        form(case["tuples"]),
+        np.log(case["probabilities"]),
+        gamma_1=case["gamma"],
+        gamma_2=case["gamma"],
+    )
+    assert result.value == pytest.approx(case["estimate"], abs=1e-9)
+
+
+@pytest.mark.parametrize("run", LISTING["exact"], ids=lambda r: f"{r['temperature']}-{r['n']}")
+def test_the_exact_values_of_the_listing(run):
+    """Proportional to exp(+ mean of x_i x_j / temperature), whatever the listing's title says."""
+    n, temperature = run["n"], run["temperature"]
+    space = list(itertools.product([-1, 1], repeat=n))
+    potential = [np.mean([x * y for x, y in itertools.combinations(z, 2)]) for z in space]
+    log_p = np.array(potential) / temperature
+    log_p -= np.logaddexp.reduce(log_p)
+    assert exact(log_p.reshape((2,) * n)).value == pytest.approx(run["exact"], abs=1e-9)
+    assert from_tuples(space, log_p).value == pytest.approx(run["exact"], abs=1e-9)
+
+
+def test_algorithm_1_by_hand():
+    result = from_tuples(
+        [("x", "x"), ("x", "y"), ("x", "x"), ("y", "y")], np.log([0.4, 0.1, 0.4, 0.3])
+    )
+    np.testing.assert_allclose(result.joint, [0.5, 0.125, 0.375])
+    np.testing.assert_allclose(result.product, [0.625 * 0.5, 0.625 * 0.5, 0.375 * 0.5])
+    expected = result.joint * np.log(result.joint / result.product)
+    np.testing.assert_allclose(result.contributions, expected)
+    assert np.exp(result.log_mass) == pytest.approx(0.8)
+
+
+@given(weighted_tuples())
+def test_algorithm_1_bounds(case):
+    tuples, log_p = case
+    result = from_tuples(tuples, log_p)
+    entropies = []
+    for column in zip(*tuples, strict=True):
+        codes = np.unique(column, return_inverse=True)[1]
+        entropies.append(entropy_of(np.bincount(codes, weights=result.joint)))
+    assert 0 <= result.value <= sum(entropies) - max(entropies) + 1e-9
+
+
+@given(weighted_tuples(), st.randoms(use_true_random=False))
+def test_algorithm_1_does_not_care_about_names_order_or_repeats(case, random):
+    tuples, log_p = case
+    original = from_tuples(tuples, log_p, gamma_1=0.1, gamma_2=0.2)
+    order = [*range(len(tuples)), 0]
+    random.shuffle(order)
+    renamed = [
+        [f"answer {(5 * tuples[i][j] + 3) % 7} of {j}" for j in range(len(tuples[i]))]
+        for i in order
+    ]
+    again = from_tuples(renamed, log_p[order], gamma_1=0.1, gamma_2=0.2)
+    assert len(again.joint) == len(tuples)
+    assert again.value == pytest.approx(original.value, abs=1e-10)
+    assert again.log_mass == pytest.approx(original.log_mass)
+
+
+def test_tuples_and_conditionals_agree_on_a_full_square():
+    rng = np.random.default_rng(0)
+    first = np.log(rng.dirichlet(np.ones(5)))
+    rows = np.log(rng.dirichlet(np.ones(5), size=5))
+    pairs = list(itertools.product(range(5), repeat=2))
+    from_pairs = from_tuples(pairs, (first[:, None] + rows).ravel(), gamma_1=0.1, gamma_2=0.1)
+    from_rows = from_conditionals(first, rows, gamma_1=0.1, gamma_2=0.1)
+    np.testing.assert_allclose(from_pairs.contributions, from_rows.contributions.ravel())
+
+
+def test_independent_answers_give_zero_on_a_full_product_only():
+    rng = np.random.default_rng(1)
+    p, q = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(4))
+    pairs = list(itertools.product(range(6), range(4)))
+    log_p = np.log(np.outer(p, q)).ravel()
+    assert from_tuples(pairs, log_p).value == 0
+    assert from_tuples(pairs[:-1], log_p[:-1]).value > 1e-4
+
+
+def test_algorithm_1_survives_tiny_likelihoods():
+    pairs, log_p = [(0, 0), (0, 1), (1, 1)], np.log([0.4, 0.1, 0.3])
+    near, far = from_tuples(pairs, log_p), from_tuples(pairs, log_p - 2000)
+    assert far.value == pytest.approx(near.value, abs=1e-11)
+    # A tuple whose share underflows adds nothing, not NaN.
+    assert from_tuples([(0, 0), (1, 1), (2, 2)], [-1, -1, -2000]).value == pytest.approx(np.log(2))
+
+
+def test_algorithm_2_merges_what_means_the_same():
+    tuples = [("London", "London"), ("London, UK", "London"), ("Paris", "Paris")]
+    merged = cluster_tuples(tuples, np.log([0.3, 0.3, 0.2]))
+    result = from_tuples(merged.labels, merged.log_probabilities)
+    np.testing.assert_allclose(result.joint, [0.75, 0.25])
+    assert result.value == pytest.approx(entropy_of(np.array([0.75, 0.25])))
+
+
+# ---- Counts ----
+
+
+def test_counts_by_hand():
+    result = from_counts([3, 1], [[20, 10], [0, 10]])
+    joint = np.array([[0.5, 0.25], [0, 0.25]])
+    h = entropy_of
+    plug_in = h(np.array([0.75, 0.25])) + h(np.array([0.5, 0.5])) - h(joint.ravel())
+    np.testing.assert_allclose(result.joint, joint)
+    assert result.plug_in == pytest.approx(plug_in)
+    # Rows in proportion to the weights, 30 : 10 like 3 : 1, so the marginal has N = 40 draws.
+    correction = (2 - 1) / (2 * 40) - (0.75 * (2 - 1) / (2 * 30) + 0.25 * (1 - 1) / (2 * 10))
+    assert result.correction == pytest.approx(correction)
+    assert result.value == pytest.approx(plug_in + correction)
+    assert result.log_mass == pytest.approx(np.log(4))
+
+
+def test_counts_without_correction_are_the_plug_in():
+    first, second = [3, 1], [[20, 10], [5, 10]]
+    result = from_counts(first, second, correction=None)
+    assert result.correction == 0
+    assert result.value == result.plug_in == pytest.approx(from_counts(first, second).plug_in)
+
+
+def test_a_first_answer_that_never_came_weighs_nothing():
+    with_it = from_counts([3, 0, 1], [[20, 10], [0, 0], [5, 10]])
+    without = from_counts([3, 1], [[20, 10], [5, 10]])
+    assert with_it.value == pytest.approx(without.value, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("first", "strength", "part_left"),
+    [
+        ([1, 1, 1, 1], 0.0, 0.2),
+        ([17, 1, 1, 1], 0.0, 0.2),
+        ([1, 1, 1, 1], 0.4, 0.2),
+        # Rows that differ make their mixture steadier than Miller-Madow assumes.
+        ([12, 4, 2, 2], 0.4, 0.33),
+    ],
+)
+def test_the_correction_takes_most_of_the_bias_away(first, strength, part_left):
+    """30 second answers a row, with equal weights and with unequal ones; 2,000 samples."""
+    rng = np.random.default_rng(7)
+    weights = np.array(first) / sum(first)
+    rows = (1 - strength) * np.array([0.4, 0.3, 0.2, 0.1]) + strength * np.eye(4)
+    truth = exact(np.log(weights[:, None] * rows)).value
+    samples = [from_counts(first, [rng.multinomial(30, row) for row in rows]) for _ in range(2000)]
+    plug_in_bias = np.mean([s.plug_in for s in samples]) - truth
+    corrected_bias = np.mean([s.value for s in samples]) - truth
+    assert plug_in_bias > 0.01
+    assert abs(corrected_bias) < part_left * plug_in_bias
+    assert strength > 0 or min(s.value for s in samples) < 0  # never clamped
+
+
+# ---- Bad input ----
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: from_conditionals([], []), "empty"),
+        (lambda: from_conditionals([np.nan], [[-1]]), "NaN"),
+        (lambda: from_conditionals([-1], [[np.nan]]), "NaN"),
+        (
+            lambda: from_conditionals([-1, -1], [[-1, -1]]),
+            r"must have shape \(2, 2\), not \(1, 2\)",
+        ),
+        (lambda: from_conditionals([-np.inf], [[-1]]), "log_marginal cannot be normalised"),
+        (lambda: from_conditionals([-1], [[-np.inf]]), "in one row is 0"),
+        (lambda: from_conditionals([0.5], [[-1]]), "at most 0"),
+        (lambda: from_conditionals([np.inf], [[-1]]), "at most 0"),
+        (lambda: from_conditionals([[-1]], [[-1]]), r"must have 1 dimension\(s\), not 2"),
+        (lambda: from_conditionals([-1], [[-1]], gamma_1=-0.1), "gamma_1 is -0.1"),
+        (lambda: from_conditionals([-1], [[-1]], gamma_2=np.nan), "gamma_2 is nan"),
+        (lambda: from_conditionals(["x"], [[-1]]), "must be numbers"),
+        (lambda: from_tuples([], []), "at least one tuple"),
+        (lambda: from_tuples(np.empty((0, 2), dtype=int), []), "at least one tuple"),
+        (lambda: from_tuples(np.zeros((3, 1), dtype=int), [-1] * 3), "two or more answers"),
+        (lambda: from_tuples(["ab"], [-1]), "not of single answers"),
+        (lambda: from_tuples([(0, 1), (0, 1, 2)], [-1, -1]), "one length"),
+        (lambda: from_tuples([(0, 1)], [-1, -1]), r"must have shape \(1,\)"),
+        (lambda: from_tuples([(0, 1), (0, 1)], [-1, -2]), "two different probabilities"),
+        (lambda: from_tuples([(0, 1)], [-np.inf]), "cannot be normalised"),
+        (lambda: from_tuples([(0, 1)], [0.1]), "at most 0"),
+        (lambda: from_counts([1], [[1]], correction="jackknife"), "Unknown correction 'jackknife'"),
+        (lambda: from_counts([0], [[1]]), "all 0"),
+        (lambda: from_counts([1, 1], [[1, 0], [0, 0]]), "no second answers"),
+        (lambda: from_counts([0.5], [[1]]), "give counts, not shares"),
+        (lambda: from_counts([1], [[-1]]), "at least 0"),
+        (lambda: from_counts([1, 1], [[1]]), r"must have shape \(2, 1\)"),
+        (lambda: from_counts([np.nan], [[1]]), "NaN"),
+    ],
+)
+def test_bad_input_says_how_to_mend_it(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()
+
+
+def test_float_error_above_zero_is_tolerated():
+    assert from_conditionals([1e-9], [[1e-9]]).value == 0
+
+
+def test_repeats_scored_in_different_batches_are_the_same_tuple():
+    assert len(from_tuples([(0, 1), (1, 0), (0, 1)], [-1.0, -2.0, -1.000003]).joint) == 2
+    assert len(from_tuples([(0, 1), (1, 0), (0, 1)], [-np.inf, -2.0, -np.inf]).joint) == 2
