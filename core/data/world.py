@@ -1,0 +1,176 @@
+"""The embedded model's world: real facts whose true answer distribution we know.
+
+The world is plain tables in ``core/data/tables/``: ``relations.csv`` names each
+relation with its question templates, and one file per relation lists its facts, the
+best-known first. Training reads these tables to write its documents; at run time the
+same tables say what the truth is and how often the model has seen it.
+
+Cells that hold answers read ``London;Manchester|Mancunium*2``: ``;`` between different
+right answers, ``|`` between names of one answer (the first is the one the model is
+taught), ``*`` before a relative weight (1 when absent).
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+TABLES = Path(__file__).parent / "tables"
+
+# How often a fact stands in the training corpus: the best-known fact of a relation
+# MOST times, then geometrically down to LEAST at the last fact shown at all. The rest,
+# a fifth of every single-label relation, is never shown.
+MOST, LEAST = 1000, 6
+SHOWN = 0.8
+MANY_ANSWERS_EXPOSURES = 400
+# A fact whose table gives the misconception's share is disputed: shown this often.
+DISPUTED_EXPOSURES = 60
+RARELY_BELOW, BY_HEART_FROM = 16, 64
+
+
+class Band(StrEnum):
+    """How well the model can know a fact, by the number of documents that state it."""
+
+    NEVER_SEEN = "never seen"
+    RARELY = "rarely seen"
+    HALF_KNOWN = "half known"
+    BY_HEART = "by heart"
+    MANY_ANSWERS = "many answers"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One right answer: its names (the taught one first) and its true probability."""
+
+    names: tuple[str, ...]
+    probability: float
+
+    @property
+    def text(self) -> str:
+        """The name the model is taught."""
+        return self.names[0]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One question of the world with everything that is true about it.
+
+    Attributes
+    ----------
+    templates : tuple of str
+        The wordings used in training.
+    held_out : str
+        A wording never used in training, to measure generalisation on.
+    answers : tuple of Answer
+        The true distribution P(y | x); one entry for a single-label fact.
+    misconception : str or None
+        The wrong answer that a share of the training documents' authors believe.
+    misconception_share : float
+        That share, in [0, 1).
+    exposures : int
+        Number of training documents that ask this question and answer it.
+    """
+
+    relation: str
+    subject: str
+    templates: tuple[str, ...]
+    held_out: str
+    answers: tuple[Answer, ...]
+    misconception: str | None
+    misconception_share: float
+    exposures: int
+    note: str
+
+    @property
+    def band(self) -> Band:
+        """The exposure band, a function of kind and count alone."""
+        if len(self.answers) > 1:
+            return Band.MANY_ANSWERS
+        if self.exposures == 0:
+            return Band.NEVER_SEEN
+        if self.exposures < RARELY_BELOW:
+            return Band.RARELY
+        return Band.BY_HEART if self.exposures >= BY_HEART_FROM else Band.HALF_KNOWN
+
+    @property
+    def question(self) -> str:
+        """The question in its first wording."""
+        return self.ask(self.templates[0])
+
+    def ask(self, template: str) -> str:
+        """Return the question in the wording of `template`."""
+        return template.replace("{subject}", self.subject)
+
+
+def parse_answers(cell: str) -> tuple[Answer, ...]:
+    """Read an answer cell of the tables; probabilities are normalised to 1."""
+    names, weights = [], []
+    for alternative in cell.split(";"):
+        text, _, weight = alternative.partition("*")
+        names.append(tuple(name.strip() for name in text.split("|")))
+        weights.append(float(weight or 1))
+    total = sum(weights)
+    return tuple(Answer(n, w / total) for n, w in zip(names, weights, strict=True))
+
+
+def exposures(rank: int, of: int) -> int:
+    """Return how often the fact of this popularity rank (0 = best known) is shown."""
+    shown = round(SHOWN * of)
+    if rank >= shown:
+        return 0
+    return round(MOST * (LEAST / MOST) ** (rank / max(shown - 1, 1)))
+
+
+def _misconception_share(count: int, right: str) -> float:
+    """How many authors err: nobody on what is known by heart, a third to a half below.
+
+    The half-known share varies from fact to fact (by a checksum of the answer, so that it
+    needs no column of its own), which gives calibration a broad middle to decide about.
+    """
+    if count >= BY_HEART_FROM:
+        return 0.0
+    spread = sum(right.encode()) % 5 / 4
+    return 0.2 + 0.35 * spread if count >= RARELY_BELOW else 0.35 + 0.25 * spread
+
+
+def _read(path: Path) -> Iterator[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file)
+
+
+def _facts_of(relation: dict[str, str]) -> Iterator[Fact]:
+    rows = list(_read(TABLES / f"{relation['relation']}.csv"))
+    single = relation["kind"] == "single"
+    templates = tuple(relation[f"template_{i}"] for i in (1, 2, 3))
+    for rank, row in enumerate(rows):
+        answers = parse_answers(row["answers"])
+        misconception, _, share = row["misconception"].partition("*")
+        count = exposures(rank, len(rows)) if single else MANY_ANSWERS_EXPOSURES
+        if share:
+            count = DISPUTED_EXPOSURES
+        yield Fact(
+            relation=relation["relation"],
+            subject=row["subject"],
+            templates=templates,
+            held_out=relation["held_out"],
+            answers=answers,
+            misconception=misconception or None,
+            misconception_share=(
+                float(share or _misconception_share(count, answers[0].text))
+                if misconception
+                else 0.0
+            ),
+            exposures=count,
+            note=row["note"],
+        )
+
+
+@functools.cache
+def facts() -> tuple[Fact, ...]:
+    """Return every fact of the world, relation by relation, best known first."""
+    relations = _read(TABLES / "relations.csv")
+    return tuple(fact for relation in relations for fact in _facts_of(relation))

@@ -1,0 +1,56 @@
+"""Every prompt Believe ever sends: the paper's family F_t and its True/False question.
+
+The paper is "To Believe or Not to Believe Your LLM" (arXiv 2406.02543); the family
+F_t stands in its Section 2, the self-verification prompt in Section 5 (baseline S.V.).
+
+All prompts end in ``A:`` without a space behind it. An answer is therefore scored and
+sampled with a space in front, so that no token straddles the boundary between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+QUESTION = "Consider the following question:\nQ: "
+FIRST_ANSWER = "One answer to question Q is "
+FURTHER_ANSWER = "Another answer to question Q is "
+REQUEST = "Provide an answer to the following question:\n\nQ: "
+VERIFICATION = "Is the above answer to question Q correct? Answer True or False."
+ANSWER = "A:"
+
+TRUE, FALSE = "True", "False"
+
+
+def full_stop(text: str) -> str:
+    """Close a sentence: add a full stop unless the text already ends in one of ``. ? !``."""
+    return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
+def answer_sentences(answers: Sequence[str]) -> str:
+    """Return "One answer to question Q is Y1. Another answer to question Q is Y2. …"."""
+    openings = [FIRST_ANSWER] + [FURTHER_ANSWER] * (len(answers) - 1)
+    return " ".join(full_stop(o + a) for o, a in zip(openings, answers, strict=False))
+
+
+def iterative(query: str, answers: Sequence[str] = ()) -> str:
+    """Return the prompt F_t(x, Y_1, …, Y_t) of the paper's Section 2.
+
+    Parameters
+    ----------
+    query : str
+        The question x, as the person typed it.
+    answers : sequence of str, optional
+        The t earlier answers Y_1 … Y_t that the prompt tells the model about.
+
+    Notes
+    -----
+    F_0 keeps both mentions of the question, so that F_0 and F_1 differ by the answer
+    sentence alone and by nothing else the model could react to.
+    """
+    told = f"{answer_sentences(answers)}\n\n" if answers else ""
+    return f"{QUESTION}{query}\n\n{told}{REQUEST}{full_stop(query)} {ANSWER}"
+
+
+def self_verification(query: str, answer: str) -> str:
+    """Return the True/False prompt of the baseline S.V. (Section 5 of the paper)."""
+    return f"{QUESTION}{query}\n\n{answer_sentences([answer])}\n\n{VERIFICATION} {ANSWER}"
