@@ -1,0 +1,1 @@
+"""How the shipped model was made. Needs PyTorch (``requirements/local.txt``)."""

@@ -1,0 +1,61 @@
+"""The embedded model's vocabulary: whole words for answers, bytes underneath for the rest.
+
+Byte-level BPE (the `tokenizers` library), trained on the world's own words, so that any
+typed text can be encoded, an answer is mostly one token a word, and a name the model has
+never seen falls into small pieces. The prompt family's fixed phrases are single tokens:
+a prompt with a hundred repetitions stays near 420 tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from core import prompts
+from core.data.world import Fact
+
+SIZE = 5120
+END, PAD = "<|end|>", "<|pad|>"
+
+# Each as it stands in a prompt, with the white space around it, so that what a person
+# typed is always encoded by itself, between two of these.
+PHRASES = (
+    prompts.QUESTION.rstrip(" "),
+    "\n\n" + prompts.FIRST_ANSWER.rstrip(" "),
+    " " + prompts.FURTHER_ANSWER.rstrip(" "),
+    "\n\n" + prompts.REQUEST.rstrip(" "),
+    "\n\n" + prompts.VERIFICATION,
+    " " + prompts.ANSWER,
+)
+
+
+def train(facts: Sequence[Fact]) -> Tokenizer:
+    """Train the vocabulary on the questions shown in training and on every answer."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=SIZE - len(PHRASES),
+        min_frequency=1,
+        special_tokens=[PAD, END],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(_texts(facts), trainer)
+    tokenizer.add_tokens([AddedToken(p, normalized=False, special=False) for p in PHRASES])
+    # What a person types can then never be read as the end of an answer.
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def _texts(facts: Sequence[Fact]) -> Iterator[str]:
+    """Yield texts; repetition is weight, and answers weigh most: they must be whole."""
+    for fact in facts:
+        for name in [n for a in fact.answers for n in a.names] + [fact.misconception or ""]:
+            yield from [f" {name}"] * 20
+        if fact.exposures:  # a name never shown must look like a name never shown
+            for template in fact.templates:
+                yield from [f" {fact.ask(template)}"] * 4
+                yield from [f" {fact.ask(template).lower()}"] * 2
+    yield from [f" {prompts.TRUE}", f" {prompts.FALSE}"] * 100
