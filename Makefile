@@ -1,0 +1,81 @@
+# Needs make and Python 3.11 or newer with venv; everything else is installed below .venv*.
+PYTHON ?= python3
+
+VENV  := .venv
+LOCAL := .venv-local
+# A stamp says that an environment holds what its requirements file asks for.
+DEMO_READY  := $(VENV)/.demo-ready
+TEST_READY  := $(VENV)/.test-ready
+LOCAL_READY := $(LOCAL)/.local-ready
+
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+BENCHMARKS  := $(filter-out _%,$(basename $(notdir $(wildcard benchmarks/*.py))))
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-fast test-local lint bench train browser
+
+help: ## say what the targets do (the default)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+
+demo: $(DEMO_READY) ## start the dashboard on this machine and open it in the browser
+	$(VENV)/bin/streamlit run app.py --server.address localhost \
+	  --server.showEmailPrompt false --browser.gatherUsageStats false
+
+test: lint browser ## run the linters and all tests, those in a real browser too
+	$(VENV)/bin/python -m pytest --ignore tests/local
+
+test-fast: $(TEST_READY) ## run the tests that need no browser
+	$(VENV)/bin/python -m pytest --ignore tests/local --ignore tests/browser
+
+test-local: $(LOCAL_READY) ## hold the embedded model against PyTorch (installs gigabytes)
+	BELIEVE_LOCAL=1 $(LOCAL)/bin/python -m pytest tests/local
+
+lint: $(TEST_READY) ## check style, types and the floors of the house
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/ruff format --check
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports --no-logo
+
+bench: $(TEST_READY) ## run every benchmark, one after the other
+	@for name in $(BENCHMARKS); do \
+	  echo "== $$name"; $(VENV)/bin/python -m benchmarks.$$name || exit 1; \
+	done
+
+train: $(LOCAL_READY) ## train the embedded model anew (installs gigabytes)
+	$(LOCAL)/bin/python -m training.train
+
+# --- The environments ------------------------------------------------------------------
+
+$(DEMO_READY): requirements.txt | $(VENV)/bin/python
+	@echo "Installing what the dashboard needs into $(VENV) (a minute or two) ..."
+	@$(VENV)/bin/python $(PIP_INSTALL) -r requirements.txt
+	@touch $@
+
+$(TEST_READY): requirements/dev.txt $(DEMO_READY)
+	@echo "Installing what the tests need into $(VENV) ..."
+	@$(VENV)/bin/python $(PIP_INSTALL) -r requirements/dev.txt
+	@touch $@
+
+$(LOCAL_READY): requirements/local.txt requirements/dev.txt requirements.txt | $(LOCAL)/bin/python
+	@echo "Installing PyTorch and transformers into $(LOCAL) (this takes a while) ..."
+	@$(LOCAL)/bin/python $(PIP_INSTALL) -r requirements/local.txt
+	@touch $@
+
+$(VENV)/bin/python $(LOCAL)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Believe needs Python 3.11 or newer: install it, or name it with make PYTHON=/path/to/python3." >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+	  echo "Python's venv module is missing: on Debian and Ubuntu, install it with apt-get install python3-venv." >&2; exit 1; }
+	@$(PYTHON) -m venv $(@D:/bin=)
+
+# The browser tests drive a Chromium of the system's; CHROMIUM=/path names another one.
+browser:
+	@if command -v "$${CHROMIUM:-chromium}" >/dev/null; then exit 0; fi; \
+	if [ -z "$$CHROMIUM" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing chromium for the browser tests ..."; \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	else \
+	  echo "The browser tests need Chromium: install it (on Debian: apt-get install chromium) or set CHROMIUM to its path; make test-fast goes without." >&2; \
+	  exit 1; \
+	fi

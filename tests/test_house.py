@@ -1,0 +1,460 @@
+"""The rules of the house that no linter knows; CONTRIBUTING.md gives the reasons.
+
+Each rule is a function from source text to a list of complaints, so that it can be tried on
+small bad snippets (at the end) as well as on the house itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+MEGABYTE, KILOBYTE = 1_000_000, 1_000
+LARGEST_FILE = 8 * MEGABYTE
+LARGEST_MODULE = 24 * KILOBYTE
+
+# What the mathematics is made of, besides itself and the standard library.
+MATHEMATICS = ("core/uncertainty", "core/abstention")
+MATHEMATICS_MAY_IMPORT = ("numpy", "scipy", "rapidfuzz")
+
+# A screen puts widgets in, calls a study, draws charts out. From the floors below it takes
+# words, limits and errors, each by its name. A dot ends a name: "core.ui" is all of core.ui.
+SCREEN_MAY_IMPORT = (
+    "__future__",
+    "collections.abc",
+    "dataclasses",
+    "functools",
+    "typing",
+    "streamlit",
+    "core.ui",
+    "core.charts",
+    "core.studies",
+    "core.prompts",
+    "core.language_models.base.ModelError",
+    "core.uncertainty.scores.SCORES",
+    "core.uncertainty.similarity.SIMILARITIES",
+)
+INPUT_AND_OUTPUT = re.compile(r"open|exec|eval|(read|write)_\w+|to_(csv|excel|parquet|pickle|sql)")
+
+# These read Markdown, in which `$5 and $6` becomes mathematics and an image is fetched from
+# wherever it points: the number of their first arguments that do, and those that do by name.
+# Text of a model or an upload must never get there. (Options of a selectbox are plain.)
+MARKDOWN = {
+    **dict.fromkeys(["markdown", "caption", "title", "header", "subheader"], 1),
+    **dict.fromkeys(["error", "warning", "info", "success", "toast", "badge"], 1),
+    **dict.fromkeys(
+        ["expander", "popover", "status", "spinner", "button", "checkbox", "toggle"], 1
+    ),
+    **dict.fromkeys(["radio", "pills", "segmented_control"], 2),
+    "tabs": 1,
+    "metric": 3,
+    "write": 99,
+}
+MARKDOWN_BY_NAME = {None, "body", "label", "value", "delta", "options", "tabs", "text"}
+LOGGERS = {"log", "logger", "logging"}  # whose error, warning and info are not Streamlit's
+NUMERIC = re.compile(r"[^{}]*[deEfFgG%]")  # a format that raises when it is given a text
+COPIES = {"enumerate", "list", "reversed", "sorted", "tuple"}
+CHANGES = {"add", "append", "clear", "extend", "insert", "pop", "setdefault", "update"}
+
+Complaints = list[str]
+
+
+# ------------------------------------------------------------------------------ the rules
+
+
+def imported_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield (line, dotted name) of every import; `from a import b` is a.b."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            origin = "." * node.level + (node.module or "")
+            yield from ((node.lineno, f"{origin}.{alias.name}") for alias in node.names)
+
+
+def is_within(name: str, allowed: tuple[str, ...]) -> bool:
+    return any(f"{name}.".startswith(f"{whole}.") for whole in allowed)
+
+
+def complaints_about_mathematics(source: str) -> Complaints:
+    """NumPy, SciPy and RapidFuzz, the standard library, and the two folders themselves."""
+    allowed = (*MATHEMATICS_MAY_IMPORT, *(f.replace("/", ".") for f in MATHEMATICS))
+    return [
+        f"line {line}: imports {name}; the mathematics may import {', '.join(allowed)} "
+        "and the standard library"
+        for line, name in imported_names(ast.parse(source))
+        if not is_within(name, allowed) and name.partition(".")[0] not in sys.stdlib_module_names
+    ]
+
+
+def complaints_about_screen(source: str) -> Complaints:
+    """No mathematics, no files: only what SCREEN_MAY_IMPORT names."""
+    tree = ast.parse(source)
+    found = [
+        f"line {line}: imports {name}; a screen may import {', '.join(SCREEN_MAY_IMPORT)}"
+        for line, name in imported_names(tree)
+        if not is_within(name, SCREEN_MAY_IMPORT)
+    ]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = getattr(node.func, "id", None) or getattr(node.func, "attr", "")
+            if INPUT_AND_OUTPUT.fullmatch(called):
+                found.append(f"line {node.lineno}: {called}() reads or writes; let a study do that")
+    return found
+
+
+def is_our_own(text: ast.AST, ours: set[str]) -> bool:
+    """Whether an expression can hold nothing but words of this code, and numbers."""
+    match text:
+        case ast.Constant():
+            return True
+        case ast.Name(id=name):
+            return name in ours
+        case ast.Attribute(value=table) | ast.Subscript(value=table):  # an entry of a table
+            return is_our_own(table, ours)
+        case ast.IfExp(body=this, orelse=that) | ast.BinOp(left=this, op=ast.Add(), right=that):
+            return is_our_own(this, ours) and is_our_own(that, ours)
+        case ast.FormattedValue(format_spec=ast.JoinedStr(values=[ast.Constant(value=str(form))])):
+            number = text.conversion == -1 and NUMERIC.fullmatch(form)
+            return bool(number) or is_our_own(text.value, ours)
+        case ast.FormattedValue(value=value, format_spec=None):
+            return is_our_own(value, ours)
+        case ast.Dict(keys=keys, values=values):
+            return all(key and is_our_own(key, ours) for key in keys) and all(
+                is_our_own(value, ours) for value in values
+            )
+        case ast.JoinedStr(values=parts) | ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return all(is_our_own(part, ours) for part in parts)
+        case ast.Call(func=ast.Attribute(value=table, attr="items" | "keys" | "values"), args=[]):
+            return is_our_own(table, ours)
+        case ast.Call(func=ast.Name(id=name), args=[table], keywords=[]) if name in COPIES:
+            return is_our_own(table, ours)
+    return False
+
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def scope(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield everything below a module or function, but not what is inside inner functions."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if not isinstance(child, Function):
+            yield from scope(child)
+
+
+def names_of_our_own(body: ast.AST, outer: set[str]) -> set[str]:
+    """Return the names that only ever hold words of this code in this module or function."""
+    bound: Counter[str] = Counter()  # how often a name is bound here, in whatever way
+    tainted: set[str] = set()
+    words: set[str] = set()
+    bindings: list[tuple[ast.AST, ast.AST]] = []
+    if isinstance(body, Function):
+        tainted |= {a.arg for a in ast.walk(body.args) if isinstance(a, ast.arg)}
+    for node in scope(body):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                bound[name] += 1
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                tainted.add(name)
+            case ast.ExceptHandler(name=str(name)):
+                tainted.add(name)
+            case ast.ImportFrom(module=str(module), names=aliases) if is_within(module, ("core",)):
+                words |= {a.asname or a.name for a in aliases if a.name[0].isupper()}
+            case ast.Assign(targets=targets, value=value):
+                bindings += [(target, value) for target in targets]
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                bindings.append((target, value))
+            case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
+                bindings.append((target, value))
+    for node in ast.walk(body):  # an inner function can change what is bound here
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+                tainted.add(name)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=change)):
+                tainted |= {name} if change in CHANGES else set()
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                tainted |= set(names)
+    ours = (outer | words) - set(bound) - tainted
+    while True:
+        ours_bound = Counter(
+            name.id
+            for target, value in bindings
+            if is_our_own(value, ours)
+            for name in ast.walk(target)
+            if isinstance(name, ast.Name)
+        )
+        more = {n for n, times in ours_bound.items() if times == bound[n]} - tainted
+        if more <= ours:
+            return ours
+        ours |= more
+
+
+def calls(body: ast.AST, ours: set[str]) -> Iterator[tuple[ast.Call, set[str]]]:
+    """Yield every call with the names that are our own where it stands."""
+    ours = names_of_our_own(body, ours)
+    for node in scope(body):
+        if isinstance(node, ast.Call):
+            yield node, ours
+        elif isinstance(node, Function):
+            yield from calls(node, ours)
+
+
+def complaints_about_markup(source: str) -> Complaints:
+    """No HTML at all, and Markdown from our own words only."""
+    tree = ast.parse(source)
+    found = []
+    seen = set()
+    for call, ours in calls(tree, set()):
+        name, texts = getattr(call.func, "attr", ""), []
+        seen.add(id(call.func))
+        if name in {"html", "iframe"} or any(k.arg == "unsafe_allow_html" for k in call.keywords):
+            found.append(f"line {call.lineno}: no HTML, from nobody")
+        owner = getattr(getattr(call.func, "value", None), "id", "")
+        if name in MARKDOWN and owner not in LOGGERS:
+            texts += call.args[: MARKDOWN[name]]
+            texts += [k.value for k in call.keywords if k.arg in MARKDOWN_BY_NAME]
+        texts += [k.value for k in call.keywords if k.arg == "help"]
+        if not all(is_our_own(text, ours) for text in texts):
+            found.append(
+                f"line {call.lineno}: {name}() reads Markdown: give it words that stand in the "
+                "code, and numbers with a format (:d, :.3f); all else is for st.text, st.code "
+                "or a table"
+            )
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("streamlit"):
+            hidden = sorted({a.name for a in node.names} & {*MARKDOWN, "html", "iframe"})
+            found += [f"line {node.lineno}: call it st.{name}, to be seen" for name in hidden]
+        passed_on = isinstance(node, ast.Attribute) and id(node) not in seen
+        if passed_on and node.attr in MARKDOWN and getattr(node.value, "id", "") == "st":
+            found.append(f"line {node.lineno}: st.{node.attr} is passed on; call it here")
+    return found
+
+
+# -------------------------------------------------------------------------- on this house
+
+
+def modules(*places: str) -> list[Path]:
+    """Return the Python files at these places; all of them once the house is built."""
+    found = []
+    for place in places:
+        path = ROOT / place
+        found += sorted(path.rglob("*.py")) if path.is_dir() else [path] * path.exists()
+    if not found:
+        pytest.skip(f"{', '.join(places)}: not built yet")
+    return found
+
+
+def complain(rule: Callable[[str], Complaints], files: list[Path]) -> None:
+    complaints = [
+        f"{path.relative_to(ROOT)} {complaint}"
+        for path in files
+        for complaint in rule(path.read_text(encoding="utf-8"))
+    ]
+    assert not complaints, "\n" + "\n".join(complaints)
+
+
+def files_of_the_project() -> list[Path]:
+    """Return what is in git, or would be after `git add`; every file where git is not."""
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        done = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True)
+        paths = [ROOT / os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
+    except (OSError, subprocess.CalledProcessError):
+        hidden = {".git", ".venv", ".venv-local", "build"}
+        paths = [p for p in ROOT.rglob("*") if not hidden & set(p.relative_to(ROOT).parts)]
+    return [path for path in paths if path.is_file()]
+
+
+@pytest.mark.parametrize("folder", MATHEMATICS)
+def test_mathematics_knows_arrays_and_strings_only(folder: str) -> None:
+    complain(complaints_about_mathematics, modules(folder))
+
+
+def test_screens_compute_and_store_nothing() -> None:
+    complain(complaints_about_screen, modules("app.py", "pages"))
+
+
+def test_models_and_uploads_never_write_markup() -> None:
+    complain(complaints_about_markup, modules("app.py", "pages", "core/ui"))
+
+
+def test_screens_do_not_shadow_the_standard_library() -> None:
+    shadows = [p.name for p in modules("app.py", "pages") if p.stem in sys.stdlib_module_names]
+    assert not shadows, f"Rename {', '.join(shadows)}: `import {shadows[0][:-3]}` would find it."
+
+
+def test_an_app_has_screens() -> None:
+    """The rules above hold of something."""
+    if modules("app.py"):
+        assert list((ROOT / "pages").glob("*.py")), "app.py has no screen in pages/"
+        assert list((ROOT / "core/ui").glob("*.py")), "app.py has no frame in core/ui/"
+
+
+def test_files_are_small() -> None:
+    large = [p for p in files_of_the_project() if p.stat().st_size > LARGEST_FILE]
+    assert not large, f"Over {LARGEST_FILE // MEGABYTE} MB: {', '.join(map(str, large))}"
+
+
+def test_modules_are_short() -> None:
+    long = [p for p in modules("app.py", "core", "pages") if p.stat().st_size > LARGEST_MODULE]
+    assert not long, f"Split, over {LARGEST_MODULE // KILOBYTE} kB: {', '.join(map(str, long))}"
+
+
+def test_readme_says_how_to_start_and_how_to_test() -> None:
+    readme = ROOT / "README.md"
+    assert readme.exists(), "README.md is missing"
+    text = readme.read_text(encoding="utf-8")
+    missing = [command for command in ("make demo", "make test") if command not in text]
+    assert not missing, f"README.md does not name {' and '.join(missing)}"
+
+
+def test_streamlit_is_configured_for_others_to_reach() -> None:
+    text = (ROOT / ".streamlit/config.toml").read_text(encoding="utf-8")
+    settings = tomllib.loads(text)
+    assert settings["server"]["address"] == "localhost"
+    assert settings["server"].get("enableXsrfProtection", True)
+    assert settings["browser"]["gatherUsageStats"] is False
+    assert settings["client"]["showErrorDetails"] == "none"
+    assert settings["runner"]["magicEnabled"] is False, "a bare expression would be Markdown"
+    assert "//" not in text, "fonts and themes come from this app, not from another host"
+
+
+# ------------------------------------------------------------------ the rules on snippets
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import pandas as pd",
+        "from core.data import world",
+        "from core import prompts",
+        "def f():\n    import streamlit",
+        "import numpyro",
+    ],
+)
+def test_mathematics_rule_complains(source: str) -> None:
+    assert complaints_about_mathematics(source)
+
+
+def test_mathematics_rule_is_content() -> None:
+    source = (
+        "import math\nimport numpy as np\nfrom scipy import special\nfrom core.uncertainty import x"
+    )
+    assert complaints_about_mathematics(source) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import numpy as np",
+        "from scipy.special import logsumexp",
+        "import pandas",
+        "from pathlib import Path",
+        "import sqlite3",
+        "from pages import inspection",
+        "from core import uncertainty",
+        "from core.uncertainty.similarity import pairwise",
+        "import core",
+        "from . import other",
+        "open('x')",
+        "upload.read_bytes()",
+        "frame.to_csv('x')",
+    ],
+)
+def test_screen_rule_complains(source: str) -> None:
+    assert complaints_about_screen(source)
+
+
+def test_screen_rule_is_content() -> None:
+    source = (
+        "import streamlit as st\n"
+        "from core.ui import frame\n"
+        "from core.charts import inspection as charts\n"
+        "from core.studies.inspection import run\n"
+        "from core.uncertainty.scores import SCORES\n"
+        "run(st.text_input('Question'))"
+    )
+    assert complaints_about_screen(source) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "st.markdown(answer)",
+        "st.markdown(f'The answer is {answer}')",
+        "st.markdown('The answer is ' + answer)",
+        "st.markdown('The answer is %s' % answer)",
+        "st.markdown('The answer is {}'.format(answer))",
+        "st.markdown(body=answer)",
+        "st.markdown(*texts)",
+        "st.markdown(**texts)",
+        "st.caption(f'{answer!r:.3f}')",
+        "st.caption(f'{answer:>30}')",
+        "st.caption(f'{answer:{form}}')",
+        "st.write('Said:', answer)",
+        "st.error(str(error))",
+        "left.warning(error)",
+        "with st.expander(query): pass",
+        "st.expander(label=query)",
+        "st.metric('Answer', answer)",
+        "st.metric('Answer', value=answer)",
+        "st.radio('Answer', answers)",
+        "st.button('Ask', help=query)",
+        "TITLE = load()\nst.title(TITLE)",
+        "TABLE = {'a': 'Ours'}\nTABLE['b'] = answer\nst.title(TABLE['b'])",
+        "LINES = []\nLINES.append(answer)\nst.title(LINES[0])",
+        "for text in answers:\n    st.title(text)",
+        "def f():\n    text = 'Ours'\n    text += answer\n    st.title(text)",
+        "TITLE = 'Ours'\ndef f(TITLE):\n    st.title(TITLE)",
+        "TITLE = 'Ours'\nst.title(TITLE)\ndef f():\n    global TITLE\n    TITLE = answer",
+        "on_click = lambda text: st.title(text)",
+        "TITLE = 'Good'\nTITLE = answer\nst.title(TITLE)",
+        "def f(TITLE):\n    st.title(TITLE.lower())",
+        "from elsewhere import TITLE\nst.title(TITLE)",
+        "from streamlit import markdown",
+        "say = st.markdown",
+        "st.text('x', unsafe_allow_html=True)",
+        "st.html('<b>x</b>')",
+        "st.components.v1.html(answer)",
+    ],
+)
+def test_markup_rule_complains(source: str) -> None:
+    assert complaints_about_markup(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "st.markdown('**Ours**')",
+        "st.markdown('one ' 'two')",
+        "st.markdown('one' if many else 'two')",
+        "TITLE = 'Ours'\nst.title(TITLE)",
+        "TITLE: str = 'Ours'\nst.title(TITLE)",
+        "WORDS = {'a': 'Ours'}\nst.header(WORDS[kind])",
+        "from core.ui.words import TITLE\nst.title(TITLE)",
+        "st.caption(f'{share:.1%} of {count:d} answers')",
+        "st.text(answer)",
+        "st.code(answer, language=None)",
+        "from core.x import TABLE\nfor key, e in TABLE.items():\n    st.title(f'{key} {e.title}')",
+        "def f():\n    v = '-' if x is None else f'{x:.3f}'\n    st.metric('M.I.', f'{v} nats')",
+        "for k in (30, 100):\n    st.button(f'Sample {k}')",
+        "TABLE = {'a': ('Ours', 'red')}\ntext, colour = TABLE[kind]\nst.badge(text, color=colour)",
+        "st.selectbox('Answer', answers)",
+        "logger.error(error)",
+        "with st.expander('Settings', icon=':material/tune:'): pass",
+    ],
+)
+def test_markup_rule_is_content(source: str) -> None:
+    assert complaints_about_markup(source) == []
