@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import math
 import time
@@ -47,7 +48,7 @@ def micro_batches(
 ) -> Iterator[tuple[Tensor, tuple[Tensor, Tensor], Tensor]]:
     """Yield (tokens, positions that predict an answer token, those answer tokens)."""
     edges = (0, *BUCKETS, math.inf)
-    for low, high in zip(edges, edges[1:], strict=False):
+    for low, high in itertools.pairwise(edges):
         part = [(p, a) for p, a in documents if low < len(p) + len(a) <= high]
         if not part:
             continue

@@ -1,0 +1,1 @@
+"""Language models behind one interface (`base.py`); each back end is one file or folder."""

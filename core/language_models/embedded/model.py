@@ -1,0 +1,217 @@
+"""The embedded model as a `LanguageModel`: vocabulary, sampling and scoring in batches."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
+from tokenizers import Tokenizer
+
+from core.language_models.base import (
+    MAX_RESPONSE_TOKENS,
+    BrokenModelError,
+    Capabilities,
+    LanguageModel,
+    PromptTooLongError,
+    Response,
+)
+from core.language_models.embedded import FOLDER
+from core.language_models.embedded.runtime import Llama, Segment
+
+# How many answer tokens one block of `log_likelihoods` holds: large enough to keep the
+# matrix products busy, small enough for their results to stay near the processor.
+BLOCK_TOKENS = 1024
+
+FILES = ("config.json", "model.safetensors", "tokenizer.json")  # each has its hash beside it
+
+
+class EmbeddedModel(LanguageModel):
+    """The small transformer that ships with Believe, served by NumPy.
+
+    Raises
+    ------
+    BrokenModelError
+        When a file is missing or differs from the one that was trained.
+    """
+
+    name = "embedded"
+    capabilities = Capabilities(scores_given_text=True, seeded=True)
+
+    def __init__(self, folder: str | Path = FOLDER) -> None:
+        self.revision, self.llama, self.tokenizer, self.end = _load(Path(folder))
+        self.line_break = self.tokenizer.encode("\n").ids[0]
+
+    def encode(self, text: str) -> list[int]:
+        """Return the tokens of a text; nothing in it is ever read as the end token."""
+        return self.tokenizer.encode(text).ids
+
+    # ---------------------------------------------------------------------- sampling
+
+    def sample(
+        self,
+        prompt: str,
+        count: int,
+        *,
+        temperature: float = 1.0,
+        seed: int = 0,
+        first: int = 0,
+    ) -> list[Response]:
+        """Draw responses; see `LanguageModel.sample`. One batch for all of them."""
+        tokens = self._prompt_tokens(prompt)
+        hidden, past = self.llama.forward(np.array([tokens]))
+        log_probabilities = self.llama.log_softmax(hidden[:, -1])  # (1, V)
+        log_probabilities = np.repeat(log_probabilities, count, axis=0)
+        drawers = [np.random.default_rng([seed, first + i]) for i in range(count)]
+        drawn: list[list[int]] = [[] for _ in range(count)]
+        complete = np.zeros(count, bool)
+        alive = np.arange(count)
+        own: Segment | None = None
+        for length in range(1, MAX_RESPONSE_TOKENS + 1):
+            uniform = np.array([drawers[i].random() for i in alive])
+            token = _draw(log_probabilities, uniform, temperature)
+            ended = (token == self.end) | (token == self.line_break)
+            complete[alive[ended]] = True
+            for i, t in zip(alive[~ended], token[~ended], strict=True):
+                drawn[i].append(int(t))
+            alive = alive[~ended]
+            if not len(alive) or length == MAX_RESPONSE_TOKENS:
+                break
+            own = own.take(~ended) if own else None
+            before = [past, own] if own else [past]
+            hidden, step = self.llama.forward(token[~ended][:, None], before)
+            own = own.extended(step) if own else step
+            log_probabilities = self.llama.log_softmax(hidden[:, -1])
+        return [
+            Response(self.tokenizer.decode(ids).strip(), bool(done))
+            for ids, done in zip(drawn, complete, strict=True)
+        ]
+
+    # ----------------------------------------------------------------------- scoring
+
+    def log_likelihoods(
+        self, prompts: Sequence[str], answers: Sequence[str]
+    ) -> NDArray[np.float64]:
+        """Score every answer under every prompt; see `LanguageModel.log_likelihoods`.
+
+        What all prompts share is computed once, the rest of each prompt once, and only
+        the answers row by row.
+        """
+        if not prompts or not answers:
+            return np.zeros((len(prompts), len(answers)))
+        targets = [[*self.encode(f" {answer}"), self.end] for answer in answers]
+        longest = max(map(len, targets))
+        tokens = [self._prompt_tokens(prompt, room=longest) for prompt in prompts]
+        shared = _common_prefix(tokens)
+        past: tuple[Segment, ...] = ()
+        if shared:
+            past = (self.llama.forward(np.array([tokens[0][:shared]]))[1],)
+        result = np.empty((len(prompts), len(answers)))
+        rows = max(1, BLOCK_TOKENS // max(len(answers) * longest, len(tokens[0]) - shared))
+        columns = max(1, BLOCK_TOKENS // longest)
+        for block in _blocks(len(prompts), rows):
+            rest = [t[shared:] for t in tokens[block]]
+            opening, segment = self._read_prompts(rest, past)
+            for part in _blocks(len(answers), columns):
+                result[block, part] = self._score(targets[part], opening, (*past, segment))
+        return result
+
+    def _read_prompts(
+        self, rest: list[list[int]], past: tuple[Segment, ...]
+    ) -> tuple[NDArray[np.float32], Segment]:
+        """Run the prompts' own ends; return the log-probabilities of what comes next."""
+        padded, lengths = _pad(rest)
+        hidden, segment = self.llama.forward(padded, past)
+        last = hidden[np.arange(len(rest)), lengths - 1]  # (prompts, W)
+        return self.llama.log_softmax(last), Segment(segment.keys, segment.values, lengths)
+
+    def _score(
+        self,
+        targets: list[list[int]],
+        opening: NDArray[np.float32],
+        past: tuple[Segment, ...],
+    ) -> NDArray[np.float64]:
+        """Return ln Q of every target behind every prompt, of shape (prompts, targets)."""
+        prompts = len(opening)
+        padded, lengths = _pad([t[:-1] for t in targets])  # the end token predicts nothing
+        total = opening[:, [t[0] for t in targets]].astype(np.float64)
+        hidden, _ = self.llama.forward(np.tile(padded, (prompts, 1)), past)
+        following, _ = _pad([t[1:] for t in targets])
+        real = np.tile(np.arange(padded.shape[1]) < lengths[:, None], (prompts, 1))
+        scored = np.zeros(real.shape)
+        scored[real] = self.llama.log_probability(
+            hidden[real], np.tile(following, (prompts, 1))[real]
+        )
+        return total + scored.sum(axis=1).reshape(prompts, len(targets))
+
+    def _prompt_tokens(self, prompt: str, room: int = MAX_RESPONSE_TOKENS) -> list[int]:
+        tokens = self.encode(prompt)
+        limit = self.llama.context_length - room
+        if len(tokens) > limit:
+            raise PromptTooLongError(
+                f"The prompt has {len(tokens):,} tokens and the embedded model has room for "
+                f"{limit:,}. Shorten the question or repeat fewer answers."
+            )
+        return tokens
+
+
+def _draw(
+    log_probabilities: NDArray[np.float32], uniform: NDArray[np.float64], temperature: float
+) -> NDArray[np.int64]:
+    """Draw a token a row by inverting its distribution function; 0 is the likeliest."""
+    if temperature == 0:
+        return log_probabilities.argmax(axis=1)
+    scaled = log_probabilities.astype(np.float64) / temperature
+    cumulative = np.exp(scaled - scaled.max(axis=1, keepdims=True)).cumsum(axis=1)
+    below = cumulative < uniform[:, None] * cumulative[:, -1:]
+    return below.sum(axis=1)
+
+
+def _common_prefix(sequences: Sequence[list[int]]) -> int:
+    """Return how many leading tokens all sequences share, leaving each at least one."""
+    low, high = min(sequences), max(sequences)  # these two differ soonest
+    length = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
+    return min(length, min(map(len, sequences)) - 1)
+
+
+def _pad(sequences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    lengths = np.array([len(s) for s in sequences])
+    padded = np.zeros((len(sequences), lengths.max()), int)
+    for row, sequence in zip(padded, sequences, strict=True):
+        row[: len(sequence)] = sequence
+    return padded, lengths
+
+
+def _blocks(total: int, size: int) -> Iterator[slice]:
+    return (slice(start, min(start + size, total)) for start in range(0, total, size))
+
+
+@functools.cache
+def _load(folder: Path) -> tuple[str, Llama, Tokenizer, int]:
+    """Read a model folder once a process, after checking every file against its hash."""
+    try:
+        lines = (folder / "SHA256SUMS").read_text().splitlines()
+        sums = {name: digest for digest, name in (line.split() for line in lines)}
+        for name in FILES:
+            if hashlib.sha256((folder / name).read_bytes()).hexdigest() != sums.get(name):
+                raise BrokenModelError(
+                    f"The embedded model's file {name} is not the one that was trained. "
+                    "Restore it from the repository, or train it again with `make train`."
+                )
+        config = json.loads((folder / "config.json").read_text())
+        weights = load_file(folder / "model.safetensors")
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    except (OSError, ValueError, SafetensorError) as error:
+        raise BrokenModelError(
+            f"The embedded model in {folder} cannot be read ({type(error).__name__}). "
+            "Restore it from the repository, or train it with `make train`."
+        ) from error
+    tokenizer.encode_special_tokens = True
+    revision = sums["model.safetensors"][:12]
+    return revision, Llama(weights, config), tokenizer, int(config["eos_token_id"])

@@ -1,0 +1,18 @@
+"""What tests of several floors share."""
+
+import os
+
+# The matrices here are small. On a busy machine the threads of NumPy's matrix library wait
+# for each other in busy loops, and the same tests take twenty times as long.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import pytest
+
+from core.language_models.base import LanguageModel
+from core.language_models.embedded.model import EmbeddedModel
+
+
+@pytest.fixture(scope="session")
+def embedded() -> LanguageModel:
+    """The shipped model. It is replaced when it is trained anew: rely on no value of it."""
+    return EmbeddedModel()
