@@ -1,0 +1,85 @@
+"""The command line: the same studies, the same numbers, no browser.
+
+Exit status 0: done; 1: could not be done, with a sentence on standard error; 2: wrong
+usage. With ``--json`` standard output is one JSON object and nothing else.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from core.language_models.base import ModelError, open_model
+from core.studies import saved
+from core.studies.inspection import Inspection, Reading, run
+from core.studies.recording import InvalidRequestError, Request
+from core.uncertainty.scores import SCORES
+from core.uncertainty.similarity import SIMILARITIES
+
+
+@click.group(help=__doc__)
+def main() -> None:
+    """Believe's commands."""
+
+
+@main.command(help="Ask a model one question and say whether to believe the answer.")
+@click.argument("query", required=False)
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Recompute a saved inspection (JSON) instead; asks no model.",
+)
+@click.option("--model", default="embedded", show_default=True)
+@click.option("--samples", default=10, show_default=True, help="k, 1 to 300.")
+@click.option("--temperature", default=0.9, show_default=True, help="Of the sampling only.")
+@click.option("--seed", default=0, show_default=True)
+@click.option("--similarity", type=click.Choice(list(SIMILARITIES)), default="token_f1")
+@click.option("--threshold", default=0.25, show_default=True, help="τ, of the similarity.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def inspect(
+    query: str | None,
+    source: Path | None,
+    model: str,
+    samples: int,
+    temperature: float,
+    seed: int,
+    similarity: str,
+    threshold: float,
+    as_json: bool,
+) -> None:
+    """Print one inspection, asked anew or recomputed from a file."""
+    if (query is None) == (source is None):
+        raise click.UsageError("Give a QUERY or --from FILE, one of the two.")
+    try:
+        if source is not None:
+            inspection = saved.from_json(source.read_bytes())
+        else:
+            request = Request(query or "", samples, temperature, seed)
+            inspection = run(request, open_model(model), Reading(similarity, threshold))
+    except (InvalidRequestError, ModelError) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(saved.to_json(inspection) if as_json else _report(inspection))
+
+
+def _report(inspection: Inspection) -> str:
+    verdict = inspection.verdict
+    lines = [
+        f"{verdict.decision.upper()}: {verdict.answer}",
+        verdict.reason,
+        "",
+        *(
+            f"{info.symbol:>10}  {_value(inspection, name):>9}  {info.unit:<11} {info.title}"
+            for name, info in SCORES.items()
+        ),
+        f"{'mass':>10}  {inspection.sampled_mass:9.4f}  {'probability':<11} Sampled mass",
+        "",
+        *(f"{c.probability:8.1%}  {c.samples:4d}×  {c.text}" for c in inspection.clusters),
+    ]
+    return "\n".join(lines)
+
+
+def _value(inspection: Inspection, name: str) -> str:
+    value = inspection.scores[name].value
+    return "–" if value is None else f"{value:.4f}"

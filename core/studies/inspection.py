@@ -1,0 +1,270 @@
+"""Inspection: one question to a model, and everything behind the verdict on its answer.
+
+`run` asks the model (`recording.record`) and reads the recording (`read`); moving τ, the
+similarity, γ or λ means reading the same recording again, which asks nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from core import prompts
+from core.language_models.base import LanguageModel
+from core.studies.progress import Progress, silent
+from core.studies.recording import MAX_SAMPLES, InvalidRequestError, Recording, Request, record
+from core.studies.verdict import Threshold, Verdict, decide, default_threshold
+from core.uncertainty.evidence import Evidence
+from core.uncertainty.scores import (
+    SCORES,
+    DoubtDecomposition,
+    Score,
+    certified_mutual_information,
+    doubt_decomposition,
+)
+from core.uncertainty.similarity import SIMILARITIES
+
+ESTIMATOR = "Algorithm 3 (exact likelihoods)"
+
+# `until_certified` stops asking when the samples hold this much of the probability: what
+# is left could hardly change the bound.
+ENOUGH_MASS = 0.95
+GROWTH = 1.5
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a recording is read: everything that can be moved without asking the model.
+
+    Attributes
+    ----------
+    similarity : str
+        A key of `SIMILARITIES`.
+    threshold : float
+        τ, in (0, 1]: responses at least this similar share a cluster.
+    gamma_1, gamma_2 : float
+        The paper's stabilisation parameters, in [0, 1].
+    """
+
+    similarity: str = "token_f1"
+    threshold: float = 0.25
+    gamma_1: float = 0.0
+    gamma_2: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Enforce the limits, whatever the screen in front of us allowed."""
+        if self.similarity not in SIMILARITIES:
+            known = ", ".join(SIMILARITIES)
+            raise InvalidRequestError(
+                f"There is no similarity called “{self.similarity}”. Choose one of: {known}."
+            )
+        if not 0 < self.threshold <= 1:
+            raise InvalidRequestError(
+                f"The similarity threshold τ is {self.threshold}; choose one above 0, at most 1."
+            )
+        if not (0 <= self.gamma_1 <= 1 and 0 <= self.gamma_2 <= 1):
+            raise InvalidRequestError("γ₁ and γ₂ must lie between 0 and 1.")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Responses that count as one answer, named by the likeliest of them.
+
+    Attributes
+    ----------
+    text : str
+        The centre: what is displayed, served, judged and conditioned on.
+    probability : float
+        μ̂₁, normalised over what was sampled.
+    mass : float
+        The cluster's share of the model's whole probability.
+    samples : int
+        How many of the k samples fell into it.
+    members : tuple of (str, float, int)
+        Each distinct text with ln Q(text | F_0) in nats and how often it was sampled.
+    """
+
+    text: str
+    probability: float
+    mass: float
+    samples: int
+    members: tuple[tuple[str, float, int], ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One entry of the joint distribution, with what it was computed from."""
+
+    first: str
+    second: str
+    joint: float
+    product: float
+    contribution: float
+    prompt: str
+    log_likelihoods: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """A recording as read under some settings: clusters, scores, verdict."""
+
+    recording: Recording
+    reading: Reading
+    evidence: Evidence
+    scores: Mapping[str, Score]
+    verdict: Verdict
+
+    @property
+    def query(self) -> str:
+        """The question."""
+        return self.recording.request.query
+
+    @property
+    def sampled_mass(self) -> float:
+        """The share of the model's probability that the distinct samples hold."""
+        return self.evidence.sampled_mass
+
+    @property
+    def certified(self) -> float | None:
+        """The certified lower bound of the mutual information, nats."""
+        return self.scores["certified_mutual_information"].value
+
+    @cached_property
+    def doubt(self) -> DoubtDecomposition:
+        """The doubt in two parts: epistemic (at least) and the rest."""
+        return doubt_decomposition(self.evidence)
+
+    @cached_property
+    def clusters(self) -> tuple[Cluster, ...]:
+        """The clusters, the likeliest centre first."""
+        e = self.evidence
+        return tuple(
+            Cluster(
+                text=text,
+                probability=float(np.exp(e.log_first[i])),
+                mass=float(np.exp(e.cluster_log_marginal[i])),
+                samples=int(e.cluster_counts[i]),
+                members=tuple(
+                    (e.responses[j], float(e.log_marginal[j]), int(e.counts[j]))
+                    for j in np.flatnonzero(e.labels == i)
+                ),
+            )
+            for i, text in enumerate(e.centre_texts)
+        )
+
+    def cell(self, first: int, second: int) -> Cell:
+        """Return the entry of the joint for clusters `first` (row) and `second` (column)."""
+        e, information = self.evidence, self.evidence.mutual_information
+        row = e.centres[first]
+        return Cell(
+            first=e.centre_texts[first],
+            second=e.centre_texts[second],
+            joint=float(information.joint[first, second]),
+            product=float(information.product[first, second]),
+            contribution=float(information.contributions[first, second]),
+            prompt=prompts.iterative(self.query, [e.centre_texts[first]]),
+            log_likelihoods=tuple(
+                (e.responses[j], float(e.log_conditionals[row, j]))
+                for j in np.flatnonzero(e.labels == second)
+            ),
+        )
+
+
+def read(
+    recording: Recording, reading: Reading | None = None, threshold: Threshold | None = None
+) -> Inspection:
+    """Turn a recording into an inspection; asks the model nothing."""
+    reading = reading or Reading()
+    evidence = evidence_of(recording, reading)
+    scores = {name: info.function(evidence) for name, info in SCORES.items()}
+    verdict = decide(scores, evidence.sampled_mass, threshold or default_threshold())
+    return Inspection(recording, reading, evidence, scores, verdict)
+
+
+def run(
+    request: Request,
+    model: LanguageModel,
+    reading: Reading | None = None,
+    progress: Progress = silent,
+    *,
+    previous: Recording | None = None,
+) -> Inspection:
+    """Ask and read in one go; see `recording.record` and `read`."""
+    return read(record(request, model, progress, previous=previous), reading)
+
+
+def evidence_of(recording: Recording, reading: Reading) -> Evidence:
+    """Return what the scores look at."""
+    return Evidence.build(
+        recording.texts,
+        recording.log_likelihoods[0],
+        recording.log_likelihoods[1:],
+        recording.counts,
+        greedy=recording.greedy.text,
+        greedy_log_likelihood=recording.greedy_log_likelihood,
+        complete=recording.complete,
+        verification={
+            text: (float(true), float(false))
+            for text, (true, false) in zip(recording.texts, recording.verification, strict=True)
+        },
+        similarity=reading.similarity,
+        threshold=reading.threshold,
+        gamma_1=reading.gamma_1,
+        gamma_2=reading.gamma_2,
+    )
+
+
+@dataclass(frozen=True)
+class GrowthPoint:
+    """What the first k samples show: the certified bound (nats) and the sampled mass."""
+
+    samples: int
+    certified: float | None
+    sampled_mass: float
+
+
+def growth(recording: Recording) -> tuple[GrowthPoint, ...]:
+    """Return how the certified bound and the sampled mass grew with the samples.
+
+    Neither depends on similarity, τ or γ. About twenty points, evenly spread in ln k.
+    """
+    k = recording.request.samples
+    points = np.unique(np.geomspace(1, k, num=min(k, 20)).round().astype(int))
+    result = []
+    for samples in points:
+        evidence = evidence_of(recording.first(int(samples)), Reading())
+        certified = certified_mutual_information(evidence).value
+        result.append(GrowthPoint(int(samples), certified, evidence.sampled_mass))
+    return tuple(result)
+
+
+def is_settled(recording: Recording, threshold: Threshold | None = None) -> str | None:
+    """Say why sampling may stop, or None if it should go on.
+
+    The bound holds for every number of samples at once, so one may look after each and
+    stop when it is high enough without spoiling it.
+    """
+    threshold = threshold or default_threshold()
+    evidence = evidence_of(recording, Reading())
+    certified = certified_mutual_information(evidence).value
+    if certified is not None and certified >= threshold.value:
+        return (
+            f"The certified lower bound, {certified:.2f} nats, has passed λ = "
+            f"{threshold.value:.2f}: the model does not know, whatever else it might say."
+        )
+    if evidence.sampled_mass >= ENOUGH_MASS:
+        return (
+            f"The samples hold {evidence.sampled_mass:.1%} of the probability; what is left "
+            "could hardly change the result."
+        )
+    if recording.request.samples >= MAX_SAMPLES:
+        return f"The limit of {MAX_SAMPLES} samples is reached."
+    return None
+
+
+def next_size(samples: int) -> int:
+    """Return how many samples to have next on the way to a certificate."""
+    return min(MAX_SAMPLES, max(samples + 5, round(samples * GROWTH)))

@@ -1,0 +1,162 @@
+"""Inspections as JSON and CSV: complete enough to be recomputed without the model."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from core.data.exports import to_csv
+from core.language_models.base import Response
+from core.studies.inspection import ESTIMATOR, Inspection, Reading, read
+from core.studies.recording import Call, InvalidRequestError, Recording, Request
+
+FORMAT, VERSION = "believe.inspection", 1
+
+
+def to_dict(inspection: Inspection) -> dict[str, Any]:
+    """Return everything a page shows, and under "recording" all it was computed from."""
+    evidence = inspection.evidence
+    information = evidence.mutual_information
+    request, verdict = inspection.recording.request, inspection.verdict
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "query": request.query,
+        "model": inspection.recording.model,
+        "revision": inspection.recording.revision,
+        "estimator": ESTIMATOR,
+        "seed": request.seed,
+        "samples": request.samples,
+        "temperature": request.temperature,
+        **{f"reading_{name}": value for name, value in asdict(inspection.reading).items()},
+        "responses": [
+            {"text": text, "log_likelihood": float(likelihood), "count": int(count)}
+            for text, likelihood, count in zip(
+                evidence.responses, evidence.log_marginal, evidence.counts, strict=True
+            )
+        ],
+        "clusters": [asdict(cluster) for cluster in inspection.clusters],
+        "joint": information.joint.tolist(),
+        "product": information.product.tolist(),
+        "contributions": information.contributions.tolist(),
+        "sampled_mass": inspection.sampled_mass,
+        "certified_lower_bound": inspection.certified,
+        "scores": {
+            name: {"value": s.value, "doubt": s.doubt, "answer": s.answer, "reason": s.reason}
+            for name, s in inspection.scores.items()
+        },
+        "verdict": {
+            "decision": verdict.decision.value,
+            "answer": verdict.answer,
+            "reason": verdict.reason,
+            "threshold": asdict(verdict.threshold),
+        },
+        "calls": {
+            "number": len(inspection.recording.calls),
+            "sequences": sum(call.sequences for call in inspection.recording.calls),
+            "list": [asdict(call) for call in inspection.recording.calls],
+        },
+        "recording": _recording_to_dict(inspection.recording),
+    }
+
+
+def to_json(inspection: Inspection) -> str:
+    """Return `to_dict` as one JSON object."""
+    return json.dumps(to_dict(inspection), ensure_ascii=False, allow_nan=False)
+
+
+def from_json(text: str | bytes) -> Inspection:
+    """Recompute a saved inspection from its recording, offline.
+
+    Raises
+    ------
+    InvalidRequestError
+        When the text is not an inspection saved by this or an earlier version.
+    """
+    try:
+        saved = json.loads(text)
+        if saved["format"] != FORMAT:
+            raise KeyError("format")
+        if saved["version"] > VERSION:
+            raise InvalidRequestError(
+                f"This inspection was saved by a newer Believe (format {saved['version']}, "
+                f"known here: {VERSION}). Update Believe and open it again."
+            )
+        reading = Reading(
+            **{name: saved[f"reading_{name}"] for name in Reading.__dataclass_fields__}
+        )
+        return read(_recording_from_dict(saved["recording"]), reading)
+    except InvalidRequestError:
+        raise
+    except (
+        *(ValueError, KeyError, TypeError, AttributeError, IndexError),
+        *(OverflowError, RecursionError),  # numbers beyond all floats; a file of brackets
+    ) as error:
+        raise InvalidRequestError(
+            "This file is not an inspection saved by Believe, or it was changed "
+            f"({type(error).__name__}: {error}). Save the inspection again as JSON."
+        ) from error
+
+
+def to_csv_bytes(inspection: Inspection) -> bytes:
+    """Return the responses as a disarmed CSV: one row a distinct text."""
+    evidence = inspection.evidence
+    texts = [cluster.text for cluster in inspection.clusters]
+    return to_csv(
+        ["query", "response", "cluster", "samples", "log_likelihood_nats"],
+        (
+            (inspection.query, text, texts[label], int(count), float(likelihood))
+            for text, label, count, likelihood in zip(
+                evidence.responses,
+                evidence.labels,
+                evidence.counts,
+                evidence.log_marginal,
+                strict=True,
+            )
+        ),
+    )
+
+
+def _recording_to_dict(recording: Recording) -> dict[str, Any]:
+    return {
+        "request": asdict(recording.request),
+        "model": recording.model,
+        "revision": recording.revision,
+        "samples": [asdict(sample) for sample in recording.samples],
+        "greedy": asdict(recording.greedy),
+        "greedy_log_likelihood": recording.greedy_log_likelihood,
+        "texts": list(recording.texts),
+        "log_likelihoods": recording.log_likelihoods.tolist(),
+        "verification": recording.verification.tolist(),
+        "calls": [asdict(call) for call in recording.calls],
+    }
+
+
+def _recording_from_dict(saved: dict[str, Any]) -> Recording:
+    texts = tuple(saved["texts"])
+    samples = tuple(Response(**sample) for sample in saved["samples"])
+    matrix = np.array(saved["log_likelihoods"], float)
+    verification = np.array(saved["verification"], float)
+    request = Request(**saved["request"])
+    "".join((*texts, saved["greedy"]["text"])).encode()  # raises where it is no text, or no Unicode
+    if texts != tuple(dict.fromkeys(sample.text for sample in samples)):
+        raise ValueError("the texts are not those of the samples")
+    if matrix.shape != (len(texts) + 1, len(texts)) or verification.shape != (len(texts), 2):
+        raise ValueError("the likelihoods do not fit the texts")
+    if request.samples != len(samples):
+        raise ValueError("the number of samples is not the one requested")
+    return Recording(
+        request=request,
+        model=str(saved["model"]),
+        revision=str(saved["revision"]),
+        samples=samples,
+        greedy=Response(**saved["greedy"]),
+        greedy_log_likelihood=float(saved["greedy_log_likelihood"]),
+        texts=texts,
+        log_likelihoods=matrix,
+        verification=verification,
+        calls=tuple(Call(**call) for call in saved["calls"]),
+    )

@@ -1,0 +1,75 @@
+"""CSV that a spreadsheet opens, and runs nothing of."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.data.exports import disarm, to_csv
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def read(data):
+    return list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '=HYPERLINK("http://x.example","click")',
+        "=1+1",
+        "+1",
+        "-1+cmd|' /C calc'!A0",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        "-5",
+    ],
+)
+def test_what_begins_like_a_formula_is_text(text):
+    assert disarm(text) == f"'{text}"
+    assert read(to_csv(["answer"], [[text]])) == [["answer"], [f"'{text}"]]
+
+
+@pytest.mark.parametrize("text", ["", "Paris", "1-2", "a=b", "'=1", " =1", "é", "None", "007"])
+def test_other_text_is_left_alone(text):
+    assert disarm(text) == text
+
+
+@pytest.mark.parametrize("number", [-5, -0.25, np.float64(-3.5), np.int64(-2), 0, 7, None])
+def test_numbers_are_no_formulas(number):
+    assert disarm(number) is number
+
+
+def test_a_negative_number_is_written_as_it_is():
+    assert read(to_csv(["nats"], [[-1.5], [np.float64(-2.5)]]))[1:] == [["-1.5"], ["-2.5"]]
+
+
+def test_excel_needs_exactly_one_byte_order_mark():
+    data = to_csv(["answer"], [["Malmö"]])
+    assert data.startswith(BYTE_ORDER_MARK)
+    assert data.count(BYTE_ORDER_MARK) == 1
+    assert "Malmö".encode() in data
+
+
+def test_separators_quotes_and_line_breaks_are_quoted():
+    rows = [["a,b", 'say "x"', "two\nlines"], ["c", "d\r\ne", ";"]]
+    assert read(to_csv(["1", "2", "3"], rows)) == [["1", "2", "3"], *rows]
+
+
+def test_no_rows_leave_the_header():
+    assert read(to_csv(["a", "b"], [])) == [["a", "b"]]
+
+
+@given(st.lists(st.lists(st.text(), min_size=2, max_size=2), max_size=5))
+def test_what_is_written_is_read_again(rows):
+    back = read(to_csv(["a", "b"], rows))[1:]
+    assert len(back) == len(rows)
+    for row, written in zip(back, rows, strict=True):
+        for cell, text in zip(row, written, strict=True):
+            assert cell == text or cell == f"'{text}"
+            assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))

@@ -1,0 +1,244 @@
+"""Saved inspections: recomputed offline, refused with a sentence, safe in a spreadsheet."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from core.studies import saved
+from core.studies.inspection import Reading, run
+from core.studies.recording import InvalidRequestError, Request, record
+from core.uncertainty.scores import SCORES
+from tests.fakes import QUERY, TableModel, copies, falling
+
+CONTRACT = {
+    *("query", "model", "estimator", "seed", "responses", "clusters", "joint", "product"),
+    *("contributions", "sampled_mass", "certified_lower_bound", "scores", "verdict", "calls"),
+}
+
+
+@pytest.fixture(scope="module")
+def inspection():
+    return run(Request(QUERY, 20, 0.7, seed=3), copies(12), Reading("ratio", 0.3, 0.01, 0.02))
+
+
+@pytest.fixture
+def text(inspection):
+    return saved.to_json(inspection)
+
+
+def broken(text, change):
+    """The saved inspection after `change` was done to it."""
+    data = json.loads(text)
+    change(data)
+    return json.dumps(data)
+
+
+# ------------------------------------------------------------------------- the way back
+
+
+def test_it_comes_back_as_it_was(inspection, text):
+    back = saved.from_json(text)
+    assert saved.to_dict(back) == saved.to_dict(inspection)
+    assert back.scores == inspection.scores
+    assert back.verdict == inspection.verdict
+    assert back.reading == inspection.reading
+    assert back.clusters == inspection.clusters
+    assert (
+        back.evidence.mutual_information.joint == inspection.evidence.mutual_information.joint
+    ).all()
+
+
+def test_bytes_are_read_as_well_as_text(text):
+    assert saved.to_json(saved.from_json(text.encode())) == text
+
+
+def test_coming_back_asks_no_model(inspection, text, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise AssertionError("a model was asked")
+
+    monkeypatch.setattr(TableModel, "sample", refuse)
+    monkeypatch.setattr(TableModel, "log_likelihoods", refuse)
+    assert saved.from_json(text).sampled_mass == inspection.sampled_mass
+
+
+def test_a_recording_that_came_back_can_grow(inspection, text):
+    back = saved.from_json(text).recording
+    grown = record(Request(QUERY, 30, 0.7, seed=3), copies(12), previous=back)
+    assert grown.samples[:20] == inspection.recording.samples
+    assert (grown.log_likelihoods == record(grown.request, copies(12)).log_likelihoods).all()
+
+
+def test_numbers_are_computed_from_the_recording_and_not_read(text):
+    def lie(data):
+        data["sampled_mass"] = 0.0
+        data["scores"]["mutual_information"]["value"] = 99.0
+        data["verdict"]["answer"] = "something else"
+
+    assert saved.to_json(saved.from_json(broken(text, lie))) == text
+
+
+def test_it_holds_what_the_contract_names(inspection, text):
+    data = json.loads(text)
+    assert set(data) >= CONTRACT
+    assert set(data["scores"]) == set(SCORES)
+    assert all({"value", "doubt"} <= set(score) for score in data["scores"].values())
+    m, r = len(inspection.clusters), len(inspection.recording.texts)
+    for name in ("joint", "product", "contributions"):
+        assert [len(row) for row in data[name]] == [m] * m
+    assert len(data["responses"]) == r
+    assert sum(response["count"] for response in data["responses"]) == 20
+    assert data["calls"]["number"] == len(data["calls"]["list"]) == len(inspection.recording.calls)
+    assert data["certified_lower_bound"] == inspection.certified
+
+
+def test_hostile_texts_survive_the_journey():
+    texts = [
+        "",
+        '"',
+        "</script><script>",
+        "\u2028",
+        "é\U0001f600",
+        "\\n",
+        "$x$ ![](http://x)",
+        "NaN",
+    ]
+    model = TableModel(texts, falling(8), [falling(8)] * 8)
+    seen = run(Request(QUERY, 100), model)
+    assert set(seen.recording.texts) == set(texts)
+    back = saved.from_json(saved.to_json(seen))
+    assert back.recording.texts == seen.recording.texts
+    assert saved.to_dict(back) == saved.to_dict(seen)
+
+
+# ------------------------------------------------------------------------------ refused
+
+
+def remove(*path):
+    def change(data):
+        for key in path[:-1]:
+            data = data[key]
+        del data[path[-1]]
+
+    return change
+
+
+def put(value, *path):
+    def change(data):
+        for key in path[:-1]:
+            data = data[key]
+        data[path[-1]] = value
+
+    return change
+
+
+def rename(data, text):
+    """Give the first text another name wherever it stands in the recording."""
+    recording = data["recording"]
+    old, recording["texts"][0] = recording["texts"][0], text
+    for sample in recording["samples"]:
+        sample["text"] = text if sample["text"] == old else sample["text"]
+
+
+BROKEN = {
+    "no format": remove("format"),
+    "another format": put("other.format", "format"),
+    "no version": remove("version"),
+    "version as text": put("one", "version"),
+    "no recording": remove("recording"),
+    "recording as a list": put([], "recording"),
+    "no request": remove("recording", "request"),
+    "unknown request field": put(1, "recording", "request", "extra"),
+    "another k": put(21, "recording", "request", "samples"),
+    "no samples": put([], "recording", "samples"),
+    "sample without text": remove("recording", "samples", 0, "text"),
+    "sample with another text": put("never said", "recording", "samples", 0, "text"),
+    "texts in another order": lambda data: data["recording"]["texts"].reverse(),
+    "a text that is none": put(5, "recording", "texts", 0),
+    "a row too few": remove("recording", "log_likelihoods", 0),
+    "ragged rows": remove("recording", "log_likelihoods", 1, 0),
+    "a likelihood above 1": put(3.0, "recording", "log_likelihoods", 0, 0),
+    "a likelihood that is none": put(float("nan"), "recording", "log_likelihoods", 1, 1),
+    "a likelihood as text": put("much", "recording", "log_likelihoods", 1, 1),
+    "a likelihood beyond all floats": put(10**400, "recording", "log_likelihoods", 1, 1),
+    "a verification that is none": put(float("nan"), "recording", "verification", 0, 0),
+    "too few verifications": remove("recording", "verification", 0),
+    "a greedy likelihood beyond all floats": put(-(10**400), "recording", "greedy_log_likelihood"),
+    "no reading": remove("reading_similarity"),
+    "a text that is no Unicode": lambda data: rename(data, "\ud800"),
+    "a greedy text that is none": put(5, "recording", "greedy", "text"),
+}
+
+
+def test_a_text_may_have_another_name(text):
+    assert (
+        saved.from_json(broken(text, lambda data: rename(data, "fine"))).recording.texts[0]
+        == "fine"
+    )
+
+
+@pytest.mark.parametrize("change", BROKEN.values(), ids=BROKEN)
+def test_what_was_changed_is_refused_with_a_sentence(text, change):
+    with pytest.raises(InvalidRequestError) as caught:
+        saved.from_json(broken(text, change))
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "null", "5", "[]", "{}", '"text"', b"\xff\xfe\x00", b"\x89PNG", "[" * 100_000]
+)
+def test_what_is_no_inspection_is_refused_with_a_sentence(text):
+    with pytest.raises(InvalidRequestError, match="not an inspection") as caught:
+        saved.from_json(text)
+    assert str(caught.value).endswith(".")
+    assert len(str(caught.value)) < 500
+
+
+def test_half_a_file_is_refused(text):
+    with pytest.raises(InvalidRequestError, match="not an inspection"):
+        saved.from_json(text[: len(text) // 2])
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        (("reading_threshold",), 7, "threshold τ"),
+        (("reading_similarity",), "vibes", "no similarity"),
+        (("recording", "request", "temperature"), 0, "temperature"),
+        (("recording", "request", "query"), "", "no question"),
+    ],
+)
+def test_limits_hold_for_files_too(text, path, value, says):
+    with pytest.raises(InvalidRequestError, match=says):
+        saved.from_json(broken(text, put(value, *path)))
+
+
+def test_a_newer_file_asks_for_an_update(text):
+    with pytest.raises(InvalidRequestError, match="newer Believe") as caught:
+        saved.from_json(broken(text, put(saved.VERSION + 1, "version")))
+    assert "Update" in str(caught.value)
+
+
+# ---------------------------------------------------------------------------------- CSV
+
+
+def test_the_csv_has_one_row_a_text_and_is_disarmed():
+    texts = ["=HYPERLINK(1)", "-5", "plain, with comma", "@x"]
+    seen = run(Request(QUERY, 100), TableModel(texts, falling(4), [falling(4)] * 4))
+    data = saved.to_csv_bytes(seen).decode("utf-8-sig")
+    table = list(csv.DictReader(io.StringIO(data, newline="")))
+    assert {row["response"] for row in table} == {
+        "'=HYPERLINK(1)",
+        "'-5",
+        "plain, with comma",
+        "'@x",
+    }
+    assert all(row["query"] == QUERY for row in table)
+    assert sum(int(row["samples"]) for row in table) == 100
+    for row, response in zip(table, seen.evidence.responses, strict=True):
+        index = texts.index(response)
+        assert float(row["log_likelihood_nats"]) == pytest.approx(
+            float(seen.evidence.log_marginal[seen.evidence.responses.index(response)])
+        )
+        assert row["cluster"].lstrip("'") == texts[index]

@@ -1,0 +1,83 @@
+"""The decision: answer, abstain, or say that too little was seen."""
+
+import pytest
+
+from core.studies.verdict import Decision, Threshold, decide, default_threshold
+from core.uncertainty.scores import SCORES, Score
+
+THRESHOLD = Threshold(value=0.3, least_mass=0.1, origin="by hand")
+
+
+def scored(doubt, *, entropy=0.1, reason=None, answer="Paris", name="mutual_information"):
+    other = Score("semantic_entropy", entropy, entropy, "Lyon", "nats")
+    return {"semantic_entropy": other, name: Score(name, doubt, doubt, answer, "nats", reason)}
+
+
+@pytest.mark.parametrize(
+    ("doubt", "mass", "decision"),
+    [
+        (0.0, 1.0, Decision.ANSWER),
+        (0.2999, 0.1, Decision.ANSWER),
+        (-0.1, 0.5, Decision.ANSWER),
+        (0.3, 1.0, Decision.ABSTAIN),  # at λ: doubt < λ is what is answered
+        (0.3, 0.0, Decision.ABSTAIN),  # doubt that was seen counts, however little was
+        (5.0, 0.001, Decision.ABSTAIN),
+        (0.2999, 0.0999, Decision.TOO_LITTLE),
+        (0.0, 0.0, Decision.TOO_LITTLE),
+    ],
+)
+def test_the_decision(doubt, mass, decision):
+    verdict = decide(scored(doubt), mass, THRESHOLD)
+    assert verdict.decision is decision
+    assert verdict.answer == "Paris"
+    assert verdict.threshold is THRESHOLD
+
+
+def test_missing_doubt_is_no_answer_and_no_abstention():
+    verdict = decide(scored(None, reason="Every response was cut off."), 1.0, THRESHOLD)
+    assert verdict.decision is Decision.TOO_LITTLE
+    assert verdict.reason == "Every response was cut off."
+
+
+def test_missing_doubt_without_a_reason_says_so():
+    verdict = decide(scored(None), 1.0, THRESHOLD)
+    assert verdict.decision is Decision.TOO_LITTLE
+    assert SCORES["mutual_information"].symbol in verdict.reason
+    assert verdict.reason.endswith(".")
+
+
+@pytest.mark.parametrize("name", sorted(SCORES))
+def test_any_score_can_be_the_one_that_is_compared(name):
+    scores = scored(0.2, answer="one") | scored(0.5, name=name, answer="other")
+    verdict = decide(scores, 1.0, Threshold(0.3, 0.1, score=name))
+    assert verdict.decision is Decision.ABSTAIN
+    assert verdict.answer == "other"
+    assert SCORES[name].symbol in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("doubt", "mass", "entropy", "says"),
+    [
+        (0.5, 1.0, 0.1, "does not know"),
+        (0.1, 0.05, 0.1, "Sample more"),
+        (0.1, 1.0, 2.0, "many answers"),
+        (0.1, 1.0, 0.1, "hardly changes"),
+    ],
+)
+def test_the_reason_is_a_sentence_with_its_numbers(doubt, mass, entropy, says):
+    reason = decide(scored(doubt, entropy=entropy), mass, THRESHOLD).reason
+    assert says in reason
+    assert f"{doubt:.2f} nats" in reason
+    assert reason.endswith(".")
+
+
+def test_many_answers_are_not_claimed_when_the_entropy_is_unknown():
+    assert "many answers" not in decide(scored(0.1, entropy=None), 1.0, THRESHOLD).reason
+
+
+def test_the_default_can_be_used_and_says_where_it_comes_from():
+    threshold = default_threshold()
+    assert threshold.value > 0
+    assert 0 < threshold.least_mass < 1
+    assert threshold.score in SCORES
+    assert threshold.origin
