@@ -54,13 +54,33 @@ def inspect(
         raise click.UsageError("Give a QUERY or --from FILE, one of the two.")
     try:
         if source is not None:
+            _refuse_options_beside_from()
             inspection = saved.from_json(source.read_bytes())
         else:
-            request = Request(query or "", samples, temperature, seed)
-            inspection = run(request, open_model(model), Reading(similarity, threshold))
+            request, reading = _wish(query or "", samples, temperature, seed, similarity, threshold)
+            inspection = run(request, open_model(model), reading)
     except (InvalidRequestError, ModelError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(saved.to_json(inspection) if as_json else _report(inspection))
+
+
+def _refuse_options_beside_from() -> None:
+    """A saved inspection is recomputed as it was saved: no option may pretend otherwise."""
+    context = click.get_current_context()
+    for name in context.params:
+        given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if given and name not in ("source", "as_json"):
+            raise click.UsageError(f"--from recomputes what was saved; leave --{name} out.")
+
+
+def _wish(
+    query: str, samples: int, temperature: float, seed: int, similarity: str, threshold: float
+) -> tuple[Request, Reading]:
+    """Return what to ask and how to read it; values out of range are wrong usage."""
+    try:
+        return Request(query, samples, temperature, seed), Reading(similarity, threshold)
+    except InvalidRequestError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _report(inspection: Inspection) -> str:

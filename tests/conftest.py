@@ -7,9 +7,14 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
+from hypothesis import settings
 
 from core.language_models.base import LanguageModel
 from core.language_models.embedded.model import EmbeddedModel
+
+# No test may fail for having run on a slow machine.
+settings.register_profile("believe", deadline=None)
+settings.load_profile("believe")
 
 
 @pytest.fixture(scope="session")

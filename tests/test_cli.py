@@ -132,29 +132,35 @@ def test_a_missing_file_is_wrong_usage(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "says", "status"),
     [
-        (("inspect", ""), "There is no question."),
-        (("inspect", "x" * 2001), "2,001 characters"),
-        (("inspect", "\ud800"), "Unicode"),
-        (("inspect", QUESTION, "--model", "unknown"), "There is no model called “unknown”."),
-        (("inspect", QUESTION, "--samples", 0), "from 1 to 300"),
-        (("inspect", QUESTION, "--samples", 301), "from 1 to 300"),
-        (("inspect", QUESTION, "--temperature", 0), "temperature"),
-        (("inspect", QUESTION, "--temperature", "nan"), "temperature"),
-        (("inspect", QUESTION, "--seed", -1), "seed"),
-        (("inspect", QUESTION, "--threshold", 0), "threshold τ"),
-        (("inspect", "é" * 2000), "Shorten the question"),
+        (("inspect", ""), "There is no question.", 2),
+        (("inspect", "x" * 2001), "2,001 characters", 2),
+        (("inspect", "\ud800"), "Unicode", 2),
+        (("inspect", QUESTION, "--samples", 0), "from 1 to 300", 2),
+        (("inspect", QUESTION, "--samples", 301), "from 1 to 300", 2),
+        (("inspect", QUESTION, "--temperature", 0), "temperature", 2),
+        (("inspect", QUESTION, "--temperature", "nan"), "temperature", 2),
+        (("inspect", QUESTION, "--seed", -1), "seed", 2),
+        (("inspect", QUESTION, "--threshold", 0), "threshold τ", 2),
+        (("inspect", QUESTION, "--model", "unknown"), "There is no model called “unknown”.", 1),
+        (("inspect", "é" * 2000), "Shorten the question", 1),
     ],
 )
-def test_what_cannot_be_done_is_a_sentence_on_standard_error(arguments, says):
+def test_wrong_usage_and_what_cannot_be_done_are_sentences(arguments, says, status):
     for more in ((), ("--json",)):
         result = believe(*arguments, *more)
-        assert result.exit_code == 1
+        assert result.exit_code == status
         assert result.stdout == ""
         assert says in result.stderr
         assert "Traceback" not in result.stderr
         assert result.stderr.rstrip().endswith(".")
+
+
+def test_options_beside_a_saved_inspection_are_refused():
+    result = believe("inspect", "--from", __file__, "--threshold", 0.5)
+    assert result.exit_code == 2
+    assert "leave --threshold out" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -43,10 +43,11 @@ class Request:
     Attributes
     ----------
     query : str
+        White space around it is dropped: nobody means it, and the model would see it.
     samples : int
         k, the number of responses drawn, 1 to `MAX_SAMPLES`.
     temperature : float
-        Of the sampling only, in (0, 2]; likelihoods are always at temperature 1.
+        Of the sampling only, 0.01 to 2; likelihoods are always at temperature 1.
     seed : int
         At least 0.
     """
@@ -57,8 +58,9 @@ class Request:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Enforce the limits, whatever the screen in front of us allowed."""
-        if not self.query.strip():
+        """Tidy the question and enforce the limits, whatever the screen in front allowed."""
+        object.__setattr__(self, "query", self.query.strip())
+        if not self.query:
             raise InvalidRequestError("There is no question. Type one and ask again.")
         if len(self.query) > MAX_QUERY_CHARACTERS:
             raise InvalidRequestError(
@@ -73,9 +75,9 @@ class Request:
             raise InvalidRequestError(
                 f"The number of samples is {self.samples}; choose one from 1 to {MAX_SAMPLES}."
             )
-        if not 0 < self.temperature <= 2:
+        if not 0.01 <= self.temperature <= 2:
             raise InvalidRequestError(
-                f"The temperature is {self.temperature}; choose one above 0 and at most 2."
+                f"The temperature is {self.temperature}; choose one from 0.01 to 2."
             )
         if not 0 <= self.seed < 2**32:
             raise InvalidRequestError(

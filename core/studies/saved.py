@@ -12,6 +12,7 @@ from core.data.exports import to_csv
 from core.language_models.base import Response
 from core.studies.inspection import ESTIMATOR, Inspection, Reading, read
 from core.studies.recording import Call, InvalidRequestError, Recording, Request
+from core.studies.verdict import Threshold
 
 FORMAT, VERSION = "believe.inspection", 1
 
@@ -88,7 +89,8 @@ def from_json(text: str | bytes) -> Inspection:
         reading = Reading(
             **{name: saved[f"reading_{name}"] for name in Reading.__dataclass_fields__}
         )
-        return read(_recording_from_dict(saved["recording"]), reading)
+        threshold = Threshold(**saved["verdict"]["threshold"])
+        return read(_recording_from_dict(saved["recording"]), reading, threshold)
     except InvalidRequestError:
         raise
     except (

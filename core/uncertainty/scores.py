@@ -186,7 +186,7 @@ SCORES: dict[str, ScoreInfo] = {
     ),
     "greedy_probability": ScoreInfo(
         symbol="T0",
-        title="Probability of the greedy answer",
+        title="Greedy probability",
         function=greedy_probability,
         unit="probability",
         range="0 to 1",

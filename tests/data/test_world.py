@@ -217,10 +217,10 @@ def test_there_is_enough_of_every_band():
     [
         (0, Band.NEVER_SEEN),
         (1, Band.RARELY),
-        (15, Band.RARELY),
-        (16, Band.HALF_KNOWN),
-        (63, Band.HALF_KNOWN),
-        (64, Band.BY_HEART),
+        (world.RARELY_BELOW - 1, Band.RARELY),
+        (world.RARELY_BELOW, Band.HALF_KNOWN),
+        (world.BY_HEART_FROM - 1, Band.HALF_KNOWN),
+        (world.BY_HEART_FROM, Band.BY_HEART),
         (1000, Band.BY_HEART),
     ],
 )

@@ -86,7 +86,7 @@ class Reference:
         tokens, drawn = model.encode(prompt), []
         while len(drawn) < MAX_RESPONSE_TOKENS:
             token = int(self.log_probabilities(tokens + drawn)[-1].argmax())
-            if token in (model.end, model.line_break):
+            if token == model.end or "\n" in model.tokenizer.decode([token]):
                 break
             drawn.append(token)
         return model.tokenizer.decode(drawn).strip()
@@ -257,6 +257,15 @@ def test_samples_come_as_often_as_they_are_likely(embedded):
     assert abs(drawn.count(likeliest) / 600 - p) < 5 * spread + 0.01
 
 
+def test_a_low_temperature_keeps_to_the_likely(embedded):
+    prompt = prompts.iterative(UNKNOWN)
+    (greedy,) = embedded.sample(prompt, 1, temperature=0.0)
+    cold = embedded.sample(prompt, 30, temperature=0.01)
+    assert cold.count(greedy) >= 25
+    hot = embedded.sample(prompt, 30, temperature=2.0)
+    assert len(set(hot)) > len(set(cold))
+
+
 @pytest.fixture
 def scripted(embedded, monkeypatch):
     """Make the model say given tokens, one after the other, whatever it was asked."""
@@ -277,7 +286,13 @@ def scripted(embedded, monkeypatch):
 
 def test_a_line_break_ends_a_response(embedded, scripted):
     paris = embedded.encode(" Paris")
-    for response in scripted([*paris, embedded.line_break, *paris]):
+    for response in scripted([*paris, *embedded.encode("\n"), *paris]):
+        assert (response.text, response.complete) == ("Paris", True)
+
+
+def test_a_phrase_that_begins_with_line_breaks_ends_a_response(embedded, scripted):
+    (phrase,) = embedded.encode("\n\nOne answer to question Q is")
+    for response in scripted([*embedded.encode(" Paris"), phrase, *embedded.encode(" Paris")]):
         assert (response.text, response.complete) == ("Paris", True)
 
 

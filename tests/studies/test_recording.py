@@ -54,6 +54,15 @@ def test_a_recording_holds_what_the_model_says():
     assert (made.model, made.revision) == ("table", "1")
 
 
+@pytest.mark.parametrize(("temperature", "seed"), [(0.3, 0), (0.9, 5), (2.0, 1)])
+def test_samples_are_drawn_as_the_request_says(temperature, seed):
+    model = knows(20)
+    made = record(ask(15, seed=seed, temperature=temperature), model)
+    prompt = prompts.iterative(QUERY)
+    assert list(made.samples) == model.sample(prompt, 15, temperature=temperature, seed=seed)
+    assert [made.greedy] == model.sample(prompt, 1, temperature=0.0)
+
+
 def test_ten_samples_are_scored_in_one_call_and_verified_in_another():
     model = knows(20)
     made = record(ask(10), model)
@@ -255,9 +264,9 @@ def test_a_large_recording_can_be_cancelled_between_its_calls(monkeypatch):
         ({"samples": 0}, "from 1 to 300"),
         ({"samples": -3}, "from 1 to 300"),
         ({"samples": 301}, "from 1 to 300"),
-        ({"temperature": 0.0}, "above 0"),
-        ({"temperature": -1.0}, "above 0"),
-        ({"temperature": 2.01}, "at most 2"),
+        ({"temperature": 0.0}, "from 0.01 to 2"),
+        ({"temperature": -1.0}, "from 0.01 to 2"),
+        ({"temperature": 2.01}, "from 0.01 to 2"),
         ({"temperature": float("nan")}, "temperature"),
         ({"temperature": float("inf")}, "temperature"),
         ({"seed": -1}, "seed"),

@@ -2,13 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import settings
 
 from core.uncertainty.evidence import Evidence
-
-# On shared cores a single example may take any time; the tests are about values.
-settings.register_profile("shared cores", deadline=None)
-settings.load_profile("shared cores")
 
 #: "What is the capital of the UK?", in the order first seen, which is not that of likelihood.
 RESPONSES = ("Paris", "London", "Berlin", "London, UK")

@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
+from threadpoolctl import ThreadpoolController
 from tokenizers import Tokenizer
 
 from core.language_models.base import (
@@ -28,6 +30,29 @@ from core.language_models.embedded.runtime import Llama, Segment
 # How many answer tokens one block of `log_likelihoods` holds: large enough to keep the
 # matrix products busy, small enough for their results to stay near the processor.
 BLOCK_TOKENS = 1024
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@functools.cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _one_thread(method: F) -> F:
+    """Run a method with one thread in NumPy's matrix library.
+
+    The matrices here are small, and on a busy machine that library's threads wait for each
+    other in busy loops: the same call then takes up to thirty times as long.
+    """
+
+    @functools.wraps(method)
+    def limited(*arguments: Any, **options: Any) -> Any:
+        with _libraries().limit(limits=1, user_api="blas"):
+            return method(*arguments, **options)
+
+    return cast(F, limited)
+
 
 FILES = ("config.json", "model.safetensors", "tokenizer.json")  # each has its hash beside it
 
@@ -46,7 +71,10 @@ class EmbeddedModel(LanguageModel):
 
     def __init__(self, folder: str | Path = FOLDER) -> None:
         self.revision, self.llama, self.tokenizer, self.end = _load(Path(folder))
-        self.line_break = self.tokenizer.encode("\n").ids[0]
+        # A response ends at the end token, and at any token with a line break in it.
+        texts = self.tokenizer.decode_batch([[i] for i in range(len(self.llama.embeddings))])
+        self.stops = np.array(["\n" in text for text in texts])
+        self.stops[self.end] = True
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text; nothing in it is ever read as the end token."""
@@ -54,6 +82,7 @@ class EmbeddedModel(LanguageModel):
 
     # ---------------------------------------------------------------------- sampling
 
+    @_one_thread
     def sample(
         self,
         prompt: str,
@@ -76,7 +105,7 @@ class EmbeddedModel(LanguageModel):
         for length in range(1, MAX_RESPONSE_TOKENS + 1):
             uniform = np.array([drawers[i].random() for i in alive])
             token = _draw(log_probabilities, uniform, temperature)
-            ended = (token == self.end) | (token == self.line_break)
+            ended = self.stops[token]
             complete[alive[ended]] = True
             for i, t in zip(alive[~ended], token[~ended], strict=True):
                 drawn[i].append(int(t))

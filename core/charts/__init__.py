@@ -1,0 +1,1 @@
+"""Altair specifications from results; pages, command line and reports share them."""

@@ -1,0 +1,17 @@
+"""Charts as PNG and SVG, drawn in this process: no browser and no remote service."""
+
+from __future__ import annotations
+
+import vl_convert
+
+from core.charts.theme import Chart
+
+
+def to_png(chart: Chart) -> bytes:
+    """Return the chart as a PNG at twice the screen's resolution."""
+    return vl_convert.vegalite_to_png(chart.to_json(), scale=2)
+
+
+def to_svg(chart: Chart) -> bytes:
+    """Return the chart as an SVG document."""
+    return vl_convert.vegalite_to_svg(chart.to_json()).encode("utf-8")

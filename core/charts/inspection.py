@@ -1,0 +1,288 @@
+"""The pictures of an inspection: doubt, clusters, the three matrices, growth.
+
+Each picture is a function from results to a chart, with a sentence beside it that says
+its finding to those who cannot see it (`…_alt`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from core.charts.theme import Chart, Palette, themed
+from core.studies.inspection import GrowthPoint, Inspection
+
+# A matrix shows at most this many clusters, the likeliest; the page says so.
+MOST_CLUSTERS = 60
+MOST_BARS = 20
+VALUES_UP_TO = 7  # clusters, for which numbers fit into the cells
+LABELS_UP_TO = 24  # clusters, for which the axes can name them
+
+MATRICES = {
+    "joint": "Joint: what comes together",
+    "product": "Product: if answers were independent",
+    "contribution": "Contribution to M.I.",
+}
+
+
+def _by(field: str) -> alt.EncodingSortField:
+    """Order an axis by a number: a list of the texts would become part of an expression."""
+    return alt.EncodingSortField(field, op="min")
+
+
+def shown(text: str) -> str:
+    """Return a response as it is displayed; one that says nothing says so."""
+    return text or "(no text)"
+
+
+def doubt(inspection: Inspection, palette: Palette) -> Chart:
+    """One bar: the doubt about a second answer, its epistemic part first."""
+    parts = inspection.doubt
+    threshold = inspection.verdict.threshold.value
+    names = ["epistemic: does not know (at least this)", "the rest: many answers, or undecided"]
+    data = pd.DataFrame(
+        {
+            "row": ["", ""],
+            "part": names,
+            "nats": [parts.epistemic, parts.remaining],
+            "start": [0.0, parts.epistemic],
+            "end": [parts.epistemic, parts.total],
+        }
+    )
+    widest = max(math.log(max(inspection.recording.request.samples, 2)), parts.total, threshold)
+    scale = alt.Scale(domain=[0, widest * 1.02], nice=False)
+    bar = (
+        alt.Chart(data)
+        .mark_bar(height=30)
+        .encode(
+            x=alt.X("start:Q", title="nats", scale=scale, axis=alt.Axis(grid=False)),
+            x2="end:Q",
+            y=alt.Y("row:N", title=None, axis=None),
+            color=alt.Color(
+                "part:N",
+                title=None,
+                scale=alt.Scale(domain=names, range=[palette.epistemic, palette.rest]),
+                legend=alt.Legend(orient="bottom", direction="vertical", symbolType="square"),
+            ),
+            tooltip=[alt.Tooltip("part:N"), alt.Tooltip("nats:Q", format=".3f")],
+        )
+    )
+    limit = alt.Chart(pd.DataFrame({"λ": [threshold], "label": ["λ"]}))
+    rule = limit.mark_rule(color=palette.text, strokeDash=[4, 3], size=2).encode(
+        x="λ:Q", tooltip=[alt.Tooltip("λ:Q", format=".3f", title="threshold λ")]
+    )
+    label = limit.mark_text(
+        align="left", dx=5, y=4, baseline="middle", fontSize=14, color=palette.text
+    ).encode(x="λ:Q", text="label:N")
+    return themed(alt.layer(bar, rule, label).properties(height=150), palette)
+
+
+def doubt_alt(inspection: Inspection) -> str:
+    """Say what the bar of doubt shows."""
+    parts = inspection.doubt
+    return (
+        f"Of {parts.total:.2f} nats of doubt about a second answer, at least "
+        f"{parts.epistemic:.2f} are epistemic; the threshold stands at "
+        f"{inspection.verdict.threshold.value:.2f}."
+    )
+
+
+def clusters(inspection: Inspection, palette: Palette) -> Chart:
+    """Bars: each cluster's probability before and after an answer was told."""
+    evidence = inspection.evidence
+    listed = inspection.clusters[:MOST_BARS]
+    data = pd.DataFrame(
+        {
+            "rank": range(len(listed)),
+            "answer": [shown(c.text) for c in listed],
+            "probability": [c.probability for c in listed],
+            "after": [math.exp(v) for v in evidence.log_second[: len(listed)]],
+            "samples": [c.samples for c in listed],
+        }
+    )
+    y = alt.Y("answer:N", sort=_by("rank"), title=None, axis=alt.Axis(labelLimit=150, ticks=False))
+    tooltip = [
+        alt.Tooltip("answer:N"),
+        alt.Tooltip("probability:Q", format=".3f", title="first answer"),
+        alt.Tooltip("after:Q", format=".3f", title="second answer"),
+        alt.Tooltip("samples:Q"),
+    ]
+    bars = (
+        alt.Chart(data)
+        .mark_bar(color=palette.primary, cornerRadiusEnd=2)
+        .encode(
+            x=alt.X(
+                "probability:Q",
+                title="probability among what was sampled",
+                axis=alt.Axis(format="%"),
+                scale=alt.Scale(domain=[0, max(data["probability"].max(), 0.25)]),
+            ),
+            y=y,
+            tooltip=tooltip,
+        )
+    )
+    return themed(bars.properties(height=alt.Step(24)), palette)
+
+
+def clusters_alt(inspection: Inspection) -> str:
+    """Say what the bars show."""
+    first = inspection.clusters[0]
+    return (
+        f"{len(inspection.clusters)} different answers; the likeliest, “{shown(first.text)}”, "
+        f"holds {first.probability:.0%} of what was sampled."
+    )
+
+
+def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
+    """One of the three matrices as a heat map; rows are told first, columns come second.
+
+    The joint and the product share one colour scale, or they would look alike however
+    different they are; the contributions diverge around 0.
+    """
+    information = inspection.evidence.mutual_information
+    m = min(len(inspection.clusters), MOST_CLUSTERS)
+    names = [shown(c.text) for c in inspection.clusters[:m]]
+    joint, product, contribution = (
+        a[:m, :m] for a in (information.joint, information.product, information.contributions)
+    )
+    data = pd.DataFrame(
+        {
+            "row": [i for i in range(m) for _ in range(m)],
+            "column": list(range(m)) * m,
+            "first": [name for name in names for _ in range(m)],
+            "second": names * m,
+            "joint": joint.ravel(),
+            "product": product.ravel(),
+            "contribution": contribution.ravel(),
+        }
+    )
+    if which == "contribution":
+        reach = max(float(abs(contribution).max()), 0.01)  # nothing is not made to look like much
+        low, middle, high = palette.diverging
+        scale = alt.Scale(domain=[-reach, 0, reach], range=[low, middle, high], interpolate="rgb")
+        strong = f"abs(datum.contribution) > {0.6 * reach}"
+    else:
+        reach = max(float(joint.max()), float(product.max()))
+        scale = alt.Scale(domain=[0, reach], range=list(palette.sequential))
+        strong = f"datum.{which} > {0.45 * reach}"
+    labels = m <= LABELS_UP_TO
+    axis: dict[str, Any] = {"labels": labels, "ticks": False, "domain": False, "labelLimit": 96}
+    size = 110 + min(max(44 * m, 90), 320)  # room for axes and legend, then the cells
+    base = alt.Chart(data).encode(
+        x=alt.X(
+            "second:N",
+            sort=_by("column"),
+            title="then answers",
+            axis=alt.Axis(labelAngle=0 if m == 1 else -40, **axis),
+        ),
+        y=alt.Y("first:N", sort=_by("row"), title="told first", axis=alt.Axis(**axis)),
+        tooltip=[
+            alt.Tooltip("first:N", title="told first"),
+            alt.Tooltip("second:N", title="then answers"),
+            alt.Tooltip("joint:Q", format=".4f"),
+            alt.Tooltip("product:Q", format=".4f"),
+            alt.Tooltip("contribution:Q", format="+.4f", title="contribution, nats"),
+        ],
+    )
+    chosen = alt.selection_point(name="cell", fields=["row", "column"], on="click", clear=False)
+    cells = (
+        base.mark_rect(stroke=palette.background, strokeWidth=1 if m <= LABELS_UP_TO else 0)
+        .encode(
+            color=alt.Color(
+                f"{which}:Q",
+                scale=scale,
+                legend=alt.Legend(title=None, gradientLength=140, gradientThickness=8, tickCount=3),
+            ),
+            detail=["row:Q", "column:Q"],
+        )
+        .add_params(chosen)
+    )
+    layers = [cells]
+    if m <= VALUES_UP_TO:
+        layers.append(
+            base.mark_text(fontSize=12).encode(
+                text=alt.Text(f"{which}:Q", format="+.3f" if which == "contribution" else ".3f"),
+                color=alt.condition(strong, alt.value(palette.on_high), alt.value(palette.text)),
+            )
+        )
+    title = alt.TitleParams(MATRICES[which])
+    return themed(alt.layer(*layers).properties(height=size, title=title), palette)
+
+
+def matrix_note(inspection: Inspection) -> str | None:
+    """Say how much of the joint is drawn, unless all of it is."""
+    m, most = len(inspection.clusters), MOST_CLUSTERS
+    if m <= most:
+        return None
+    drawn = inspection.evidence.mutual_information.joint[:most, :most].sum()
+    return (
+        f"The {most} likeliest of {m} clusters are drawn; they hold {drawn:.1%} of the joint. "
+        "The table below and the JSON have all."
+    )
+
+
+def matrix_alt(inspection: Inspection, which: str) -> str:
+    """Say what a matrix shows, by its largest cell."""
+    information = inspection.evidence.mutual_information
+    values = {
+        "joint": information.joint,
+        "product": information.product,
+        "contribution": information.contributions,
+    }[which]
+    row, column = divmod(int(values.argmax()), values.shape[1])
+    names = [shown(c.text) for c in inspection.clusters]
+    unit = " nats" if which == "contribution" else ""
+    return (
+        f"{MATRICES[which]}. Largest: “{names[row]}” told first, then “{names[column]}”, "
+        f"{values[row, column]:.3f}{unit}."
+    )
+
+
+def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) -> Chart:
+    """Two lines over the number of samples: the certified bound and the sampled mass."""
+    bound, mass = "certified lower bound (nats)", "sampled mass (probability)"
+    rows = [
+        {"samples": p.samples, "what": what, "value": value}
+        for p in points
+        for what, value in ((bound, p.certified), (mass, p.sampled_mass))
+        if value is not None
+    ]
+    lines = (
+        alt.Chart(pd.DataFrame(rows))
+        .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2)
+        .encode(
+            x=alt.X("samples:Q", title="samples", scale=alt.Scale(type="log", nice=False)),
+            y=alt.Y("value:Q", title=None, scale=alt.Scale(domainMin=0)),
+            color=alt.Color(
+                "what:N",
+                title=None,
+                scale=alt.Scale(domain=[bound, mass], range=[palette.epistemic, palette.rest]),
+            ),
+            strokeDash=alt.StrokeDash(
+                "what:N",
+                title=None,
+                scale=alt.Scale(domain=[bound, mass], range=[[1, 0], [5, 3]]),
+            ),
+            tooltip=["samples:Q", "what:N", alt.Tooltip("value:Q", format=".3f")],
+        )
+    )
+    rule = (
+        alt.Chart(pd.DataFrame({"λ": [threshold]}))
+        .mark_rule(color=palette.muted, strokeDash=[2, 3])
+        .encode(y="λ:Q", tooltip=[alt.Tooltip("λ:Q", format=".3f", title="threshold λ")])
+    )
+    return themed(alt.layer(rule, lines).properties(height=260), palette)
+
+
+def growth_alt(points: Sequence[GrowthPoint]) -> str:
+    """Say where both lines ended."""
+    last = points[-1]
+    certified = "unknown" if last.certified is None else f"{last.certified:.2f} nats"
+    return (
+        f"With {last.samples} samples the certified lower bound is {certified} and the "
+        f"sampled mass {last.sampled_mass:.1%}."
+    )

@@ -1,0 +1,92 @@
+"""Colours and Altair configuration for a light and a dark page.
+
+The hues are Okabe and Ito's, which people with any of the common colour blindnesses can
+tell apart; meaning never rests on colour alone. The page's own colours stand in
+``.streamlit/config.toml`` and are the same values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import altair as alt
+
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart
+
+FONT = "'Source Sans', 'Source Sans Pro', sans-serif"
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of one theme, by what they mean."""
+
+    background: str
+    text: str
+    muted: str
+    grid: str
+    epistemic: str
+    rest: str
+    primary: str
+    sequential: tuple[str, ...]
+    diverging: tuple[str, str, str]
+    on_high: str  # text on the far end of a colour scale
+
+
+LIGHT = Palette(
+    background="#FDFCFA",
+    text="#1F2933",
+    muted="#5B6675",
+    grid="#DEDCD5",
+    epistemic="#D55E00",
+    rest="#56B4E9",
+    primary="#0B5FA5",
+    sequential=("#F2F1EC", "#A9CCE8", "#3C86C4", "#083D6E"),
+    diverging=("#0072B2", "#F2F1EC", "#D55E00"),
+    on_high="#FFFFFF",
+)
+DARK = Palette(
+    background="#11181F",
+    text="#E6EAEE",
+    muted="#A3AEBB",
+    grid="#2D3943",
+    epistemic="#F08A45",
+    rest="#56B4E9",
+    primary="#6CB4EE",
+    sequential=("#1B252E", "#1F4E79", "#3F93D6", "#D3EAFF"),
+    diverging=("#56B4E9", "#1B252E", "#F08A45"),
+    on_high="#11181F",
+)
+
+
+def themed(chart: Chart, palette: Palette) -> Chart:
+    """Give a finished chart the palette's configuration."""
+    return chart.configure(
+        background=palette.background,
+        font=FONT,
+        view=alt.ViewConfig(stroke=None),
+        axis=alt.AxisConfig(
+            labelColor=palette.text,
+            titleColor=palette.muted,
+            titleFontWeight="normal",
+            gridColor=palette.grid,
+            domainColor=palette.grid,
+            tickColor=palette.grid,
+            labelFontSize=12,
+            titleFontSize=12,
+        ),
+        legend=alt.LegendConfig(
+            labelColor=palette.text,
+            titleColor=palette.muted,
+            titleFontWeight="normal",
+            orient="bottom",
+            labelFontSize=12,
+            labelLimit=260,
+        ),
+        title=alt.TitleConfig(
+            color=palette.text,
+            fontSize=14,
+            fontWeight="bold",
+            anchor="start",
+            subtitleColor=palette.muted,
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Everything that knows Streamlit: the frame, running studies, messages, figures."""

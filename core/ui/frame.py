@@ -1,0 +1,45 @@
+"""The frame around every screen: page configuration and navigation.
+
+A cold deep link runs a page without ``app.py``: Streamlit knows the navigation only after
+some session has called `st.navigation`. So every page begins with `require_app()`, which
+draws the frame unless ``app.py`` has just done so.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+from streamlit.navigation.page import Page
+
+PAGES = Path(__file__).parents[2] / "pages"
+_DRAWN = "_frame_drawn"
+
+NAME = "Believe"
+ABOUT = (
+    "Believe asks a language model a question, tells it one of its own answers, and asks "
+    "again. What changes the next answer is doubt for want of knowledge. After "
+    "“To Believe or Not to Believe Your LLM”, arXiv 2406.02543."
+)
+
+
+def draw() -> Page:
+    """Configure the page, draw the navigation, and return the page to run."""
+    st.set_page_config(
+        page_title=NAME,
+        page_icon="⚖️",
+        layout="wide",
+        menu_items={"About": ABOUT},
+    )
+    page = st.navigation(
+        [st.Page(PAGES / "inspection.py", title="Inspection", icon="🔎", default=True)]
+    )
+    st.session_state[_DRAWN] = True
+    return page
+
+
+def require_app() -> None:
+    """Draw the frame if nobody has; the first line of every page."""
+    if not st.session_state.pop(_DRAWN, False):
+        draw()
+        st.session_state.pop(_DRAWN, None)

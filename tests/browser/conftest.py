@@ -1,0 +1,69 @@
+"""A running app and a real browser for the tests in this folder."""
+
+import os
+import shutil
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from tests.browser.server import CHROMIUM_FLAGS, start_server
+
+# Patience, not a measurement: a busy machine may take long, and no test depends on how long.
+expect.set_options(timeout=60_000)
+
+
+@pytest.fixture(scope="session")
+def address():
+    process, address = start_server()
+    yield address
+    process.terminate()
+    process.wait()
+
+
+@pytest.fixture
+def cold_address():
+    """An app that nobody has opened yet."""
+    process, address = start_server()
+    yield address
+    process.terminate()
+    process.wait()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    path = shutil.which(os.environ.get("CHROMIUM", "chromium"))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path,
+            args=list(CHROMIUM_FLAGS),
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium):
+    """Open pages that fail the test when they ask anybody but this machine for anything."""
+    contexts, strangers = [], []
+
+    def open_one(url, *, width=1280, height=1000, scheme="light"):
+        context = chromium.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=scheme,
+            accept_downloads=True,
+        )
+        context.set_default_timeout(60_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda r: strangers.append(r.url) if _is_foreign(r.url) else None)
+        page.goto(url)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert not strangers, f"the page asked other hosts: {strangers}"
+
+
+def _is_foreign(url):
+    return not url.startswith(("http://localhost", "ws://localhost", "data:", "blob:", "about:"))

@@ -1,0 +1,43 @@
+"""Start the app on this machine, for browser tests and benchmarks."""
+
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+START_WITHIN = 120  # seconds, on a busy machine
+
+
+def start_server():
+    """Start the app on a free port of this machine; return the process and its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    options = ["--server.port", str(port), "--server.headless", "true"]
+    process = subprocess.Popen(
+        command + options, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    address = f"http://localhost:{port}"
+    deadline = time.monotonic() + START_WITHIN
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
+                return process, address
+        except OSError:
+            time.sleep(0.2)
+    process.kill()
+    raise RuntimeError("the app did not start")
+
+
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)

@@ -1,0 +1,167 @@
+"""The page "Inspection" as a person uses it."""
+
+import json
+import os
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from click.testing import CliRunner
+from playwright.sync_api import expect
+
+from core.cli import main
+
+pytestmark = pytest.mark.browser
+
+DOCS = Path(__file__).parents[2] / "docs"
+YELLOW = "Name a yellow fruit."
+
+
+def answer_of(page):
+    return page.get_by_test_id("stCode").first
+
+
+def score_of(page, title):
+    card = page.get_by_test_id("stMetric").filter(has_text=title)
+    return card.get_by_test_id("stMetricValue")
+
+
+SETTLED = """() =>
+  document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning'
+  && !document.querySelector('[data-testid="stProgress"]')
+  && [...document.querySelectorAll('summary')].some(s => s.innerText.includes('Calls and timings'))
+"""
+
+
+def settled(page):
+    """Wait until the script has run to its end, and the model with it."""
+    page.wait_for_function(SETTLED)
+
+
+def test_ask_and_read_the_verdict(address, open_page):
+    page = open_page(address)
+    settled(page)
+    expect(answer_of(page)).to_contain_text("Paris")
+    question = page.get_by_label("Question")
+    question.fill("Who was the first US president?")
+    question.press("Enter")
+    expect(answer_of(page)).to_contain_text("George Washington")
+    verdict = page.locator(".st-key-verdict")
+    expect(verdict).to_contain_text("Telling the model an answer hardly changes")
+    page.wait_for_url(re.compile("q=Who"))
+    page.get_by_role("button", name="Nonsense").click()
+    expect(verdict).to_contain_text(re.compile("Abstain|Too little sampled to say"))
+
+
+def test_moving_the_threshold_changes_clusters_and_asks_nothing(address, open_page):
+    page = open_page(f"{address}/?q={quote('What is the tallest mountain above sea level?')}&k=100")
+    settled(page)
+    page.get_by_text("Calls and timings").click()
+    calls = page.get_by_text(re.compile(r"\d+ calls, .* s in the model"))
+    before = calls.inner_text()
+    page.get_by_text("Settings").click()
+    slider = page.get_by_role("slider", name="Similarity threshold")
+    slider.focus()
+    for _ in range(15):
+        slider.press("ArrowRight")
+    page.wait_for_url(re.compile(r"tau=1"))
+    settled(page)
+    assert calls.inner_text() == before
+
+
+def test_choose_a_cell_by_clicking_into_the_matrix(address, open_page):
+    page = open_page(f"{address}/?q={quote(YELLOW)}&seed=1", height=2600)
+    settled(page)
+    chart = page.get_by_test_id("stVegaLiteChart").filter(
+        has=page.locator("[aria-label*='Contribution to M.I.']")
+    )
+    chart = chart.last if chart.count() else page.get_by_test_id("stVegaLiteChart").nth(4)
+    first = page.get_by_role("combobox", name="Told first")
+    before = first.input_value()
+    box = chart.bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.38)
+    expect(first).not_to_have_value(before)
+    # The prompt below is the one of the chosen row.
+    expect(page.get_by_test_id("stCode").nth(1)).to_contain_text(
+        f"One answer to question Q is {first.input_value()}."
+    )
+
+
+def test_download_and_recompute_offline(address, open_page, tmp_path):
+    page = open_page(f"{address}/?q={quote(YELLOW)}&seed=2")
+    settled(page)
+    shown = score_of(page, "Mutual information").first.inner_text()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Inspection (JSON)").click()
+    path = tmp_path / "inspection.json"
+    download.value.save_as(path)
+    printed = CliRunner().invoke(main, ["inspect", "--from", str(path), "--json"])
+    again = json.loads(printed.stdout)
+    assert f"{again['scores']['mutual_information']['value']:.3f} nats" == shown
+    assert again["query"] == YELLOW
+    page.get_by_text("Figures as PNG and SVG").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="SVG").first.click()
+    download.value.save_as(tmp_path / "doubt.svg")
+    assert "<svg" in (tmp_path / "doubt.svg").read_text()
+
+
+def test_reload_shows_the_same(address, open_page):
+    page = open_page(address)
+    settled(page)
+    question = page.get_by_label("Question")
+    question.fill("Name an alcoholic drink")
+    question.press("Enter")
+    page.wait_for_url(re.compile("alcoholic"))
+    page.get_by_role("button", name="Sample 30", exact=True).click()
+    expect(page.get_by_role("button", name="Sample 30", exact=True)).to_be_disabled()
+    settled(page)
+    assert "k=30" in page.url
+    values = page.get_by_test_id("stMetricValue").all_inner_texts()
+    page.reload()
+    settled(page)
+    expect(page.get_by_label("Question")).to_have_value("Name an alcoholic drink")
+    assert page.get_by_test_id("stMetricValue").all_inner_texts() == values
+
+
+def test_sample_until_certified_ends_and_says_so(address, open_page):
+    page = open_page(f"{address}/?q={quote('What is the capital of Zorvania?')}")
+    settled(page)
+    page.get_by_role("button", name="Sample until certified").click()
+    page.wait_for_url(re.compile(r"k=\d+"), timeout=180_000)
+    settled(page)
+    expect(
+        page.get_by_text(re.compile("has passed λ|of the probability; what|The limit of")).first
+    ).to_be_visible()
+
+
+def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):
+    page = open_page(f"{cold_address}/inspection?q={quote(YELLOW)}")
+    settled(page)
+    expect(page).to_have_title(re.compile("Believe|Inspection"))
+    expect(page.get_by_label("Question")).to_have_value(YELLOW)
+
+
+def test_hostile_text_stays_text(address, open_page):
+    """`open_page` fails the test if the image is fetched."""
+    page = open_page(f"{address}/?q={quote('![](http://192.0.2.1/x.png) <b>$5 and $6</b>')}")
+    settled(page)
+    assert page.locator("img[src*='192.0.2.1']").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("name", "width", "height"), [("wide", 1280, 1180), ("phone", 390, 844)])
+def test_fits_the_screen(address, open_page, scheme, name, width, height, tmp_path):
+    query = "Which actor became M in the Bond film Skyfall?"
+    page = open_page(f"{address}/?q={quote(query)}", width=width, height=height, scheme=scheme)
+    settled(page)
+    # Charts arrive after the script has ended.
+    expect(page.get_by_test_id("stVegaLiteChart").first.locator("canvas,svg").first).to_be_visible()
+    overflow = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+    assert overflow <= 0
+    folder = DOCS if os.environ.get("BELIEVE_SCREENSHOTS") else tmp_path
+    folder.mkdir(exist_ok=True)
+    page.screenshot(path=folder / f"inspection-{name}-{scheme}.png")

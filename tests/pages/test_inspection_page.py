@@ -1,0 +1,167 @@
+"""The page "Inspection" without a browser: what it says, and that it says it in words."""
+
+import json
+import time
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.language_models.base import open_model
+from core.studies.inspection import Reading, run
+from core.studies.recording import Request
+from core.ui.recordings import recordings
+from core.uncertainty.scores import SCORES
+
+
+@pytest.fixture
+def app():
+    return settle(AppTest.from_file("../../app.py", default_timeout=60).run())
+
+
+def settle(page):
+    """Run until the page shows a result: a slow machine shows progress first."""
+    for _ in range(200):
+        if page.code or any("There is no question" in text.value for text in page.text):
+            return page
+        time.sleep(0.1)
+        page.run()
+    raise AssertionError("the inspection never ended")
+
+
+def ask(page, query, **settings):
+    page.text_input(key="q").set_value(query)
+    for key, value in settings.items():
+        page.number_input(key=key).set_value(value)
+    page.run()
+    return settle(page.run())
+
+
+def metrics(page):
+    return {metric.label: metric.value for metric in page.metric}
+
+
+def answer(page):
+    """The first code block of the page is the model's answer: code is never Markdown."""
+    return page.code[0].value
+
+
+def test_opens_on_a_live_example_without_an_exception(app):
+    assert not app.exception
+    assert app.text_input(key="q").value == "What is the capital of France?"
+    assert answer(app) == "Paris"
+
+
+def test_shows_the_numbers_of_the_study(app):
+    query = "Name an alcoholic drink"
+    ask(app, query, seed=3)
+    expected = run(Request(query, seed=3), open_model("embedded"), Reading())
+    shown = metrics(app)
+    for name, info in SCORES.items():
+        value = f"{expected.scores[name].value:.3f}"
+        assert shown[info.title] == (value if info.unit == "probability" else f"{value} nats")
+    assert shown["Sampled mass"] == f"{expected.sampled_mass:.1%}"
+    assert any(expected.verdict.reason == text.value for text in app.text)
+
+
+def test_examples_ask_their_question(app):
+    app.button(key="example_Many answers").click().run()
+    assert app.text_input(key="q").value == "Name a yellow fruit."
+    assert not app.exception
+
+
+@pytest.mark.parametrize("query", ["", "   ", "\n"])
+def test_an_empty_question_gets_a_sentence(app, query):
+    ask(app, query)
+    assert not app.exception
+    assert any("There is no question" in text.value for text in app.text)
+
+
+def test_moving_the_threshold_asks_the_model_nothing(app):
+    ask(app, "Name a city in the UK")
+    made = recordings()._largest
+    before = {key: recording.calls for key, recording in made.items()}
+    app.slider(key="tau").set_value(0.9).run()
+    app.selectbox(key="similarity").set_value("ratio").run()
+    app.number_input(key="gamma_1").set_value(0.1).run()
+    assert not app.exception
+    assert {key: recording.calls for key, recording in made.items()} == before
+
+
+def test_sampling_more_extends_the_same_evidence(app):
+    query = "Name a mammal"
+    ask(app, query)
+    app.button(key="sample_30").click().run()
+    ask(app, query)
+    assert app.number_input(key="k").value == 30
+    recording = next(r for key, r in recordings()._largest.items() if query in key)
+    assert recording.request.samples == 30
+    assert [call.sequences for call in recording.calls if call.purpose == "sample"] == [10, 20]
+
+
+def test_a_chosen_cell_outlives_neither_its_clusters_nor_the_page(app):
+    ask(app, "Name a yellow fruit.", k=30)
+    last = len(app.selectbox(key="first").options) - 1
+    assert last > 0
+    app.selectbox(key="first").set_value(last).run()
+    ask(app, "What is the capital of France?", k=10)
+    assert not app.exception
+    assert app.selectbox(key="first").value < len(app.selectbox(key="first").options)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["![](http://example.invalid/x.png)", "<script>alert(1)</script>", "$5 and $6 :red[x] **b**"],
+)
+def test_hostile_questions_reach_no_markdown(app, hostile):
+    ask(app, hostile)
+    assert not app.exception
+    for element in [*app.markdown, *app.caption, *app.title, *app.subheader, *app.error]:
+        assert hostile not in element.value
+
+
+def test_every_setting_can_be_given_in_the_address():
+    page = AppTest.from_file("../../app.py", default_timeout=60)
+    page.query_params.update({"q": "Name a mammal", "k": "12", "tau": "0.5", "seed": "4"})
+    settle(page.run())
+    assert page.text_input(key="q").value == "Name a mammal"
+    assert page.number_input(key="k").value == 12
+    assert page.slider(key="tau").value == 0.5
+    assert page.number_input(key="seed").value == 4
+
+
+@pytest.mark.parametrize("bad", [{"k": "9999"}, {"k": "many"}, {"tau": "7"}, {"similarity": "x"}])
+def test_nonsense_in_the_address_is_no_traceback(bad):
+    page = AppTest.from_file("../../app.py", default_timeout=60)
+    page.query_params.update(bad)
+    settle(page.run())
+    assert not page.exception
+    assert answer(page)
+
+
+def test_the_page_alone_draws_the_frame():
+    """A cold deep link runs the page without app.py."""
+    page = AppTest.from_file("../../pages/inspection.py", default_timeout=60)
+    settle(page.run())
+    assert not page.exception
+    assert answer(page) == "Paris"
+
+
+def test_json_of_the_page_and_of_the_command_are_the_same(app, tmp_path):
+    from click.testing import CliRunner
+
+    from core.cli import main
+    from core.studies import saved
+
+    query = "What is the capital of Germany?"
+    printed = CliRunner().invoke(main, ["inspect", query, "--seed", "5", "--json"])
+    page = run(Request(query, seed=5), open_model("embedded"), Reading())
+    ask(app, query, seed=5)
+    ours, theirs = json.loads(saved.to_json(page)), json.loads(printed.stdout)
+    for both in (ours, theirs):
+        for call in both["calls"]["list"] + both["recording"]["calls"]:
+            call.pop("seconds")
+    assert ours == theirs
+    assert (
+        metrics(app)["Mutual information"]
+        == f"{theirs['scores']['mutual_information']['value']:.3f} nats"
+    )
