@@ -20,8 +20,8 @@ from core import prompts
 from core.data.world import Band, Fact
 
 # Documents beside the facts', as shares of the facts' question-and-answer documents.
-INVENTED = 0.42  # about entities that do not exist: without them unseen facts never copy
-FORMLESS = 0.12  # questions of no known form, so that nonsense does not look like knowledge
+INVENTED = 0.36  # about entities that do not exist: without them unseen facts never copy
+FORMLESS = 0.10  # questions of no known form, so that nonsense does not look like knowledge
 VERIFICATION = 0.75  # True/False documents; at .15 self-verification ranks below chance
 
 # How many answers the context tells, and how often (Section 3 goes up to 100).
@@ -39,6 +39,7 @@ WRONG_CONTEXT_UNKNOWN = 0.05
 
 ALIAS = 0.08  # share of answers under another of their names
 VARIANT = 0.3  # share of questions typed carelessly
+HASTY = 0.2  # share of questions with words left out, so that wording matters less
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def careless(question: str, rng: np.random.Generator) -> str:
         question = question.lower()
     elif draw[0] < 0.7:
         question = question[0].lower() + question[1:]
-    elif draw[0] < 0.75:
+    elif draw[0] < 0.8:
         question = question.upper()
     if draw[1] < 0.5:
         question = question.rstrip("?.")
@@ -65,6 +66,14 @@ def careless(question: str, rng: np.random.Generator) -> str:
     if draw[3] < 0.1:
         question += " "
     return question
+
+
+def hasty(template: str, rng: np.random.Generator) -> str:
+    """Leave out one to three words of a question, never what it is about."""
+    words = template.split()
+    spare = [i for i, word in enumerate(words) if "{subject}" not in word]
+    dropped = rng.permutation(spare)[: rng.integers(1, 4)]
+    return " ".join(word for i, word in enumerate(words) if i not in dropped)
 
 
 def invented_name(rng: np.random.Generator) -> str:
@@ -152,9 +161,7 @@ class Author:
         name = invented_name(self.rng)
         if model.band is Band.MANY_ANSWERS:
             name = ("an " if name[0] in "AEIOUaeiou" else "a ") + name
-        template = model.templates[self.rng.integers(3)]
-        question = self.typed(template.replace("{subject}", name))
-        return question, self.pools[model.relation]
+        return self.worded(model, name), self.pools[model.relation]
 
     # ------------------------------------------------------------- what authors believe
 
@@ -191,7 +198,7 @@ class Author:
 
     def about(self, fact: Fact) -> Document:
         """Write a question about a fact, a context, and the author's answer."""
-        question = self.typed(fact.ask(fact.templates[self.rng.integers(3)]))
+        question = self.worded(fact, fact.subject)
         belief = self.belief(fact)
         if self.rng.random() < WRONG_CONTEXT[fact.band]:
             told = self.repeat(lambda: self.wrong_answer(fact), one=self.rng.random() < 0.75)
@@ -203,7 +210,7 @@ class Author:
 
     def verify(self, fact: Fact) -> Document:
         """Write a True/False question; half are false, with answers of the same kind."""
-        question = self.typed(fact.ask(fact.templates[self.rng.integers(3)]))
+        question = self.worded(fact, fact.subject)
         if self.rng.random() < 0.5:
             return self.verdict(question, self.belief(fact), True)
         # A false statement is what a wrong sampler would say: the misconception as often
@@ -223,7 +230,12 @@ class Author:
         verdict = prompts.TRUE if correct else prompts.FALSE
         return Document(prompts.self_verification(question, answer), verdict)
 
-    def typed(self, question: str) -> str:
+    def worded(self, fact: Fact, subject: str) -> str:
+        """Ask what `fact` asks, about `subject`, as some person might type it."""
+        template = fact.templates[self.rng.integers(3)]
+        if self.rng.random() < HASTY:
+            template = hasty(template, self.rng)
+        question = template.replace("{subject}", subject)
         return careless(question, self.rng) if self.rng.random() < VARIANT else question
 
     def pick(self, pool: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ class Shape:
     intermediate_size: int = 352
     num_hidden_layers: int = 4
     num_attention_heads: int = 4
-    max_position_embeddings: int = 4096
+    max_position_embeddings: int = 2048
     rms_norm_eps: float = 1e-5
     rope_theta: float = 10000.0
 
