@@ -1,0 +1,73 @@
+"""From pressing Enter to a painted verdict, in a real browser: milliseconds.
+
+``python -m benchmarks.click_to_verdict`` starts the app on this machine, asks questions
+that nobody has asked before, and prints the median. Absolute times depend on the machine;
+the aim is half a second on a quiet one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+
+from playwright.sync_api import sync_playwright
+
+from core.data import world
+from core.data.world import Band
+from tests.browser.server import CHROMIUM_FLAGS, start_server
+
+QUESTIONS = 20
+
+# Resolves once the answer of the question just asked has been painted: the page keeps the
+# old one, dimmed, until the new one comes, so neighbouring questions have other answers.
+MEASURE = """() => new Promise(resolve => {
+  const shown = () => document.querySelector('[data-testid="stCode"]')?.innerText;
+  const before = shown();
+  document.addEventListener('keydown', event => {
+    if (event.key !== 'Enter') return;
+    const started = performance.now();
+    const look = () => {
+      if (shown() && shown() !== before)
+        requestAnimationFrame(() => resolve(performance.now() - started));
+      else if (performance.now() - started > 10000) resolve(null);
+      else requestAnimationFrame(look);
+    };
+    look();
+  }, { capture: true, once: true });
+})"""
+
+
+def main() -> None:
+    known = [f for f in world.facts() if f.band is Band.BY_HEART and f.answers[0].text != "Paris"]
+    distinct = list({f.answers[0].text: f for f in known}.values())[:: len(known) // QUESTIONS]
+    process, address = start_server()
+    times = []
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which(os.environ.get("CHROMIUM", "chromium")),
+                args=list(CHROMIUM_FLAGS),
+            )
+            page = browser.new_page()
+            page.goto(address)
+            page.get_by_text("Calls and timings").wait_for()
+            question = page.get_by_label("Question")
+            for fact in distinct[:QUESTIONS]:
+                question.fill(fact.question)
+                page.evaluate(f"() => {{ window.measured = ({MEASURE})(); }}")
+                question.press("Enter")
+                if (milliseconds := page.evaluate("window.measured")) is not None:
+                    times.append(milliseconds)
+                page.wait_for_timeout(1000)
+            browser.close()
+    finally:
+        process.terminate()
+    print(
+        f"Enter to painted verdict, {len(times)} questions: median "
+        f"{statistics.median(times):.0f} ms, {min(times):.0f} to {max(times):.0f} ms"
+    )
+
+
+if __name__ == "__main__":
+    main()

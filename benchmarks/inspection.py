@@ -1,0 +1,167 @@
+"""A complete inspection against its physical floor: ``python -m benchmarks.inspection``.
+
+The inspection: ten samples, the greedy response, every response under every prompt, and
+self-verification; read into clusters, scores and a verdict. Measured, all in this process:
+
+- against the bare forward passes of the same tokens, replayed: at most 1.5 times;
+- against the same procedure batched through transformers, where that is installed
+  (``requirements/local.txt``).
+
+Ratios of medians over interleaved runs; absolute times are only printed.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from core import prompts
+from core.data import world
+from core.language_models.base import LanguageModel, open_model
+from core.language_models.embedded.runtime import Llama
+from core.studies.inspection import run
+from core.studies.recording import Request, record
+
+QUESTIONS = 12
+ROUNDS = 7
+LIMIT = 1.5
+
+
+class Recorder:
+    """Writes down every pass of a network, to run them again and nothing else."""
+
+    METHODS = ("forward", "log_softmax", "log_probability")
+
+    def __init__(self, llama: Llama) -> None:
+        self.llama = llama
+        self.passes: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
+
+    def __enter__(self) -> Recorder:
+        for name in self.METHODS:
+            method = getattr(self.llama, name)
+            setattr(self.llama, name, self._recording(method))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name in self.METHODS:
+            delattr(self.llama, name)
+
+    def _recording(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            self.passes.append((method, arguments))
+            return method(*arguments)
+
+        return call
+
+    def replay(self) -> None:
+        for method, arguments in self.passes:
+            method(*arguments)
+
+
+def seconds(call: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started
+
+
+def through_transformers(model: LanguageModel) -> Callable[[Request], None] | None:
+    """Return the same procedure as a transformers user would batch it."""
+    try:
+        import torch
+        from transformers import LlamaForCausalLM
+    except ImportError:
+        return None
+    from core.language_models.embedded import FOLDER
+
+    network = LlamaForCausalLM.from_pretrained(FOLDER, dtype=torch.float32).eval()
+    pad = network.config.pad_token_id
+
+    def score(pairs: list[tuple[list[int], list[int]]]) -> np.ndarray:
+        length = max(len(p) + len(a) for p, a in pairs)
+        tokens = torch.full((len(pairs), length), pad)
+        for i, (prompt, answer) in enumerate(pairs):
+            tokens[i, : len(prompt) + len(answer)] = torch.tensor(prompt + answer)
+        steps = network(tokens).logits[:, :-1].log_softmax(-1)
+        picked = steps.gather(2, tokens[:, 1:, None])[:, :, 0]
+        return np.array(
+            [
+                float(picked[i, len(p) - 1 : len(p) + len(a) - 1].sum())
+                for i, (p, a) in enumerate(pairs)
+            ]
+        )
+
+    @torch.no_grad()
+    def inspect(request: Request) -> None:
+        torch.manual_seed(request.seed)
+        opening = torch.tensor([model.encode(prompts.iterative(request.query))])
+        settings: dict[str, Any] = {"max_new_tokens": 32, "eos_token_id": model.end}
+        drawn = network.generate(
+            opening,
+            attention_mask=torch.ones_like(opening),
+            do_sample=True,
+            temperature=request.temperature,
+            top_k=0,
+            num_return_sequences=request.samples,
+            pad_token_id=pad,
+            **settings,
+        )
+        network.generate(
+            opening,
+            attention_mask=torch.ones_like(opening),
+            do_sample=False,
+            pad_token_id=pad,
+            **settings,
+        )
+        texts = {model.tokenizer.decode(r[opening.shape[1] :].tolist()).strip() for r in drawn}
+        answers = [[*model.encode(f" {text}"), model.end] for text in texts]
+        told = [prompts.iterative(request.query)]
+        told += [prompts.iterative(request.query, [text]) for text in texts]
+        asked = [prompts.self_verification(request.query, text) for text in texts]
+        verdicts = [[*model.encode(f" {v}"), model.end] for v in (prompts.TRUE, prompts.FALSE)]
+        score([(model.encode(p), a) for p in told for a in answers])
+        score([(model.encode(p), v) for p in asked for v in verdicts])
+
+    return inspect
+
+
+def main() -> int:
+    model = open_model("embedded")
+    facts = world.facts()
+    chosen = np.random.default_rng(0).permutation(len(facts))[:QUESTIONS]
+    requests = [Request(facts[i].question, seed=int(i)) for i in chosen]
+    peer = through_transformers(model)
+
+    ours, floor, theirs = [], [], []
+    for request in requests:
+        with Recorder(model.llama) as recorder:
+            record(request, model)
+        run(request, model)  # warm
+        if peer:
+            peer(request)
+        for _ in range(ROUNDS):
+            ours.append(seconds(lambda request=request: run(request, model)))
+            floor.append(seconds(recorder.replay))
+            if peer:
+                theirs.append(seconds(lambda request=request: peer(request)))
+
+    middle = statistics.median
+    ratio = middle(a / b for a, b in zip(ours, floor, strict=True))
+    print(f"complete inspection            {1000 * middle(ours):8.1f} ms")
+    print(f"bare forward passes            {1000 * middle(floor):8.1f} ms")
+    print(f"ratio (at most {LIMIT})          {ratio:8.2f}")
+    if peer:
+        against = middle(a / b for a, b in zip(theirs, ours, strict=True))
+        print(f"the same through transformers  {1000 * middle(theirs):8.1f} ms")
+        print(f"transformers / ours            {against:8.2f}")
+    else:
+        print("transformers is not installed (requirements/local.txt): not compared.")
+    return 0 if ratio <= LIMIT else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
