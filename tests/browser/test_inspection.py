@@ -136,6 +136,16 @@ def test_sample_until_certified_ends_and_says_so(address, open_page):
     ).to_be_visible()
 
 
+def test_cancel_stops_and_nobody_asks_again_unasked(address, open_page):
+    page = open_page(f"{address}/?q={quote('Who is the queen of Blefuscu?')}&k=300")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("Cancelled before")).to_be_visible()
+    page.get_by_text("Settings").click()  # any other interaction
+    expect(page.get_by_text("Cancelled before")).to_be_visible()
+    expect(page.get_by_role("button", name="Ask again")).to_be_visible()
+    assert not page.get_by_test_id("stProgress").count()
+
+
 def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):
     page = open_page(f"{cold_address}/inspection?q={quote(YELLOW)}")
     settled(page)

@@ -1,0 +1,152 @@
+"""From typing a question to its recording: settings, progress, cancelling.
+
+Everything a person types stands in the address, so that a reload, or a colleague, sees
+the same. A recording that was made, or is being made, is found again by its request.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import streamlit as st
+
+from core.charts import inspection as charts
+from core.studies.inspection import Reading, growth
+from core.studies.recording import MAX_QUERY_CHARACTERS, MAX_SAMPLES, Recording, Request
+from core.studies.verdict import default_threshold
+from core.ui import figures
+from core.ui.jobs import Job
+from core.ui.messages import problem
+from core.ui.recordings import model, recordings
+from core.uncertainty.similarity import SIMILARITIES
+
+Number = TypeVar("Number", int, float)
+
+EXAMPLES = {
+    "Known": "What is the capital of France?",
+    "Half known": "Which actor became M in the Bond film Skyfall?",
+    "Unknown": "What is the capital of Zorvania?",
+    "Many answers": "Name a yellow fruit.",
+    "Nonsense": "asdf qwer zxcv",
+}
+QUICK = 0.8  # seconds: an answer that comes sooner is shown without a progress bar
+
+
+def ask() -> tuple[Request, Reading]:
+    """Let the person type, and return what to ask and how to read it. All in the URL."""
+    if samples := st.session_state.pop("next_samples", None):
+        st.session_state["k"] = samples
+    query = st.text_input(
+        "Question",
+        EXAMPLES["Known"],
+        max_chars=MAX_QUERY_CHARACTERS,
+        key="q",
+        bind="query-params",
+        persist_state="session",
+        placeholder="Type a question and press Enter",
+    )
+    with st.container(horizontal=True, gap="small"):
+        for name, question in EXAMPLES.items():
+            st.button(
+                name, key=f"example_{name}", help=question, on_click=_ask_for, args=(question,)
+            )
+    with st.expander("Settings", icon=":material/tune:"):
+        asking, seeing = st.columns(2)
+        with asking:
+            st.caption("Changing these asks the model")
+            samples = _number("Samples k", "k", 10, 1, MAX_SAMPLES, 1)
+            temperature = _number(
+                "Temperature of the sampling", "temperature", 0.9, 0.05, 2.0, 0.05
+            )
+            seed = _number("Seed", "seed", 0, 0, 2**32 - 1, 1)
+        with seeing:
+            st.caption("Changing these asks nothing: the same answers are read again")
+            similarity = st.selectbox(
+                "Similarity of two answers",
+                list(SIMILARITIES),
+                key="similarity",
+                bind="query-params",
+                persist_state="session",
+                help="When two texts count as one answer.",
+            )
+            threshold = st.slider(
+                "Similarity threshold τ",
+                0.05,
+                1.0,
+                0.25,
+                0.05,
+                key="tau",
+                bind="query-params",
+                persist_state="session",
+                help="Texts at least this similar share a cluster. The paper takes 0.25.",
+            )
+            gamma_1 = _number("Stabilisation γ₁", "gamma_1", 0.0, 0.0, 1.0, 0.01)
+            gamma_2 = _number("Stabilisation γ₂", "gamma_2", 0.0, 0.0, 1.0, 0.01)
+    return (
+        Request(query or "", samples, temperature, seed),
+        Reading(similarity, threshold, gamma_1, gamma_2),
+    )
+
+
+def _number(label: str, key: str, value: Number, low: Number, high: Number, step: Number) -> Number:
+    return st.number_input(
+        label, low, high, value, step, key=key, bind="query-params", persist_state="session"
+    )
+
+
+def _ask_for(question: str) -> None:
+    st.session_state["q"] = question
+
+
+def record(request: Request) -> Recording | None:
+    """Return the recording, or None while the model is being asked and after a cancel."""
+    made = recordings().find(request, model("embedded"))
+    certifying = st.session_state.get("certifying")
+    if certifying and certifying[0] == request:
+        _watch(certifying[1], request)
+    if made:
+        return made
+    ended = st.session_state.get("ended")
+    if ended and ended[0] == request:  # cancelled or failed: nobody asks again but the person
+        st.button("Ask again", on_click=st.session_state.pop, args=("ended",))
+        return _outcome(ended[1])
+    job = recordings().ask(request, model("embedded"))
+    if not job.wait(QUICK):
+        _watch(job, request)
+        return None
+    return _outcome(job)
+
+
+@st.fragment(run_every=0.5)
+def _watch(job: Job[Recording], request: Request) -> None:
+    """Show how far a job is, let the person stop it, and redraw the page when it is done."""
+    if job.done:
+        st.session_state.pop("certifying", None)
+        if job.partial:  # what was sampled on the way to a certificate is kept
+            st.session_state["next_samples"] = job.partial.request.samples
+        elif job.error:
+            st.session_state["ended"] = (request, job)
+        st.rerun()
+    if job.partial:
+        draw_growth(job.partial, f"growing_{job.partial.request.samples}")
+    st.progress(min(job.share, 1.0), job.stage)
+    st.button("Cancel", on_click=job.cancel, key="cancel")
+
+
+def _outcome(job: Job[Recording]) -> Recording | None:
+    if job.cancelled:
+        problem("Cancelled before the model had answered. Nothing was lost but the time.")
+        return None
+    if job.error:
+        raise job.error
+    return job.result
+
+
+def draw_growth(recording: Recording, key: str) -> None:
+    """Show how the certified bound and the sampled mass grew with the samples."""
+    points = growth(recording)
+    figures.draw(
+        charts.growth(points, default_threshold().value, figures.palette()),
+        key=key,
+        alt_text=charts.growth_alt(points),
+    )

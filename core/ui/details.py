@@ -1,0 +1,85 @@
+"""The end of an inspection's page: prompts, responses, calls, and files to take along."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core import prompts
+from core.charts import inspection as charts
+from core.studies import saved
+from core.studies.inspection import Inspection, growth
+from core.ui import figures
+
+
+def details(inspection: Inspection) -> None:
+    """Everything else: prompts, responses, calls, and files to take along."""
+    st.subheader("Details")
+    recording, query = inspection.recording, inspection.query
+    with st.container(horizontal=True):
+        st.download_button(
+            "Inspection (JSON)",
+            lambda: saved.to_json(inspection),
+            file_name="inspection.json",
+            mime="application/json",
+            on_click="ignore",
+            help="Recompute it offline: python -m core inspect --from inspection.json",
+        )
+        st.download_button(
+            "Responses (CSV)",
+            lambda: saved.to_csv_bytes(inspection),
+            file_name="responses.csv",
+            mime="text/csv",
+            on_click="ignore",
+        )
+    with st.expander("Figures as PNG and SVG"):
+        palette = figures.palette()
+        figures.downloads("doubt", "Doubt", partial(charts.doubt, inspection, palette))
+        figures.downloads("clusters", "Clusters", partial(charts.clusters, inspection, palette))
+        for which, title in charts.MATRICES.items():
+            figures.downloads(which, title, partial(charts.matrix, inspection, which, palette))
+        threshold = inspection.verdict.threshold.value
+        figures.downloads(
+            "growth", "Growth", lambda: charts.growth(growth(recording), threshold, palette)
+        )
+    with st.expander("Prompts"):
+        st.caption("Asked without telling anything (F₀)")
+        st.code(prompts.iterative(query), language=None, wrap_lines=True)
+        st.caption("Asked after telling the model each distinct answer (F₁)")
+        told = [prompts.iterative(query, [text]) for text in recording.texts]
+        st.code("\n\n———\n\n".join(told), language=None, wrap_lines=True, height=260)
+        st.caption("Asked for self-verification, about each distinct answer")
+        asked = [prompts.self_verification(query, text) for text in recording.texts]
+        st.code("\n\n———\n\n".join(asked), language=None, wrap_lines=True, height=260)
+    with st.expander("Responses"):
+        likelihood = dict(zip(recording.texts, recording.log_likelihoods[0], strict=True))
+        st.dataframe(
+            {
+                "sample": range(1, len(recording.samples) + 1),
+                "text": [charts.shown(s.text) for s in recording.samples],
+                "log-likelihood (nats)": [likelihood[s.text] for s in recording.samples],
+                "ended by itself": [s.complete for s in recording.samples],
+            },
+            hide_index=True,
+            key="responses",
+        )
+        st.text(
+            f"Greedy response: {charts.shown(recording.greedy.text)} "
+            f"({recording.greedy_log_likelihood:.4f} nats)"
+        )
+    with st.expander("Calls and timings"):
+        st.text(
+            f"Model {recording.model}, weights {recording.revision}, seed "
+            f"{recording.request.seed}, {len(recording.calls)} calls, "
+            f"{sum(call.seconds for call in recording.calls):.3f} s in the model."
+        )
+        st.dataframe(
+            {
+                "purpose": [call.purpose for call in recording.calls],
+                "texts drawn or scored": [call.sequences for call in recording.calls],
+                "seconds": [call.seconds for call in recording.calls],
+            },
+            hide_index=True,
+            key="calls",
+        )

@@ -1,0 +1,89 @@
+"""The three matrices side by side, and whatever cell of them a person chooses."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.charts import inspection as charts
+from core.studies.inspection import Inspection
+from core.ui import figures
+
+
+def matrices(inspection: Inspection) -> None:
+    """Joint, product and contribution side by side, and the chosen cell in full."""
+    st.subheader("Joint, product, and what each pair contributes")
+    st.markdown(
+        "Rows are the answer the model was **told**, columns the answer it gave **then**. Where "
+        "the joint differs from the product, the second answer depends on the first. Choose a "
+        "cell to see the prompt behind it."
+    )
+    names = [charts.shown(c.text) for c in inspection.clusters]
+    if note := charts.matrix_note(inspection):
+        st.text(note)
+    for column, which in zip(st.columns(3), charts.MATRICES, strict=True):
+        with column:
+            st.altair_chart(
+                charts.matrix(inspection, which, figures.palette()),
+                theme=None,
+                key=f"matrix_{which}",
+                alt=charts.matrix_alt(inspection, which),
+                on_select=_choose_cell,
+                selection_mode="cell",
+            )
+    _cell(inspection, names)
+    with st.expander("The same as a table"):
+        information = inspection.evidence.mutual_information
+        m = len(names)
+        st.dataframe(
+            {
+                "told first": [name for name in names for _ in range(m)],
+                "then answers": names * m,
+                "joint": information.joint.ravel(),
+                "product": information.product.ravel(),
+                "contribution (nats)": information.contributions.ravel(),
+            },
+            hide_index=True,
+            key="matrix_table",
+        )
+
+
+def _choose_cell() -> None:
+    """Take over the cell that was clicked last, in whichever of the three matrices."""
+    for which in charts.MATRICES:
+        chosen = st.session_state[f"matrix_{which}"].selection.cell
+        if chosen and chosen != st.session_state.get(f"seen_{which}"):
+            st.session_state[f"seen_{which}"] = chosen
+            st.session_state["first"] = int(chosen[0]["row"])
+            st.session_state["second"] = int(chosen[0]["column"])
+
+
+def _cell(inspection: Inspection, names: list[str]) -> None:
+    """Show one entry: both probabilities, its term, the exact prompt, the likelihoods."""
+    for key in ("first", "second"):  # a selection outlives the clusters it was made in
+        if st.session_state.get(key, 0) >= len(names):
+            st.session_state[key] = 0
+    with st.container(border=True, key="cell"):
+        left, right = st.columns(2)
+        options, name = range(len(names)), names.__getitem__
+        first = left.selectbox("Told first", options, format_func=name, key="first")
+        second = right.selectbox("Then answers", options, format_func=name, key="second")
+        cell = inspection.cell(first, second)
+        with st.container(horizontal=True):
+            st.metric("Joint", f"{cell.joint:.4f}", help="μ̂(first, second), a probability")
+            st.metric("Product", f"{cell.product:.4f}", help="μ̂⊗(first, second), a probability")
+            st.metric(
+                "Contribution",
+                f"{cell.contribution:+.4f} nats",
+                help="joint · ln(joint / product); the sum over all cells is M.I.",
+            )
+        st.caption("The exact prompt of this row")
+        st.code(cell.prompt, language=None, wrap_lines=True)
+        st.caption("Log-likelihoods under this prompt, of the texts in this column")
+        st.dataframe(
+            {
+                "text": [charts.shown(text) for text, _ in cell.log_likelihoods],
+                "log-likelihood (nats)": [value for _, value in cell.log_likelihoods],
+            },
+            hide_index=True,
+            key="cell_table",
+        )
