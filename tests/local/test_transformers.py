@@ -1,4 +1,4 @@
-"""The NumPy runtime against transformers, live (``make test-local``)."""
+"""What needs PyTorch (``make test-local``): the runtime against transformers, and training."""
 
 import numpy as np
 import pytest
@@ -18,14 +18,14 @@ def test_runtimes_agree_on_fresh_prompts():
     assert np.all(np.abs(ours - theirs) <= 1e-4 * np.maximum(1, np.abs(theirs) / 100))
 
 
-def test_a_short_training_run_learns_and_resumes(tmp_path):
+def test_a_stopped_training_run_goes_on_where_it_was(tmp_path, monkeypatch):
     """Stopped and continued training gives the weights of an uninterrupted run."""
     import torch
 
     from training import train
 
     torch.set_num_threads(1)
-    train.CHECKPOINT_EVERY = 4
+    monkeypatch.setattr(train, "CHECKPOINT_EVERY", 4)
     whole, _ = train.train(seed=3, checkpoint=tmp_path / "whole.pt", limit=8)
     train.train(seed=3, checkpoint=tmp_path / "parts.pt", limit=4)
     parts, _ = train.train(seed=3, checkpoint=tmp_path / "parts.pt", limit=8)
