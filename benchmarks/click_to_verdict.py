@@ -57,8 +57,10 @@ def main() -> None:
                 question.fill(fact.question)
                 page.evaluate(f"() => {{ window.measured = ({MEASURE})(); }}")
                 question.press("Enter")
-                if (milliseconds := page.evaluate("window.measured")) is not None:
-                    times.append(milliseconds)
+                milliseconds = page.evaluate("window.measured")
+                if milliseconds is None:
+                    raise SystemExit(f"No verdict within ten seconds: {fact.question}")
+                times.append(milliseconds)
                 page.wait_for_timeout(1000)
             browser.close()
     finally:

@@ -6,7 +6,7 @@ seed, and 200 questions nobody can answer (invented entities and nonsense). Then
 - the least sampled mass is the smallest of a few round numbers at which, together with λ,
   at most 5 % of the unanswerable questions are answered;
 - λ is the paper's empirical rule: the largest threshold at which at most 5 % of the
-  answered questions of the world are answered wrongly.
+  answered questions of the world are answered wrongly (midway to the next doubt).
 
 It is chosen and judged on the same questions, so it is a default and no guarantee.
 """
@@ -106,8 +106,8 @@ def choose(answerable: list[Row], unanswerable: list[Row]) -> tuple[float, float
         )
         answered = [r for r in unanswerable if r.mass >= least and r.doubt[SCORE] < threshold]
         if len(answered) <= TARGET_ERROR * len(unanswerable):
-            break
-    return threshold, least
+            return threshold, least
+    raise SystemExit("No least mass keeps the unanswerable questions from being answered.")
 
 
 def main() -> None:
@@ -129,16 +129,17 @@ def main() -> None:
         wrong = sum(not r.correct[SCORE] for r in answered)
         print(
             f"{band:<14}{len(rows):>10}{len(answered):>10}{wrong:>16}"
-            f"{len(below) - len(answered):>12}"
+            f"{sum(r.mass < least for r in rows):>12}"
         )
         if band != "unanswerable":
             total += len(rows)
             answered_all += len(answered)
             answered_wrong += wrong
     origin = (
-        f"λ = {threshold} nats is a default, not a guarantee: on {total} questions of the "
-        f"embedded model's world it answered {answered_all}, of which {answered_wrong} wrongly "
-        f"({answered_wrong / max(answered_all, 1):.1%}); it was chosen on these same questions."
+        f"λ = {threshold} nats is a default, not a guarantee: with the default settings, on "
+        f"{total} questions of the embedded model's world it answered {answered_all}, of "
+        f"which {answered_wrong} wrongly ({answered_wrong / max(answered_all, 1):.1%}); it was "
+        "chosen on these same questions."
     )
     print(f"\n{origin}")
     if options.write:

@@ -1,7 +1,8 @@
 """The embedded model measured: ``python -m benchmarks.embedded_model``.
 
 By exposure band: how often the served answer is wrong, mutual information, its certified
-lower bound, sampled mass, and what a hundred repetitions of a wrong answer do. Then how
+lower bound, sampled mass, and what repeating a wrong answer (or, for many answers, another
+right one) does. Then how
 well each score ranks wrong answers (AUROC, ties count half): on single-label questions,
 and on the paper's mixture of those with many-answer questions of entropy above 0.7.
 """

@@ -1,7 +1,7 @@
 """Every prompt Believe ever sends: the paper's family F_t and its True/False question.
 
 The paper is "To Believe or Not to Believe Your LLM" (arXiv 2406.02543); the family
-F_t stands in its Section 2, the self-verification prompt in Section 5 (baseline S.V.).
+F_t stands in its Section 2, the self-verification prompt in Section 6 (baseline S.V.).
 
 All prompts end in ``A:`` without a space behind it. An answer is therefore scored and
 sampled with a space in front, so that no token straddles the boundary between the two.
@@ -52,5 +52,5 @@ def iterative(query: str, answers: Sequence[str] = ()) -> str:
 
 
 def self_verification(query: str, answer: str) -> str:
-    """Return the True/False prompt of the baseline S.V. (Section 5 of the paper)."""
+    """Return the True/False prompt of the baseline S.V. (Section 6 of the paper)."""
     return f"{QUESTION}{query}\n\n{answer_sentences([answer])}\n\n{VERIFICATION} {ANSWER}"

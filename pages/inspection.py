@@ -6,8 +6,8 @@ import streamlit as st
 
 from core.charts import inspection as charts
 from core.language_models.base import ModelError
-from core.studies.inspection import Inspection, is_settled, read
-from core.studies.recording import MAX_SAMPLES, InvalidRequestError, Request
+from core.studies.inspection import Inspection, Reading, is_settled, read
+from core.studies.recording import InvalidRequestError, Request
 from core.studies.verdict import Decision
 from core.ui import figures, frame
 from core.ui.asking import ask, draw_growth, record
@@ -38,7 +38,7 @@ def inspect() -> None:
     )
     try:
         request, reading = ask()
-        recording = record(request)
+        recording = record(request, reading)
         inspection = read(recording, reading) if recording else None
     except (InvalidRequestError, ModelError) as error:
         problem(str(error))
@@ -104,7 +104,7 @@ def scores(inspection: Inspection) -> None:
                 delta=info.range,
                 **SCORE_CARD,
             )
-    st.text(inspection.verdict.threshold.origin)
+    st.text(inspection.caveat or inspection.verdict.threshold.origin)
 
 
 # ----------------------------------------------------------------------------- clusters
@@ -153,6 +153,7 @@ def more(inspection: Inspection) -> None:
     """Extend the same evidence, to a number or until it certifies something."""
     st.subheader("Has enough been seen?")
     request = inspection.recording.request
+    settled = is_settled(inspection.recording, inspection.reading)
     st.markdown(
         "The **certified lower bound** holds whatever was not sampled, so you may sample until "
         "you are content. It rises towards the model’s own mutual information, and stays near "
@@ -171,16 +172,16 @@ def more(inspection: Inspection) -> None:
             key="certify",
             type="primary",
             on_click=_certify,
-            args=(request,),
-            disabled=request.samples >= MAX_SAMPLES,
+            args=(request, inspection.reading),
+            disabled=settled is not None,
         )
-    if reason := is_settled(inspection.recording):
-        st.text(reason)
-    draw_growth(inspection.recording, "growth")
+    if settled:
+        st.text(settled)
+    draw_growth(inspection.recording, inspection.reading, "growth")
 
 
-def _certify(request: Request) -> None:
-    job = recordings().certify(request, model("embedded"))
+def _certify(request: Request, reading: Reading) -> None:
+    job = recordings().certify(request, model("embedded"), reading)
     st.session_state["certifying"] = (request, job)
 
 

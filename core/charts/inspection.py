@@ -40,10 +40,14 @@ def shown(text: str) -> str:
 
 
 def doubt(inspection: Inspection, palette: Palette) -> Chart:
-    """One bar: the doubt about a second answer, its epistemic part first."""
+    """One bar: the doubt about a second answer, its epistemic part first (γ = 0).
+
+    The parts are estimates; a tick stands where the certified lower bound does.
+    """
     parts = inspection.doubt
     threshold = inspection.verdict.threshold.value
-    names = ["epistemic: does not know (at least this)", "the rest: many answers, or undecided"]
+    certified = inspection.certified or 0.0
+    names = ["epistemic: does not know (estimated)", "the rest: many answers, or undecided"]
     data = pd.DataFrame(
         {
             "row": ["", ""],
@@ -78,29 +82,37 @@ def doubt(inspection: Inspection, palette: Palette) -> Chart:
     label = limit.mark_text(
         align="left", dx=5, y=4, baseline="middle", fontSize=14, color=palette.text
     ).encode(x="λ:Q", text="label:N")
-    return themed(alt.layer(bar, rule, label).properties(height=150), palette)
+    certain = (
+        alt.Chart(pd.DataFrame({"certain": [certified]}))
+        .mark_tick(color=palette.text, thickness=4, size=30)
+        .encode(x="certain:Q", tooltip=[alt.Tooltip("certain:Q", format=".3f", title="certified")])
+    )
+    layers = [bar, certain, rule, label] if certified > 0 else [bar, rule, label]
+    return themed(alt.layer(*layers).properties(height=150), palette)
 
 
 def doubt_alt(inspection: Inspection) -> str:
     """Say what the bar of doubt shows."""
     parts = inspection.doubt
     return (
-        f"Of {parts.total:.2f} nats of doubt about a second answer, at least "
-        f"{parts.epistemic:.2f} are epistemic; the threshold stands at "
-        f"{inspection.verdict.threshold.value:.2f}."
+        f"Of {parts.total:.2f} nats of doubt about a second answer, an estimated "
+        f"{parts.epistemic:.2f} are epistemic, {inspection.certified or 0:.2f} of them certified; "
+        f"the threshold stands at {inspection.verdict.threshold.value:.2f}."
     )
 
 
 def clusters(inspection: Inspection, palette: Palette) -> Chart:
     """Bars: each cluster's probability before and after an answer was told."""
-    evidence = inspection.evidence
-    listed = inspection.clusters[:MOST_BARS]
+    after = [math.exp(v) for v in inspection.evidence.log_second]
+    order = sorted(range(len(after)), key=lambda i: -inspection.clusters[i].probability)
+    order = order[:MOST_BARS]
+    listed = [inspection.clusters[i] for i in order]
     data = pd.DataFrame(
         {
             "rank": range(len(listed)),
             "answer": [shown(c.text) for c in listed],
             "probability": [c.probability for c in listed],
-            "after": [math.exp(v) for v in evidence.log_second[: len(listed)]],
+            "after": [after[i] for i in order],
             "samples": [c.samples for c in listed],
         }
     )
@@ -118,8 +130,8 @@ def clusters(inspection: Inspection, palette: Palette) -> Chart:
             x=alt.X(
                 "probability:Q",
                 title="probability among what was sampled",
-                axis=alt.Axis(format="%"),
-                scale=alt.Scale(domain=[0, max(data["probability"].max(), 0.25)]),
+                axis=alt.Axis(format="%", tickCount=5),
+                scale=alt.Scale(domain=[0, math.ceil(4 * data["probability"].max()) / 4]),
             ),
             y=y,
             tooltip=tooltip,
@@ -130,7 +142,7 @@ def clusters(inspection: Inspection, palette: Palette) -> Chart:
 
 def clusters_alt(inspection: Inspection) -> str:
     """Say what the bars show."""
-    first = inspection.clusters[0]
+    first = max(inspection.clusters, key=lambda cluster: cluster.probability)
     return (
         f"{len(inspection.clusters)} different answers; the likeliest, “{shown(first.text)}”, "
         f"holds {first.probability:.0%} of what was sampled."
@@ -220,7 +232,7 @@ def matrix_note(inspection: Inspection) -> str | None:
         return None
     drawn = inspection.evidence.mutual_information.joint[:most, :most].sum()
     return (
-        f"The {most} likeliest of {m} clusters are drawn; they hold {drawn:.1%} of the joint. "
+        f"The first {most} of {m} clusters are drawn; they hold {drawn:.1%} of the joint. "
         "The table below and the JSON have all."
     )
 

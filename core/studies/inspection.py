@@ -29,8 +29,8 @@ from core.uncertainty.similarity import SIMILARITIES
 
 ESTIMATOR = "Algorithm 3 (exact likelihoods)"
 
-# `until_certified` stops asking when the samples hold this much of the probability: what
-# is left could hardly change the bound.
+# Sampling may stop when this much of the probability of the first answer, and of a second
+# after any first, has been seen.
 ENOUGH_MASS = 0.95
 GROWTH = 1.5
 
@@ -123,6 +123,19 @@ class Inspection:
         return self.recording.request.query
 
     @property
+    def caveat(self) -> str | None:
+        """Say that λ was found under other settings, where it was."""
+        request = self.recording.request
+        same = (request.samples, request.temperature) == (Request.samples, Request.temperature)
+        if same and self.reading == Reading():
+            return None
+        return (
+            f"λ was found with {Request.samples} samples at temperature {Request.temperature}, "
+            "token F1 at τ = 0.25 and γ = 0. These settings differ, and M.I. grows with the "
+            "number of samples: read the verdict with that in mind."
+        )
+
+    @property
     def sampled_mass(self) -> float:
         """The share of the model's probability that the distinct samples hold."""
         return self.evidence.sampled_mass
@@ -134,7 +147,7 @@ class Inspection:
 
     @cached_property
     def doubt(self) -> DoubtDecomposition:
-        """The doubt in two parts: epistemic (at least) and the rest."""
+        """The doubt about a second answer in two estimated parts: epistemic, and the rest."""
         return doubt_decomposition(self.evidence)
 
     @cached_property
@@ -226,39 +239,42 @@ class GrowthPoint:
     sampled_mass: float
 
 
-def growth(recording: Recording) -> tuple[GrowthPoint, ...]:
+def growth(recording: Recording, reading: Reading | None = None) -> tuple[GrowthPoint, ...]:
     """Return how the certified bound and the sampled mass grew with the samples.
 
-    Neither depends on similarity, τ or γ. About twenty points, evenly spread in ln k.
+    About twenty points, evenly spread in ln k.
     """
     k = recording.request.samples
     points = np.unique(np.geomspace(1, k, num=min(k, 20)).round().astype(int))
     result = []
     for samples in points:
-        evidence = evidence_of(recording.first(int(samples)), Reading())
+        evidence = evidence_of(recording.first(int(samples)), reading or Reading())
         certified = certified_mutual_information(evidence).value
         result.append(GrowthPoint(int(samples), certified, evidence.sampled_mass))
     return tuple(result)
 
 
-def is_settled(recording: Recording, threshold: Threshold | None = None) -> str | None:
+def is_settled(
+    recording: Recording, reading: Reading | None = None, threshold: Threshold | None = None
+) -> str | None:
     """Say why sampling may stop, or None if it should go on.
 
     The bound holds for every number of samples at once, so one may look after each and
     stop when it is high enough without spoiling it.
     """
     threshold = threshold or default_threshold()
-    evidence = evidence_of(recording, Reading())
+    evidence = evidence_of(recording, reading or Reading())
+    seen_second = float(np.exp(evidence.log_first) @ evidence.row_masses)
     certified = certified_mutual_information(evidence).value
     if certified is not None and certified >= threshold.value:
         return (
-            f"The certified lower bound, {certified:.2f} nats, has passed λ = "
-            f"{threshold.value:.2f}: the model does not know, whatever else it might say."
+            f"Certified: the model's own mutual information is at least {certified:.2f} nats, "
+            f"whatever was not sampled, and λ is {threshold.value:.2f}."
         )
-    if evidence.sampled_mass >= ENOUGH_MASS:
+    if evidence.sampled_mass >= ENOUGH_MASS and seen_second >= ENOUGH_MASS:
         return (
-            f"The samples hold {evidence.sampled_mass:.1%} of the probability; what is left "
-            "could hardly change the result."
+            f"The samples hold {evidence.sampled_mass:.1%} of the probability of a first answer "
+            f"and {seen_second:.1%} of a second: more of them would add little that is new."
         )
     if recording.request.samples >= MAX_SAMPLES:
         return f"The limit of {MAX_SAMPLES} samples is reached."

@@ -65,10 +65,11 @@ def default_threshold() -> Threshold:
 
 
 def decide(scores: dict[str, Score], sampled_mass: float, threshold: Threshold) -> Verdict:
-    """Compare the threshold's score with λ, then ask whether enough was seen to say so.
+    """Ask whether enough was seen, then compare the threshold's score with λ.
 
-    Doubt that was seen counts however little was sampled; the absence of doubt counts only
-    when the samples hold enough of the probability.
+    A score is normalised over what was sampled, so over a sliver of the probability it
+    says nothing in either direction. The certified bound is not normalised: where it
+    reaches λ by itself, the sampled mass does not matter.
     """
     score = scores[threshold.score]
     symbol = SCORES[threshold.score].symbol
@@ -76,17 +77,19 @@ def decide(scores: dict[str, Score], sampled_mass: float, threshold: Threshold) 
     if score.doubt is None:
         reason = score.reason or f"{symbol} could not be computed."
         return Verdict(Decision.TOO_LITTLE, answer, reason, threshold)
-    if score.doubt >= threshold.value:
+    certified = scores["certified_mutual_information"].doubt
+    is_certain = certified is not None and certified >= threshold.value
+    if sampled_mass < threshold.least_mass and not is_certain:
+        decision = Decision.TOO_LITTLE
+        reason = (
+            f"The samples hold only {sampled_mass:.1%} of the probability: too little to say "
+            f"what {score.doubt:.2f} nats of {symbol} over them mean. Sample more."
+        )
+    elif score.doubt >= threshold.value:
         decision = Decision.ABSTAIN
         reason = (
             "The model does not know: told one answer, it changes the next. "
             f"{symbol} is {score.doubt:.2f} nats, λ is {threshold.value:.2f}."
-        )
-    elif sampled_mass < threshold.least_mass:
-        decision = Decision.TOO_LITTLE
-        reason = (
-            f"The samples hold only {sampled_mass:.1%} of the probability, so a low {symbol} "
-            f"of {score.doubt:.2f} nats means little. Sample more."
         )
     else:
         decision = Decision.ANSWER

@@ -98,12 +98,12 @@ def _ask_for(question: str) -> None:
     st.session_state["q"] = question
 
 
-def record(request: Request) -> Recording | None:
+def record(request: Request, reading: Reading) -> Recording | None:
     """Return the recording, or None while the model is being asked and after a cancel."""
     made = recordings().find(request, model("embedded"))
     certifying = st.session_state.get("certifying")
     if certifying and certifying[0] == request:
-        _watch(certifying[1], request)
+        _watch(certifying[1], request, reading)
     if made:
         return made
     ended = st.session_state.get("ended")
@@ -112,13 +112,13 @@ def record(request: Request) -> Recording | None:
         return _outcome(ended[1])
     job = recordings().ask(request, model("embedded"))
     if not job.wait(QUICK):
-        _watch(job, request)
+        _watch(job, request, reading)
         return None
     return _outcome(job)
 
 
 @st.fragment(run_every=0.5)
-def _watch(job: Job[Recording], request: Request) -> None:
+def _watch(job: Job[Recording], request: Request, reading: Reading) -> None:
     """Show how far a job is, let the person stop it, and redraw the page when it is done."""
     if job.done:
         st.session_state.pop("certifying", None)
@@ -128,7 +128,7 @@ def _watch(job: Job[Recording], request: Request) -> None:
             st.session_state["ended"] = (request, job)
         st.rerun()
     if job.partial:
-        draw_growth(job.partial, f"growing_{job.partial.request.samples}")
+        draw_growth(job.partial, reading, f"growing_{job.partial.request.samples}")
     st.progress(min(job.share, 1.0), job.stage)
     st.button("Cancel", on_click=job.cancel, key="cancel")
 
@@ -142,9 +142,9 @@ def _outcome(job: Job[Recording]) -> Recording | None:
     return job.result
 
 
-def draw_growth(recording: Recording, key: str) -> None:
+def draw_growth(recording: Recording, reading: Reading, key: str) -> None:
     """Show how the certified bound and the sampled mass grew with the samples."""
-    points = growth(recording)
+    points = growth(recording, reading)
     figures.draw(
         charts.growth(points, default_threshold().value, figures.palette()),
         key=key,

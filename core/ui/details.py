@@ -39,9 +39,11 @@ def details(inspection: Inspection) -> None:
         figures.downloads("clusters", "Clusters", partial(charts.clusters, inspection, palette))
         for which, title in charts.MATRICES.items():
             figures.downloads(which, title, partial(charts.matrix, inspection, which, palette))
-        threshold = inspection.verdict.threshold.value
+        reading, threshold = inspection.reading, inspection.verdict.threshold.value
         figures.downloads(
-            "growth", "Growth", lambda: charts.growth(growth(recording), threshold, palette)
+            "growth",
+            "Growth",
+            lambda: charts.growth(growth(recording, reading), threshold, palette),
         )
     with st.expander("Prompts"):
         st.caption("Asked without telling anything (F₀)")

@@ -53,28 +53,29 @@ def _choose_cell() -> None:
         chosen = st.session_state[f"matrix_{which}"].selection.cell
         if chosen and chosen != st.session_state.get(f"seen_{which}"):
             st.session_state[f"seen_{which}"] = chosen
-            st.session_state["first"] = int(chosen[0]["row"])
-            st.session_state["second"] = int(chosen[0]["column"])
+            names = st.session_state["cluster_names"]
+            st.session_state["first"] = names[int(chosen[0]["row"])]
+            st.session_state["second"] = names[int(chosen[0]["column"])]
 
 
 def _cell(inspection: Inspection, names: list[str]) -> None:
     """Show one entry: both probabilities, its term, the exact prompt, the likelihoods."""
+    st.session_state["cluster_names"] = names
     for key in ("first", "second"):  # a selection outlives the clusters it was made in
-        if st.session_state.get(key, 0) >= len(names):
-            st.session_state[key] = 0
+        if st.session_state.get(key) not in names:
+            st.session_state[key] = names[0]
     with st.container(border=True, key="cell"):
         left, right = st.columns(2)
-        options, name = range(len(names)), names.__getitem__
-        first = left.selectbox("Told first", options, format_func=name, key="first")
-        second = right.selectbox("Then answers", options, format_func=name, key="second")
-        cell = inspection.cell(first, second)
+        first = left.selectbox("Told first", names, key="first")
+        second = right.selectbox("Then answers", names, key="second")
+        cell = inspection.cell(names.index(first), names.index(second))
         with st.container(horizontal=True):
             st.metric("Joint", f"{cell.joint:.4f}", help="μ̂(first, second), a probability")
             st.metric("Product", f"{cell.product:.4f}", help="μ̂⊗(first, second), a probability")
             st.metric(
                 "Contribution",
                 f"{cell.contribution:+.4f} nats",
-                help="joint · ln(joint / product); the sum over all cells is M.I.",
+                help="joint · ln((joint + γ₁) / (product + γ₂)); the sum over all cells is M.I.",
             )
         st.caption("The exact prompt of this row")
         st.code(cell.prompt, language=None, wrap_lines=True)

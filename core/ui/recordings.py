@@ -13,7 +13,7 @@ from dataclasses import replace
 import streamlit as st
 
 from core.language_models.base import LanguageModel, open_model
-from core.studies.inspection import is_settled, next_size
+from core.studies.inspection import Reading, is_settled, next_size
 from core.studies.recording import Recording, Request, record
 from core.ui.jobs import Job, Registry
 
@@ -45,17 +45,17 @@ class Recordings:
             lambda job: self._record(request, model, job),
         )
 
-    def certify(self, request: Request, model: LanguageModel) -> Job[Recording]:
+    def certify(self, request: Request, model: LanguageModel, reading: Reading) -> Job[Recording]:
         """Start sampling until `is_settled`, handing out every step as it is made."""
 
         def work(job: Job[Recording]) -> Recording:
             job.partial = self.find(request, model) or self._record(request, model, job)
-            while is_settled(job.partial) is None:
+            while is_settled(job.partial, reading) is None:
                 larger = replace(request, samples=next_size(job.partial.request.samples))
                 job.partial = self._record(larger, model, job)
             return job.partial
 
-        return self._jobs.start((_series(request, model), request.samples, "certify"), work)
+        return self._jobs.start((_series(request, model), request.samples, reading), work)
 
     def _record(self, request: Request, model: LanguageModel, job: Job[Recording]) -> Recording:
         found = self.find(request, model)

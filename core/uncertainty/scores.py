@@ -112,12 +112,13 @@ def pair_covariance(evidence: Evidence) -> Score:
     return Score("pair_covariance", value, value, evidence.likeliest_first, "probability")
 
 
-def certified_mutual_information(evidence: Evidence, *, lumped: bool = False) -> Score:
+def certified_mutual_information(evidence: Evidence, *, lumped: bool = True) -> Score:
     """Return a certain lower bound of the model's mutual information (see ``certified``).
 
-    Of the texts as they are, so it depends on no similarity, threshold or γ; `lumped`
-    counts each cluster as one answer instead. Unavailable if every response was cut off, or
-    if likelihoods do not belong to whole answers and add up to more than 1.
+    Each cluster counts as one answer, as in M.I.; without `lumped` every wording does, so
+    that the bound is higher and depends on no similarity or threshold. Unavailable if every
+    response was cut off, or if likelihoods do not belong to whole answers and add up to
+    more than 1.
     """
     name, answer = "certified_mutual_information", evidence.likeliest_second
     table = evidence.certified_table(lumped=lumped)
@@ -169,9 +170,9 @@ SCORES: dict[str, ScoreInfo] = {
         title="Mutual information",
         function=mutual_information,
         unit="nats",
-        range="0 to ln(number of clusters)",
+        range="0 to ln(clusters) for γ = 0",
         explanation="How much a second answer depends on a first one that the prompt suggests. "
-        "High means the model repeats suggestions because it does not know.",
+        "High means that what it says hangs on what it was told: it does not know.",
         reference="Algorithm 3; Section 6",
     ),
     "semantic_entropy": ScoreInfo(
@@ -179,7 +180,7 @@ SCORES: dict[str, ScoreInfo] = {
         title="Semantic entropy",
         function=semantic_entropy,
         unit="nats",
-        range="0 to ln(number of clusters)",
+        range="0 to ln(clusters)",
         explanation="How much the sampled answers differ in meaning. "
         "High also when there simply are many right answers.",
         reference="Kuhn et al.; Section 6, baseline (ii)",
@@ -200,8 +201,8 @@ SCORES: dict[str, ScoreInfo] = {
         function=self_verification,
         unit="probability",
         range="0 to 1",
-        explanation="How probable the model finds “True” when asked whether its most "
-        "probable answer is correct.",
+        explanation="How probable the model finds “True” rather than “False” when asked whether "
+        "its most probable answer is correct.",
         reference="Kadavath et al.; Section 6, baseline S.V.",
     ),
     "min_conditional_entropy": ScoreInfo(
@@ -209,8 +210,8 @@ SCORES: dict[str, ScoreInfo] = {
         title="Minimum conditional entropy",
         function=min_conditional_entropy,
         unit="nats",
-        range="0 to ln(number of clusters)",
-        explanation="How undecided the model remains after the suggestion it follows most. "
+        range="0 to ln(clusters)",
+        explanation="How undecided the model remains after the suggestion that decides it most. "
         "Low means it copies, but also that it is simply sure.",
         reference="Ahdritz et al.; related work",
     ),
@@ -229,8 +230,9 @@ SCORES: dict[str, ScoreInfo] = {
         title="Certified mutual information",
         function=certified_mutual_information,
         unit="nats",
-        range="0 to ln(number of responses)",
-        explanation="The mutual information is at least this, whatever was not sampled. "
+        range="0 to ln(clusters)",
+        explanation="The model's own mutual information is at least this, whatever was not "
+        "sampled. "
         "Low can also mean that too little has been seen yet.",
         reference="Theorem 1, with a bound of ours",
     ),
@@ -246,9 +248,9 @@ class DoubtDecomposition:
     total : float
         H(Y₂), in nats.
     epistemic : float
-        M.I. with γ = 0, in nats: doubt for want of knowledge, at least as estimated.
+        M.I. with γ = 0, in nats: doubt for want of knowledge, as estimated.
     remaining : float
-        H(Y₂|Y₁), in nats: the doubt that stays whatever answer is told.
+        H(Y₂|Y₁), in nats: the doubt that stays on average over the answers told.
     """
 
     total: float

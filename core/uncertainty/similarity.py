@@ -21,7 +21,7 @@ from core.uncertainty.checks import Floats
 
 #: Every similarity by name, in plain words.
 SIMILARITIES: dict[str, str] = {
-    "token_f1": "Words in common, as in the paper; small words and punctuation do not count.",
+    "token_f1": "Words in common, as in the paper; a, an, the and punctuation do not count.",
     "ratio": "Characters in common, in the same order.",
     "partial_ratio": "Characters in common with the best matching part of the longer text.",
     "token_sort_ratio": "Characters in common after the words are put in alphabetical order.",
@@ -30,14 +30,16 @@ SIMILARITIES: dict[str, str] = {
 }
 
 _RATIOS = {name: getattr(fuzz, name) for name in SIMILARITIES if name != "token_f1"}
-_PUNCTUATION_TO_SPACES = str.maketrans(string.punctuation, " " * len(string.punctuation))
+# The typographic quotes and the acute accent are in TriviaQA's own list, too.
+_PUNCTUATION = string.punctuation + "‘’´"
+_PUNCTUATION_TO_SPACES = str.maketrans(_PUNCTUATION, " " * len(_PUNCTUATION))
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
 def normalise(text: str) -> str:
     """Return `text` as TriviaQA's evaluation compares it.
 
-    Lower case; underscore and ASCII punctuation become spaces (SQuAD deletes them instead,
+    Lower case; underscore, ASCII punctuation and ‘ ’ ´ become spaces (SQuAD deletes them instead,
     so that "Stratford-upon-Avon" would be one word); the whole words a, an and the are
     dropped; white space collapses. The result may be empty: "The The" is.
 

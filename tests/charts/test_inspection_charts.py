@@ -144,7 +144,7 @@ def test_what_is_not_drawn_is_said():
     assert charts.matrix_note(INSPECTIONS[10]) is None
     drawn = INSPECTIONS[70].evidence.mutual_information.joint[:60, :60].sum()
     note = charts.matrix_note(INSPECTIONS[70])
-    assert "60 likeliest of 70" in note
+    assert "first 60 of 70" in note
     assert f"{drawn:.1%} of the joint" in note
 
 

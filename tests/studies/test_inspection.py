@@ -212,13 +212,13 @@ def test_a_model_that_knows_is_certified_to_know_nothing_wrong():
 @pytest.mark.parametrize("maker", [knows, copies])
 def test_growth_ends_at_the_inspections_own_values(maker, k):
     seen = run(ask(k), maker(40), Reading("ratio", 0.4, 0.1, 0.1))
-    points = growth(seen.recording)
+    points = growth(seen.recording, seen.reading)
     assert points[0].samples == 1
     assert points[-1].samples == k
     assert points[-1].certified == seen.certified
     assert points[-1].sampled_mass == seen.sampled_mass
     for point in points:
-        alone = read(seen.recording.first(point.samples))
+        alone = read(seen.recording.first(point.samples), seen.reading)
         assert (point.certified, point.sampled_mass) == (alone.certified, alone.sampled_mass)
 
 
@@ -231,13 +231,39 @@ def test_it_stops_when_the_bound_has_passed_the_threshold():
     bound = read(recording).certified
     mass = read(recording).sampled_mass
     assert bound > 0.1 and mass < ENOUGH_MASS
-    assert "certified" in is_settled(recording, Threshold(bound, 0.1))
-    assert is_settled(recording, Threshold(math.nextafter(bound, 9), 0.1)) is None
+    assert "Certified" in is_settled(recording, threshold=Threshold(bound, 0.1))
+    assert is_settled(recording, threshold=Threshold(math.nextafter(bound, 9), 0.1)) is None
 
 
 def test_it_stops_when_nearly_everything_was_said():
-    assert "of the probability" in is_settled(record(ask(100), knows(4)), NEVER)
-    assert is_settled(record(ask(2), knows(4)), NEVER) is None
+    assert "of the probability" in is_settled(record(ask(100), knows(4)), threshold=NEVER)
+    assert is_settled(record(ask(2), knows(4)), threshold=NEVER) is None
+
+
+def test_two_wordings_of_one_answer_certify_nothing():
+    """Each wording copies itself: that is dependence between texts, not between answers."""
+    model = TableModel(["Paris", "Paris, France"], [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]])
+    recording = record(ask(20), model)
+    assert read(recording).certified == 0
+    assert read(recording, Reading(threshold=1.0)).certified > 0.1
+    assert "Certified" not in (is_settled(recording) or "")
+
+
+def test_mass_of_first_answers_alone_settles_nothing():
+    """What comes after A and B was never sampled, however surely A and B come first."""
+    words = ["a b", "c d", "e f", "g h"]
+    rows = [[0.02, 0.02, 0.96, 0], [0.02, 0.02, 0, 0.96], [0.5, 0.5, 0, 0], [0.5, 0.5, 0, 0]]
+    model = TableModel(words, [0.5, 0.5, 0.0, 0.0], rows)
+    recording = record(ask(40), model)
+    assert read(recording).sampled_mass == pytest.approx(1)
+    assert is_settled(recording, threshold=NEVER) is None
+
+
+def test_other_settings_than_those_of_the_default_are_said():
+    recording = record(ask(10), knows(5))
+    assert read(recording).caveat is None
+    assert "These settings differ" in read(recording, Reading(gamma_1=0.1)).caveat
+    assert "These settings differ" in read(recording.first(7)).caveat
 
 
 def test_sizes_grow_to_the_limit_and_no_further():
@@ -255,7 +281,7 @@ def test_sampling_that_never_settles_ends_at_the_limit():
     row = np.full(size, 1 / size)
     model = TableModel(words(size), row, np.tile(row, (size, 1)))
     recording = record(ask(1), model)
-    while (why := is_settled(recording, NEVER)) is None:
+    while (why := is_settled(recording, threshold=NEVER)) is None:
         larger = Request(QUERY, next_size(recording.request.samples))
         recording = record(larger, model, previous=recording)
     assert recording.request.samples == MAX_SAMPLES

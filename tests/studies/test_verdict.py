@@ -1,16 +1,21 @@
 """The decision: answer, abstain, or say that too little was seen."""
 
+import json
+
 import pytest
 
-from core.studies.verdict import Decision, Threshold, decide, default_threshold
+from core.studies.verdict import DEFAULTS_FILE, Decision, Threshold, decide, default_threshold
 from core.uncertainty.scores import SCORES, Score
 
 THRESHOLD = Threshold(value=0.3, least_mass=0.1, origin="by hand")
 
 
-def scored(doubt, *, entropy=0.1, reason=None, answer="Paris", name="mutual_information"):
-    other = Score("semantic_entropy", entropy, entropy, "Lyon", "nats")
-    return {"semantic_entropy": other, name: Score(name, doubt, doubt, answer, "nats", reason)}
+def scored(
+    doubt, *, entropy=0.1, certified=0.0, reason=None, answer="Paris", name="mutual_information"
+):
+    others = {"semantic_entropy": entropy, "certified_mutual_information": certified}
+    others = {other: Score(other, v, v, "Lyon", "nats") for other, v in others.items()}
+    return others | {name: Score(name, doubt, doubt, answer, "nats", reason)}
 
 
 @pytest.mark.parametrize(
@@ -20,8 +25,8 @@ def scored(doubt, *, entropy=0.1, reason=None, answer="Paris", name="mutual_info
         (0.2999, 0.1, Decision.ANSWER),
         (-0.1, 0.5, Decision.ANSWER),
         (0.3, 1.0, Decision.ABSTAIN),  # at λ: doubt < λ is what is answered
-        (0.3, 0.0, Decision.ABSTAIN),  # doubt that was seen counts, however little was
-        (5.0, 0.001, Decision.ABSTAIN),
+        (0.3, 0.1, Decision.ABSTAIN),
+        (5.0, 0.0999, Decision.TOO_LITTLE),  # normalised over a sliver: says nothing
         (0.2999, 0.0999, Decision.TOO_LITTLE),
         (0.0, 0.0, Decision.TOO_LITTLE),
     ],
@@ -31,6 +36,14 @@ def test_the_decision(doubt, mass, decision):
     assert verdict.decision is decision
     assert verdict.answer == "Paris"
     assert verdict.threshold is THRESHOLD
+
+
+@pytest.mark.parametrize(
+    ("certified", "decision"),
+    [(0.3, Decision.ABSTAIN), (0.2999, Decision.TOO_LITTLE), (None, Decision.TOO_LITTLE)],
+)
+def test_a_certificate_counts_however_little_was_sampled(certified, decision):
+    assert decide(scored(0.5, certified=certified), 0.01, THRESHOLD).decision is decision
 
 
 def test_missing_doubt_is_no_answer_and_no_abstention():
@@ -60,6 +73,7 @@ def test_any_score_can_be_the_one_that_is_compared(name):
     [
         (0.5, 1.0, 0.1, "does not know"),
         (0.1, 0.05, 0.1, "Sample more"),
+        (0.5, 0.05, 0.1, "too little to say"),
         (0.1, 1.0, 2.0, "many answers"),
         (0.1, 1.0, 0.1, "hardly changes"),
     ],
@@ -81,3 +95,9 @@ def test_the_default_can_be_used_and_says_where_it_comes_from():
     assert 0 < threshold.least_mass < 1
     assert threshold.score in SCORES
     assert threshold.origin
+
+
+def test_the_default_was_found_on_the_shipped_model(embedded):
+    found = json.loads(DEFAULTS_FILE.read_text(encoding="utf-8"))
+    why = "run python -m benchmarks.default_threshold --write again"
+    assert (found["model"], found["revision"]) == (embedded.name, embedded.revision), why

@@ -113,3 +113,8 @@ def test_a_ratio_is_rapidfuzz_on_a_scale_of_one():
 def test_bad_input_says_how_to_mend_it(responses, method, sentence):
     with pytest.raises(ValueError, match=sentence):
         pairwise(responses, method)
+
+
+def test_typographic_quotes_are_punctuation_as_in_trivia_qas_own_script():
+    assert token_f1("The King’s Speech", "The King's Speech") == 1
+    assert token_f1("‘Oslo’", "Oslo") == 1
