@@ -1,6 +1,6 @@
 """Inspection: ask one question, read the verdict, and look at everything behind it."""
 
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import streamlit as st
 
@@ -55,21 +55,20 @@ def inspect() -> None:
 
 # -------------------------------------------------------------------------- the verdict
 
-HEADLINES: Final[dict[Decision, tuple[str, Literal["green", "red", "orange"], str]]] = {
-    Decision.ANSWER: ("Answer", "green", ":material/check_circle:"),
-    Decision.ABSTAIN: ("Abstain", "red", ":material/block:"),
-    Decision.TOO_LITTLE: ("Too little sampled to say", "orange", ":material/help:"),
+HEADLINES: Final = {
+    Decision.ANSWER: ":green[:material/check_circle: Answer]",
+    Decision.ABSTAIN: ":red[:material/block: Abstain]",
+    Decision.TOO_LITTLE: ":orange[:material/help: Too little sampled to say]",
 }
 
 
 def verdict(inspection: Inspection) -> None:
     """Say first what to do with the answer, and why."""
     found = inspection.verdict
-    text, colour, icon = HEADLINES[found.decision]
     with st.container(border=True, key="verdict"):
         left, right = st.columns([3, 2], gap="large")
         with left:
-            st.badge(text, color=colour, icon=icon)
+            st.subheader(HEADLINES[found.decision], anchor=False)
             st.caption("The model’s answer")
             st.code(charts.shown(found.answer), language=None, wrap_lines=True)
             st.text(found.reason)
@@ -80,6 +79,7 @@ def verdict(inspection: Inspection) -> None:
                 key="doubt",
                 alt_text=charts.doubt_alt(inspection),
             )
+            st.caption("Dashed line: the threshold λ. Thick tick: what is certified.")
 
 
 def scores(inspection: Inspection) -> None:
