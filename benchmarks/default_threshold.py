@@ -23,7 +23,7 @@ from core.data import world
 from core.language_models.base import LanguageModel, open_model
 from core.studies.inspection import Reading, evidence_of
 from core.studies.recording import Request, record
-from core.studies.verdict import DEFAULTS_FILE
+from core.studies.verdict import DEFAULTS_FILE, enough_seen
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import token_f1
 from training.corpus import Author
@@ -41,8 +41,18 @@ class Row:
     band: str
     doubt: dict[str, float]
     mass: float
+    clusters: int
     correct: dict[str, bool]
     entropy: float
+
+    def says_something(self, least: float) -> bool:
+        """Whether enough was sampled for a verdict."""
+        return enough_seen(self.mass, self.clusters, least)
+
+    def answered(self, threshold: float, least: float) -> bool:
+        """Whether the verdict would be to answer."""
+        highest = max(self.doubt[SCORE], self.doubt["certified_mutual_information"])
+        return self.says_something(least) and highest < threshold
 
 
 def ask(model: LanguageModel, question: str, accepted: list[str], band: str, seed: int) -> Row:
@@ -53,6 +63,7 @@ def ask(model: LanguageModel, question: str, accepted: list[str], band: str, see
         band=band,
         doubt={name: s.doubt if s.doubt is not None else np.inf for name, s in scores.items()},
         mass=evidence.sampled_mass,
+        clusters=len(evidence.centres),
         correct={
             name: any(token_f1(s.answer, name_) >= 0.25 for name_ in accepted)
             for name, s in scores.items()
@@ -99,12 +110,12 @@ def empirical_threshold(doubt: np.ndarray, correct: np.ndarray) -> float:
 def choose(answerable: list[Row], unanswerable: list[Row]) -> tuple[float, float]:
     """Return (λ, least mass)."""
     for least in MASSES:
-        seen = [row for row in answerable if row.mass >= least]
+        seen = [row for row in answerable if row.says_something(least)]
         threshold = empirical_threshold(
             np.array([row.doubt[SCORE] for row in seen]),
             np.array([row.correct[SCORE] for row in seen]),
         )
-        answered = [r for r in unanswerable if r.mass >= least and r.doubt[SCORE] < threshold]
+        answered = [r for r in unanswerable if r.answered(threshold, least)]
         if len(answered) <= TARGET_ERROR * len(unanswerable):
             return threshold, least
     raise SystemExit("No least mass keeps the unanswerable questions from being answered.")
@@ -124,12 +135,11 @@ def main() -> None:
     total = answered_wrong = answered_all = 0
     for band in [*world.Band, "unanswerable"]:
         rows = [r for r in answerable + unanswerable if r.band == band]
-        below = [r for r in rows if r.doubt[SCORE] < threshold]
-        answered = [r for r in below if r.mass >= least]
+        answered = [r for r in rows if r.answered(threshold, least)]
         wrong = sum(not r.correct[SCORE] for r in answered)
         print(
             f"{band:<14}{len(rows):>10}{len(answered):>10}{wrong:>16}"
-            f"{sum(r.mass < least for r in rows):>12}"
+            f"{sum(not r.says_something(least) for r in rows):>12}"
         )
         if band != "unanswerable":
             total += len(rows)

@@ -6,7 +6,9 @@ usage. With ``--json`` standard output is one JSON object and nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
@@ -16,6 +18,8 @@ from core.studies.inspection import Inspection, Reading, run
 from core.studies.recording import InvalidRequestError, Request
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import SIMILARITIES
+
+T = TypeVar("T")
 
 
 @click.group(help=__doc__)
@@ -37,6 +41,8 @@ def main() -> None:
 @click.option("--seed", default=0, show_default=True)
 @click.option("--similarity", type=click.Choice(list(SIMILARITIES)), default="token_f1")
 @click.option("--threshold", default=0.25, show_default=True, help="τ, of the similarity.")
+@click.option("--gamma-1", default=0.0, show_default=True, help="γ₁, stabilises M.I.")
+@click.option("--gamma-2", default=0.0, show_default=True, help="γ₂, stabilises M.I.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def inspect(
     query: str | None,
@@ -47,6 +53,8 @@ def inspect(
     seed: int,
     similarity: str,
     threshold: float,
+    gamma_1: float,
+    gamma_2: float,
     as_json: bool,
 ) -> None:
     """Print one inspection, asked anew or recomputed from a file."""
@@ -57,7 +65,8 @@ def inspect(
             _refuse_options_beside_from()
             inspection = saved.from_json(source.read_bytes())
         else:
-            request, reading = _wish(query or "", samples, temperature, seed, similarity, threshold)
+            request = _usage(Request, query, samples, temperature, seed)
+            reading = _usage(Reading, similarity, threshold, gamma_1, gamma_2)
             inspection = run(request, open_model(model), reading)
     except (InvalidRequestError, ModelError) as error:
         raise click.ClickException(str(error)) from error
@@ -70,15 +79,15 @@ def _refuse_options_beside_from() -> None:
     for name in context.params:
         given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
         if given and name not in ("source", "as_json"):
-            raise click.UsageError(f"--from recomputes what was saved; leave --{name} out.")
+            raise click.UsageError(
+                f"--from recomputes what was saved; leave --{name.replace('_', '-')} out."
+            )
 
 
-def _wish(
-    query: str, samples: int, temperature: float, seed: int, similarity: str, threshold: float
-) -> tuple[Request, Reading]:
-    """Return what to ask and how to read it; values out of range are wrong usage."""
+def _usage(make: Callable[..., T], *values: object) -> T:
+    """Make a request or a reading; values out of range are wrong usage."""
     try:
-        return Request(query, samples, temperature, seed), Reading(similarity, threshold)
+        return make(*values)
     except InvalidRequestError as error:
         raise click.UsageError(str(error)) from error
 

@@ -19,12 +19,11 @@ from core.uncertainty.scores import SCORES
 
 frame.require_app()
 
-# The line below a score is its possible range; 236 pixels hold the longest title.
+# The line below a score is its possible range.
 SCORE_CARD: Final[dict[str, Any]] = {
     "delta_color": "off",
     "delta_arrow": "off",
     "border": True,
-    "width": 236,
 }
 
 
@@ -32,9 +31,13 @@ def inspect() -> None:
     """Draw the page, from the question down to the details."""
     st.title("Can I believe this answer?")
     st.markdown(
-        "Ask a question. The model answers it several times, is told each of its own answers, "
-        "and is asked again. **Doubt that turns an answer is ignorance; doubt that does not is "
-        "many right answers.**"
+        "Ask a question. The model answers it several times; then it is told one of its answers, "
+        "and asked again. **If that changes what it says, it does not know. If it does not, the "
+        "model knows one answer, or many.**"
+    )
+    st.caption(
+        "The model here is small and comes with the program: it knows a few hundred facts, some "
+        "by heart, some badly, and makes up the rest. It is there to be doubted."
     )
     try:
         request, reading = ask()
@@ -72,6 +75,8 @@ def verdict(inspection: Inspection) -> None:
             st.caption("The model’s answer")
             st.code(charts.shown(found.answer), language=None, wrap_lines=True)
             st.text(found.reason)
+            if inspection.caveat:
+                st.text(inspection.caveat)
         with right:
             st.markdown("**Doubt about a second answer**")
             figures.draw(
@@ -85,7 +90,8 @@ def verdict(inspection: Inspection) -> None:
 def scores(inspection: Inspection) -> None:
     """Show what was seen and all the scores, each with its unit and range."""
     st.subheader("Scores")
-    with st.container(horizontal=True, key="scores"):
+    cards = iter([*st.columns(4), *st.columns(4)])
+    with next(cards):
         st.metric(
             "Sampled mass",
             f"{inspection.sampled_mass:.1%}",
@@ -94,17 +100,35 @@ def scores(inspection: Inspection) -> None:
             delta="0 to 100 %",
             **SCORE_CARD,
         )
-        for name, info in SCORES.items():
-            score = inspection.scores[name]
-            value = "–" if score.value is None else f"{score.value:.3f}"
+    for name, info in SCORES.items():
+        score = inspection.scores[name]
+        value = "–" if score.value is None else f"{score.value:.3f}"
+        with next(cards):
             st.metric(
                 info.title,
                 value if info.unit == "probability" else f"{value} nats",
                 help=f"{info.symbol}: {info.explanation} {info.reference}.",
-                delta=info.range,
+                delta=f"0 to ln(clusters) = {inspection.largest_information:.2f}"
+                if info.unit == "nats"
+                else info.range,
                 **SCORE_CARD,
             )
-    st.text(inspection.caveat or inspection.verdict.threshold.origin)
+    st.text(inspection.verdict.threshold.origin)
+    with st.expander("What each score would serve"):
+        st.dataframe(
+            {
+                "score": [info.title for info in SCORES.values()],
+                "symbol": [info.symbol for info in SCORES.values()],
+                "value": [inspection.scores[name].value for name in SCORES],
+                "unit": [info.unit for info in SCORES.values()],
+                "doubt (larger: doubt more)": [inspection.scores[n].doubt for n in SCORES],
+                "answer it would serve": [
+                    charts.shown(inspection.scores[name].answer) for name in SCORES
+                ],
+            },
+            hide_index=True,
+            key="served",
+        )
 
 
 # ----------------------------------------------------------------------------- clusters
@@ -117,6 +141,10 @@ def clusters(inspection: Inspection) -> None:
         charts.clusters(inspection, figures.palette()),
         key="clusters",
         alt_text=charts.clusters_alt(inspection),
+    )
+    st.caption(
+        "Probabilities are the model’s own likelihoods, not counts: how often a text happened "
+        "to be drawn does not change them."
     )
     if len(inspection.clusters) > charts.MOST_BARS:
         st.text(f"The {charts.MOST_BARS} likeliest are drawn; the table has all.")
@@ -170,7 +198,6 @@ def more(inspection: Inspection) -> None:
         st.button(
             "Sample until certified",
             key="certify",
-            type="primary",
             on_click=_certify,
             args=(request, inspection.reading),
             disabled=settled is not None,

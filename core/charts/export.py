@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import altair as alt
 import vl_convert
 
 from core.charts.theme import Chart
+
+WIDTH = 560  # pixels; on a page a chart is as wide as its column
+
+
+def alone(chart: Chart, title: str, subtitle: str = "") -> Chart:
+    """Make a chart speak for itself outside the page: a width, a title, the question."""
+    return chart.properties(width=WIDTH, title=alt.TitleParams(title, subtitle=subtitle[:100]))
 
 
 def to_png(chart: Chart) -> bytes:

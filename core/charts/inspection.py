@@ -172,6 +172,8 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
             "contribution": contribution.ravel(),
         }
     )
+    signed = "+.3f" if which == "contribution" else ".3f"
+    data["label"] = ["0" if abs(value) < 0.0005 else format(value, signed) for value in data[which]]
     if which == "contribution":
         reach = max(float(abs(contribution).max()), 0.01)  # nothing is not made to look like much
         low, middle, high = palette.diverging
@@ -217,7 +219,7 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     if m <= VALUES_UP_TO:
         layers.append(
             base.mark_text(fontSize=12).encode(
-                text=alt.Text(f"{which}:Q", format="+.3f" if which == "contribution" else ".3f"),
+                text="label:N",
                 color=alt.condition(strong, alt.value(palette.on_high), alt.value(palette.text)),
             )
         )

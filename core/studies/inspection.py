@@ -6,6 +6,7 @@ similarity, γ or λ means reading the same recording again, which asks nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -145,6 +146,11 @@ class Inspection:
         """The certified lower bound of the mutual information, nats."""
         return self.scores["certified_mutual_information"].value
 
+    @property
+    def largest_information(self) -> float:
+        """ln m for m clusters, nats: the most that entropies and M.I. can be (for γ = 0)."""
+        return math.log(len(self.clusters))
+
     @cached_property
     def doubt(self) -> DoubtDecomposition:
         """The doubt about a second answer in two estimated parts: epistemic, and the rest."""
@@ -193,7 +199,9 @@ def read(
     reading = reading or Reading()
     evidence = evidence_of(recording, reading)
     scores = {name: info.function(evidence) for name, info in SCORES.items()}
-    verdict = decide(scores, evidence.sampled_mass, threshold or default_threshold())
+    verdict = decide(
+        scores, evidence.sampled_mass, len(evidence.centres), threshold or default_threshold()
+    )
     return Inspection(recording, reading, evidence, scores, verdict)
 
 
@@ -268,8 +276,8 @@ def is_settled(
     certified = certified_mutual_information(evidence).value
     if certified is not None and certified >= threshold.value:
         return (
-            f"Certified: the model's own mutual information is at least {certified:.2f} nats, "
-            f"whatever was not sampled, and λ is {threshold.value:.2f}."
+            f"Certified: the model's own mutual information is at least {certified:.3f} nats, "
+            f"whatever was not sampled, and λ is {threshold.value:.3f}."
         )
     if evidence.sampled_mass >= ENOUGH_MASS and seen_second >= ENOUGH_MASS:
         return (
@@ -277,7 +285,10 @@ def is_settled(
             f"and {seen_second:.1%} of a second: more of them would add little that is new."
         )
     if recording.request.samples >= MAX_SAMPLES:
-        return f"The limit of {MAX_SAMPLES} samples is reached."
+        return (
+            f"The limit of {MAX_SAMPLES} samples is reached. Certified so far: "
+            f"{certified or 0:.3f} nats, below λ = {threshold.value:.3f}; the model may know."
+        )
     return None
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from core.uncertainty.scores import SCORES, Score
 
+LEAST_MASS_ALONE = 0.5  # when all samples say the same
 DEFAULTS_FILE = Path(__file__).parent / "default_threshold.json"
 
 
@@ -64,12 +65,23 @@ def default_threshold() -> Threshold:
     return Threshold(found["threshold"], found["least_mass"], found["score"], found["origin"])
 
 
-def decide(scores: dict[str, Score], sampled_mass: float, threshold: Threshold) -> Verdict:
-    """Ask whether enough was seen, then compare the threshold's score with λ.
+def enough_seen(sampled_mass: float, clusters: int, least_mass: float) -> bool:
+    """Say whether a score over what was sampled means anything.
 
     A score is normalised over what was sampled, so over a sliver of the probability it
-    says nothing in either direction. The certified bound is not normalised: where it
-    reaches λ by itself, the sampled mass does not matter.
+    says nothing in either direction. A single cluster makes every mutual information 0,
+    whatever the model knows: there it takes half of the probability.
+    """
+    return sampled_mass >= (least_mass if clusters > 1 else max(least_mass, LEAST_MASS_ALONE))
+
+
+def decide(
+    scores: dict[str, Score], sampled_mass: float, clusters: int, threshold: Threshold
+) -> Verdict:
+    """Compare what is certain, then ask whether enough was seen, then compare the score.
+
+    The certified bound is not normalised, and γ does not touch it: where it reaches λ by
+    itself, neither the sampled mass nor the score matters.
     """
     score = scores[threshold.score]
     symbol = SCORES[threshold.score].symbol
@@ -78,18 +90,24 @@ def decide(scores: dict[str, Score], sampled_mass: float, threshold: Threshold) 
         reason = score.reason or f"{symbol} could not be computed."
         return Verdict(Decision.TOO_LITTLE, answer, reason, threshold)
     certified = scores["certified_mutual_information"].doubt
-    is_certain = certified is not None and certified >= threshold.value
-    if sampled_mass < threshold.least_mass and not is_certain:
+    if certified is not None and certified >= threshold.value:
+        decision = Decision.ABSTAIN
+        reason = (
+            "The model does not know: told one answer, it changes the next. Certainly "
+            f"{SCORES['certified_mutual_information'].symbol} {certified:.3f} nats, λ is "
+            f"{threshold.value:.3f}."
+        )
+    elif not enough_seen(sampled_mass, clusters, threshold.least_mass):
         decision = Decision.TOO_LITTLE
         reason = (
             f"The samples hold only {sampled_mass:.1%} of the probability: too little to say "
-            f"what {score.doubt:.2f} nats of {symbol} over them mean. Sample more."
+            f"what {score.doubt:.3f} nats of {symbol} over them mean. Sample more."
         )
     elif score.doubt >= threshold.value:
         decision = Decision.ABSTAIN
         reason = (
             "The model does not know: told one answer, it changes the next. "
-            f"{symbol} is {score.doubt:.2f} nats, λ is {threshold.value:.2f}."
+            f"{symbol} is {score.doubt:.3f} nats, λ is {threshold.value:.3f}."
         )
     else:
         decision = Decision.ANSWER
@@ -99,5 +117,5 @@ def decide(scores: dict[str, Score], sampled_mass: float, threshold: Threshold) 
             if spread > 0.7
             else "Telling the model an answer hardly changes what it says next"
         )
-        reason = f"{what}: {symbol} is {score.doubt:.2f} nats, λ is {threshold.value:.2f}."
+        reason = f"{what}: {symbol} is {score.doubt:.3f} nats, λ is {threshold.value:.3f}."
     return Verdict(decision, answer, reason, threshold)

@@ -29,6 +29,15 @@ EXAMPLES = {
     "Many answers": "Name a yellow fruit.",
     "Nonsense": "asdf qwer zxcv",
 }
+ABOUT = {
+    "k": "How many answers are drawn, 1 to 300.",
+    "temperature": "How freely answers are drawn, 0.05 to 2. Likelihoods are always at 1.",
+    "seed": "The same seed draws the same answers again.",
+    "gamma_1": "Added to the joint inside the logarithm of M.I., 0 to 1. The paper’s experiments "
+    "take 0; above 0, M.I. can leave its range.",
+    "gamma_2": "Added to the product inside the logarithm of M.I., 0 to 1. The paper’s "
+    "experiments take 0; above 0, M.I. can leave its range.",
+}
 QUICK = 0.8  # seconds: an answer that comes sooner is shown without a progress bar
 
 
@@ -36,7 +45,8 @@ def ask() -> tuple[Request, Reading]:
     """Let the person type, and return what to ask and how to read it. All in the URL."""
     if samples := st.session_state.pop("next_samples", None):
         st.session_state["k"] = samples
-    query = st.text_input(
+    line, press = st.columns([8, 1], vertical_alignment="bottom")
+    query = line.text_input(
         "Question",
         EXAMPLES["Known"],
         max_chars=MAX_QUERY_CHARACTERS,
@@ -45,6 +55,7 @@ def ask() -> tuple[Request, Reading]:
         persist_state="session",
         placeholder="Type a question and press Enter",
     )
+    press.button("Ask", type="primary", key="ask", width="stretch")  # as Enter does
     with st.container(horizontal=True, gap="small"):
         for name, question in EXAMPLES.items():
             st.button(
@@ -56,7 +67,12 @@ def ask() -> tuple[Request, Reading]:
             st.caption("Changing these asks the model")
             samples = _number("Samples k", "k", 10, 1, MAX_SAMPLES, 1)
             temperature = _number(
-                "Temperature of the sampling", "temperature", 0.9, 0.05, 2.0, 0.05
+                "Temperature of the sampling",
+                "temperature",
+                0.9,
+                0.05,
+                2.0,
+                0.05,
             )
             seed = _number("Seed", "seed", 0, 0, 2**32 - 1, 1)
         with seeing:
@@ -90,7 +106,15 @@ def ask() -> tuple[Request, Reading]:
 
 def _number(label: str, key: str, value: Number, low: Number, high: Number, step: Number) -> Number:
     return st.number_input(
-        label, low, high, value, step, key=key, bind="query-params", persist_state="session"
+        label,
+        low,
+        high,
+        value,
+        step,
+        key=key,
+        help=ABOUT[key],
+        bind="query-params",
+        persist_state="session",
     )
 
 
@@ -124,6 +148,8 @@ def _watch(job: Job[Recording], request: Request, reading: Reading) -> None:
         st.session_state.pop("certifying", None)
         if job.partial:  # what was sampled on the way to a certificate is kept
             st.session_state["next_samples"] = job.partial.request.samples
+        elif job.cancelled and (smaller := recordings().largest(request, model("embedded"))):
+            st.session_state["next_samples"] = smaller  # back to what was on the screen
         elif job.error:
             st.session_state["ended"] = (request, job)
         st.rerun()

@@ -35,14 +35,24 @@ def details(inspection: Inspection) -> None:
         )
     with st.expander("Figures as PNG and SVG"):
         palette = figures.palette()
-        figures.downloads("doubt", "Doubt", partial(charts.doubt, inspection, palette))
-        figures.downloads("clusters", "Clusters", partial(charts.clusters, inspection, palette))
+        figures.downloads(
+            "doubt",
+            "Doubt about a second answer",
+            query,
+            partial(charts.doubt, inspection, palette),
+        )
+        figures.downloads(
+            "clusters", "Clusters", query, partial(charts.clusters, inspection, palette)
+        )
         for which, title in charts.MATRICES.items():
-            figures.downloads(which, title, partial(charts.matrix, inspection, which, palette))
+            figures.downloads(
+                which, title, query, partial(charts.matrix, inspection, which, palette)
+            )
         reading, threshold = inspection.reading, inspection.verdict.threshold.value
         figures.downloads(
             "growth",
-            "Growth",
+            "Certified lower bound and sampled mass",
+            query,
             lambda: charts.growth(growth(recording, reading), threshold, palette),
         )
     with st.expander("Prompts"):

@@ -20,13 +20,13 @@ def draw(chart: Chart, *, key: str, alt_text: str) -> None:
     st.altair_chart(chart, theme=None, key=key, alt=alt_text, width="stretch")
 
 
-def downloads(name: str, title: str, chart: Callable[[], Chart]) -> None:
+def downloads(name: str, title: str, question: str, chart: Callable[[], Chart]) -> None:
     """Offer a chart as PNG and SVG; it is drawn when somebody asks for it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(title, width="stretch")
         st.download_button(
             "PNG",
-            lambda: export.to_png(chart()),
+            lambda: export.to_png(export.alone(chart(), title, question)),
             file_name=f"{name}.png",
             mime="image/png",
             key=f"{name}_png",
@@ -34,7 +34,7 @@ def downloads(name: str, title: str, chart: Callable[[], Chart]) -> None:
         )
         st.download_button(
             "SVG",
-            lambda: export.to_svg(chart()),
+            lambda: export.to_svg(export.alone(chart(), title, question)),
             file_name=f"{name}.svg",
             mime="image/svg+xml",
             key=f"{name}_svg",

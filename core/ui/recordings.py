@@ -38,6 +38,12 @@ class Recordings:
             return None
         return largest.first(request.samples)
 
+    def largest(self, request: Request, model: LanguageModel) -> int | None:
+        """Return how many samples of the request's series have been made, if any."""
+        with self._lock:
+            largest = self._largest.get(_series(request, model))
+        return largest.request.samples if largest else None
+
     def ask(self, request: Request, model: LanguageModel) -> Job[Recording]:
         """Start making the recording, out of what is there already."""
         return self._jobs.start(

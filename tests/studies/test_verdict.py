@@ -32,7 +32,7 @@ def scored(
     ],
 )
 def test_the_decision(doubt, mass, decision):
-    verdict = decide(scored(doubt), mass, THRESHOLD)
+    verdict = decide(scored(doubt), mass, 3, THRESHOLD)
     assert verdict.decision is decision
     assert verdict.answer == "Paris"
     assert verdict.threshold is THRESHOLD
@@ -43,17 +43,27 @@ def test_the_decision(doubt, mass, decision):
     [(0.3, Decision.ABSTAIN), (0.2999, Decision.TOO_LITTLE), (None, Decision.TOO_LITTLE)],
 )
 def test_a_certificate_counts_however_little_was_sampled(certified, decision):
-    assert decide(scored(0.5, certified=certified), 0.01, THRESHOLD).decision is decision
+    assert decide(scored(0.5, certified=certified), 0.01, 3, THRESHOLD).decision is decision
+
+
+def test_a_certificate_counts_whatever_gamma_made_of_the_score():
+    assert decide(scored(-0.7, certified=0.4), 0.6, 3, THRESHOLD).decision is Decision.ABSTAIN
+
+
+@pytest.mark.parametrize(("mass", "decision"), [(0.49, "TOO_LITTLE"), (0.5, "ANSWER")])
+def test_one_cluster_alone_needs_half_of_the_probability(mass, decision):
+    """Its mutual information is 0 whatever the model knows."""
+    assert decide(scored(0.0), mass, 1, THRESHOLD).decision is Decision[decision]
 
 
 def test_missing_doubt_is_no_answer_and_no_abstention():
-    verdict = decide(scored(None, reason="Every response was cut off."), 1.0, THRESHOLD)
+    verdict = decide(scored(None, reason="Every response was cut off."), 1.0, 3, THRESHOLD)
     assert verdict.decision is Decision.TOO_LITTLE
     assert verdict.reason == "Every response was cut off."
 
 
 def test_missing_doubt_without_a_reason_says_so():
-    verdict = decide(scored(None), 1.0, THRESHOLD)
+    verdict = decide(scored(None), 1.0, 3, THRESHOLD)
     assert verdict.decision is Decision.TOO_LITTLE
     assert SCORES["mutual_information"].symbol in verdict.reason
     assert verdict.reason.endswith(".")
@@ -62,7 +72,7 @@ def test_missing_doubt_without_a_reason_says_so():
 @pytest.mark.parametrize("name", sorted(SCORES))
 def test_any_score_can_be_the_one_that_is_compared(name):
     scores = scored(0.2, answer="one") | scored(0.5, name=name, answer="other")
-    verdict = decide(scores, 1.0, Threshold(0.3, 0.1, score=name))
+    verdict = decide(scores, 1.0, 3, Threshold(0.3, 0.1, score=name))
     assert verdict.decision is Decision.ABSTAIN
     assert verdict.answer == "other"
     assert SCORES[name].symbol in verdict.reason
@@ -79,14 +89,14 @@ def test_any_score_can_be_the_one_that_is_compared(name):
     ],
 )
 def test_the_reason_is_a_sentence_with_its_numbers(doubt, mass, entropy, says):
-    reason = decide(scored(doubt, entropy=entropy), mass, THRESHOLD).reason
+    reason = decide(scored(doubt, entropy=entropy), mass, 3, THRESHOLD).reason
     assert says in reason
-    assert f"{doubt:.2f} nats" in reason
+    assert f"{doubt:.3f} nats" in reason
     assert reason.endswith(".")
 
 
 def test_many_answers_are_not_claimed_when_the_entropy_is_unknown():
-    assert "many answers" not in decide(scored(0.1, entropy=None), 1.0, THRESHOLD).reason
+    assert "many answers" not in decide(scored(0.1, entropy=None), 1.0, 3, THRESHOLD).reason
 
 
 def test_the_default_can_be_used_and_says_where_it_comes_from():
