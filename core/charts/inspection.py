@@ -284,12 +284,16 @@ def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) ->
             tooltip=["samples:Q", "what:N", alt.Tooltip("value:Q", format=".3f")],
         )
     )
-    rule = (
-        alt.Chart(pd.DataFrame({"λ": [threshold]}))
-        .mark_rule(color=palette.muted, strokeDash=[2, 3])
-        .encode(y="λ:Q", tooltip=[alt.Tooltip("λ:Q", format=".3f", title="threshold λ")])
+    limit = alt.Chart(pd.DataFrame({"λ": [threshold], "samples": [points[0].samples]})).encode(
+        y="λ:Q"
     )
-    return themed(alt.layer(rule, lines).properties(height=260), palette)
+    rule = limit.mark_rule(color=palette.muted, strokeDash=[2, 3]).encode(
+        tooltip=[alt.Tooltip("λ:Q", format=".3f", title="threshold λ")]
+    )
+    label = limit.mark_text(align="left", dx=6, dy=-8, fontSize=13, color=palette.text).encode(
+        x="samples:Q", text=alt.value("λ")
+    )
+    return themed(alt.layer(rule, lines, label).properties(height=260), palette)
 
 
 def growth_alt(points: Sequence[GrowthPoint]) -> str:

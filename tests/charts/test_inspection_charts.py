@@ -210,7 +210,7 @@ def test_growth_has_both_lines_and_the_threshold(inspection):
         "certified lower bound (nats)": [point.certified for point in points],
         "sampled mass (probability)": [point.sampled_mass for point in points],
     }
-    assert rows_of(chart, "λ") == [{"λ": 0.3}]
+    assert rows_of(chart, "λ") == [{"λ": 0.3, "samples": 1}]
 
 
 def test_growth_without_a_certificate_shows_the_mass_alone():
