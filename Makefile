@@ -41,8 +41,10 @@ bench: $(TEST_READY) ## run every benchmark, one after the other
 	  echo "== $$name"; $(VENV)/bin/python -m benchmarks.$$name || exit 1; \
 	done
 
-train: $(LOCAL_READY) ## train the embedded model anew (installs gigabytes)
+train: $(LOCAL_READY) ## train the embedded model anew, with all that is measured on it
 	$(LOCAL)/bin/python -m training.train
+	$(LOCAL)/bin/python -m training.reference
+	$(LOCAL)/bin/python -m benchmarks.default_threshold --write
 
 # --- The environments ------------------------------------------------------------------
 

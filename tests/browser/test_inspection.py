@@ -167,7 +167,8 @@ def test_fits_the_screen(address, open_page, scheme, name, width, height, tmp_pa
     query = "Which actor became M in the Bond film Skyfall?"
     page = open_page(f"{address}/?q={quote(query)}", width=width, height=height, scheme=scheme)
     settled(page)
-    # Charts arrive after the script has ended.
+    # Scores and charts arrive after the script has ended.
+    expect(page.get_by_test_id("stMetricValue").nth(7)).to_be_visible()
     expect(page.get_by_test_id("stVegaLiteChart").first.locator("canvas,svg").first).to_be_visible()
     overflow = page.evaluate(
         "document.documentElement.scrollWidth - document.documentElement.clientWidth"

@@ -9,6 +9,8 @@ from streamlit.testing.v1 import AppTest
 from core.language_models.base import open_model
 from core.studies.inspection import Reading, run
 from core.studies.recording import Request
+from core.studies.verdict import Decision
+from core.ui.asking import EXAMPLES
 from core.ui.recordings import recordings
 from core.uncertainty.scores import SCORES
 
@@ -164,3 +166,17 @@ def test_json_of_the_page_and_of_the_command_are_the_same(app, tmp_path):
         metrics(app)["Mutual information"]
         == f"{theirs['scores']['mutual_information']['value']:.3f} nats"
     )
+
+
+@pytest.mark.parametrize(
+    ("example", "decision"),
+    [
+        ("Known", Decision.ANSWER),
+        ("Half known", Decision.ABSTAIN),
+        ("Unknown", Decision.ABSTAIN),
+        ("Many answers", Decision.ANSWER),
+        ("Nonsense", Decision.TOO_LITTLE),
+    ],
+)
+def test_the_examples_show_what_the_tour_in_the_readme_says(embedded, example, decision):
+    assert run(Request(EXAMPLES[example]), embedded).verdict.decision is decision
