@@ -147,6 +147,20 @@ def test_cancel_stops_and_nobody_asks_again_unasked(address, open_page):
     assert not page.get_by_test_id("stProgress").count()
 
 
+def test_cancelling_more_samples_goes_back_to_what_was_on_the_screen(address, open_page):
+    page = open_page(f"{address}/?q={quote('Who is the king of Laputa?')}")
+    settled(page)
+    expect(page.get_by_test_id("stMetricValue").nth(7)).to_be_visible()
+    before = page.get_by_test_id("stMetricValue").all_inner_texts()
+    page.get_by_role("button", name="Sample 300", exact=True).click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+    expect(page.get_by_test_id("stMetricValue").nth(7)).to_be_visible()
+    settled(page)
+    assert page.get_by_test_id("stMetricValue").all_inner_texts() == before
+    assert "k=300" not in page.url
+
+
 def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):
     page = open_page(f"{cold_address}/inspection?q={quote(YELLOW)}")
     settled(page)
