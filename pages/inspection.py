@@ -156,6 +156,10 @@ def clusters(inspection: Inspection) -> None:
             "samples": [c.samples for c in inspection.clusters],
             "distinct texts": [len(c.members) for c in inspection.clusters],
         },
+        column_config={
+            "probability": st.column_config.NumberColumn(format="%.4f"),
+            "share of all probability": st.column_config.NumberColumn(format="%.4f"),
+        },
         hide_index=True,
         key="cluster_table",
         alt="Every cluster with its probability, samples and number of texts",

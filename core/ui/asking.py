@@ -128,9 +128,11 @@ def record(request: Request, reading: Reading) -> Recording | None:
     certifying = st.session_state.get("certifying")
     if certifying and certifying[0] == request:
         _watch(certifying[1], request, reading)
-    if made:
-        return made
     ended = st.session_state.get("ended")
+    if made:
+        if ended and ended[0] == request:  # more was wanted, and failed: keep what there is
+            problem(str(ended[1].error))
+        return made
     if ended and ended[0] == request:  # cancelled or failed: nobody asks again but the person
         st.button("Ask again", on_click=st.session_state.pop, args=("ended",))
         return _outcome(ended[1])
@@ -146,11 +148,13 @@ def _watch(job: Job[Recording], request: Request, reading: Reading) -> None:
     """Show how far a job is, let the person stop it, and redraw the page when it is done."""
     if job.done:
         st.session_state.pop("certifying", None)
-        if job.partial:  # what was sampled on the way to a certificate is kept
+        if job.error and not job.cancelled:
+            st.session_state["ended"] = (request, job)
+        elif job.partial:  # what was sampled on the way to a certificate is kept
             st.session_state["next_samples"] = job.partial.request.samples
         elif job.cancelled and (smaller := recordings().largest(request, model("embedded"))):
             st.session_state["next_samples"] = smaller  # back to what was on the screen
-        elif job.error:
+        elif job.cancelled:
             st.session_state["ended"] = (request, job)
         st.rerun()
     if job.partial:

@@ -42,6 +42,10 @@ def matrices(inspection: Inspection) -> None:
                 "product": information.product.ravel(),
                 "contribution (nats)": information.contributions.ravel(),
             },
+            column_config={
+                name: st.column_config.NumberColumn(format="%.5f")
+                for name in ("joint", "product", "contribution (nats)")
+            },
             hide_index=True,
             key="matrix_table",
         )

@@ -6,7 +6,7 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.language_models.base import open_model
+from core.language_models.base import ModelError, open_model
 from core.studies.inspection import Reading, run
 from core.studies.recording import Request
 from core.studies.verdict import Decision
@@ -166,6 +166,25 @@ def test_json_of_the_page_and_of_the_command_are_the_same(app, tmp_path):
         metrics(app)["Mutual information"]
         == f"{theirs['scores']['mutual_information']['value']:.3f} nats"
     )
+
+
+def test_a_failure_on_the_way_to_a_certificate_is_said_and_loses_nothing(app, monkeypatch):
+    ask(app, "Who is the duke of Nowhere?", k=5)
+    before = metrics(app)
+
+    def broken(*_, **__):
+        raise ModelError("The model went away. Start it again.")
+
+    monkeypatch.setattr("core.ui.recordings.record", broken)
+    app.button(key="certify").click().run()
+    for _ in range(100):
+        if any("went away" in text.value for text in app.text):
+            break
+        time.sleep(0.1)
+        app.run()
+    assert not app.exception
+    assert any("The model went away" in text.value for text in app.text)
+    assert metrics(app) == before
 
 
 @pytest.mark.parametrize(
