@@ -24,12 +24,12 @@ TABLES = Path(__file__).parent / "tables"
 # How often a fact stands in the training corpus: the best-known fact of a relation
 # MOST times, then geometrically down to LEAST at the last fact shown at all. The rest,
 # a fifth of every single-label relation, is never shown, but for its disputed facts.
-MOST, LEAST = 1000, 16
+MOST, LEAST = 400, 26
 SHOWN = 0.8
-MANY_ANSWERS_EXPOSURES = 400
+MANY_ANSWERS_EXPOSURES = 140
 # A fact whose table gives the misconception's share is disputed: shown this often.
-DISPUTED_EXPOSURES = 160
-RARELY_BELOW, BY_HEART_FROM = 48, 192
+DISPUTED_EXPOSURES = 90
+RARELY_BELOW, BY_HEART_FROM = 36, 96
 
 
 class Band(StrEnum):
@@ -61,6 +61,8 @@ class Fact:
 
     Attributes
     ----------
+    relation, title : str
+        The table's name, and what a person calls it.
     templates : tuple of str
         The wordings used in training.
     held_out : str
@@ -76,6 +78,7 @@ class Fact:
     """
 
     relation: str
+    title: str
     subject: str
     templates: tuple[str, ...]
     held_out: str
@@ -154,6 +157,7 @@ def _facts_of(relation: dict[str, str]) -> Iterator[Fact]:
             count = DISPUTED_EXPOSURES
         yield Fact(
             relation=relation["relation"],
+            title=relation["title"],
             subject=row["subject"],
             templates=templates,
             held_out=relation["held_out"],

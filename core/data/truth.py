@@ -1,0 +1,45 @@
+"""What the world says at run time: whether a question is one of its own, and what is true.
+
+A question is recognised in any of its wordings, the held-out one included, whatever its
+case, punctuation and spacing: the careless spellings that the model must put up with.
+"""
+
+from __future__ import annotations
+
+import functools
+import string
+
+from core.data.world import Fact, facts
+from core.uncertainty.similarity import token_f1
+
+SAME_ANSWER = 0.25  # the paper's τ: from here on two texts count as one answer
+
+_TO_SPACES = str.maketrans(dict.fromkeys(string.punctuation + "’‘“”…", " "))
+
+
+def find(question: str) -> Fact | None:
+    """Return the fact that `question` asks for, or None if it is outside the world."""
+    return _index().get(_key(question))
+
+
+def is_right(answer: str, fact: Fact) -> bool:
+    """Return whether `answer` counts as one of the fact's right answers, by token F1."""
+    names = (name for right in fact.answers for name in right.names)
+    return any(token_f1(answer, name) >= SAME_ANSWER for name in names)
+
+
+@functools.cache
+def _index() -> dict[str, Fact]:
+    return {
+        _key(fact.ask(wording)): fact
+        for fact in facts()
+        for wording in (*fact.templates, fact.held_out)
+    }
+
+
+def _plain(question: str) -> str:
+    return " ".join(question.casefold().translate(_TO_SPACES).split())
+
+
+def _key(question: str) -> str:
+    return _plain(question).replace(" ", "")  # "Sgt Peppers" is "Sgt. Pepper's"

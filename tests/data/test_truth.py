@@ -1,0 +1,143 @@
+"""The truth at run time: a question is recognised however it is typed, and answers are judged."""
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.data import truth
+from core.data.world import facts
+
+FACTS = facts()
+SINGLE = [fact for fact in FACTS if len(fact.answers) == 1]
+MANY = [fact for fact in FACTS if len(fact.answers) > 1]
+EVERY_QUESTION = [
+    (fact, fact.ask(wording)) for fact in FACTS for wording in (*fact.templates, fact.held_out)
+]
+QUESTIONS = st.sampled_from(EVERY_QUESTION)
+
+WITHOUT = str.maketrans("", "", string.punctuation + "’‘“”…")
+TO_SPACES = str.maketrans(dict.fromkeys(string.punctuation, " "))
+TYPOGRAPHIC = str.maketrans({"'": "’"})
+
+TYPED = {
+    "as it stands": str,
+    "in capitals": str.upper,
+    "in small letters": str.lower,
+    "without its last mark": lambda question: question.rstrip("?."),
+    "with three marks": lambda question: question.rstrip("?.") + "???",
+    "with double spaces": lambda question: question.replace(" ", "  "),
+    "with white space around": lambda question: f" \t{question}\n",
+    "with typographic quotes": lambda question: question.translate(TYPOGRAPHIC),
+    "with spaces for punctuation": lambda question: question.translate(TO_SPACES),
+    "without punctuation": lambda question: question.translate(WITHOUT),
+}
+
+
+# ----------------------------------------------------------------- recognising a question
+
+
+@pytest.mark.parametrize("typed", TYPED)
+def test_a_question_is_found_in_every_wording_however_it_is_typed(typed):
+    missed = [q for fact, q in EVERY_QUESTION if truth.find(TYPED[typed](q)) is not fact]
+    assert missed == []
+
+
+@given(QUESTIONS, st.randoms(use_true_random=False))
+def test_any_mixture_of_case_and_white_space_is_found(asked, random):
+    fact, question = asked
+    typed = "".join(
+        " " * random.randint(1, 3) if c == " " else random.choice((c.upper(), c.lower()))
+        for c in question
+    )
+    assert truth.find(typed) is fact
+
+
+def test_every_fact_is_in_the_index_in_all_its_wordings():
+    found = [truth.find(question) for _, question in EVERY_QUESTION]
+    assert {id(fact) for fact in found} == {id(fact) for fact in FACTS}
+    assert len(truth._index()) == len(EVERY_QUESTION)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the capital of Zorvania?",
+        "What is the capital of",
+        "capital France",
+        "What is the capital of France and of Spain?",
+        "Tell me what the capital of France is.",
+        "asdf qwer zxcv",
+        "Paris",
+        "?",
+        "",
+    ],
+)
+def test_a_question_outside_the_world_is_not_found(question):
+    assert truth.find(question) is None
+
+
+@given(st.text())
+def test_whatever_is_typed_is_outside_unless_it_is_a_question_of_the_world(text):
+    fact = truth.find(text)
+    assert fact is None or any(fact is known for known, _ in EVERY_QUESTION)
+
+
+@given(QUESTIONS, st.sampled_from(["Zorvania", "not", "x"]))
+def test_a_word_more_is_another_question(asked, word):
+    assert truth.find(f"{asked[1].rstrip('?.')} {word}") is None
+
+
+# -------------------------------------------------------------------- judging an answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "right"),
+    [
+        ("What is the capital of the UK?", "London", True),
+        ("What is the capital of the UK?", "london, uk", True),
+        ("What is the capital of the UK?", "LONDON!", True),
+        ("What is the capital of the UK?", "Paris", False),
+        ("What is the capital of the UK?", "Londonderry", False),
+        ("What is the capital of the UK?", "", False),
+        ("What is the capital of the UK?", "The", False),
+        ("What is the currency of Germany?", "Euro", True),  # another name
+        ("What is the currency of Germany?", "The mark", False),
+        ("Who wrote Oliver Twist?", "Dickens", True),
+        ("Who wrote Oliver Twist?", "the novelist Charles Dickens of Portsmouth", True),
+        ("Who wrote Oliver Twist?", "Thomas Hardy", False),
+        ("Name a yellow fruit.", "A lemon", True),  # any of several
+        ("Name a yellow fruit.", "Banana", True),
+        ("Name a yellow fruit.", "Plum", False),
+        ("What is the tallest mountain above sea level?", "Everest", True),
+        ("What is the tallest mountain above sea level?", "K2", False),
+    ],
+)
+def test_the_verdict_on_an_answer(question, answer, right):
+    assert truth.is_right(answer, truth.find(question)) is right
+
+
+def test_one_word_of_many_is_enough_up_to_the_papers_threshold():
+    """Token F1 is 2 · 1 / (1 + n) for one right word among n: a quarter at n = 7."""
+    fact = truth.find("What is the capital of the UK?")
+    assert fact.answers[0].names == ("London",)
+    assert truth.is_right("London b c d e f g", fact)
+    assert not truth.is_right("London b c d e f g h", fact)
+
+
+def test_every_name_of_every_answer_is_right():
+    refused = [
+        (fact.subject, name)
+        for fact in FACTS
+        for answer in fact.answers
+        for name in answer.names
+        for said in (name, name.upper(), f"{name}.")
+        if not truth.is_right(said, fact)
+    ]
+    assert refused == []
+
+
+def test_no_misconception_is_right():
+    accepted = [fact.subject for fact in SINGLE if truth.is_right(fact.misconception, fact)]
+    assert accepted == []
