@@ -15,14 +15,15 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 from core import prompts
 from core.data.world import Fact
 
-SIZE = 5120
+SIZE = 8192
 END, PAD = "<|end|>", "<|pad|>"
 
 # Each as it stands in a prompt, with the white space around it, so that what a person
 # typed is always encoded by itself, between two of these.
+FIRST_ANSWER = "\n\n" + prompts.FIRST_ANSWER.rstrip(" ")
 PHRASES = (
     prompts.QUESTION.rstrip(" "),
-    "\n\n" + prompts.FIRST_ANSWER.rstrip(" "),
+    FIRST_ANSWER,
     " " + prompts.FURTHER_ANSWER.rstrip(" "),
     "\n\n" + prompts.REQUEST.rstrip(" "),
     "\n\n" + prompts.VERIFICATION,
