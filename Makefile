@@ -12,7 +12,7 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 BENCHMARKS  := $(filter-out _%,$(basename $(notdir $(wildcard benchmarks/*.py))))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-local lint bench train browser
+.PHONY: help demo test test-fast test-local lint bench train train-seeds browser
 
 help: ## say what the targets do (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -45,6 +45,15 @@ train: $(LOCAL_READY) ## train the embedded model anew, with all that is measure
 	$(LOCAL)/bin/python -m training.train
 	$(LOCAL)/bin/python -m training.reference
 	$(LOCAL)/bin/python -m benchmarks.default_threshold --write
+
+train-seeds: $(LOCAL_READY) ## train three seeds below build/ and write the model card
+	for seed in 1 2 3; do \
+	  $(LOCAL)/bin/python -m training.train --seed $$seed --folder build/seed-$$seed \
+	    --checkpoint build/checkpoint-$$seed.pt && \
+	  $(LOCAL)/bin/python -m benchmarks.model_card --folder build/seed-$$seed \
+	    --out docs/model-card/seed-$$seed.json || exit 1; \
+	done
+	$(LOCAL)/bin/python -m benchmarks.model_card_tables
 
 # --- The environments ------------------------------------------------------------------
 

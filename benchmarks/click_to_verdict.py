@@ -50,7 +50,7 @@ def main() -> None:
                 args=list(CHROMIUM_FLAGS),
             )
             page = browser.new_page()
-            page.goto(address)
+            page.goto(f"{address}/inspection")
             page.get_by_text("Calls and timings").wait_for()
             question = page.get_by_label("Question")
             for fact in distinct[:QUESTIONS]:

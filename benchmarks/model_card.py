@@ -1,103 +1,262 @@
-"""The embedded model measured: ``python -m benchmarks.embedded_model``.
+"""The embedded model measured: ``python -m benchmarks.model_card [--folder F --out FILE]``.
 
-By exposure band: how often the served answer is wrong, mutual information, its certified
-lower bound, sampled mass, and what repeating a wrong answer (or, for many answers, another
-right one) does. Then how
-well each score ranks wrong answers (AUROC, ties count half): on single-label questions,
-and on the paper's mixture of those with many-answer questions of entropy above 0.7.
+Everything that the model card says of one set of weights, as JSON (and, without ``--out``,
+on the screen): per exposure band and wording what is answered rightly, how sure the model
+is, how much of what it says is garbled; how well each score ranks wrong answers; how the
+certified bound grows with the samples; what repeating an answer does; how often questions
+that nobody can answer are answered. `benchmarks.model_card_tables` turns the files of
+several seeds into ``docs/model-card.md``.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.stats import rankdata
+import argparse
+import functools
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
-from benchmarks.default_threshold import Row, measure
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks._measuring import (
+    CERTIFIED,
+    SCORE,
+    UNANSWERABLE,
+    Question,
+    Row,
+    Wording,
+    auroc,
+    in_parallel,
+    measure,
+    opened,
+    questions,
+    unanswerable,
+)
+from benchmarks.default_threshold import choose
 from core import prompts
-from core.data import world
+from core.data import truth, world
 from core.data.world import Band, Fact
-from core.language_models.base import LanguageModel, open_model
+from core.language_models.embedded import FOLDER
+from core.studies.inspection import Reading, evidence_of
+from core.studies.recording import Request, record
 from core.uncertainty.scores import SCORES
 
-REPETITIONS = (0, 1, 10, 100)
-FACTS_A_BAND = 40  # for the repetitions; drawn with a fixed seed
+REPETITIONS = (0, 1, 2, 5, 10, 20, 50, 100)
+GROWTH = (10, 30, 100, 300)
+REPEATED_A_BAND, GROWN_A_BAND = 60, 16  # facts, drawn with a fixed seed
+MIXTURE, SPREAD = 500, 0.7  # the paper's mixture: half many-answer, above this entropy (nats)
+MANY_SAMPLES = 100
+UNANSWERABLE_QUESTIONS = 200
+BINS = 10
+MASS = "sampled_mass"  # the control beside the scores
 
 
-def auroc(doubt: np.ndarray, wrong: np.ndarray) -> float:
-    """Return P(doubt of a wrong answer > doubt of a right one), ties counting half."""
-    ranks = rankdata(doubt)
-    positives, negatives = wrong.sum(), (~wrong).sum()
-    if not positives or not negatives:
-        return float("nan")
-    return float((ranks[wrong].sum() - positives * (positives + 1) / 2) / (positives * negatives))
+# ------------------------------------------------------------------- bands and wordings
 
 
-def repeated(model: LanguageModel, fact: Fact, wrong: str) -> np.ndarray:
-    """Return P(right) / (P(right) + P(wrong)) after each number of repetitions."""
-    asked = [prompts.iterative(fact.question, [wrong] * t) for t in REPETITIONS]
-    likelihoods = model.log_likelihoods(asked, [fact.answers[0].text, wrong])
-    return 1 / (1 + np.exp(likelihoods[:, 1] - likelihoods[:, 0]))
+def of_band(rows: Sequence[Row]) -> dict[str, float]:
+    """Summarise the rows of one band."""
+    mean = {name: float(np.mean([r.doubt[name] for r in rows])) for name in (SCORE, CERTIFIED)}
+    return {
+        "questions": len(rows),
+        "greedy_accuracy": float(np.mean([r.correct["greedy_probability"] for r in rows])),
+        "accuracy": float(np.mean([r.correct[SCORE] for r in rows])),
+        **mean,
+        "semantic_entropy": float(np.mean([r.entropy for r in rows])),
+        MASS: float(np.mean([r.mass for r in rows])),
+        "garbled": float(np.mean([r.garbled for r in rows])),
+    }
 
 
-def rival(fact: Fact, facts: list[Fact], rng: np.random.Generator) -> str:
-    """Return the answer to repeat: the misconception, or another right or wrong one."""
-    if fact.band is Band.MANY_ANSWERS:
-        return fact.answers[1].text
-    if fact.misconception:
-        return fact.misconception
-    others = [f for f in facts if f.relation == fact.relation and f is not fact]
-    return others[rng.integers(len(others))].answers[0].text
+def by_band(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
+    """Summarise every band, and all single-label questions together."""
+    single = [r for r in rows if r.band != Band.MANY_ANSWERS]
+    bands = {band.value: of_band([r for r in rows if r.band == band]) for band in Band}
+    return bands | {"single-label": of_band(single)}
 
 
-def ranking(rows: list[Row], title: str) -> None:
-    """Print how well each score, and the bare sampled mass as a control, ranks errors."""
-    print(f"\n{title}: {len(rows)} questions")
-    print(f"{'score':<32}{'wrong':>8}{'AUROC':>8}")
-    for name, info in SCORES.items():
-        doubt = np.array([row.doubt[name] for row in rows])
-        wrong = np.array([not row.correct[name] for row in rows])
-        print(f"{info.title:<32}{wrong.mean():>8.1%}{auroc(doubt, wrong):>8.3f}")
-    wrong = np.array([not row.correct["mutual_information"] for row in rows])
-    mass = np.array([-row.mass for row in rows])
-    print(f"{'(sampled mass, a control)':<32}{wrong.mean():>8.1%}{auroc(mass, wrong):>8.3f}")
+def calibration(rows: Sequence[Row]) -> dict[str, Any]:
+    """Compare the greedy answer's probability with how often it is right, single-label only."""
+    single = sorted((r for r in rows if r.band != Band.MANY_ANSWERS), key=lambda r: r.greedy)
+    bins = [
+        {
+            "questions": len(part),
+            "probability": float(np.mean([single[i].greedy for i in part])),
+            "accuracy": float(np.mean([single[i].correct["greedy_probability"] for i in part])),
+        }
+        for part in np.array_split(np.arange(len(single)), BINS)
+    ]
+    error = sum(b["questions"] * abs(b["probability"] - b["accuracy"]) for b in bins) / len(single)
+    return {"bins": bins, "expected_calibration_error": error}
+
+
+def _right_in_capitals(item: tuple[int, Fact], *, folder: Path) -> bool:
+    prompt = prompts.iterative(item[1].question.upper())
+    return truth.is_right(opened(folder).sample(prompt, 1, temperature=0)[0].text, item[1])
+
+
+def in_capitals(folder: Path) -> float:
+    """Return the share of facts known by heart that are, WHEN ASKED IN CAPITALS."""
+    facts = drawn(Band.BY_HEART, len(world.facts()))
+    return float(np.mean(in_parallel(functools.partial(_right_in_capitals, folder=folder), facts)))
+
+
+# ------------------------------------------------------------------------------ rankings
+
+
+def ranking(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
+    """Return how often each score's answer is wrong, and how well it ranks the errors."""
+    result = {}
+    for name in SCORES:
+        wrong = np.array([not r.correct[name] for r in rows])
+        doubt = np.array([r.doubt[name] for r in rows])
+        result[name] = {"wrong": float(wrong.mean()), "auroc": auroc(doubt, wrong)}
+    wrong = np.array([not r.correct[SCORE] for r in rows])
+    mass = np.array([-r.mass for r in rows])
+    return result | {MASS: {"wrong": float(wrong.mean()), "auroc": auroc(mass, wrong)}}
+
+
+def mixture(rows: Sequence[Row], seed: int = 0) -> NDArray[np.int64]:
+    """Draw the paper's mixture: as many single-label as spread many-answer questions."""
+    rng = np.random.default_rng(seed)
+    single = [i for i, r in enumerate(rows) if r.band != Band.MANY_ANSWERS]
+    many = [i for i, r in enumerate(rows) if r.band == Band.MANY_ANSWERS and r.entropy > SPREAD]
+    half = min(MIXTURE // 2, len(many), len(single))
+    return np.concatenate([rng.permutation(part)[:half] for part in (single, many)])
+
+
+def with_many_samples(
+    asked: Sequence[Question], rows: Sequence[Row], folder: Path
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Rank the mixture, and as many single-label questions, on a hundred samples each."""
+    mixed = mixture(rows)
+    single = [i for i, r in enumerate(rows) if r.band != Band.MANY_ANSWERS]
+    alone = np.random.default_rng(1).permutation(single)[:MIXTURE]
+    needed = sorted({*mixed.tolist(), *alone.tolist()})
+    measured = dict(
+        zip(needed, measure([asked[i] for i in needed], folder, samples=MANY_SAMPLES), strict=True)
+    )
+    return {
+        "single-label": ranking([measured[i] for i in alone.tolist()]),
+        "mixture": ranking([measured[i] for i in mixed.tolist()]),
+    }
+
+
+# ------------------------------------------------------- the certified bound, repetition
+
+
+def drawn(band: Band, count: int) -> list[tuple[int, Fact]]:
+    """Draw facts of a band, with their index in the world."""
+    facts = [(i, f) for i, f in enumerate(world.facts()) if f.band is band]
+    return [facts[i] for i in np.random.default_rng(2).permutation(len(facts))[:count]]
+
+
+def _growth(item: tuple[int, Fact], *, folder: Path) -> list[tuple[float, float, float]]:
+    """Return (M.I., certified bound, sampled mass) of one question at every size."""
+    recording = record(Request(item[1].question, samples=max(GROWTH), seed=item[0]), opened(folder))
+    grown = []
+    for k in GROWTH:
+        evidence = evidence_of(recording.first(k), Reading())
+        both = [SCORES[name].function(evidence).value or 0.0 for name in (SCORE, CERTIFIED)]
+        grown.append((both[0], both[1], evidence.sampled_mass))
+    return grown
+
+
+def growth(folder: Path) -> dict[str, dict[str, dict[str, float]]]:
+    """Return mean M.I., certified bound and sampled mass by band and number of samples."""
+    result = {}
+    for band in Band:
+        of = in_parallel(functools.partial(_growth, folder=folder), drawn(band, GROWN_A_BAND))
+        means = np.mean(of, axis=0)
+        result[band.value] = {
+            str(k): dict(zip((SCORE, CERTIFIED, MASS), map(float, row), strict=True))
+            for k, row in zip(GROWTH, means, strict=True)
+        }
+    return result
+
+
+def rival(index: int, fact: Fact) -> str:
+    """Return the answer to repeat: the misconception, or another right one of many."""
+    return fact.answers[1].text if fact.band is Band.MANY_ANSWERS else str(fact.misconception)
+
+
+def _repeated(item: tuple[int, Fact], *, folder: Path) -> list[float]:
+    index, fact = item
+    told = rival(index, fact)
+    asked = [prompts.iterative(fact.question, [told] * t) for t in REPETITIONS]
+    likelihoods = opened(folder).log_likelihoods(asked, [fact.answers[0].text, told])
+    return list(1 / (1 + np.exp(likelihoods[:, 1] - likelihoods[:, 0])))
+
+
+def repetition(folder: Path) -> dict[str, list[float]]:
+    """Return the median of P(right) / (P(right) + P(told)) by how often it was told."""
+    return {
+        band.value: np.median(
+            in_parallel(functools.partial(_repeated, folder=folder), drawn(band, REPEATED_A_BAND)),
+            axis=0,
+        ).tolist()
+        for band in Band
+    }
+
+
+# ------------------------------------------------------------------------------ the card
+
+
+def card(folder: Path = FOLDER) -> dict[str, Any]:
+    """Measure one set of weights; some minutes on two cores."""
+    config = json.loads((folder / "config.json").read_text())
+    model = opened(folder)
+    asked = {wording: questions(wording) for wording in Wording}
+    rows = {wording: measure(asked[wording], folder) for wording in Wording}
+    nobody_can = measure(unanswerable(UNANSWERABLE_QUESTIONS), folder)
+    threshold, least = choose(rows[Wording.TRAINING], nobody_can)
+    answered = sum(r.answered(threshold, least) for r in nobody_can)
+    too_little = sum(not r.says_something(least) for r in nobody_can)
+    return {
+        "seed": config["seed"],
+        "revision": model.revision,
+        "training": json.loads((folder / "training.json").read_text()),
+        "wordings": {
+            wording.value: {
+                "bands": by_band(r),
+                "calibration": calibration(r),
+                "single-label": ranking([x for x in r if x.band != Band.MANY_ANSWERS]),
+                "mixture": ranking([r[i] for i in mixture(r)]),
+            }
+            for wording, r in rows.items()
+        },
+        "in capitals": in_capitals(folder),
+        f"at {MANY_SAMPLES} samples": with_many_samples(
+            asked[Wording.TRAINING], rows[Wording.TRAINING], folder
+        ),
+        "growth": growth(folder),
+        "repetition": {"times": list(REPETITIONS), "medians": repetition(folder)},
+        UNANSWERABLE: {
+            "questions": len(nobody_can),
+            "threshold": threshold,
+            "least_mass": least,
+            "answered": answered,
+            "too_little": too_little,
+            "abstained": len(nobody_can) - answered - too_little,
+            **of_band(nobody_can),
+        },
+    }
 
 
 def main() -> None:
-    model = open_model("embedded")
-    rng = np.random.default_rng(0)
-    rows, unanswerable = measure(model)
-    facts = list(world.facts())
-
-    print(
-        f"{'band':<14}{'questions':>10}{'T0 wrong':>10}{'M.I. wrong':>11}{'M.I.':>7}"
-        f"{'M.I. ≥':>8}{'S.E.':>7}{'mass':>7}   median share of the right answer at "
-        + ", ".join(map(str, REPETITIONS))
-    )
-    for band in [*Band, "unanswerable"]:
-        part = [r for r in rows + unanswerable if r.band == band]
-
-        def mean(name: str, part: list[Row] = part) -> float:
-            return float(np.mean([r.doubt[name] for r in part]))
-
-        def wrong(name: str, part: list[Row] = part) -> float:
-            return float(np.mean([not r.correct[name] for r in part]))
-
-        chosen = [f for f in facts if f.band == band]
-        chosen = [chosen[i] for i in rng.permutation(len(chosen))[:FACTS_A_BAND]]
-        curves = [repeated(model, f, rival(f, facts, rng)) for f in chosen]
-        medians = np.median(curves, axis=0) if curves else []
-        print(
-            f"{band:<14}{len(part):>10}{wrong('greedy_probability'):>10.1%}"
-            f"{wrong('mutual_information'):>11.1%}{mean('mutual_information'):>7.3f}"
-            f"{mean('certified_mutual_information'):>8.3f}{mean('semantic_entropy'):>7.2f}"
-            f"{np.mean([r.mass for r in part]):>7.2f}   " + "  ".join(f"{m:.3f}" for m in medians)
-        )
-
-    single = [r for r in rows if r.band != Band.MANY_ANSWERS]
-    many = [r for r in rows if r.band == Band.MANY_ANSWERS and r.entropy > 0.7]
-    ranking(single, "Single-label questions")
-    half = [single[i] for i in rng.permutation(len(single))[: len(many)]]
-    ranking(half + many, "Half single-label, half many-answer with entropy above 0.7")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="of the weights")
+    parser.add_argument("--out", type=Path, help="write the JSON here")
+    options = parser.parse_args()
+    measured = json.dumps(card(options.folder), indent=1) + "\n"
+    if options.out:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(measured)
+    else:
+        sys.stdout.write(measured)
 
 
 if __name__ == "__main__":

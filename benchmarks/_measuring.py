@@ -1,0 +1,182 @@
+"""Ask a model the questions of its world, hold every score's answer against the truth.
+
+Shared by the default threshold and the model card. Two processes, as there are two cores;
+the embedded model computes in one thread, so its numbers do not depend on how many.
+"""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from core.data import truth, world
+from core.data.world import Fact
+from core.language_models.base import LanguageModel
+from core.language_models.embedded import FOLDER
+from core.language_models.embedded.model import EmbeddedModel
+from core.studies.inspection import Reading, evidence_of
+from core.studies.recording import Request, record
+from core.studies.verdict import enough_seen
+from core.uncertainty.scores import SCORES
+from training.corpus import Author, careless
+
+PROCESSES = 2
+UNANSWERABLE = "unanswerable"
+SCORE, CERTIFIED = "mutual_information", "certified_mutual_information"
+
+T, R = TypeVar("T"), TypeVar("R")
+
+
+class Wording(StrEnum):
+    """How a question is put to the model."""
+
+    TRAINING = "training wordings"
+    HELD_OUT = "held-out wordings"
+    VARIANT = "careless spellings"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question as it is put, and the fact behind it (None: nobody can answer it)."""
+
+    text: str
+    fact: Fact | None
+    seed: int
+
+    @property
+    def band(self) -> str:
+        """The exposure band's name, or that the question is unanswerable."""
+        return self.fact.band.value if self.fact else UNANSWERABLE
+
+
+@dataclass(frozen=True)
+class Row:
+    """One inspected question: every score's doubt, and whether what it would serve is right.
+
+    Attributes
+    ----------
+    band : str
+        The exposure band, or "unanswerable".
+    doubt : dict of str to float
+        By the keys of `SCORES`; infinite where the evidence cannot tell.
+    correct : dict of str to bool
+        Whether the answer that the score would serve is right.
+    mass : float
+        The sampled mass.
+    clusters : int
+        How many clusters were sampled.
+    entropy : float
+        Semantic entropy, nats.
+    greedy : float
+        The greedy answer's probability.
+    garbled : float
+        The share of samples that are no answer to any question of the world.
+    """
+
+    band: str
+    doubt: dict[str, float]
+    correct: dict[str, bool]
+    mass: float
+    clusters: int
+    entropy: float
+    greedy: float
+    garbled: float
+
+    def says_something(self, least: float) -> bool:
+        """Whether enough was sampled for a verdict."""
+        return enough_seen(self.mass, self.clusters, least)
+
+    def answered(self, threshold: float, least: float) -> bool:
+        """Whether the verdict would be to answer."""
+        highest = max(self.doubt[SCORE], self.doubt[CERTIFIED])
+        return self.says_something(least) and highest < threshold
+
+
+def questions(wording: Wording, seed: int = 0) -> list[Question]:
+    """Return every question of the world once, in a wording drawn with `seed`."""
+    rng = np.random.default_rng(seed)
+    asked = []
+    for i, fact in enumerate(world.facts()):
+        template = fact.held_out if wording is Wording.HELD_OUT else fact.templates[i % 3]
+        text = fact.ask(template)
+        if wording is Wording.VARIANT:
+            while (spelled := careless(text, rng)) == text:
+                pass
+            text = spelled
+        asked.append(Question(text, fact, i))
+    return asked
+
+
+def unanswerable(count: int, seed: int = 10_000) -> list[Question]:
+    """Return questions nobody can answer: nonsense, and known forms about the unheard-of."""
+    author = Author(world.facts(), seed)
+    return [
+        Question(author.unknown_question(formless=i % 2 == 0)[0], None, i) for i in range(count)
+    ]
+
+
+def inspect(question: Question, model: LanguageModel, samples: int = 10) -> Row:
+    """Inspect one question under the default settings."""
+    recording = record(Request(question.text, samples=samples, seed=question.seed), model)
+    evidence = evidence_of(recording, Reading())
+    scores = {name: info.function(evidence) for name, info in SCORES.items()}
+    fact, known = question.fact, _everything_sayable()
+    return Row(
+        band=question.band,
+        doubt={name: s.doubt if s.doubt is not None else np.inf for name, s in scores.items()},
+        correct={
+            name: fact is not None and truth.is_right(s.answer, fact) for name, s in scores.items()
+        },
+        mass=evidence.sampled_mass,
+        clusters=len(evidence.centres),
+        entropy=scores["semantic_entropy"].value or 0.0,
+        greedy=scores["greedy_probability"].value or 0.0,
+        garbled=float(np.mean([s.text.casefold() not in known for s in recording.samples])),
+    )
+
+
+@functools.cache
+def _everything_sayable() -> frozenset[str]:
+    """Every text that stands as an answer, right or wrong, anywhere in the world."""
+    names = {n for fact in world.facts() for answer in fact.answers for n in answer.names}
+    wrong = {fact.misconception for fact in world.facts() if fact.misconception}
+    return frozenset(text.casefold() for text in names | wrong)
+
+
+@functools.cache
+def opened(folder: Path = FOLDER) -> EmbeddedModel:
+    """Open the weights of a folder once a process."""
+    return EmbeddedModel(folder)
+
+
+def in_parallel(work: Callable[[T], R], items: Iterable[T]) -> list[R]:
+    """Map `work` over `items` in `PROCESSES` processes, in order."""
+    with multiprocessing.get_context("fork").Pool(PROCESSES) as pool:
+        return pool.map(work, items, chunksize=8)
+
+
+def measure(asked: Sequence[Question], folder: Path = FOLDER, samples: int = 10) -> list[Row]:
+    """Inspect many questions."""
+    return in_parallel(functools.partial(_inspect, folder=folder, samples=samples), asked)
+
+
+def _inspect(question: Question, *, folder: Path, samples: int) -> Row:
+    return inspect(question, opened(folder), samples)
+
+
+def auroc(doubt: NDArray[np.floating], wrong: NDArray[np.bool_]) -> float:
+    """Return P(doubt of a wrong answer > doubt of a right one), ties counting half."""
+    positives, negatives = int(wrong.sum()), int((~wrong).sum())
+    if not positives or not negatives:
+        return float("nan")
+    above = rankdata(doubt)[wrong].sum() - positives * (positives + 1) / 2
+    return float(above / (positives * negatives))
