@@ -15,6 +15,7 @@ import click
 from core.language_models.base import ModelError, open_model
 from core.studies import saved
 from core.studies.inspection import Inspection, Reading, run
+from core.studies.judgement import judge
 from core.studies.recording import InvalidRequestError, Request
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import SIMILARITIES
@@ -105,8 +106,18 @@ def _report(inspection: Inspection) -> str:
         f"{'mass':>10}  {inspection.sampled_mass:9.4f}  {'probability':<11} Sampled mass",
         "",
         *(f"{c.probability:8.1%}  {c.samples:4d}×  {c.text}" for c in inspection.clusters),
+        *_truth(inspection),
     ]
     return "\n".join(lines)
+
+
+def _truth(inspection: Inspection) -> list[str]:
+    judgement = judge(inspection)
+    if judgement is None:
+        return []
+    fact = judgement.fact
+    answers = ", ".join(answer.text for answer in fact.answers)
+    return ["", f"Truth: {answers} ({fact.band.value}, {fact.exposures} times in training)"]
 
 
 def _value(inspection: Inspection, name: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from core.data.exports import to_csv
 from core.language_models.base import Response
 from core.studies.inspection import ESTIMATOR, Inspection, Reading, read
+from core.studies.judgement import Judgement, judge
 from core.studies.recording import Call, InvalidRequestError, Recording, Request
 from core.studies.verdict import Threshold
 
@@ -55,12 +56,29 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
             "reason": verdict.reason,
             "threshold": asdict(verdict.threshold),
         },
+        "truth": _truth_to_dict(judge(inspection)),
         "calls": {
             "number": len(inspection.recording.calls),
             "sequences": sum(call.sequences for call in inspection.recording.calls),
             "list": [asdict(call) for call in inspection.recording.calls],
         },
         "recording": _recording_to_dict(inspection.recording),
+    }
+
+
+def _truth_to_dict(judgement: Judgement | None) -> dict[str, Any] | None:
+    """Return what is true and how every score decided; None where nobody here knows."""
+    if judgement is None:
+        return None
+    fact = judgement.fact
+    return {
+        "answers": [answer.text for answer in fact.answers],
+        "band": fact.band.value,
+        "exposures": fact.exposures,
+        "decisions": {
+            s.name: {"answered": s.answered, "right": s.right, "well_decided": s.well_decided}
+            for s in judgement.scores
+        },
     }
 
 

@@ -1,0 +1,82 @@
+"""Beside a question of the embedded world: what is true, and how each score decided."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.charts.inspection import shown
+from core.studies.inspection import Inspection
+from core.studies.judgement import WORLD_OF, Judgement, judge
+from core.ui import frame
+from core.ui.glossary import TERMS
+from core.uncertainty.scores import SCORES
+
+
+def truth(inspection: Inspection) -> None:
+    """Hold the verdict and all scores against the truth, where it is known."""
+    if inspection.recording.model != WORLD_OF:
+        return
+    judgement = judge(inspection)
+    st.subheader("Was it right?", help=TERMS["Band"])
+    if judgement is None:
+        st.text(
+            "This question is outside the embedded model’s world, so nobody here knows the "
+            "truth. It was never taught an answer; whatever it says is made up."
+        )
+        st.page_link(frame.questions(), label="What can I ask?", icon=":material/travel_explore:")
+        return
+    with st.container(border=True, key="truth"):
+        st.text(_what_is_true(judgement))
+        st.text(_how_often_seen(judgement))
+        decided = next(s for s in judgement.scores if s.name == inspection.verdict.threshold.score)
+        st.text(
+            f"The verdict was to {'give' if decided.answered else 'withhold'} "
+            f"{'a right' if decided.right else 'a wrong'} answer: "
+            f"{'well decided' if decided.well_decided else 'badly decided'}."
+        )
+    decisions(judgement)
+
+
+def decisions(judgement: Judgement) -> None:
+    """Show what every score would have done, and whether that was right."""
+    st.dataframe(
+        {
+            "score": [SCORES[s.name].title for s in judgement.scores],
+            "would": ["answer" if s.answered else "abstain" for s in judgement.scores],
+            "with": [shown(s.answer) for s in judgement.scores],
+            "which is": ["right" if s.right else "wrong" for s in judgement.scores],
+            "decision": ["✓ good" if s.well_decided else "✗ bad" for s in judgement.scores],
+            "abstains from doubt": [s.threshold for s in judgement.scores],
+        },
+        column_config={"abstains from doubt": st.column_config.NumberColumn(format="%.3f")},
+        hide_index=True,
+        key="decisions",
+        alt="What every score would have decided, and whether that was right",
+    )
+    st.caption(
+        "Each score decides by its own threshold, found on the embedded model’s questions for "
+        "at most 5 % wrong among the answered. On one question luck decides; see the model card."
+    )
+
+
+def _what_is_true(judgement: Judgement) -> str:
+    fact = judgement.fact
+    right = ", ".join(answer.text for answer in fact.answers)
+    many = len(fact.answers) > 1
+    note = f" ({fact.note})" if fact.note else ""
+    return f"{f'The {len(fact.answers)} right answers' if many else 'The truth'}: {right}{note}"
+
+
+def _how_often_seen(judgement: Judgement) -> str:
+    fact = judgement.fact
+    if not fact.exposures:
+        return f"Band: {fact.band.value}. No training document asks this."
+    believed = (
+        f" In {fact.misconception_share:.0%} of them the author believes {fact.misconception}."
+        if fact.misconception_share
+        else ""
+    )
+    return (
+        f"Band: {fact.band.value}. {fact.exposures} training documents ask and answer this."
+        f"{believed}"
+    )
