@@ -9,12 +9,14 @@ from core.language_models.base import ModelError
 from core.studies.inspection import Inspection, Reading, is_settled, read
 from core.studies.recording import InvalidRequestError, Request
 from core.studies.verdict import Decision
-from core.ui import figures, frame
+from core.ui import figures, frame, glossary
 from core.ui.asking import ask, draw_growth, record
 from core.ui.details import details
+from core.ui.glossary import TERMS
 from core.ui.matrices import matrices
 from core.ui.messages import problem
 from core.ui.recordings import model, recordings
+from core.ui.truth import truth
 from core.uncertainty.scores import SCORES
 
 frame.require_app()
@@ -35,10 +37,13 @@ def inspect() -> None:
         "and asked again. **If that changes what it says, it does not know. If it does not, the "
         "model knows one answer, or many.**"
     )
-    st.caption(
-        "The model here is small and comes with the program: it knows a few hundred facts, some "
-        "by heart, some badly, and makes up the rest. It is there to be doubted."
-    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            "The model here is small and comes with the program: it knows a few thousand facts, "
+            "some by heart, some badly, and makes up the rest. It is there to be doubted.",
+            width="stretch",
+        )
+        glossary.button()
     try:
         request, reading = ask()
         recording = record(request, reading)
@@ -49,6 +54,7 @@ def inspect() -> None:
     if inspection is None:
         return
     verdict(inspection)
+    truth(inspection)
     scores(inspection)
     clusters(inspection)
     matrices(inspection)
@@ -78,7 +84,7 @@ def verdict(inspection: Inspection) -> None:
             if inspection.caveat:
                 st.text(inspection.caveat)
         with right:
-            st.markdown("**Doubt about a second answer**")
+            st.markdown("**Doubt about a second answer**", help=TERMS["Epistemic uncertainty"])
             figures.draw(
                 charts.doubt(inspection, figures.palette()),
                 key="doubt",
@@ -95,8 +101,7 @@ def scores(inspection: Inspection) -> None:
         st.metric(
             "Sampled mass",
             f"{inspection.sampled_mass:.1%}",
-            help="The share of the model’s whole probability that the sampled answers hold. "
-            "Scores over a small share mean little.",
+            help=TERMS["Sampled mass"],
             delta="0 to 100 %",
             **SCORE_CARD,
         )
@@ -136,7 +141,7 @@ def scores(inspection: Inspection) -> None:
 
 def clusters(inspection: Inspection) -> None:
     """Show what counts as one answer: bars, and every text behind them."""
-    st.subheader("Clusters")
+    st.subheader("Clusters", help=TERMS["Cluster"])
     figures.draw(
         charts.clusters(inspection, figures.palette()),
         key="clusters",
@@ -183,7 +188,7 @@ def clusters(inspection: Inspection) -> None:
 
 def more(inspection: Inspection) -> None:
     """Extend the same evidence, to a number or until it certifies something."""
-    st.subheader("Has enough been seen?")
+    st.subheader("Has enough been seen?", help=TERMS["Certified mutual information"])
     request = inspection.recording.request
     settled = is_settled(inspection.recording, inspection.reading)
     st.markdown(

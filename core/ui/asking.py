@@ -13,8 +13,10 @@ import streamlit as st
 from core.charts import inspection as charts
 from core.studies.inspection import Reading, growth
 from core.studies.recording import MAX_QUERY_CHARACTERS, MAX_SAMPLES, Recording, Request
+from core.studies.tour import EXAMPLES
 from core.studies.verdict import default_threshold
 from core.ui import figures
+from core.ui.glossary import TERMS
 from core.ui.jobs import Job
 from core.ui.messages import problem
 from core.ui.recordings import model, recordings
@@ -22,21 +24,12 @@ from core.uncertainty.similarity import SIMILARITIES
 
 Number = TypeVar("Number", int, float)
 
-EXAMPLES = {
-    "Known": "What is the capital of France?",
-    "Half known": "Which actor became M in the Bond film Skyfall?",
-    "Unknown": "What is the capital of Zorvania?",
-    "Many answers": "Name a yellow fruit.",
-    "Nonsense": "asdf qwer zxcv",
-}
 ABOUT = {
-    "k": "How many answers are drawn, 1 to 300.",
-    "temperature": "How freely answers are drawn, 0.05 to 2. Likelihoods are always at 1.",
+    "k": TERMS["Samples k"],
+    "temperature": TERMS["Temperature"],
     "seed": "The same seed draws the same answers again.",
-    "gamma_1": "Added to the joint inside the logarithm of M.I., 0 to 1. The paper’s experiments "
-    "take 0; above 0, M.I. can leave its range.",
-    "gamma_2": "Added to the product inside the logarithm of M.I., 0 to 1. The paper’s "
-    "experiments take 0; above 0, M.I. can leave its range.",
+    "gamma_1": TERMS["Stabilisation γ"],
+    "gamma_2": TERMS["Stabilisation γ"],
 }
 QUICK = 0.8  # seconds: an answer that comes sooner is shown without a progress bar
 
@@ -45,6 +38,8 @@ def ask() -> tuple[Request, Reading]:
     """Let the person type, and return what to ask and how to read it. All in the URL."""
     if samples := st.session_state.pop("next_samples", None):
         st.session_state["k"] = samples
+    if st.query_params.get("q") == EXAMPLES["Known"]:  # Streamlit skips a default in the address
+        st.session_state["q"] = EXAMPLES["Known"]
     line, press = st.columns([8, 1], vertical_alignment="bottom")
     query = line.text_input(
         "Question",
@@ -83,7 +78,7 @@ def ask() -> tuple[Request, Reading]:
                 key="similarity",
                 bind="query-params",
                 persist_state="session",
-                help="When two texts count as one answer.",
+                help=TERMS["Similarity"],
             )
             threshold = st.slider(
                 "Similarity threshold τ",
@@ -94,7 +89,7 @@ def ask() -> tuple[Request, Reading]:
                 key="tau",
                 bind="query-params",
                 persist_state="session",
-                help="Texts at least this similar share a cluster. The paper takes 0.25.",
+                help=TERMS["Similarity threshold τ"],
             )
             gamma_1 = _number("Stabilisation γ₁", "gamma_1", 0.0, 0.0, 1.0, 0.01)
             gamma_2 = _number("Stabilisation γ₂", "gamma_2", 0.0, 0.0, 1.0, 0.01)

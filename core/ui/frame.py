@@ -23,6 +23,21 @@ ABOUT = (
 )
 
 
+def home() -> Page:
+    """Return the page that explains the idea; the address without a path."""
+    return st.Page(PAGES / "home.py", title="Home", icon=":material/balance:", default=True)
+
+
+def inspection() -> Page:
+    """Return the page that asks one question and shows everything behind the verdict."""
+    return st.Page(PAGES / "inspection.py", title="Inspection", icon=":material/search:")
+
+
+def questions() -> Page:
+    """Return the page that lists what the embedded model can be asked."""
+    return st.Page(PAGES / "questions.py", title="What can I ask?", icon=":material/forum:")
+
+
 def draw() -> Page:
     """Configure the page, draw the navigation, and return the page to run."""
     st.set_page_config(
@@ -31,9 +46,7 @@ def draw() -> Page:
         layout="wide",
         menu_items={"About": ABOUT},
     )
-    page = st.navigation(
-        [st.Page(PAGES / "inspection.py", title="Inspection", icon="🔎", default=True)]
-    )
+    page = st.navigation([home(), inspection(), questions()], position="top")
     st.session_state[_DRAWN] = True
     return page
 
@@ -43,3 +56,9 @@ def require_app() -> None:
     if not st.session_state.pop(_DRAWN, False):
         draw()
         st.session_state.pop(_DRAWN, None)
+
+
+def inspect(question: str) -> None:
+    """Go to the inspection of a question."""
+    st.session_state.pop("q", None)  # what was typed there before would win over the address
+    st.switch_page(inspection(), query_params={"q": question})

@@ -7,11 +7,12 @@ import streamlit as st
 from core.charts import inspection as charts
 from core.studies.inspection import Inspection
 from core.ui import figures
+from core.ui.glossary import TERMS
 
 
 def matrices(inspection: Inspection) -> None:
     """Joint, product and contribution side by side, and the chosen cell in full."""
-    st.subheader("Joint, product, and what each pair contributes")
+    st.subheader("Joint, product, and what each pair contributes", help=TERMS["Joint distribution"])
     st.markdown(
         "Rows are the answer the model was **told**, columns the answer it gave **then**. Where "
         "the joint differs from the product, the second answer depends on the first. Choose a "

@@ -13,8 +13,10 @@ from dataclasses import replace
 import streamlit as st
 
 from core.language_models.base import LanguageModel, open_model
-from core.studies.inspection import Reading, is_settled, next_size
+from core.studies.inspection import Inspection, Reading, is_settled, next_size, read
+from core.studies.progress import Progress, silent
 from core.studies.recording import Recording, Request, record
+from core.studies.tour import EXAMPLES
 from core.ui.jobs import Job, Registry
 
 KEPT = 128  # recordings; the largest possible one takes about a megabyte
@@ -48,29 +50,33 @@ class Recordings:
         """Start making the recording, out of what is there already."""
         return self._jobs.start(
             (_series(request, model), request.samples),
-            lambda job: self._record(request, model, job),
+            lambda job: self._record(request, model, job.progress),
         )
 
     def certify(self, request: Request, model: LanguageModel, reading: Reading) -> Job[Recording]:
         """Start sampling until `is_settled`, handing out every step as it is made."""
 
         def work(job: Job[Recording]) -> Recording:
-            job.partial = self.find(request, model) or self._record(request, model, job)
+            job.partial = self._record(request, model, job.progress)
             while is_settled(job.partial, reading) is None:
                 larger = replace(request, samples=next_size(job.partial.request.samples))
-                job.partial = self._record(larger, model, job)
+                job.partial = self._record(larger, model, job.progress)
             return job.partial
 
         return self._jobs.start((_series(request, model), request.samples, reading), work)
 
-    def _record(self, request: Request, model: LanguageModel, job: Job[Recording]) -> Recording:
+    def now(self, request: Request, model: LanguageModel) -> Recording:
+        """Return the recording, made while the caller waits if need be."""
+        return self._record(request, model, silent)
+
+    def _record(self, request: Request, model: LanguageModel, progress: Progress) -> Recording:
         found = self.find(request, model)
         if found:
             return found
         series = _series(request, model)
         with self._lock:
             previous = self._largest.get(series)
-        recording = record(request, model, job.progress, previous=previous)
+        recording = record(request, model, progress, previous=previous)
         with self._lock:
             present = self._largest.get(series)
             if present is None or present.request.samples < request.samples:
@@ -95,3 +101,8 @@ def recordings() -> Recordings:
 def model(name: str) -> LanguageModel:
     """Open a model once a process."""
     return open_model(name)
+
+
+def example(name: str) -> Inspection:
+    """Return the inspection of one of `EXAMPLES`, under the default settings."""
+    return read(recordings().now(Request(EXAMPLES[name]), model("embedded")))

@@ -13,8 +13,14 @@ expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="session")
-def address():
+def address(chromium):
     process, address = start_server()
+    # Streamlit knows the pages only after somebody has opened the first one: until then it
+    # loses the first click on a page that was opened by its own address.
+    page = chromium.new_page()
+    page.goto(address)
+    expect(page.get_by_test_id("stTopNavLink").first).to_be_visible()
+    page.close()
     yield address
     process.terminate()
     process.wait()

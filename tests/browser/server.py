@@ -1,4 +1,4 @@
-"""Start the app on this machine, for browser tests and benchmarks."""
+"""Start the app on this machine, for browser tests and benchmarks, and look at its pages."""
 
 import socket
 import subprocess
@@ -41,3 +41,34 @@ CHROMIUM_FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+AT_REST = """() =>
+  document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning'
+  && !document.querySelector('[data-testid="stProgress"]')
+"""
+
+# Streamlit scrolls inside the document, so that the document alone never seems too wide.
+TOO_WIDE = """() => Math.max(
+  ...[document.documentElement, ...document.querySelectorAll('[data-testid="stMain"]')]
+    .map(element => element.scrollWidth - element.clientWidth)
+)"""
+
+
+def at_rest(page):
+    """Wait until the script has run to its end."""
+    page.wait_for_function(AT_REST)
+
+
+def too_wide(page):
+    """Return by how many pixels the page is wider than the screen."""
+    return page.evaluate(TOO_WIDE)
+
+
+def go_to(page, name):
+    """Choose another page in the navigation."""
+    page.get_by_test_id("stTopNavLink").filter(has_text=name).click()
+
+
+def question_of(page):
+    """Return the field for the question; tables have the word in their description."""
+    return page.get_by_role("textbox", name="Question", exact=True)

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from playwright.sync_api import expect
 
 from core.cli import main
+from tests.browser.server import too_wide
 
 pytestmark = pytest.mark.browser
 
@@ -40,7 +41,7 @@ def settled(page):
 
 
 def test_ask_and_read_the_verdict(address, open_page):
-    page = open_page(address)
+    page = open_page(f"{address}/inspection")
     settled(page)
     expect(answer_of(page)).to_contain_text("Paris")
     question = page.get_by_label("Question")
@@ -55,7 +56,9 @@ def test_ask_and_read_the_verdict(address, open_page):
 
 
 def test_moving_the_threshold_changes_clusters_and_asks_nothing(address, open_page):
-    page = open_page(f"{address}/?q={quote('What is the tallest mountain above sea level?')}&k=100")
+    page = open_page(
+        f"{address}/inspection?q={quote('What is the tallest mountain above sea level?')}&k=100"
+    )
     settled(page)
     page.get_by_text("Calls and timings").click()
     calls = page.get_by_text(re.compile(r"\d+ calls, .* s in the model"))
@@ -71,7 +74,7 @@ def test_moving_the_threshold_changes_clusters_and_asks_nothing(address, open_pa
 
 
 def test_choose_a_cell_by_clicking_into_the_matrix(address, open_page):
-    page = open_page(f"{address}/?q={quote(YELLOW)}&seed=1", height=2600)
+    page = open_page(f"{address}/inspection?q={quote(YELLOW)}&seed=1", height=2600)
     settled(page)
     chart = page.locator("[data-testid=stVegaLiteChart][aria-label^='Contribution to M.I.']")
     cells = chart.locator("g.mark-rect path")
@@ -89,7 +92,7 @@ def test_choose_a_cell_by_clicking_into_the_matrix(address, open_page):
 
 
 def test_download_and_recompute_offline(address, open_page, tmp_path):
-    page = open_page(f"{address}/?q={quote(YELLOW)}&seed=2")
+    page = open_page(f"{address}/inspection?q={quote(YELLOW)}&seed=2")
     settled(page)
     shown = score_of(page, "Mutual information").first.inner_text()
     with page.expect_download() as download:
@@ -108,7 +111,7 @@ def test_download_and_recompute_offline(address, open_page, tmp_path):
 
 
 def test_reload_shows_the_same(address, open_page):
-    page = open_page(address)
+    page = open_page(f"{address}/inspection")
     settled(page)
     question = page.get_by_label("Question")
     question.fill("Name an alcoholic drink")
@@ -126,7 +129,7 @@ def test_reload_shows_the_same(address, open_page):
 
 
 def test_sample_until_certified_ends_and_says_so(address, open_page):
-    page = open_page(f"{address}/?q={quote('Who is the mayor of Tomorrow?')}&k=5")
+    page = open_page(f"{address}/inspection?q={quote('Who is the mayor of Tomorrow?')}&k=5")
     settled(page)
     page.get_by_role("button", name="Sample until certified").click()
     why = page.get_by_text(
@@ -138,7 +141,7 @@ def test_sample_until_certified_ends_and_says_so(address, open_page):
 
 
 def test_cancel_stops_and_nobody_asks_again_unasked(address, open_page):
-    page = open_page(f"{address}/?q={quote('Who is the queen of Blefuscu?')}&k=300")
+    page = open_page(f"{address}/inspection?q={quote('Who is the queen of Blefuscu?')}&k=300")
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("Cancelled before")).to_be_visible()
     page.get_by_text("Settings", exact=True).click()  # any other interaction
@@ -148,7 +151,7 @@ def test_cancel_stops_and_nobody_asks_again_unasked(address, open_page):
 
 
 def test_cancelling_more_samples_goes_back_to_what_was_on_the_screen(address, open_page):
-    page = open_page(f"{address}/?q={quote('Who is the king of Laputa?')}")
+    page = open_page(f"{address}/inspection?q={quote('Who is the king of Laputa?')}")
     settled(page)
     expect(page.get_by_test_id("stMetricValue").nth(7)).to_be_visible()
     before = page.get_by_test_id("stMetricValue").all_inner_texts()
@@ -161,6 +164,22 @@ def test_cancelling_more_samples_goes_back_to_what_was_on_the_screen(address, op
     assert "k=300" not in page.url
 
 
+def test_holds_the_verdict_against_the_truth(address, open_page):
+    page = open_page(f"{address}/inspection")
+    settled(page)
+    expect(page.get_by_role("heading", name="Was it right?")).to_be_visible()
+    truth = page.locator(".st-key-truth")
+    expect(truth).to_contain_text("The truth: Paris")
+    expect(truth).to_contain_text(re.compile(r"Band: by heart\. \d+ training documents"))
+    expect(page.get_by_role("region", name="What every score would have decided")).to_be_visible()
+    page.get_by_label("Question").fill("Who is the mayor of Tomorrow?")
+    page.get_by_label("Question").press("Enter")
+    expect(page.get_by_text("outside the embedded model’s world")).to_be_visible()
+    expect(truth).to_have_count(0)
+    page.get_by_test_id("stPageLink").get_by_text("What can I ask?").click()
+    expect(page.get_by_text("Click one to inspect it")).to_be_visible()
+
+
 def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):
     page = open_page(f"{cold_address}/inspection?q={quote(YELLOW)}")
     settled(page)
@@ -170,7 +189,9 @@ def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):
 
 def test_hostile_text_stays_text(address, open_page):
     """`open_page` fails the test if the image is fetched."""
-    page = open_page(f"{address}/?q={quote('![](http://192.0.2.1/x.png) <b>$5 and $6</b>')}")
+    page = open_page(
+        f"{address}/inspection?q={quote('![](http://192.0.2.1/x.png) <b>$5 and $6</b>')}"
+    )
     settled(page)
     assert page.locator("img[src*='192.0.2.1']").count() == 0
 
@@ -179,15 +200,14 @@ def test_hostile_text_stays_text(address, open_page):
 @pytest.mark.parametrize(("name", "width", "height"), [("wide", 1280, 1180), ("phone", 390, 844)])
 def test_fits_the_screen(address, open_page, scheme, name, width, height, tmp_path):
     query = "Which actor became M in the Bond film Skyfall?"
-    page = open_page(f"{address}/?q={quote(query)}", width=width, height=height, scheme=scheme)
+    page = open_page(
+        f"{address}/inspection?q={quote(query)}", width=width, height=height, scheme=scheme
+    )
     settled(page)
     # Scores and charts arrive after the script has ended.
     expect(page.get_by_test_id("stMetricValue").nth(7)).to_be_visible()
     expect(page.get_by_test_id("stVegaLiteChart").first.locator("canvas,svg").first).to_be_visible()
-    overflow = page.evaluate(
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    )
-    assert overflow <= 0
+    assert too_wide(page) <= 0
     folder = DOCS if os.environ.get("BELIEVE_SCREENSHOTS") else tmp_path
     folder.mkdir(exist_ok=True)
     page.screenshot(path=folder / f"inspection-{name}-{scheme}.png")

@@ -1,23 +1,28 @@
 """The page "Inspection" without a browser: what it says, and that it says it in words."""
 
 import json
+import re
 import time
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.data import truth
+from core.data.world import facts
 from core.language_models.base import ModelError, open_model
 from core.studies.inspection import Reading, run
 from core.studies.recording import Request
+from core.studies.tour import EXAMPLES
 from core.studies.verdict import Decision
-from core.ui.asking import EXAMPLES
 from core.ui.recordings import recordings
 from core.uncertainty.scores import SCORES
+
+PAGE = "../../pages/inspection.py"
 
 
 @pytest.fixture
 def app():
-    return settle(AppTest.from_file("../../app.py", default_timeout=60).run())
+    return settle(AppTest.from_file(PAGE, default_timeout=60).run())
 
 
 def settle(page):
@@ -121,7 +126,7 @@ def test_hostile_questions_reach_no_markdown(app, hostile):
 
 
 def test_every_setting_can_be_given_in_the_address():
-    page = AppTest.from_file("../../app.py", default_timeout=60)
+    page = AppTest.from_file(PAGE, default_timeout=60)
     page.query_params.update({"q": "Name a mammal", "k": "12", "tau": "0.5", "seed": "4"})
     settle(page.run())
     assert page.text_input(key="q").value == "Name a mammal"
@@ -132,17 +137,17 @@ def test_every_setting_can_be_given_in_the_address():
 
 @pytest.mark.parametrize("bad", [{"k": "9999"}, {"k": "many"}, {"tau": "7"}, {"similarity": "x"}])
 def test_nonsense_in_the_address_is_no_traceback(bad):
-    page = AppTest.from_file("../../app.py", default_timeout=60)
+    page = AppTest.from_file(PAGE, default_timeout=60)
     page.query_params.update(bad)
     settle(page.run())
     assert not page.exception
     assert answer(page)
 
 
-def test_the_page_alone_draws_the_frame():
-    """A cold deep link runs the page without app.py."""
-    page = AppTest.from_file("../../pages/inspection.py", default_timeout=60)
-    settle(page.run())
+def test_opens_within_the_frame():
+    """The other tests run the page without app.py, as a cold deep link does."""
+    page = AppTest.from_file("../../app.py", default_timeout=60).run()
+    settle(page.switch_page("pages/inspection.py").run())
     assert not page.exception
     assert answer(page) == "Paris"
 
@@ -199,3 +204,63 @@ def test_a_failure_on_the_way_to_a_certificate_is_said_and_loses_nothing(app, mo
 )
 def test_the_examples_show_what_the_tour_in_the_readme_says(embedded, example, decision):
     assert run(Request(EXAMPLES[example]), embedded).verdict.decision is decision
+
+
+# ---------------------------------------------------------------------- was it right?
+
+
+def one_of_every_band():
+    return {fact.band: fact.question for fact in reversed(facts())}
+
+
+def decisions(page):
+    return [table.value for table in page.dataframe if "decision" in table.value]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *one_of_every_band().values(),
+        EXAMPLES["Half known"],  # some authors of its documents believe a misconception
+        "what is the capital of FRANCE",  # as careless people write
+    ],
+)
+def test_a_question_of_the_world_is_held_against_the_truth(app, query):
+    ask(app, query)
+    assert not app.exception
+    assert "Was it right?" in [heading.value for heading in app.subheader]
+    said, fact = [text.value for text in app.text], truth.find(query)
+    (right,) = [text for text in said if re.match(r"The truth: |The \d+ right answers: ", text)]
+    assert all(answer.text in right for answer in fact.answers)
+    (band,) = [text for text in said if text.startswith("Band: ")]
+    assert band.startswith(f"Band: {fact.band.value}. {fact.exposures or 'No'} training document")
+    erring = fact.exposures and fact.misconception_share
+    assert bool(erring) == ("of them the author believes" in band)
+
+    (table,) = decisions(app)
+    assert list(table["score"]) == [info.title for info in SCORES.values()]
+    for row in table.to_dict("records"):
+        good = (row["would"] == "answer") == (row["which is"] == "right")
+        assert row["decision"] == ("✓ good" if good else "✗ bad")
+    served = table.set_index("score").loc["Mutual information"]
+    assert (
+        f"The verdict was to {'give' if served['would'] == 'answer' else 'withhold'} "
+        f"a {served['which is']} answer: "
+        f"{'well' if served['decision'] == '✓ good' else 'badly'} decided."
+    ) in said
+
+
+def test_the_truth_is_held_against_the_answer_that_stands_above_it(app):
+    (table,) = decisions(app)
+    served = table.set_index("score").loc["Mutual information"]
+    assert (served["with"], served["which is"]) == (answer(app), "right")
+
+
+@pytest.mark.parametrize("example", ["Unknown", "Nonsense"])
+def test_of_any_other_question_nobody_here_knows_the_truth(app, example):
+    ask(app, EXAMPLES[example])
+    assert not app.exception
+    assert any("outside the embedded model’s world" in text.value for text in app.text)
+    assert not any(text.value.startswith(("Band: ", "The truth: ")) for text in app.text)
+    assert not decisions(app)
+    assert [link.proto.page for link in app.get("page_link")] == ["questions"]

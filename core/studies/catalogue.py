@@ -1,0 +1,81 @@
+"""What can I ask? The embedded world's questions, to be searched and to be drawn from."""
+
+from __future__ import annotations
+
+import functools
+import random
+from dataclasses import dataclass
+from typing import Final
+
+from core.data.world import BY_HEART_FROM, RARELY_BELOW, Band, facts
+
+BANDS: Final[dict[str, str]] = {
+    Band.BY_HEART.value: f"Asked and answered {BY_HEART_FROM} times or more in training.",
+    Band.HALF_KNOWN.value: f"Asked and answered {RARELY_BELOW} to {BY_HEART_FROM - 1} times, "
+    "by authors of whom some believe a misconception.",
+    Band.RARELY.value: f"Asked and answered 1 to {RARELY_BELOW - 1} times, often wrongly.",
+    Band.NEVER_SEEN.value: "A question of a kind that it knows, about something it has never met.",
+    Band.MANY_ANSWERS.value: "A question with many right answers, all of which it has met.",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One question of the world.
+
+    Attributes
+    ----------
+    question : str
+        In its first wording.
+    subject_area : str
+        The title of its relation.
+    band : str
+        How well the model can know it, a key of `BANDS`.
+    exposures : int
+        How many training documents ask and answer it.
+    answers : int
+        How many right answers it has.
+    """
+
+    question: str
+    subject_area: str
+    band: str
+    exposures: int
+    answers: int
+
+
+@functools.cache
+def entries() -> tuple[Entry, ...]:
+    """Return every question of the world, relation by relation, best known first."""
+    return tuple(
+        Entry(fact.question, fact.title, fact.band.value, fact.exposures, len(fact.answers))
+        for fact in facts()
+    )
+
+
+@functools.cache
+def subject_areas() -> tuple[str, ...]:
+    """Return the titles of the relations, in the order of the world."""
+    return tuple(dict.fromkeys(entry.subject_area for entry in entries()))
+
+
+def search(
+    text: str = "", subject_area: str | None = None, band: str | None = None
+) -> tuple[Entry, ...]:
+    """Return the questions that hold every word of `text`, in the area and band if given.
+
+    Words match inside words and whatever their case: a person types the beginning.
+    """
+    words = text.casefold().split()
+    return tuple(
+        entry
+        for entry in entries()
+        if (subject_area is None or entry.subject_area == subject_area)
+        and (band is None or entry.band == band)
+        and all(word in entry.question.casefold() for word in words)
+    )
+
+
+def surprise(band: str, rng: random.Random | None = None) -> Entry:
+    """Draw a question of a band, every one with the same probability."""
+    return (rng or random.Random()).choice(search(band=band))

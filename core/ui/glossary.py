@@ -1,0 +1,76 @@
+"""The words of this product, each explained once; every page and every tooltip uses these."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+TERMS: Final[dict[str, str]] = {
+    "Epistemic uncertainty": "Doubt for want of knowledge: the model has not learnt the answer. "
+    "More training would remove it. This is the doubt that should make one abstain.",
+    "Aleatoric uncertainty": "Spread that no knowledge removes: the question has many right "
+    "answers. “Name a fruit” spreads over many fruits, however well one knows them.",
+    "Sample": "One answer that the model gives when it may choose freely by its probabilities.",
+    "Samples k": "How many answers are drawn, 1 to 300. More show more of what it might say.",
+    "Temperature": "How freely answers are drawn, 0.05 to 2: low keeps to the likeliest. "
+    "Likelihoods are always at temperature 1.",
+    "Greedy answer": "What the model says when it always takes the likeliest next token "
+    "(temperature zero).",
+    "Log-likelihood": "The logarithm of the probability that the model gives to a whole text, "
+    "in nats. 0 is certain, −2.3 is one in ten, −4.6 one in a hundred.",
+    "Nat": "The unit of information with natural logarithms: ln 2 = 0.69 nats is one yes-or-no "
+    "question.",
+    "Similarity": "How alike two texts are, from 0 to 1. Token F1, the paper’s, counts shared "
+    "words: “London” and “London, UK” have 0.67.",
+    "Similarity threshold τ": "Texts at least this similar count as one answer. The paper takes "
+    "0.25.",
+    "Cluster": "Sampled texts that count as one answer, named by the likeliest of them.",
+    "Sampled mass": "The share of the model’s whole probability that the sampled answers hold. "
+    "Scores over a small share mean little.",
+    "Told": "An answer that the prompt mentions before it asks: “One answer to question Q is …”. "
+    "What a model knows does not depend on it.",
+    "Joint distribution": "How probable each pair is: a first answer, and the next one when the "
+    "first has been told.",
+    "Product distribution": "How probable each pair would be if telling made no difference: the "
+    "two columns of chances multiplied. Where joint and product differ, the model does not know.",
+    "Mutual information": "How much a second answer depends on a first one that the prompt "
+    "suggests, in nats. High means that what the model says hangs on what it was told: it does "
+    "not know. Many right answers leave it low. Symbol M.I.",
+    "Certified mutual information": "A lower bound of the model’s own mutual information that "
+    "holds whatever was not sampled. It only ever errs towards too little. Symbol M.I. ≥.",
+    "Semantic entropy": "How much the sampled answers differ in meaning, in nats. It is high for "
+    "ignorance and for many right answers alike, and cannot tell them apart. Symbol S.E.",
+    "Greedy probability": "How probable the model finds its greedy answer. Long answers, and one "
+    "of many right ones, look doubtful. Symbol T0.",
+    "Self-verification": "How probable the model finds “True” rather than “False” when asked "
+    "whether its own answer is correct. Symbol S.V.",
+    "Minimum conditional entropy": "How undecided the model remains after the suggestion that "
+    "decides it most. Low means that it copies, but also that it is simply sure.",
+    "Pair covariance": "How much more often the same answer comes twice in a row than it would by "
+    "chance. High means that the model repeats what it was told.",
+    "Stabilisation γ": "Small numbers added inside the logarithm of M.I. that keep pairs hardly "
+    "ever seen from dominating it. The paper’s experiments take 0; above 0, M.I. can leave its "
+    "range.",
+    "Threshold λ": "The doubt from which on one abstains. The default was found on the embedded "
+    "model’s own questions and carries no guarantee.",
+    "Answer or abstain": "The decision: serve the model’s answer when the doubt is below λ, else "
+    "say that it does not know.",
+    "Too little sampled": "The samples hold so little of the probability that a low score means "
+    "nothing. More samples may decide it.",
+    "Misconception": "A wrong answer that part of the training documents’ authors believe, so "
+    "that the model has learnt it beside the right one.",
+    "Band": "How often the embedded model’s training asked and answered a question: never seen, "
+    "rarely seen, half known or by heart; questions with many right answers are a band of "
+    "their own.",
+    "Embedded model": "The small transformer that comes with this program. It was trained on a "
+    "world of facts whose truth is known, so that every claim can be checked. It is an "
+    "instrument, not an assistant.",
+}
+
+
+def button() -> None:
+    """Offer every term; stands on every page."""
+    with st.popover("Glossary", icon=":material/menu_book:"):
+        for term, meaning in TERMS.items():
+            st.markdown(f"**{term}.** {meaning}")

@@ -1,0 +1,124 @@
+"""Home: the idea in three steps, live, for somebody who has never heard of entropy."""
+
+import streamlit as st
+
+from core.charts import tour as charts
+from core.studies.tour import EXAMPLES, MEASURES, SHORT, TIMES, contradict, doubts, widest
+from core.ui import figures, frame, glossary
+from core.ui.recordings import example, model
+
+frame.require_app()
+
+
+def home() -> None:
+    """Draw the page: a claim, three steps, and the way on."""
+    st.title("Can I believe what a language model tells me?")
+    st.markdown(
+        "It sounds just as sure when it makes things up. **Believe finds out whether it knows**, "
+        "by a simple trick: tell it an answer, and see whether it sticks to its own. "
+        "Three steps, live, on a small model that runs right here."
+    )
+    answers()
+    contradiction()
+    many_answers()
+    onward()
+
+
+def answers() -> None:
+    """Step one: everything gets an answer."""
+    with st.container(border=True, key="step_answers"):
+        words, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
+        with words:
+            st.header("1. The model answers", anchor=False)
+            st.markdown(
+                "Whatever you ask, a language model has an answer. One of these questions is "
+                "about a country that does not exist, and one has many right answers. "
+                "**Could you tell which from the bars alone?**"
+            )
+            chosen = st.segmented_control(
+                "Ask it",
+                list(SHORT),
+                default="Known",
+                format_func=SHORT.__getitem__,
+                key="asked",
+                required=True,
+                wrap=True,
+            )
+            st.text(EXAMPLES[chosen])
+            _behind(chosen)
+        with picture:
+            found = example(chosen)
+            figures.draw(
+                charts.answers(found, figures.palette()),
+                key="answers",
+                alt_text=charts.answers_alt(found),
+            )
+
+
+def contradiction() -> None:
+    """Step two: what it knows stays, what it half knows turns."""
+    with st.container(border=True, key="step_contradiction"):
+        words, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
+        with words:
+            st.header("2. Tell it that somebody said otherwise", anchor=False)
+            st.markdown(
+                "Before it answers, the model is told a wrong answer, as often as you like. "
+                "**What it knows stays. What it half knows turns.**"
+            )
+            times = st.select_slider("How often it is told", TIMES, 0, key="times")
+            _behind("Half known")
+        with picture:
+            cases = contradict(times, model("embedded"))
+            figures.draw(
+                charts.turned(cases, figures.palette()),
+                key="turned",
+                alt_text=charts.turned_alt(cases),
+            )
+
+
+def many_answers() -> None:
+    """Step three: many right answers spread without turning, and only entropy is fooled."""
+    with st.container(border=True, key="step_many"):
+        words, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
+        with words:
+            st.header("3. Many right answers are no doubt", anchor=False)
+            st.markdown(
+                "*Entropy* measures how much the answers differ, and takes a yellow fruit for "
+                "ignorance. *Mutual information* measures how much telling one changes the next. "
+                "**Only that tells “many answers” from “no idea”.**"
+            )
+            measure = st.segmented_control(
+                "Measure doubt by", list(MEASURES), default="Entropy", key="measure", required=True
+            )
+            st.caption("Dashed line: the threshold. Above it, the answer is withheld.")
+            _behind("Many answers")
+        with picture:
+            found = {name: example(name) for name in SHORT}
+            cases = doubts(MEASURES[measure], found)
+            figures.draw(
+                charts.doubts(cases, measure, widest(found), figures.palette()),
+                key="doubts",
+                alt_text=charts.doubts_alt(cases, measure),
+            )
+
+
+def onward() -> None:
+    """Offer the two ways on."""
+    with st.container(horizontal=True):
+        if st.button("Ask your own question", type="primary", key="own"):
+            st.switch_page(frame.inspection())
+        if st.button("What can I ask?", key="catalogue"):
+            st.switch_page(frame.questions())
+        glossary.button()
+
+
+def _behind(name: str) -> None:
+    st.page_link(
+        frame.inspection(),
+        label="Look behind this",
+        icon=":material/search:",
+        query_params={"q": EXAMPLES[name]},
+    )
+
+
+home()

@@ -1,0 +1,97 @@
+"""What can I ask? The embedded model's world, to search, to click, to be surprised by."""
+
+from dataclasses import asdict
+
+import streamlit as st
+
+from core.studies.catalogue import BANDS, search, subject_areas, surprise
+from core.ui import frame, glossary
+from core.ui.glossary import TERMS
+
+frame.require_app()
+
+EVERYTHING = "everything"
+
+
+def questions() -> None:
+    """Draw the page: surprises first, then the whole list."""
+    st.title("What can I ask?")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            "Anything: but the embedded model was taught the questions below and nothing else. "
+            "On these the truth is known, so you can see whether a score decided well.",
+            width="stretch",
+        )
+        glossary.button()
+    surprises()
+    catalogue()
+
+
+def surprises() -> None:
+    """One button a band, each to a question drawn at random."""
+    st.subheader("Surprise me", anchor=False, help=TERMS["Band"])
+    with st.container(horizontal=True):
+        for band, about in BANDS.items():
+            if st.button(band, key=f"surprise_{band}", help=about):
+                frame.inspect(surprise(band).question)
+
+
+def catalogue() -> None:
+    """Search by words, subject and band; a click on a question inspects it."""
+    st.subheader("Search", anchor=False)
+    words, area, band = st.columns([3, 2, 2])
+    text = words.text_input(
+        "Words",
+        key="words",
+        placeholder="capital, Shakespeare, bird …",
+        bind="query-params",
+        persist_state="session",
+    )
+    chosen_area = area.selectbox(
+        "Subject",
+        [EVERYTHING, *subject_areas()],
+        key="subject",
+        bind="query-params",
+        persist_state="session",
+    )
+    chosen_band = band.selectbox(
+        "Band",
+        [EVERYTHING, *BANDS],
+        key="band",
+        bind="query-params",
+        persist_state="session",
+        help=TERMS["Band"],
+    )
+    found = search(
+        text or "",
+        None if chosen_area == EVERYTHING else chosen_area,
+        None if chosen_band == EVERYTHING else chosen_band,
+    )
+    st.caption(f"Questions found: {len(found):d}. Click one to inspect it.")
+    if not found:
+        st.text("Nothing matches. Use fewer words, or choose “everything”.")
+        return
+    clicked = st.dataframe(
+        [asdict(entry) for entry in found],
+        column_config={
+            "question": st.column_config.TextColumn("question", width="large"),
+            "subject_area": "subject",
+            "band": "band",
+            "exposures": st.column_config.NumberColumn("times seen in training", format="%d"),
+            "answers": st.column_config.NumberColumn("right answers", format="%d"),
+        },
+        # Not the question first: a click on a heading selects the first cell below it too.
+        column_order=("band", "question", "subject_area", "exposures", "answers"),
+        hide_index=True,
+        height=520,
+        on_select="rerun",
+        selection_mode="single-cell",
+        key="catalogue",
+        alt="The questions of the embedded model’s world, with subject and band",
+    )
+    for row, column in clicked.selection.cells:
+        if column == "question":
+            frame.inspect(found[row].question)
+
+
+questions()

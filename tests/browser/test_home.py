@@ -1,0 +1,116 @@
+"""The page "Home" as a person uses it."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from core.studies.tour import EXAMPLES, SHORT
+from tests.browser.server import at_rest, go_to, question_of, too_wide
+
+pytestmark = pytest.mark.browser
+
+ANSWERS, TURNED, DOUBTS = range(3)  # the pictures, from the top
+
+
+def picture(page, step):
+    return page.get_by_test_id("stVegaLiteChart").nth(step)
+
+
+def told(page):
+    """What is left of the half-known answer, in per cent."""
+    found = re.search(
+        r"Skyfall: .* keeps (\d+)%", picture(page, TURNED).get_attribute("aria-label")
+    )
+    return int(found[1])
+
+
+def choose(page, name):
+    page.get_by_role("radio", name=name, exact=True).click()
+
+
+def behind(page, step):
+    return page.get_by_role("link", name="Look behind this").nth(step)
+
+
+def all_drawn(page):
+    for step in range(3):
+        expect(picture(page, step).locator("canvas,svg").first).to_be_visible()
+    at_rest(page)
+
+
+def test_choosing_a_question_draws_its_answers(address, open_page):
+    page = open_page(address)
+    expect(picture(page, ANSWERS)).to_have_attribute("aria-label", re.compile("Paris"))
+    for example in ("Many answers", "Half known"):
+        choose(page, SHORT[example])
+        said = re.compile(f"^Asked “{re.escape(EXAMPLES[example])}”")
+        expect(picture(page, ANSWERS)).to_have_attribute("aria-label", said)
+
+
+def test_telling_it_often_turns_what_it_half_knows(address, open_page):
+    page = open_page(address)
+    all_drawn(page)
+    untold, before = told(page), picture(page, TURNED).get_attribute("aria-label")
+    slider = page.get_by_role("slider", name="How often it is told")
+    slider.focus()
+    slider.press("End")
+    expect(picture(page, TURNED)).not_to_have_attribute("aria-label", before)
+    assert told(page) < untold
+    slider.press("Home")
+    expect(picture(page, TURNED)).to_have_attribute("aria-label", before)
+
+
+def test_the_other_measure_draws_other_doubts(address, open_page):
+    page = open_page(address)
+    expect(picture(page, DOUBTS)).to_have_attribute("aria-label", re.compile("^Entropy, "))
+    choose(page, "Mutual information")
+    said = re.compile("^Mutual information, ")
+    expect(picture(page, DOUBTS)).to_have_attribute("aria-label", said)
+
+
+@pytest.mark.parametrize(
+    ("step", "example"), [(ANSWERS, "Known"), (TURNED, "Half known"), (DOUBTS, "Many answers")]
+)
+def test_the_links_inspect_their_question_whatever_was_typed_before(
+    address, open_page, step, example
+):
+    page = open_page(f"{address}/inspection")
+    question_of(page).fill("Name a mammal")
+    question_of(page).press("Enter")
+    page.wait_for_url(re.compile("mammal"))
+    go_to(page, "Home")
+    behind(page, step).click()
+    expect(question_of(page)).to_have_value(EXAMPLES[example])
+    expect(page.get_by_text("Calls and timings")).to_be_visible()
+    question_of(page).fill("Name a bird.")  # and what is typed then counts again
+    question_of(page).press("Enter")
+    page.wait_for_url(re.compile("bird"))
+    expect(question_of(page)).to_have_value("Name a bird.")
+
+
+def test_the_link_follows_the_question_that_was_chosen(address, open_page):
+    page = open_page(address)
+    all_drawn(page)
+    choose(page, SHORT["Unknown"])
+    expect(behind(page, ANSWERS)).to_have_attribute("href", re.compile("Zorvania"))
+    behind(page, ANSWERS).click()
+    expect(question_of(page)).to_have_value(EXAMPLES["Unknown"])
+
+
+def test_a_phone_reaches_the_other_pages(address, open_page):
+    page = open_page(address, width=390, height=844)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_role("link", name="What can I ask?").click()
+    expect(page.get_by_text("Click one to inspect it")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 720), (1920, 1080)])
+def test_fits_the_screen(address, open_page, scheme, width, height):
+    page = open_page(address, width=width, height=height, scheme=scheme)
+    all_drawn(page)
+    assert too_wide(page) <= 0
+    for step in range(3):
+        box = picture(page, step).bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width

@@ -1,0 +1,160 @@
+"""The page "What can I ask?" as a person uses it."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from core.data import truth
+from core.studies.catalogue import search
+from tests.browser.server import at_rest, go_to, question_of, too_wide
+
+pytestmark = pytest.mark.browser
+
+HEADER, ROW = 35, 35  # pixels
+COLUMNS = ("band", "question")  # the first ones, from the left
+WITHIN = {"band": 40, "question": 260}  # pixels from the left
+
+
+def shows(page, entries):
+    """Wait until the list shows this many questions, the first of them first."""
+    expect(page.get_by_text(f"Questions found: {len(entries)}.")).to_be_visible()
+    first = page.get_by_test_id(f"glide-cell-{COLUMNS.index('question')}-0")
+    expect(first).to_have_text(entries[0].question)
+    at_rest(page)
+
+
+def click(page, row, column="question"):
+    """Click into the table, which is a picture: row -1 is its headings."""
+    table = page.get_by_test_id("stDataFrame").locator(".dvn-scroller")
+    y = HEADER / 2 if row < 0 else HEADER + ROW * row + ROW / 2
+    table.click(position={"x": WITHIN[column], "y": y})
+
+
+def look_for(page, words):
+    page.get_by_label("Words").fill(words)
+    page.get_by_label("Words").press("Enter")
+
+
+def inspects(page, question):
+    expect(question_of(page)).to_have_value(question)
+    expect(page.get_by_text("Calls and timings")).to_be_visible()
+    at_rest(page)
+
+
+def test_a_click_inspects_and_coming_back_does_not_jump_again(address, open_page):
+    page = open_page(f"{address}/questions")
+    look_for(page, "planet")
+    found = search("planet")
+    shows(page, found)
+    click(page, 1)
+    inspects(page, found[1].question)
+    expect(page.locator(".st-key-truth")).to_be_visible()
+
+    go_to(page, "What can I ask?")
+    expect(page.get_by_label("Words")).to_have_value("planet")
+    shows(page, found)
+    look_for(page, "bird")  # the page runs again, and stays
+    birds = search("bird")
+    shows(page, birds)
+    assert "/questions" in page.url
+    click(page, 1)
+    inspects(page, birds[1].question)
+
+    page.go_back()
+    expect(page.get_by_text("Click one to inspect it")).to_be_visible()
+    at_rest(page)
+    look_for(page, "planet")
+    shows(page, found)
+    assert "/questions" in page.url
+    click(page, 1)  # the very cell of the first time
+    inspects(page, found[1].question)
+
+
+@pytest.mark.parametrize(
+    ("words", "question"),
+    [
+        ("bird cannot fly", "Name a bird that cannot fly."),
+        ("capital france", "What is the capital of France?"),  # which no address holds
+    ],
+)
+def test_the_clicked_question_wins_over_what_was_typed_before(address, open_page, words, question):
+    page = open_page(f"{address}/inspection?k=5")
+    question_of(page).fill("Name a mammal")
+    question_of(page).press("Enter")
+    page.wait_for_url(re.compile("mammal"))
+    go_to(page, "What can I ask?")
+    look_for(page, words)
+    shows(page, search(words))
+    click(page, 0)
+    inspects(page, question)
+    question_of(page).fill("Name a bird.")  # and what is typed then counts again
+    question_of(page).press("Enter")
+    page.wait_for_url(re.compile(r"bird\."))
+    inspects(page, "Name a bird.")
+    page.reload()
+    inspects(page, "Name a bird.")
+
+
+def test_a_surprise_wins_over_what_was_typed_before(address, open_page):
+    page = open_page(f"{address}/inspection")
+    question_of(page).fill("Who is the mayor of Tomorrow?")
+    question_of(page).press("Enter")
+    page.wait_for_url(re.compile("mayor"))
+    go_to(page, "What can I ask?")
+    page.get_by_role("button", name="rarely seen").click()
+    expect(page.locator(".st-key-truth")).to_contain_text("Band: rarely seen")
+    assert truth.find(question_of(page).input_value()).band == "rarely seen"
+
+
+def test_sorting_and_the_other_columns_inspect_nothing(address, open_page):
+    """A click on a heading sorts, and selects the first cell of the table besides."""
+    found = search("planet")
+    page = open_page(f"{address}/questions?words=planet")
+    shows(page, found)
+    click(page, -1)
+    by_name = sorted(found, key=lambda entry: entry.question.casefold())
+    shows(page, by_name)
+    click(page, 1, "band")
+    look_for(page, "planets")  # the page runs again
+    shows(page, search("planets"))
+    assert "/questions" in page.url
+
+
+def test_what_is_clicked_in_a_sorted_list_is_what_is_inspected(address, open_page):
+    found = search("planet")
+    page = open_page(f"{address}/questions?words=planet")
+    shows(page, found)
+    click(page, -1)
+    by_name = sorted(found, key=lambda entry: entry.question.casefold())
+    shows(page, by_name)
+    click(page, 2)
+    inspects(page, by_name[2].question)
+
+
+def test_nothing_found_gets_a_sentence(address, open_page):
+    page = open_page(f"{address}/questions?words=xyzzy")
+    expect(page.get_by_text("Nothing matches.")).to_be_visible()
+    expect(page.get_by_test_id("stDataFrame")).to_have_count(0)
+
+
+def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):
+    page = open_page(f"{cold_address}/questions?words=planet")
+    shows(page, search("planet"))
+    expect(page.get_by_test_id("stTopNavLink")).to_have_count(3)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 720), (1920, 1080)])
+def test_fits_the_screen(address, open_page, scheme, width, height):
+    page = open_page(f"{address}/questions", width=width, height=height, scheme=scheme)
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+    at_rest(page)
+    assert too_wide(page) <= 0
+
+
+def test_a_phone_inspects_by_a_click_too(address, open_page):
+    page = open_page(f"{address}/questions?words=planet", width=390, height=844)
+    shows(page, search("planet"))
+    click(page, 0)
+    inspects(page, search("planet")[0].question)

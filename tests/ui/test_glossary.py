@@ -1,0 +1,85 @@
+"""The glossary: every word that the pages rely on is explained there, and it is on every page."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.data.world import Band
+from core.ui.glossary import TERMS
+from core.uncertainty.scores import SCORES
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "pages").glob("*.py"))
+SOURCES = [*PAGES, *sorted((ROOT / "core" / "ui").glob("*.py"))]
+
+# Whose first argument heads something: a part of a page, a widget, a column.
+HEADINGS = {"title", "header", "subheader", "metric", "text_input", "selectbox"}
+
+
+def trees():
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
+
+
+def headings():
+    """Every heading of the pages that is written out: of sections, widgets and columns."""
+    for tree in trees().values():
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(attr=kind), args=[ast.Constant(value=str(text)), *_]
+                ) if kind in HEADINGS or kind.endswith("Column"):
+                    yield text
+                case ast.Call(func=ast.Attribute(attr="dataframe"), args=[ast.Dict(keys=keys)]):
+                    yield from (key.value for key in keys if isinstance(key, ast.Constant))
+                case ast.keyword(arg="column_config", value=ast.Dict(values=values)):
+                    yield from (v.value for v in values if isinstance(v, ast.Constant))
+
+
+@pytest.mark.parametrize("title", [info.title for info in SCORES.values()])
+def test_every_score_is_explained(title):
+    assert TERMS[title].endswith(".")
+
+
+def test_every_band_is_explained():
+    meaning = TERMS["Band"]
+    for band in Band:
+        assert all(word in meaning for word in band.value.split()), band
+
+
+def test_every_heading_about_bands_is_a_term():
+    words = {"band", *(band.value for band in Band)}
+    about_bands = {text.strip() for text in headings() if text.strip().casefold() in words}
+    assert {text.casefold() for text in about_bands} == {"band"}  # that headings() sees any
+    assert "Band" in TERMS
+
+
+def test_every_term_that_a_page_refers_to_is_there():
+    used = [
+        (path.name, node.lineno, node.slice.value)
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "TERMS"
+        and isinstance(node.slice, ast.Constant)
+    ]
+    assert len(used) > 5
+    assert [place for place in used if place[2] not in TERMS] == []
+
+
+def test_every_meaning_is_a_sentence():
+    for term, meaning in TERMS.items():
+        assert term.strip() == term
+        assert meaning[0].isupper() or not meaning[0].isalpha()
+        assert meaning.endswith(".")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_every_page_offers_the_glossary(page):
+    shown = AppTest.from_file(str(page), default_timeout=60).run()
+    assert not shown.exception
+    explained = [text.value for text in shown.markdown]
+    for term, meaning in TERMS.items():
+        assert explained.count(f"**{term}.** {meaning}") == 1
