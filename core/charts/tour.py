@@ -140,7 +140,10 @@ def doubts(cases: Sequence[Doubted], measure: str, widest: float, palette: Palet
             ),
         )
     )
-    words = base.mark_text(align="left", dx=5, color=palette.text).encode(text="label:N")
+    # At the right edge: beside a short bar, the threshold would run through them.
+    words = base.mark_text(align="right", dx=-4, color=palette.text).encode(
+        x=alt.value("width"), text="label:N"
+    )
     words.data = data.assign(
         label=[
             f"{'answers' if c.answers else 'abstains'}{'' if c.answers == c.right else ': wrong!'}"

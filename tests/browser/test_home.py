@@ -1,6 +1,8 @@
 """The page "Home" as a person uses it."""
 
+import os
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -9,6 +11,8 @@ from core.studies.tour import EXAMPLES, SHORT
 from tests.browser.server import at_rest, go_to, question_of, too_wide
 
 pytestmark = pytest.mark.browser
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 ANSWERS, TURNED, DOUBTS = range(3)  # the pictures, from the top
 
@@ -114,3 +118,7 @@ def test_fits_the_screen(address, open_page, scheme, width, height):
     for step in range(3):
         box = picture(page, step).bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= width
+    if os.environ.get("BELIEVE_SCREENSHOTS") and (width, scheme) == (1280, "light"):
+        page.set_viewport_size({"width": 1280, "height": 1180})
+        at_rest(page)
+        page.screenshot(path=DOCS / "home-wide-light.png")
