@@ -26,8 +26,8 @@ def test_a_stopped_training_run_goes_on_where_it_was(tmp_path, monkeypatch):
 
     torch.set_num_threads(1)
     monkeypatch.setattr(train, "CHECKPOINT_EVERY", 4)
-    whole, _ = train.train(seed=3, checkpoint=tmp_path / "whole.pt", limit=8)
+    whole, *_ = train.train(seed=3, checkpoint=tmp_path / "whole.pt", limit=8)
     train.train(seed=3, checkpoint=tmp_path / "parts.pt", limit=4)
-    parts, _ = train.train(seed=3, checkpoint=tmp_path / "parts.pt", limit=8)
+    parts, *_ = train.train(seed=3, checkpoint=tmp_path / "parts.pt", limit=8)
     for a, b in zip(whole.parameters(), parts.parameters(), strict=True):
         torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-4)
