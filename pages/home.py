@@ -35,7 +35,7 @@ def answers() -> None:
                 "about a country that does not exist, and one has many right answers. "
                 "**Could you tell which from the bars alone?**"
             )
-            chosen = st.segmented_control(
+            chosen = st.pills(
                 "Ask it",
                 list(SHORT),
                 default="Known",
