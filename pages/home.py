@@ -1,6 +1,7 @@
 """Home: the idea in three steps, live, for somebody who has never heard of entropy."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.charts import tour as charts
 from core.studies.tour import EXAMPLES, MEASURES, SHORT, TIMES, contradict, doubts, widest
@@ -26,80 +27,77 @@ def home() -> None:
 
 def answers() -> None:
     """Step one: everything gets an answer."""
-    with st.container(border=True, key="step_answers"):
-        words, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
-        with words:
-            st.header("1. The model answers", anchor=False)
-            st.markdown(
-                "Whatever you ask, a language model has an answer. One of these questions is "
-                "about a country that does not exist, and one has many right answers. "
-                "**Could you tell which from the bars alone?**"
-            )
-            chosen = st.pills(
-                "Ask it",
-                list(SHORT),
-                default="Known",
-                format_func=SHORT.__getitem__,
-                key="asked",
-                required=True,
-                wrap=True,
-            )
-            st.text(EXAMPLES[chosen])
-            _behind(chosen)
-        with picture:
-            found = example(chosen)
-            figures.draw(
-                charts.answers(found, figures.palette()),
-                key="answers",
-                alt_text=charts.answers_alt(found),
-            )
+    words, picture = _step("answers")
+    with words:
+        st.header("1. The model answers", anchor=False)
+        st.markdown(
+            "Whatever you ask, a language model has an answer. One of these questions is "
+            "about a country that does not exist, and one has many right answers. "
+            "**Could you tell which from the bars alone?**"
+        )
+        chosen = st.pills(
+            "Ask it",
+            list(SHORT),
+            default="Known",
+            format_func=SHORT.__getitem__,
+            key="asked",
+            required=True,
+            wrap=True,
+        )
+        st.text(EXAMPLES[chosen])
+        _behind(chosen)
+    with picture:
+        found = example(chosen)
+        figures.draw(
+            charts.answers(found, figures.palette()),
+            key="answers",
+            alt_text=charts.answers_alt(found),
+        )
 
 
 def contradiction() -> None:
     """Step two: what it knows stays, what it half knows turns."""
-    with st.container(border=True, key="step_contradiction"):
-        words, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
-        with words:
-            st.header("2. Tell it that somebody said otherwise", anchor=False)
-            st.markdown(
-                "Before it answers, the model is told a wrong answer, as often as you like. "
-                "**What it knows stays. What it half knows turns.**"
-            )
-            times = st.select_slider("How often it is told", TIMES, 0, key="times")
-            _behind("Half known")
-        with picture:
-            cases = contradict(times, model("embedded"))
-            figures.draw(
-                charts.turned(cases, figures.palette()),
-                key="turned",
-                alt_text=charts.turned_alt(cases),
-            )
+    words, picture = _step("contradiction")
+    with words:
+        st.header("2. Tell it that somebody said otherwise", anchor=False)
+        st.markdown(
+            "Before it answers, the model is told a wrong answer, as often as you like. "
+            "**What it knows stays. What it half knows turns.**"
+        )
+        times = st.select_slider("How often it is told", TIMES, 0, key="times")
+        _behind("Half known")
+    with picture:
+        cases = contradict(times, model("embedded"))
+        figures.draw(
+            charts.turned(cases, figures.palette()),
+            key="turned",
+            alt_text=charts.turned_alt(cases),
+        )
 
 
 def many_answers() -> None:
     """Step three: many right answers spread without turning, and only entropy is fooled."""
-    with st.container(border=True, key="step_many"):
-        words, picture = st.columns([2, 3], gap="large", vertical_alignment="center")
-        with words:
-            st.header("3. Many right answers are no doubt", anchor=False)
-            st.markdown(
-                "*Entropy* measures how much the answers differ, and takes a yellow fruit for "
-                "ignorance. *Mutual information* measures how much telling one changes the next. "
-                "**Only that tells “many answers” from “no idea”.**"
-            )
-            measure = st.segmented_control(
-                "Measure doubt by", list(MEASURES), default="Entropy", key="measure", required=True
-            )
-            st.caption("Dashed line: the threshold. Above it, the answer is withheld.")
-            _behind("Many answers")
-        with picture:
-            found = {name: example(name) for name in SHORT}
-            cases = doubts(MEASURES[measure], found)
-            figures.draw(
-                charts.doubts(cases, measure, widest(found), figures.palette()),
-                key="doubts",
-                alt_text=charts.doubts_alt(cases, measure),
-            )
+    words, picture = _step("many")
+    with words:
+        st.header("3. Many right answers are no doubt", anchor=False)
+        st.markdown(
+            "*Entropy* measures how much the answers differ, and takes a yellow fruit for "
+            "ignorance. *Mutual information* measures how much telling one changes the next. "
+            "**Only that tells “many answers” from “no idea”.**"
+        )
+        measure = st.segmented_control(
+            "Measure doubt by", list(MEASURES), default="Entropy", key="measure", required=True
+        )
+        st.caption("Dashed line: the threshold. Above it, the answer is withheld.")
+        _behind("Many answers")
+    with picture:
+        found = {name: example(name) for name in SHORT}
+        cases = doubts(MEASURES[measure], found)
+        figures.draw(
+            charts.doubts(cases, measure, widest(found), figures.palette()),
+            key="doubts",
+            alt_text=charts.doubts_alt(cases, measure),
+        )
 
 
 def onward() -> None:
@@ -110,6 +108,12 @@ def onward() -> None:
         if st.button("What can I ask?", key="catalogue"):
             st.switch_page(frame.questions())
         glossary.button()
+
+
+def _step(name: str) -> list[DeltaGenerator]:
+    """Return a step's two columns: words and picture; below each other on a phone."""
+    step = st.container(border=True, key=f"step_{name}")
+    return step.columns([2, 3], gap="large", vertical_alignment="center")
 
 
 def _behind(name: str) -> None:

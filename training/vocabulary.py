@@ -1,9 +1,9 @@
-"""The embedded model's vocabulary: whole words for answers, bytes underneath for the rest.
+"""The embedded model's vocabulary: whole words where they are common, bytes underneath.
 
 Byte-level BPE (the `tokenizers` library), trained on the world's own words, so that any
-typed text can be encoded, an answer is mostly one token a word, and a name the model has
-never seen falls into small pieces. The prompt family's fixed phrases are single tokens:
-a prompt with a hundred repetitions stays near 420 tokens.
+typed text can be encoded, an answer is a few tokens, often one a word, and a name the model
+has never seen falls into small pieces. The prompt family's fixed phrases are single tokens:
+a prompt with a hundred repetitions has three to seven hundred.
 """
 
 from __future__ import annotations

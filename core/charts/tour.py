@@ -146,7 +146,7 @@ def doubts(cases: Sequence[Doubted], measure: str, widest: float, palette: Palet
     )
     words.data = data.assign(
         label=[
-            f"{'answers' if c.answers else 'abstains'}{'' if c.answers == c.right else ': wrong!'}"
+            f"{'answers' if c.answers else 'abstains'}{'' if c.well_decided else ': wrong!'}"
             for c in cases
         ]
     )
@@ -166,7 +166,7 @@ def doubts_alt(cases: Sequence[Doubted], measure: str) -> str:
 
 
 def _decision(case: Doubted) -> str:
-    return "decides well" if case.answers == case.right else "decides badly"
+    return "decides well" if case.well_decided else "decides badly"
 
 
 def _names() -> alt.Axis:

@@ -8,14 +8,12 @@ default threshold, all of them found on the same questions for the same error
 
 from __future__ import annotations
 
-import functools
-import json
 from dataclasses import dataclass
 
 from core.data import truth
 from core.data.world import Fact
 from core.studies.inspection import Inspection
-from core.studies.verdict import DEFAULTS_FILE, Decision
+from core.studies.verdict import Decision, default_thresholds
 from core.uncertainty.scores import SCORES
 
 WORLD_OF = "embedded"  # the one model that was taught this world, and nothing else
@@ -57,13 +55,6 @@ class Judgement:
 
     fact: Fact
     scores: tuple[Judged, ...]
-
-
-@functools.cache
-def default_thresholds() -> dict[str, float]:
-    """Return the default threshold of every score's doubt, by the keys of `SCORES`."""
-    found = json.loads(DEFAULTS_FILE.read_text(encoding="utf-8"))["thresholds"]
-    return {name: float(found[name]) for name in SCORES}
 
 
 def judge(inspection: Inspection) -> Judgement | None:

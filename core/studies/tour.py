@@ -14,7 +14,7 @@ import numpy as np
 from core import prompts
 from core.language_models.base import LanguageModel
 from core.studies.inspection import Inspection
-from core.studies.judgement import default_thresholds
+from core.studies.verdict import default_thresholds
 
 EXAMPLES: Final = {
     "Known": "What is the capital of France?",
@@ -100,6 +100,11 @@ class Doubted:
     def answers(self) -> bool:
         """Whether the measure would let the answer pass."""
         return self.value < self.threshold
+
+    @property
+    def well_decided(self) -> bool:
+        """Whether it lets a right answer pass, or withholds a wrong one."""
+        return self.answers == self.right
 
 
 def doubts(measure: str, inspections: dict[str, Inspection]) -> tuple[Doubted, ...]:

@@ -65,6 +65,13 @@ def default_threshold() -> Threshold:
     return Threshold(found["threshold"], found["least_mass"], found["score"], found["origin"])
 
 
+@functools.cache
+def default_thresholds() -> dict[str, float]:
+    """Return the default threshold of every score's doubt, by the keys of `SCORES`."""
+    found = json.loads(DEFAULTS_FILE.read_text(encoding="utf-8"))["thresholds"]
+    return {name: float(found[name]) for name in SCORES}
+
+
 def enough_seen(sampled_mass: float, clusters: int, least_mass: float) -> bool:
     """Say whether a score over what was sampled means anything.
 

@@ -8,9 +8,15 @@ import pytest
 
 from core.data import truth
 from core.studies.inspection import read, run
-from core.studies.judgement import WORLD_OF, default_thresholds, judge
+from core.studies.judgement import WORLD_OF, judge
 from core.studies.recording import Request
-from core.studies.verdict import DEFAULTS_FILE, Decision, Threshold, default_threshold
+from core.studies.verdict import (
+    DEFAULTS_FILE,
+    Decision,
+    Threshold,
+    default_threshold,
+    default_thresholds,
+)
 from core.uncertainty.scores import SCORES
 from tests.fakes import TableModel, falling, words
 

@@ -10,7 +10,6 @@ from core.data import truth
 from core.data.world import Band
 from core.language_models.base import Capabilities, LanguageModel
 from core.studies.inspection import run
-from core.studies.judgement import default_thresholds
 from core.studies.recording import Request
 from core.studies.tour import (
     CONTRADICTED,
@@ -23,6 +22,7 @@ from core.studies.tour import (
     doubts,
     widest,
 )
+from core.studies.verdict import default_thresholds
 from core.uncertainty.scores import SCORES
 from tests.fakes import TableModel
 
