@@ -3,13 +3,17 @@ PYTHON ?= python3
 
 VENV  := .venv
 LOCAL := .venv-local
+PEERS := .venv-peers
 # A stamp says that an environment holds what its requirements file asks for.
 DEMO_READY  := $(VENV)/.demo-ready
 TEST_READY  := $(VENV)/.test-ready
 LOCAL_READY := $(LOCAL)/.local-ready
+PEERS_READY := $(PEERS)/.peers-ready
 
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
-BENCHMARKS  := $(filter-out _%,$(basename $(notdir $(wildcard benchmarks/*.py))))
+# Measured against other software, in an environment that has it.
+BESIDE_PEERS := calibration
+BENCHMARKS  := $(filter-out _% $(BESIDE_PEERS),$(basename $(notdir $(wildcard benchmarks/*.py))))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-local lint bench train train-seeds browser
@@ -36,15 +40,18 @@ lint: $(TEST_READY) ## check style, types and the floors of the house
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports --no-logo
 
-bench: $(TEST_READY) ## run every benchmark, one after the other
+bench: $(TEST_READY) $(PEERS_READY) ## run every benchmark, one after the other
 	@for name in $(BENCHMARKS); do \
 	  echo "== $$name"; $(VENV)/bin/python -m benchmarks.$$name || exit 1; \
+	done
+	@for name in $(BESIDE_PEERS); do \
+	  echo "== $$name"; $(PEERS)/bin/python -m benchmarks.$$name || exit 1; \
 	done
 
 train: $(LOCAL_READY) ## train the embedded model anew, with all that is measured on it
 	$(LOCAL)/bin/python -m training.train
 	$(LOCAL)/bin/python -m training.reference
-	$(LOCAL)/bin/python -m benchmarks.default_threshold --write
+	$(LOCAL)/bin/python -m benchmarks.default_policy --write
 
 train-seeds: $(LOCAL_READY) ## train three seeds below build/ and write the model card
 	for seed in 1 2 3; do \
@@ -72,7 +79,12 @@ $(LOCAL_READY): requirements/local.txt requirements/dev.txt requirements.txt | $
 	@$(LOCAL)/bin/python $(PIP_INSTALL) -r requirements/local.txt
 	@touch $@
 
-$(VENV)/bin/python $(LOCAL)/bin/python:
+$(PEERS_READY): requirements/bench.txt | $(PEERS)/bin/python
+	@echo "Installing what the benchmarks compare with into $(PEERS) ..."
+	@$(PEERS)/bin/python $(PIP_INSTALL) -r requirements/bench.txt
+	@touch $@
+
+$(VENV)/bin/python $(LOCAL)/bin/python $(PEERS)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Believe needs Python 3.11 or newer: install it, or name it with make PYTHON=/path/to/python3." >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \

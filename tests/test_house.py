@@ -56,6 +56,8 @@ MARKDOWN = {
     **dict.fromkeys(
         ["expander", "popover", "status", "spinner", "button", "checkbox", "toggle"], 1
     ),
+    **dict.fromkeys(["slider", "selectbox", "multiselect", "text_input", "number_input"], 1),
+    **dict.fromkeys(["file_uploader", "download_button", "link_button", "text_area"], 1),
     **dict.fromkeys(["radio", "pills", "segmented_control"], 2),
     "tabs": 1,
     "metric": 3,
@@ -272,7 +274,7 @@ def files_of_the_project() -> list[Path]:
         done = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True)
         paths = [ROOT / os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
     except (OSError, subprocess.CalledProcessError):
-        hidden = {".git", ".venv", ".venv-local", "build"}
+        hidden = {".git", ".venv", ".venv-local", ".venv-peers", "build"}
         paths = [p for p in ROOT.rglob("*") if not hidden & set(p.relative_to(ROOT).parts)]
     return [path for path in paths if path.is_file()]
 
@@ -412,6 +414,8 @@ def test_screen_rule_is_content() -> None:
         "st.metric('Answer', value=answer)",
         "st.radio('Answer', answers)",
         "st.button('Ask', help=query)",
+        "st.slider(f'Threshold of {column}', 0, 1)",
+        "st.selectbox(column, options)",
         "TITLE = load()\nst.title(TITLE)",
         "TABLE = {'a': 'Ours'}\nTABLE['b'] = answer\nst.title(TABLE['b'])",
         "LINES = []\nLINES.append(answer)\nst.title(LINES[0])",

@@ -1,0 +1,189 @@
+"""Our Learn-then-Test against MAPIE's: ``PYTHONPATH=. python -m benchmarks.calibration``.
+
+MAPIE has an environment of its own (requirements/bench.txt). Both get the same rows and give
+the same guarantee: with 90 % confidence, a precision of 90 % or more among the answered, by
+fixed-sequence testing of every distinct score. Timed is the same work only: MAPIE's
+`calibrate` on predictions that are there already, and `learn_then_test` on the scores. The
+exit status is 1 if a target is missed.
+
+Three things of MAPIE 1.6 to know:
+
+- It begins at the strictest candidate whatever that is. One answered query can certify
+  nothing, so of *all* distinct scores it certifies none; it is given those from our start on.
+- It counts errors as ⌈n · (1 − precision)⌉, which float error turns into one more for many
+  pairs of counts: its p-values are then too large, which is safe, and its walk may stop early.
+- A candidate that accepts nobody makes its p-value NaN, which stops the walk; none is given.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import tracemalloc
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.abstention.blocks import blocks
+from core.abstention.thresholds import (
+    EARLIEST_SHARE,
+    Threshold,
+    fewest_labels,
+    labels_for_power,
+    learn_then_test,
+    p_values,
+)
+
+try:
+    from mapie.risk_control import BinaryClassificationController, precision
+except ImportError:
+    BinaryClassificationController = precision = None
+
+TARGET_ERROR, CONFIDENCE = 0.1, 0.9
+LEAST_SPEED_UP = 100  # at the largest size that is compared
+#: Sorting costs a logarithm, and a million rows no longer fit the processor's caches;
+#: quadratic cost would make this ratio a hundred.
+GREATEST_GROWTH_PER_ROW = 4
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Distinct confidences in (0, 1), and whether the answers are right."""
+
+    confidences: NDArray[np.float64]
+    correct: NDArray[np.bool_]
+
+    def ours(self) -> Threshold:
+        """Certify with Believe; a doubt is the negative of a confidence."""
+        found = learn_then_test(
+            -self.confidences, self.correct, target_error=TARGET_ERROR, confidence=CONFIDENCE
+        )
+        if not isinstance(found, Threshold):
+            raise AssertionError(found.reason)
+        return found
+
+    def controller(self, candidates: NDArray[np.float64]):
+        """Return MAPIE's controller, which finds its predictions ready."""
+        predictions = np.stack([1 - self.confidences, self.confidences], axis=1)
+        return BinaryClassificationController(
+            predict_function=lambda _: predictions,
+            risk=precision,
+            target_level=1 - TARGET_ERROR,
+            confidence_level=CONFIDENCE,
+            list_predict_params=candidates,
+            fwer_method="fixed_sequence",
+        )
+
+    def mapies(self, candidates: NDArray[np.float64]):
+        """Certify with MAPIE; it warns that a risk on real rows is not monotonic."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self.controller(candidates).calibrate(self.confidences, self.correct)
+
+
+def rows(count: int) -> Rows:
+    """Return rows of which the surer two thirds are right nine times in ten."""
+    rng = np.random.default_rng(0)
+    doubts = (rng.permutation(count) + 0.5) / count
+    return Rows(1 - doubts, rng.random(count) >= 0.3 * doubts)
+
+
+def from_our_start(data: Rows) -> NDArray[np.float64]:
+    """Return the confidences, rising, up to the one at which our tests begin."""
+    count = len(data.confidences)
+    powerful = labels_for_power(TARGET_ERROR / 2, TARGET_ERROR, CONFIDENCE) or count
+    start = max(fewest_labels(TARGET_ERROR, CONFIDENCE), min(powerful, EARLIEST_SHARE * count))
+    return np.sort(data.confidences)[: count - int(np.ceil(start)) + 1]
+
+
+# --------------------------------------------------------------------------- measuring
+
+
+def best_of(repetitions: int, work: Callable[[], object]) -> float:
+    """Return the least wall time of `work`, in seconds: what disturbs it only ever adds."""
+    times = []
+    for _ in range(repetitions):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def peak(work: Callable[[], object]) -> int:
+    """Return the most bytes that `work` holds at once, as Python and NumPy report them."""
+    tracemalloc.start()
+    work()
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most
+
+
+def agreement(data: Rows, candidates: NDArray[np.float64]) -> bool:
+    """Say whether both answer the same rows; MAPIE may answer fewer, never more."""
+    ours, mapies = data.ours(), data.mapies(candidates)
+    # MAPIE answers a confidence at or above its threshold.
+    answered = int(np.count_nonzero(data.confidences >= mapies.best_predict_param))
+    known = blocks(-data.confidences, data.correct)
+    tested = slice(len(data.confidences) - len(candidates), None)
+    exact = p_values(known.answered[tested], known.errors[tested], TARGET_ERROR)[::-1]
+    off = np.abs(mapies.p_values[:, 0] - exact) > 1e-9
+    print(f"  answered: ours {ours.answered:,}, MAPIE {answered:,}; p-values of MAPIE that are "
+          f"off: {off.sum():,} of {len(off):,}, each too large: "
+          f"{bool((mapies.p_values[off, 0] > exact[off]).all())}")  # fmt: skip
+    if answered == ours.answered:
+        return True
+    # Where it stopped must be where its own p-value is off.
+    stopped = len(candidates) - (answered - known.answered[tested][0]) - 2
+    print(f"  MAPIE stops at {answered + 1:,} answered, where p is {exact[stopped]:.4f} and it has "
+          f"{mapies.p_values[stopped, 0]:.4f} (δ = {1 - CONFIDENCE:.1f})")  # fmt: skip
+    return answered < ours.answered and bool(off[stopped])
+
+
+def against_mapie() -> bool:
+    """1,000 and 10,000 rows with distinct scores, all of them candidates from our start on."""
+    held = True
+    for count, repetitions in ((1_000, 5), (10_000, 3)):
+        data = rows(count)
+        candidates = from_our_start(data)
+        slow = best_of(repetitions, partial(data.mapies, candidates))
+        fast = best_of(50, data.ours)
+        large, small = peak(partial(data.mapies, candidates)), peak(data.ours)
+        print(f"{count:>9,} rows, {len(candidates):,} candidates: MAPIE takes {slow / fast:,.0f} "
+              f"times as long and {large / small:,.0f} times the memory (tracemalloc)")  # fmt: skip
+        held &= agreement(data, candidates)
+    speed_up = slow / fast
+    whole = rows(1_000)
+    none = whole.mapies(np.sort(whole.confidences)).best_predict_param is None
+    print(f"With all 1,000 scores as candidates MAPIE certifies {'nothing' if none else 'some'}.")
+    print(f"At {count:,} rows {speed_up:,.0f} times as quick (at least {LEAST_SPEED_UP}).")
+    return held and speed_up >= LEAST_SPEED_UP
+
+
+def growth() -> bool:
+    """Ours alone, from ten thousand to a million rows with distinct scores."""
+    each = {}
+    for count in (10**4, 10**5, 10**6):
+        data = rows(count)
+        each[count] = best_of(20 if count < 10**6 else 5, data.ours) / count
+    first = each[10**4]
+    ratios = "   ".join(f"{count:>9,}: {seconds / first:.2f}" for count, seconds in each.items())
+    print(f"Time per row of ours, in that at 10,000:  {ratios}   "
+          f"(at most {GREATEST_GROWTH_PER_ROW})")  # fmt: skip
+    return max(each.values()) / first <= GREATEST_GROWTH_PER_ROW
+
+
+def main() -> int:
+    """Run everything; return 0 if every target is met, else 1."""
+    if BinaryClassificationController is None:
+        sys.exit("This comparison needs MAPIE: requirements/bench.txt says how to install it.")
+    met = [against_mapie(), growth()]
+    print("All targets met." if all(met) else "A target was missed.")
+    return 0 if all(met) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

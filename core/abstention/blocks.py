@@ -1,0 +1,103 @@
+"""Queries in the order in which a growing threshold answers them, tied doubts together.
+
+A threshold answers every query whose doubt is below it, so queries of the same doubt are
+answered together or not at all. Mutual information makes many exact zeros; splitting them
+by the order of rows would invent an order that no threshold can follow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The distinct doubts in rising order, with what answering up to each would mean.
+
+    Attributes
+    ----------
+    doubts : ndarray of shape (b,)
+        The distinct doubts, rising. Missing and infinite ones are left out: they are never
+        answered, as no λ is above them.
+    answered, errors : ndarray of shape (b,)
+        How many queries have at most this doubt, and how many of these are wrong.
+    queries : int
+        All rows, those without a doubt that could be answered included.
+    """
+
+    doubts: NDArray[np.float64]
+    answered: NDArray[np.int64]
+    errors: NDArray[np.int64]
+    queries: int
+
+    @property
+    def scored(self) -> int:
+        """How many queries have a finite score."""
+        return int(self.answered[-1]) if len(self.answered) else 0
+
+    def threshold_after(self, block: int) -> float:
+        """Return λ midway between a block's doubt and the next one; ∞ after the last.
+
+        Answering "doubt < λ" then answers this block and all before it, and no other.
+        """
+        if block + 1 == len(self.doubts):
+            return float("inf")
+        here, following = self.doubts[block], self.doubts[block + 1]
+        middle = here / 2 + following / 2
+        # Two neighbouring floats have nothing between them, and −∞ has no middle.
+        return float(middle if here < middle <= following else following)
+
+
+def blocks(doubts: ArrayLike, correct: ArrayLike) -> Blocks:
+    """Sort queries by doubt and count, per distinct doubt, the answered and the wrong.
+
+    Parameters
+    ----------
+    doubts : array_like of shape (n,)
+        Larger means "doubt more"; NaN is missing, and an infinite doubt as good as missing.
+    correct : array_like of shape (n,)
+        Whether the answer that this score serves is right: booleans, or 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        When the shapes differ, or a correctness is neither 0 nor 1.
+    """
+    doubt, wrong = checked(doubts, correct)
+    answerable = doubt < np.inf
+    return _counted(doubt[answerable], wrong[answerable], len(doubt))
+
+
+def all_blocks(doubts: ArrayLike, correct: ArrayLike) -> Blocks:
+    """Count as `blocks` does, with all that is never answered as one last block."""
+    doubt, wrong = checked(doubts, correct)
+    return _counted(np.where(np.isnan(doubt), np.inf, doubt), wrong, len(doubt))
+
+
+def _counted(doubt: NDArray[np.float64], wrong: NDArray[np.int64], queries: int) -> Blocks:
+    order = np.argsort(doubt, kind="stable")
+    doubt, wrong = doubt[order], wrong[order]
+    last = np.flatnonzero(np.append(doubt[1:] != doubt[:-1], len(doubt) > 0))
+    return Blocks(doubt[last], last + 1, np.cumsum(wrong)[last], queries)
+
+
+def checked(doubts: ArrayLike, correct: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return doubts as floats and the wrong ones as 1, or say what is amiss.
+
+    Raises
+    ------
+    ValueError
+        When the shapes differ, or a correctness is neither 0 nor 1.
+    """
+    doubt, right = np.asarray(doubts, float), np.asarray(correct)
+    if doubt.ndim != 1 or doubt.shape != right.shape:
+        raise ValueError(
+            f"Give one correctness for every score: there are {doubt.shape} scores and "
+            f"{right.shape} labels."
+        )
+    if not np.isin(right, (0, 1)).all():
+        raise ValueError("Correctness must be 1 (right) or 0 (wrong) in every row.")
+    return doubt, 1 - right.astype(np.int64)

@@ -1,0 +1,201 @@
+"""What abstaining costs and what it saves, as curves and as numbers.
+
+All of it is computed over distinct doubts: tied queries are answered together, and where a
+number depends on the order of tied queries it is the mean over all orders. A missing doubt
+(NaN) is the largest of all.
+
+References
+----------
+.. [1] Y. Abbasi Yadkori, I. Kuzborskij, A. György, C. Szepesvári: To Believe or Not to
+   Believe Your LLM, 2024, arXiv 2406.02543, Section 6 (precision, recall, entropy bins).
+.. [2] Y. Geifman, R. El-Yaniv: Selective Classification for Deep Neural Networks, 2017,
+   arXiv 1705.08500 (risk–coverage).
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from core.abstention.blocks import all_blocks, blocks, checked
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What every possible threshold does; one entry per distinct doubt, from strict to loose.
+
+    Attributes
+    ----------
+    doubts : ndarray of shape (b,)
+        The largest doubt that is still answered.
+    answered, errors : ndarray of shape (b,)
+    queries : int
+        All queries, those with a missing doubt included.
+    """
+
+    doubts: NDArray[np.float64]
+    answered: NDArray[np.int64]
+    errors: NDArray[np.int64]
+    queries: int
+
+    @property
+    def coverage(self) -> NDArray[np.float64]:
+        """The share of all queries that is answered: recall, in the paper's sense [1]_."""
+        return self.answered / self.queries
+
+    @property
+    def selective_error(self) -> NDArray[np.float64]:
+        """The share of wrong ones among the answered: risk."""
+        return self.errors / self.answered
+
+    @property
+    def precision(self) -> NDArray[np.float64]:
+        """The share of right ones among the answered."""
+        return 1 - self.selective_error
+
+    def band(self, confidence: float = 0.9) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the two-sided Clopper–Pearson interval of the risk at every point.
+
+        It holds at each point by itself, not for the curve as a whole.
+        """
+        tail = (1 - confidence) / 2
+        right = self.answered - self.errors
+        lower = np.zeros(len(right))
+        upper = np.ones(len(right))
+        some, not_all = self.errors > 0, right > 0
+        lower[some] = special.betaincinv(self.errors[some], right[some] + 1, tail)
+        upper[not_all] = special.betaincinv(self.errors[not_all] + 1, right[not_all], 1 - tail)
+        return lower, upper
+
+    def thinned(self, points: int = 400) -> Curve:
+        """Return the curve with at most about so many points, for drawing only.
+
+        The first, the last and evenly spread shares are kept, and each kept point is exact.
+        """
+        if len(self.doubts) <= points:
+            return self
+        at = np.linspace(self.answered[0], self.answered[-1], points)
+        keep = np.unique(np.searchsorted(self.answered, at))
+        return Curve(self.doubts[keep], self.answered[keep], self.errors[keep], self.queries)
+
+
+def curve(scores: ArrayLike, correct: ArrayLike) -> Curve:
+    """Return the risk–coverage curve [2]_, which is the paper's precision–recall curve [1]_.
+
+    Its first point is the smallest block that can be answered: with M.I. that is often all
+    the exact zeros at once. Parameters as in `core.abstention.blocks.blocks`.
+    """
+    known = blocks(scores, correct)
+    return Curve(known.doubts, known.answered, known.errors, known.queries)
+
+
+def aurc(scores: ArrayLike, correct: ArrayLike) -> float:
+    """Return the area under the risk–coverage curve, in [0, 1]; lower is better.
+
+    The mean, over answering the 1, 2, … n surest queries, of the share of wrong ones among
+    them; the mean over all orders of tied queries.
+    """
+    known = all_blocks(scores, correct)
+    if not known.queries:
+        return float("nan")
+    # Within a tie, the expected number of errors grows in a straight line.
+    position = np.arange(1, known.queries + 1)
+    errors = np.interp(position, np.append(0, known.answered), np.append(0, known.errors))
+    return float(np.mean(errors / position))
+
+
+def auroc(scores: ArrayLike, correct: ArrayLike) -> float:
+    """Return how well a doubt finds wrong answers, in [0, 1]; NaN where all are of one kind.
+
+    The probability that a wrong answer has a larger doubt than a right one, equal doubts
+    counting half.
+    """
+    known = all_blocks(scores, correct)
+    bad = np.diff(known.errors, prepend=0)
+    good = np.diff(known.answered, prepend=0) - bad
+    if not bad.sum() or not good.sum():
+        return float("nan")
+    below = np.cumsum(good) - good / 2
+    return float(bad @ below / (bad.sum() * good.sum()))
+
+
+@dataclass(frozen=True)
+class Bin:
+    """What a threshold does to the queries of one kind.
+
+    Attributes
+    ----------
+    name : str
+        An interval such as "0.5–1.0", or a source.
+    queries, answered, errors : int
+    """
+
+    name: str
+    queries: int
+    answered: int
+    errors: int
+
+    @property
+    def recall(self) -> float:
+        """The share answered, in the paper's sense."""
+        return self.answered / self.queries if self.queries else float("nan")
+
+    @property
+    def error(self) -> float:
+        """The share of wrong ones among the answered; NaN where none is."""
+        return self.errors / self.answered if self.answered else float("nan")
+
+
+ENTROPY_EDGES = (0.5, 1.0, 1.5, 2.0)  # nats; ten samples have an entropy of at most 2.3
+
+
+def by_entropy(
+    entropies: ArrayLike, scores: ArrayLike, correct: ArrayLike, threshold: float
+) -> list[Bin]:
+    """Return recall and error by the entropy of the model's answers: the paper's test [1]_.
+
+    A score that takes many right answers for doubt answers nothing where entropy is high.
+
+    Parameters
+    ----------
+    entropies : array_like of shape (n,)
+        Semantic entropies, nats. Queries without one are left out.
+    scores, correct : array_like of shape (n,)
+    threshold : float
+        λ of the score.
+    """
+    entropy = np.asarray(entropies, float)
+    at = np.digitize(entropy, ENTROPY_EDGES)
+    edges = ENTROPY_EDGES
+    names = [
+        f"below {edges[0]}",
+        *(f"{a} to {b}" for a, b in itertools.pairwise(edges)),
+        f"{edges[-1]} or more",
+    ]
+    kind = np.array([*names, ""], object)[np.where(np.isnan(entropy), len(names), at)]
+    bins = by_kind(kind, scores, correct, threshold)
+    return [b for name in names for b in bins if b.name == name]
+
+
+def by_kind(kinds: ArrayLike, scores: ArrayLike, correct: ArrayLike, threshold: float) -> list[Bin]:
+    """Return what a threshold does to the queries of each kind, such as each source.
+
+    A guarantee holds for the mix it was calibrated on; this shows how the parts differ.
+    """
+    doubt, wrong = checked(scores, correct)
+    names, at = np.unique(np.asarray(kinds, str), return_inverse=True)
+    answered = doubt < threshold  # a missing doubt is not below anything
+    return [
+        Bin(str(name), int(q), int(a), int(e))
+        for name, q, a, e in zip(
+            names,
+            np.bincount(at, minlength=len(names)),
+            np.bincount(at, answered, minlength=len(names)),
+            np.bincount(at, answered * wrong, minlength=len(names)),
+            strict=True,
+        )
+    ]

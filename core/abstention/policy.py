@@ -1,0 +1,378 @@
+"""An abstention policy: a threshold, what it promises, and the only pipeline it holds for.
+
+A λ means nothing by itself. The same question asked of another model, with more samples or
+another similarity, has another score; a guarantee for one says nothing about the other. So
+a policy carries its pipeline and refuses to decide for a different one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Final
+
+FORMAT: Final = "believe-policy"
+VERSION: Final = 1
+
+GUARANTEES: Final = {
+    "ltt": "Learn-then-Test",
+    "crc": "conformal risk control",
+    "empirical": "the empirical rule",
+    "by hand": "chosen by hand",
+}
+
+
+class PolicyError(ValueError):
+    """A policy that cannot be read or used; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Everything that a score depends on besides the query.
+
+    Attributes
+    ----------
+    model, revision : str
+        Which model, and exactly which weights.
+    prompt : str
+        A fingerprint of the prompt templates.
+    samples : int
+        k.
+    temperature : float
+        Of the sampling.
+    similarity : str
+        How answers are compared.
+    tau : float
+        The similarity above which two answers count as one.
+    gamma_1, gamma_2 : float
+        Stabilisation of the mutual information.
+    estimator : str
+        How the score is computed.
+    least_mass : float
+        The sampled mass below which nothing is answered, in [0, 1].
+    """
+
+    model: str
+    revision: str
+    prompt: str
+    samples: int
+    temperature: float
+    similarity: str
+    tau: float
+    gamma_1: float
+    gamma_2: float
+    estimator: str
+    least_mass: float
+
+    def differences(self, other: Pipeline) -> list[str]:
+        """Return one phrase for every field in which another pipeline differs."""
+        return [
+            f"{_NAMES[f.name]} {_shown(getattr(other, f.name))} instead of "
+            f"{_shown(getattr(self, f.name))}"
+            for f in fields(self)
+            if getattr(self, f.name) != getattr(other, f.name)
+        ]
+
+
+_NAMES: Final = {
+    "model": "model",
+    "revision": "revision",
+    "prompt": "prompt template",
+    "samples": "k",
+    "temperature": "temperature",
+    "similarity": "similarity",
+    "tau": "τ",
+    "gamma_1": "γ₁",
+    "gamma_2": "γ₂",
+    "estimator": "estimator",
+    "least_mass": "least sampled mass",
+}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """When to answer, what that promises, and for what.
+
+    Attributes
+    ----------
+    score : str
+        The name of the score whose doubt is compared with λ.
+    threshold : float
+        λ, in the unit of the doubt; infinity answers whatever has a score.
+    method : str
+        A key of `GUARANTEES`: how λ was found.
+    target_error : float
+        α, in (0, 1).
+    confidence : float or None
+        1 − δ; None where the method has none.
+    upper_bound : float or None
+        Of the bounded error; None where nothing is bounded.
+    labels, answered, errors : int
+        The labelled queries, and what this λ did to them.
+    data : str
+        SHA-256 of the labelled file.
+    pipeline : Pipeline or None
+        None when the scores come from somewhere unknown: then it decides nothing here.
+    larger_is_surer : bool
+        Whether the score is a confidence: its doubt, and λ, are then of its negative.
+    scores_tried : int
+        Among how many scores this one was chosen, δ being divided by their number.
+    settings_tried : int
+        How many settings somebody had tried on the same labels by then, this one included;
+        choosing among them after looking is not paid for by anything.
+    """
+
+    score: str
+    threshold: float
+    method: str
+    target_error: float
+    confidence: float | None
+    upper_bound: float | None
+    labels: int
+    answered: int
+    errors: int
+    data: str
+    pipeline: Pipeline | None
+    larger_is_surer: bool = False
+    scores_tried: int = 1
+    settings_tried: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what no calibration could have made."""
+        if self.method not in GUARANTEES:
+            raise PolicyError(f"There is no method “{self.method}”: {', '.join(GUARANTEES)}.")
+        if not self.threshold > -math.inf:  # JSON has one word for both infinities
+            raise PolicyError("The threshold λ is not a number.")
+        if not 0 < self.target_error < 1:
+            raise PolicyError("The target error must lie between 0 and 1.")
+        if self.confidence is not None and not 0 < self.confidence < 1:
+            raise PolicyError("The confidence must lie between 0 and 1.")
+        if self.upper_bound is not None and not 0 <= self.upper_bound <= 1:
+            raise PolicyError("The upper bound must lie between 0 and 1.")
+        if not 0 <= self.errors <= self.answered <= self.labels:
+            raise PolicyError("It must be that 0 ≤ errors ≤ answered ≤ labels.")
+        if min(self.scores_tried, self.settings_tried) < 1:
+            raise PolicyError("At least one score and one setting were tried.")
+        if self.guaranteed and (self.confidence is None) != (self.method == "crc"):
+            raise PolicyError("Learn-then-Test states a confidence, risk control does not.")
+
+    @property
+    def guaranteed(self) -> bool:
+        """Whether anything is promised."""
+        return self.method in ("ltt", "crc")
+
+    @property
+    def sentence(self) -> str:
+        """The guarantee in words, or that there is none."""
+        return self._promise + self._reservation
+
+    @property
+    def _reservation(self) -> str:
+        if not self.guaranteed or self.settings_tried == 1:
+            return ""
+        return (
+            f" It is one of {self.settings_tried} settings tried on these rows; choosing among "
+            "them after looking weakens this."
+        )
+
+    @property
+    def _promise(self) -> str:
+        drawn = "for questions drawn like these and scored by the same pipeline"
+        if self.method == "ltt":
+            return (
+                f"With {_percent(self.confidence or 0)} confidence over the {self.labels:,} "
+                f"labelled rows, at most {_percent(self.target_error)} of answered questions are "
+                f"wrong, {drawn}."
+            )
+        if self.method == "crc":
+            return (
+                f"On average over draws of {self.labels:,} labelled rows, at most "
+                f"{_percent(self.target_error)} of all questions are answered and wrong, {drawn}. "
+                "This does not bound the error among the answered."
+            )
+        if self.method == "empirical":
+            return (
+                f"No guarantee: λ was chosen and judged on the same {self.labels:,} labelled rows, "
+                f"where {self.errors:,} of {self.answered:,} answered questions were wrong."
+            )
+        return (
+            f"No guarantee: λ was chosen by hand. On the {self.labels:,} labelled rows, "
+            f"{self.errors:,} of {self.answered:,} answered questions were wrong."
+        )
+
+    def moved(self, threshold: float, answered: int, errors: int) -> Policy:
+        """Return the policy with λ chosen by hand: the guarantee is gone."""
+        if threshold == self.threshold:
+            return self
+        return replace(
+            self,
+            threshold=threshold,
+            method="by hand",
+            confidence=None,
+            upper_bound=None,
+            answered=answered,
+            errors=errors,
+        )
+
+
+def decide(policy: Policy, doubt: float | None, pipeline: Pipeline) -> bool:
+    """Say whether to answer a query with this doubt.
+
+    Parameters
+    ----------
+    doubt : float or None
+        Of the policy's score; None and NaN mean abstain.
+    pipeline : Pipeline
+        What made the doubt.
+
+    Raises
+    ------
+    PolicyError
+        When the policy was calibrated for another pipeline; the message names the fields.
+    """
+    check_pipeline(policy, pipeline)
+    return doubt is not None and doubt < policy.threshold  # NaN is below nothing
+
+
+def check_pipeline(policy: Policy, pipeline: Pipeline) -> None:
+    """Raise a `PolicyError` that names every field in which a pipeline differs."""
+    if policy.pipeline is None:
+        raise PolicyError(
+            "This policy was calibrated on scores of unknown origin, so it cannot decide here. "
+            "Calibrate on scores of this pipeline."
+        )
+    different = policy.pipeline.differences(pipeline)
+    if different:
+        raise PolicyError(
+            f"This policy holds for another pipeline; here it is {'; '.join(different)}. "
+            "Go back to those settings, or calibrate for these."
+        )
+
+
+# ------------------------------------------------------------------------- in and out
+
+
+def to_dict(policy: Policy) -> dict[str, Any]:
+    """Return the policy as JSON knows it, with the guarantee in words beside the numbers."""
+    # JSON has no infinity.
+    unbounded = math.isinf(policy.threshold)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "guarantee": policy.sentence,
+        **asdict(policy),
+        "threshold": None if unbounded else policy.threshold,
+    }
+
+
+def to_json(policy: Policy) -> str:
+    """Return `to_dict` as text a person can read."""
+    return json.dumps(to_dict(policy), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def from_json(text: str | bytes) -> Policy:
+    """Read a policy, checking every field.
+
+    Raises
+    ------
+    PolicyError
+        When the text is no policy of this or an earlier version, or was damaged.
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise PolicyError(
+            "This file is not a policy: it is no JSON. Download the policy again."
+        ) from error
+    return policy_from_dict(found)
+
+
+def policy_from_dict(found: object) -> Policy:
+    """Read `to_dict`'s dictionary, checking every field; raises `PolicyError`."""
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise PolicyError("This file is not a policy of Believe. Download the policy again.")
+    version = found.get("version")
+    if type(version) is not int:  # True is an int, too
+        raise PolicyError("The policy's “version” is damaged. Download it again.")
+    if not 1 <= version <= VERSION:
+        raise PolicyError(
+            f"This policy has version {version}; versions up to {VERSION} are known here. "
+            "Update Believe, or download the policy again."
+        )
+    unbounded = found.get("threshold", 0) is None
+    values = _typed(Policy, {**found, "threshold": 0} if unbounded else found)
+    if unbounded:
+        values["threshold"] = math.inf
+    pipeline = values["pipeline"]
+    values["pipeline"] = None if pipeline is None else pipeline_from_dict(pipeline)
+    return Policy(**values)
+
+
+def pipeline_from_dict(found: object) -> Pipeline:
+    """Read a pipeline, checking every field; raises `PolicyError`."""
+    return Pipeline(**_typed(Pipeline, found))
+
+
+# What a field may hold, by its annotation.
+_KINDS: Final[dict[str, tuple[type, ...]]] = {
+    "str": (str,),
+    "int": (int,),
+    "float": (int, float),
+    "float | None": (int, float, type(None)),
+    "bool": (bool,),
+    "Pipeline | None": (dict, type(None)),
+}
+
+
+def _typed(kind: type[Policy] | type[Pipeline], found: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass out of JSON, each of the right kind."""
+    if not isinstance(found, Mapping):
+        raise PolicyError("The policy's pipeline is damaged. Download the policy again.")
+    values: dict[str, Any] = {}
+    for field in fields(kind):
+        if field.name not in found:
+            raise PolicyError(f"The policy lacks “{field.name}”. Download the policy again.")
+        value = found[field.name]
+        kinds = _KINDS[str(field.type)]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            raise _damaged(field.name)
+        if str(field.type).startswith("float") and value is not None:
+            value = _finite(field.name, value)
+        if isinstance(value, str) and not _can_be_written(value):
+            raise _damaged(field.name)
+        values[field.name] = value
+    return values
+
+
+def _finite(name: str, value: Any) -> float:
+    """Return a number as a float. JSON can hold 1e999, and whole numbers without end."""
+    try:
+        real = float(value)
+    except OverflowError:
+        real = math.inf
+    if not math.isfinite(real):
+        raise _damaged(name)
+    return real
+
+
+def _can_be_written(text: str) -> bool:
+    """Return whether a text is no torn half of a character, which JSON can spell."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _damaged(name: str) -> PolicyError:
+    return PolicyError(f"The policy's “{name}” is damaged. Download it again.")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.6g} %"  # 99.99 % must not become 100 %
+
+
+def _shown(value: str | float) -> str:
+    return f"“{value}”" if isinstance(value, str) else str(value)

@@ -1,0 +1,421 @@
+"""Turn labelled scores into a threshold λ: answer when the doubt is below it.
+
+Three ways, which promise different things:
+
+- `learn_then_test`: with a stated confidence, at most a stated share of the *answered*
+  queries is wrong. The default.
+- `conformal_risk_control`: on average over calibrations, at most a stated share of *all*
+  queries is answered and wrong.
+- `empirical`: the paper's rule (Section 6). It promises nothing.
+
+References
+----------
+.. [1] A. Angelopoulos, S. Bates, E. Candès, M. Jordan, L. Lei: Learn then Test:
+   Calibrating Predictive Algorithms to Achieve Risk Control, 2021, arXiv 2110.01052.
+.. [2] A. Angelopoulos, S. Bates, A. Fisch, L. Lei, T. Schuster: Conformal Risk Control,
+   2022, arXiv 2208.02814.
+.. [3] Y. Abbasi Yadkori, I. Kuzborskij, A. György, C. Szepesvári: To Believe or Not to
+   Believe Your LLM, 2024, arXiv 2406.02543, Sections 5 and 6.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from core.abstention.blocks import Blocks, blocks
+
+POWER = 0.8  # with which a certificate should be found if the true error is half the target
+EARLIEST_SHARE = 0.2  # of the queries with a score: the tests begin there at the latest
+MOST_ERRORS = 10_000  # among the answered: beyond, "more labels" is no advice
+MOST_LABELS = 10**12  # likewise, and whole numbers must hold what is doubled on the way
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A threshold and what it did on the labelled queries.
+
+    Attributes
+    ----------
+    value : float
+        λ: answer when the doubt is below it. Infinity answers every finite doubt.
+    answered, errors : int
+        Labelled queries answered, and those of them that are wrong.
+    queries : int
+        All labelled queries.
+    upper_bound : float
+        Of what the method bounds. Learn-then-Test: the Clopper–Pearson bound, at the
+        stated confidence, of the error among answered queries. Conformal risk control:
+        (errors + 1) / (queries + 1). The empirical rule bounds nothing: NaN.
+    """
+
+    value: float
+    answered: int
+    errors: int
+    queries: int
+    upper_bound: float
+
+    @property
+    def coverage(self) -> float:
+        """The share of the labelled queries that is answered."""
+        return self.answered / self.queries
+
+    @property
+    def selective_error(self) -> float:
+        """The share of wrong ones among the answered; NaN when nothing is answered."""
+        return self.errors / self.answered if self.answered else float("nan")
+
+
+@dataclass(frozen=True)
+class Uncertifiable:
+    """No threshold can be certified on these labels; a result, not an error.
+
+    Attributes
+    ----------
+    reason : str
+        One sentence, with what to do about it.
+    labels_needed : int or None
+        About how many labels more would do, if they are like these; None where more of
+        the same would not help.
+    """
+
+    reason: str
+    labels_needed: int | None
+
+    @property
+    def value(self) -> None:
+        """There is no λ."""
+        return None
+
+
+def learn_then_test(
+    scores: ArrayLike, correct: ArrayLike, *, target_error: float, confidence: float
+) -> Threshold | Uncertifiable:
+    """Certify the error among answered queries, by fixed-sequence testing [1]_.
+
+    From strict to loose, one distinct doubt after the other (tied ones as one block), test
+    "more than α of the answered are wrong" with the exact binomial tail, and stop at the
+    first doubt at which this cannot be rejected at level δ. Whatever follows is never
+    looked at, so that the tests need no correction for their number.
+
+    Parameters
+    ----------
+    scores : array_like of shape (n,)
+        Doubts, larger meaning "doubt more"; NaN is missing and, like an infinite doubt,
+        never answered.
+    correct : array_like of shape (n,)
+        Whether the answer that the score serves is right, 0 or 1.
+    target_error : float
+        α, in (0, 1): the share of wrong ones among answered queries.
+    confidence : float
+        1 − δ, in (0, 1): over draws of the labelled queries.
+
+    Returns
+    -------
+    Threshold or Uncertifiable
+
+    Raises
+    ------
+    ValueError
+        When shapes, labels, α or the confidence are not as above.
+    """
+    _check(target_error, confidence)
+    known = blocks(scores, correct)
+    delta = 1 - confidence
+    fewest = fewest_labels(target_error, confidence)
+    if known.scored < fewest:
+        return _too_few(known, target_error, confidence)
+    least = max(fewest, min(_powerful(target_error, confidence), EARLIEST_SHARE * known.scored))
+    start = int(np.searchsorted(known.answered, least))
+    answered, errors = known.answered[start:], known.errors[start:]
+    # Further answers that are right only lower p: the walk can stop at new errors alone.
+    risen = np.flatnonzero(np.diff(errors, prepend=-1))
+    failed = risen[p_values(answered[risen], errors[risen], target_error) > delta]
+    certified = start + (int(failed[0]) if len(failed) else len(answered)) - 1
+    if certified < start:
+        return _too_wrong(known, start, target_error, confidence)
+    return _threshold(
+        known,
+        certified,
+        clopper_pearson(known.errors[certified], known.answered[certified], confidence),
+    )
+
+
+def conformal_risk_control(
+    scores: ArrayLike, correct: ArrayLike, *, target_error: float
+) -> Threshold | Uncertifiable:
+    """Bound the share of *all* queries that are answered and wrong, on average [2]_.
+
+    The largest λ with (errors + 1) / (n + 1) ≤ α. It says nothing about the error among
+    the answered, which may be far higher when few are answered, and holds on average over
+    calibrations, without a confidence. Parameters as in `learn_then_test`.
+    """
+    _check(target_error)
+    known = blocks(scores, correct)
+    if not known.scored:
+        return _unscored()
+    bound = (known.errors + 1) / (known.queries + 1)
+    allowed = np.flatnonzero(bound <= target_error)
+    if len(allowed):
+        return _threshold(known, int(allowed[-1]), float(bound[allowed[-1]]))
+    if 1 / (known.queries + 1) > target_error:
+        needed = math.ceil(1 / target_error - 1) - known.queries
+        return Uncertifiable(
+            f"{known.queries} labels cannot bound a share of {_percent(target_error)}: even "
+            f"without an error it takes {needed + known.queries:,}. About {needed:,} more are "
+            "needed.",
+            needed,
+        )
+    return Uncertifiable(
+        "Even the surest answers are too often wrong for this target. Raise the target error, "
+        "or use another score.",
+        None,
+    )
+
+
+def empirical(
+    scores: ArrayLike, correct: ArrayLike, *, target_error: float
+) -> Threshold | Uncertifiable:
+    """Return the largest λ whose observed error is at most α: the paper's rule [3]_.
+
+    It has **no guarantee**: λ is chosen and judged on the same rows. Parameters as in
+    `learn_then_test`.
+    """
+    _check(target_error)
+    known = blocks(scores, correct)
+    if not known.scored:
+        return _unscored()
+    # Divided, not multiplied: 0.29 * 100 is a hair below 29.
+    allowed = np.flatnonzero(known.errors / known.answered <= target_error)
+    if len(allowed):
+        return _threshold(known, int(allowed[-1]), float("nan"))
+    return Uncertifiable(
+        "At no threshold is the observed error at most the target. Raise the target error, or "
+        "use another score.",
+        None,
+    )
+
+
+def best_of(
+    scores: Mapping[str, ArrayLike],
+    correct: Mapping[str, ArrayLike],
+    *,
+    target_error: float,
+    confidence: float,
+) -> tuple[str, Threshold | Uncertifiable]:
+    """Certify several scores, each at δ divided by their number; keep the one that answers most.
+
+    Choosing a score after looking costs confidence, and the division (Bonferroni) pays it.
+
+    Returns
+    -------
+    (str, Threshold or Uncertifiable)
+        The score's name, and its threshold, whose `upper_bound` is at the divided δ.
+    """
+    if not scores:
+        raise ValueError("Name at least one score.")
+    divided = 1 - (1 - confidence) / len(scores)
+    found = {
+        name: learn_then_test(
+            scores[name], correct[name], target_error=target_error, confidence=divided
+        )
+        for name in scores
+    }
+
+    def merit(name: str) -> tuple[float, float]:
+        outcome = found[name]
+        if isinstance(outcome, Threshold):
+            return (float(outcome.answered), 0.0)
+        return (-1.0, -float(outcome.labels_needed or math.inf))
+
+    best = max(found, key=merit)
+    return best, found[best]
+
+
+def at(scores: ArrayLike, correct: ArrayLike, value: float) -> Threshold:
+    """Return what a λ chosen by hand does on labelled queries; it bounds nothing."""
+    known = blocks(scores, correct)
+    below = int(np.count_nonzero(known.doubts < value)) - 1
+    if below < 0:
+        return Threshold(value, 0, 0, known.queries, float("nan"))
+    return replace(_threshold(known, below, float("nan")), value=value)
+
+
+# ------------------------------------------------------------------------ binomial tails
+
+
+def p_values(answered: ArrayLike, errors: ArrayLike, target_error: float) -> NDArray[np.float64]:
+    """Return P(Bin(answered, α) ≤ errors): small where the true error must be below α."""
+    k, m = np.asarray(errors, float), np.asarray(answered, float)
+    # SciPy's own binomial tail, bdtr, is quicker, but off by 1e-9 at a million answers.
+    tail = special.betaincc(k + 1, np.maximum(m - k, 1), target_error)
+    return np.asarray(np.where(k < m, tail, 1.0))
+
+
+def clopper_pearson(errors: ArrayLike, answered: ArrayLike, confidence: float) -> float:
+    """Return the exact one-sided upper bound of an error rate; 1 when nothing was answered."""
+    k, m = np.asarray(errors, float), np.asarray(answered, float)
+    bound = special.betaincinv(k + 1, np.maximum(m - k, 1e-300), confidence)
+    return float(np.where(k >= m, 1.0, bound))
+
+
+def fewest_labels(target_error: float, confidence: float) -> int:
+    """Return how many answered queries it takes, all of them right: ⌈ln δ / ln(1 − α)⌉."""
+    return math.ceil(math.log1p(-confidence) / math.log1p(-target_error))
+
+
+def labels_for_power(error: float, target_error: float, confidence: float) -> int | None:
+    """Return the fewest answered queries that certify α with 80 % power at a true error.
+
+    For every number of errors k there is a smallest m at which k errors still certify;
+    within one k, more labels only add risk. So it is the first k whose m has the power.
+    None where the error is not below α, or so near to it, or α to 0, that it is out of reach.
+    """
+    if error >= target_error or fewest_labels(target_error, confidence) > MOST_LABELS:
+        return None
+    most = 16
+    while most <= MOST_ERRORS:
+        fewest = _fewest_that_certify(most, target_error, confidence)
+        enough = np.flatnonzero(special.bdtr(np.arange(most + 1), fewest, error) >= POWER)
+        if len(enough):
+            return int(fewest[enough[0]])
+        most *= 8
+    return None
+
+
+@functools.lru_cache(maxsize=64)
+def _fewest_that_certify(most: int, target_error: float, confidence: float) -> NDArray[np.int64]:
+    """Return the smallest m with P(Bin(m, α) ≤ k) ≤ δ for k = 0, 1, …, most, by bisection."""
+    errors = np.arange(most + 1)
+
+    def certifies(answered: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return p_values(answered, errors, target_error) <= 1 - confidence
+
+    low, high = errors.copy(), 2 * errors + 1  # low never certifies: all of it is wrong
+    while not (enough := certifies(high)).all():
+        high = np.where(enough, high, 2 * high)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        enough = certifies(middle)
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return high
+
+
+@functools.lru_cache(maxsize=1024)
+def _powerful(target_error: float, confidence: float) -> float:
+    """Return m80: where an error of half the target is certified four times in five."""
+    return labels_for_power(target_error / 2, target_error, confidence) or math.inf
+
+
+# --------------------------------------------------------------------- what can be said
+
+
+def _threshold(known: Blocks, block: int, upper_bound: float) -> Threshold:
+    return Threshold(
+        value=known.threshold_after(block),
+        answered=int(known.answered[block]),
+        errors=int(known.errors[block]),
+        queries=known.queries,
+        upper_bound=upper_bound,
+    )
+
+
+def _unscored() -> Uncertifiable:
+    return Uncertifiable("No row has a score, so there is nothing to certify.", None)
+
+
+def _too_few(known: Blocks, target_error: float, confidence: float) -> Uncertifiable:
+    if not known.scored:
+        return _unscored()
+    return _scarce(
+        known,
+        f"{known.scored} labelled answers with a score are too few: even if all of them are "
+        f"right, this target and confidence take {fewest_labels(target_error, confidence):,}.",
+        target_error,
+        confidence,
+    )
+
+
+def _too_wrong(known: Blocks, start: int, target_error: float, confidence: float) -> Uncertifiable:
+    answered, errors = int(known.answered[start]), int(known.errors[start])
+    observed = f"{errors} of the {answered} surest answers are wrong ({errors / answered:.1%})"
+    target = _percent(target_error)
+    if _surest(known) < start:
+        too_many = f"{observed}, too many for a target of {target}, and fewer prove nothing."
+        return _scarce(known, too_many, target_error, confidence)
+    enough = labels_for_power(errors / answered, target_error, confidence)
+    if enough is None:
+        return Uncertifiable(
+            f"{observed}, and the target is {target}: more labels of this kind would not help. "
+            "Raise the target error, or use another score.",
+            None,
+        )
+    # As large a share of the rows will be as sure; "about", for the error is an estimate.
+    needed = max(1, math.ceil(enough * known.queries / answered) - known.queries)
+    powerful = _powerful(target_error, confidence)
+    stricter = int(known.answered[start - 1]) if start else 0
+    if enough > powerful <= stricter * (1 + needed / known.queries):
+        # With so many labels the tests would begin at a stricter doubt, and at no larger m.
+        return Uncertifiable(
+            f"{observed}: below the target of {target}, but so near to it that even many more "
+            "labels would often not certify it. Raise the target error, or use another score.",
+            None,
+        )
+    return Uncertifiable(
+        f"{observed}: below the target of {target}, but too few to be {_percent(confidence)} "
+        f"confident. About {needed:,} more labels are needed, or a higher target error, or a "
+        "lower confidence.",
+        needed,
+    )
+
+
+def _scarce(known: Blocks, opening: str, target_error: float, confidence: float) -> Uncertifiable:
+    """Advise where labels are so few that the tests cannot begin at the surest answers.
+
+    Too few of these are known to plan with their error, so half the target is assumed.
+    """
+    surest = _surest(known)
+    answered, errors = int(known.answered[surest]), int(known.errors[surest])
+    hopeless = special.betainc(max(errors, 0.5), answered - errors + 1, target_error)
+    enough = _powerful(target_error, confidence)
+    if (errors and hopeless <= 1 - confidence) or math.isinf(enough):
+        return Uncertifiable(
+            f"{opening} Of the {answered} surest, {errors} are wrong: more labels of this kind "
+            "would not help. Raise the target error, or use another score.",
+            None,
+        )
+    needed = max(1, math.ceil(enough * known.queries / answered) - known.queries)
+    return Uncertifiable(
+        f"{opening} About {needed:,} more labels would do if half as many of the surest answers "
+        "are wrong as the target allows.",
+        needed,
+    )
+
+
+def _surest(known: Blocks) -> int:
+    """Return the block at which the tests begin where labels are not scarce."""
+    return int(np.searchsorted(known.answered, EARLIEST_SHARE * known.scored))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.6g}%"
+
+
+def _check(target_error: float, confidence: float = 0.5) -> None:
+    if not 0 < target_error < 1:
+        raise ValueError(f"The target error is {target_error}; choose one between 0 and 1.")
+    if not 0 < confidence < 1:
+        raise ValueError(f"The confidence is {confidence}; choose one between 0 and 1.")
+
+
+METHODS: dict[str, Callable[..., Threshold | Uncertifiable]] = {
+    "ltt": learn_then_test,
+    "crc": conformal_risk_control,
+    "empirical": empirical,
+}

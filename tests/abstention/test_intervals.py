@@ -1,0 +1,176 @@
+"""The paired bootstrap: weights stand for repeated rows, queries move together."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from core.abstention import metrics
+from core.abstention.intervals import Interval, Ranked, compare, resamples
+
+
+@st.composite
+def weighed(draw):
+    n = draw(st.integers(1, 25))
+    doubts = st.sampled_from([0.0, 0.5, 1.0, 2.0, np.inf, np.nan])
+    columns = [doubts, st.booleans(), st.integers(0, 4)]
+    return [np.array(draw(st.lists(c, min_size=n, max_size=n))) for c in columns]
+
+
+def same(one, other):
+    return one == pytest.approx(other, abs=1e-12, nan_ok=True)
+
+
+@given(weighed())
+def test_a_weight_stands_for_repeated_rows(data):
+    doubts, correct, weights = data
+    again = np.repeat(np.arange(len(doubts)), weights)
+    ranked = Ranked(doubts, correct)
+    ones = np.ones(len(doubts), int)
+    for metric in ("auroc", "aurc"):
+        plain = getattr(metrics, metric)
+        assert same(getattr(ranked, metric)(ones), plain(doubts, correct))
+        assert same(getattr(ranked, metric)(weights), plain(doubts[again], correct[again]))
+
+
+def test_many_rows_as_exactly():
+    rng = np.random.default_rng(0)
+    doubts = np.where(rng.random(5000) < 0.3, 0, rng.random(5000))
+    correct = rng.random(5000) >= doubts
+    ranked = Ranked(doubts, correct)
+    for weights in resamples(np.arange(5000), 3):
+        again = np.repeat(np.arange(5000), weights)
+        for metric in ("auroc", "aurc"):
+            expected = getattr(metrics, metric)(doubts[again], correct[again])
+            assert getattr(ranked, metric)(weights) == pytest.approx(expected, abs=1e-12)
+
+
+# -------------------------------------------------------------------------------- resamples
+
+
+@pytest.mark.parametrize("clusters", [[], ["x"], list("abcde"), list("aabcbbba"), [3, 1, 3]])
+def test_rows_of_one_query_move_together(clusters):
+    drawn = list(resamples(clusters, 50)) if clusters else []
+    assert len(drawn) == (50 if clusters else 0)
+    for weights in drawn:
+        of = dict(zip(clusters, weights, strict=True))
+        assert [of[c] for c in clusters] == weights.tolist()
+        assert sum(of.values()) == len(of)  # as many queries as there are
+
+
+def test_resamples_can_be_repeated_and_are_fair():
+    clusters = list("aabcc")
+    drawn = np.array(list(resamples(clusters, 4000, seed=7)))
+    np.testing.assert_array_equal(drawn, list(resamples(clusters, 4000, seed=7)))
+    assert (drawn != list(resamples(clusters, 4000, seed=8))).any()
+    # Every query is drawn once on average, with the variance of a multinomial, 1 − 1/3.
+    np.testing.assert_allclose(drawn.mean(axis=0), 1, atol=0.05)
+    np.testing.assert_allclose(drawn.var(axis=0), 2 / 3, atol=0.06)
+
+
+# ------------------------------------------------------------------------------- comparison
+
+
+def draw(rng, n, noise=1.0):
+    """Two scores of the same answers: doubts are normal, and wrong ones higher by 1."""
+    correct = rng.random(n) >= 0.4
+    hard = rng.normal(size=n)  # common to both: what pairing cancels
+    scores = {
+        "fine": ~correct + hard + 0.5 * rng.normal(size=n),
+        "noisy": ~correct + hard + noise * rng.normal(size=n),
+    }
+    return scores, dict.fromkeys(scores, correct)
+
+
+@pytest.mark.parametrize("metric", ["auroc", "aurc"])
+def test_values_and_differences_are_those_of_the_rows(metric):
+    scores, correct = draw(np.random.default_rng(0), 300)
+    found = compare(scores, correct, np.arange(300), "fine", metric=metric, number=200)
+    plain = {name: getattr(metrics, metric)(scores[name], correct[name]) for name in scores}
+    for name, interval in found.values.items():
+        assert interval.value == pytest.approx(plain[name])
+        assert interval.lower < interval.value < interval.upper
+    assert list(found.differences) == ["noisy"]
+    difference = found.differences["noisy"]
+    assert difference.value == pytest.approx(plain["fine"] - plain["noisy"])
+    assert difference.lower < difference.value < difference.upper
+    # Paired: what is hard for both cancels.
+    widths = [i.upper - i.lower for i in found.values.values()]
+    assert difference.upper - difference.lower < min(widths)
+
+
+def test_every_score_is_weighed_by_the_same_resamples():
+    """So a score against itself, or against any rising function of itself, differs by 0."""
+    scores, correct = draw(np.random.default_rng(1), 200)
+    scores["again"], correct["again"] = scores["fine"].copy(), correct["fine"]
+    scores["risen"], correct["risen"] = np.exp(scores["fine"]), correct["fine"]
+    for metric in ("auroc", "aurc"):
+        found = compare(scores, correct, np.arange(200), "fine", metric=metric, number=200)
+        assert found.differences["again"] == found.differences["risen"] == Interval(0, 0, 0)
+        assert found.values["again"] == found.values["fine"]
+
+
+def test_copies_of_rows_are_no_evidence():
+    """Ten copies of each row make the interval no narrower if they are one query's."""
+    scores, correct = draw(np.random.default_rng(2), 100)
+    ten = {name: np.tile(s, 10) for name, s in scores.items()}
+    right = {name: np.tile(c, 10) for name, c in correct.items()}
+
+    def width(*data):
+        interval = compare(*data, "fine", number=400).values["fine"]
+        return interval.upper - interval.lower
+
+    alone = width(scores, correct, np.arange(100))
+    assert width(ten, right, np.tile(np.arange(100), 10)) == pytest.approx(alone, rel=0.2)
+    assert width(ten, right, np.arange(1000)) < alone / 2
+
+
+def test_an_order_of_names_and_a_seed_settle_everything():
+    scores, correct = draw(np.random.default_rng(3), 60)
+    one = compare(scores, correct, np.arange(60), "fine", number=50)
+    backwards = {name: scores[name] for name in reversed(scores)}
+    assert compare(backwards, correct, np.arange(60), "fine", number=50) == one
+    assert compare(scores, correct, np.arange(60), "fine", number=50, seed=1) != one
+
+
+def test_one_class_has_no_interval():
+    found = compare({"s": [1, 2, 3]}, {"s": [1, 1, 1]}, [1, 2, 3], "s", number=20)
+    np.testing.assert_equal(
+        vars(found.values["s"]), {"value": np.nan} | dict.fromkeys(("lower", "upper"), np.nan)
+    )
+
+
+def test_progress_is_told_and_may_cancel():
+    told = []
+    scores, correct = draw(np.random.default_rng(4), 30)
+    compare(scores, correct, np.arange(30), "fine", number=200, progress=told.append)
+    assert told == [0, 0.25, 0.5, 0.75]
+
+    def cancel(share):
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        compare(scores, correct, np.arange(30), "fine", progress=cancel)
+
+
+def test_bad_input_says_how_to_mend_it():
+    with pytest.raises(ValueError, match="Give 3 scores"):
+        compare({"s": [1, 2]}, {"s": [1, 0]}, [1, 2, 3], "s")
+    with pytest.raises(ValueError, match="one correctness for every score"):
+        compare({"s": [1, 2]}, {"s": [1]}, [1, 2], "s")
+
+
+@pytest.mark.slow
+def test_the_interval_of_a_difference_covers_the_truth_about_as_often_as_it_says():
+    """90 % intervals on 150 rows; the truth is Φ(1 / √(2 (1 + σ²))) for noise σ."""
+    truth = stats.norm.cdf(1 / np.sqrt(2 * 1.25)) - stats.norm.cdf(1 / np.sqrt(2 * 2))
+    repetitions, covered = 300, 0
+    for i in range(repetitions):
+        scores, correct = draw(np.random.default_rng(i), 150)
+        found = compare(
+            scores, correct, np.arange(150), "fine", confidence=0.9, number=200, seed=i
+        ).differences["noisy"]
+        covered += found.lower <= truth <= found.upper
+    # Three standard errors, and some for so few resamples and rows.
+    assert covered / repetitions == pytest.approx(0.9, abs=3 * np.sqrt(0.09 / repetitions) + 0.02)

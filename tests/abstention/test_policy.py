@@ -1,0 +1,376 @@
+"""A policy goes out and comes back whole, and decides for its own pipeline only."""
+
+import json
+import math
+from dataclasses import FrozenInstanceError, asdict, fields, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.abstention import policy as policies
+from core.abstention.policy import (
+    Pipeline,
+    Policy,
+    PolicyError,
+    decide,
+    from_json,
+    pipeline_from_dict,
+    to_dict,
+    to_json,
+)
+
+PIPELINE = Pipeline(
+    model="embedded",
+    revision="5d1c",
+    prompt="0f3a",
+    samples=10,
+    temperature=0.9,
+    similarity="token_f1",
+    tau=0.25,
+    gamma_1=0.0,
+    gamma_2=1e-9,
+    estimator="Algorithm 3 (exact likelihoods)",
+    least_mass=0.9,
+)
+POLICY = Policy(
+    score="mutual_information",
+    threshold=0.125,
+    method="ltt",
+    target_error=0.05,
+    confidence=0.9,
+    upper_bound=0.049,
+    labels=1000,
+    answered=400,
+    errors=12,
+    data="9f86d081",
+    pipeline=PIPELINE,
+)
+
+SHARES = st.floats(0, 1, exclude_min=True, exclude_max=True)
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+TEXTS = st.text(max_size=20)
+
+
+@st.composite
+def policy_of_any_kind(draw):
+    method = draw(st.sampled_from(sorted(policies.GUARANTEES)))
+    labels = draw(st.integers(0, 10**9))
+    answered = draw(st.integers(0, labels))
+    pipeline = Pipeline(
+        **{
+            f.name: draw({"str": TEXTS, "int": st.integers(), "float": FINITE}[str(f.type)])
+            for f in fields(Pipeline)
+        }
+    )
+    return Policy(
+        score=draw(TEXTS),
+        threshold=draw(FINITE | st.just(math.inf)),
+        method=method,
+        target_error=draw(SHARES),
+        confidence=draw(SHARES) if method == "ltt" else None,
+        upper_bound=draw(st.none() | st.floats(0, 1)),
+        labels=labels,
+        answered=answered,
+        errors=draw(st.integers(0, answered)),
+        data=draw(TEXTS),
+        pipeline=draw(st.none() | st.just(pipeline)),
+        larger_is_surer=draw(st.booleans()),
+        scores_tried=draw(st.integers(1, 100)),
+        settings_tried=draw(st.integers(1, 100)),
+    )
+
+
+# ------------------------------------------------------------------------------ in and out
+
+
+@given(policy_of_any_kind())
+def test_out_and_back(policy):
+    text = to_json(policy)
+    assert from_json(text) == from_json(text.encode()) == policy
+    assert to_json(from_json(text)) == text
+    json.loads(text, parse_constant=pytest.fail)  # strict JSON: no NaN, no Infinity
+
+
+def test_infinity_goes_out_as_null():
+    unbounded = replace(POLICY, threshold=math.inf)
+    assert json.loads(to_json(unbounded))["threshold"] is None
+    assert from_json(to_json(unbounded)).threshold == math.inf
+
+
+def test_the_file_says_in_words_what_it_promises():
+    found = json.loads(to_json(POLICY))
+    assert list(found)[:3] == ["format", "version", "guarantee"]
+    assert found["guarantee"] == POLICY.sentence
+    assert (found["format"], found["version"]) == ("believe-policy", 1)
+
+
+def test_the_words_in_the_file_are_not_believed():
+    assert from_json(json.dumps({**to_dict(POLICY), "guarantee": "Never wrong."})) == POLICY
+
+
+def refused(found, sentence):
+    """Check that a file is refused with a sentence, whether it is text or bytes."""
+    text = found if isinstance(found, str | bytes) else json.dumps(found)
+    with pytest.raises(PolicyError, match=sentence) as refusal:
+        from_json(text)
+    message = str(refusal.value)
+    assert message[0].isupper()
+    assert message.endswith(".")
+    assert len(message) < 400
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(Policy)])
+def test_a_missing_field_is_named(name):
+    found = to_dict(POLICY)
+    del found[name]
+    refused(found, f"lacks “{name}”")
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(Pipeline)])
+def test_a_missing_field_of_the_pipeline_is_named(name):
+    found = to_dict(POLICY)
+    del found["pipeline"][name]
+    refused(found, f"lacks “{name}”")
+
+
+WRONG = {
+    "str": [None, 1, 1.5, True, [], {}, "\ud800"],
+    "int": [None, "1", 1.0, True, [1], {}],
+    "float": [None, "1", True, [], {}, math.nan, math.inf, -math.inf, 10**400],
+    "float | None": ["0.9", False, [], {}, math.nan, math.inf, 10**400],
+    "bool": [None, 0, 1, "true", []],
+    "Pipeline | None": [1, "", [], True],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        (kind, f.name, value)
+        for kind in (Policy, Pipeline)
+        for f in fields(kind)
+        for value in WRONG[str(f.type)]
+        if (f.name, value) != ("threshold", None)  # which is infinity
+    ],
+)
+def test_a_damaged_field_is_named(kind, name, value):
+    found = to_dict(POLICY)
+    (found if kind is Policy else found["pipeline"])[name] = value
+    refused(found, f"“{name}” is damaged")
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"format": "other"}, "not a policy of Believe"),
+        ({"format": None}, "not a policy of Believe"),
+        ({"version": 2}, "has version 2; versions up to 1 are known"),
+        ({"version": 0}, "has version 0"),
+        ({"version": "1"}, "“version” is damaged"),
+        ({"version": True}, "“version” is damaged"),
+        ({"version": 1.0}, "“version” is damaged"),
+        ({"version": "x" * 10_000}, "“version” is damaged"),
+        ({"method": "magic"}, "no method “magic”"),
+        ({"target_error": 0}, "target error"),
+        ({"target_error": 1}, "target error"),
+        ({"confidence": 1}, "confidence"),
+        ({"confidence": 0}, "confidence"),
+        ({"confidence": None}, "states a confidence"),
+        ({"method": "crc"}, "risk control does not"),
+        ({"upper_bound": 1.5}, "upper bound"),
+        ({"errors": 401}, "errors ≤ answered ≤ labels"),
+        ({"answered": 1001}, "errors ≤ answered ≤ labels"),
+        ({"errors": -1}, "errors ≤ answered ≤ labels"),
+        ({"scores_tried": 0}, "At least one"),
+        ({"settings_tried": 0}, "At least one"),
+    ],
+)
+def test_what_no_calibration_could_have_made(changes, sentence):
+    refused({**to_dict(POLICY), **changes}, sentence)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no JSON",
+        "{",
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        "9" * 10_000,
+        b"\xff\xfe\x00",
+        b"\x80",
+        "[]",
+        "null",
+        '"believe-policy"',
+        "{}",
+        '{"format": ["believe-policy"]}',
+        '{"format": "believe-policy"}',
+        '{"format": "believe-policy", "version": 1}',
+        '{"format": "believe-policy", "version": 1, "threshold": NaN}',
+    ],
+)
+def test_hostile_text(text):
+    refused(text, r"\.$")
+
+
+@given(st.text() | st.binary())
+def test_any_text_is_refused_with_a_sentence(text):
+    refused(text, r"\.$")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.sampled_from(sorted(to_dict(POLICY))), JSON)
+def test_any_value_of_a_field_is_read_or_refused(name, value):
+    text = json.dumps({**to_dict(POLICY), name: value})
+    try:
+        found = from_json(text)
+    except PolicyError as error:
+        assert str(error).endswith(".")
+    else:
+        assert from_json(to_json(found)) == found
+
+
+@pytest.mark.parametrize("found", [None, [], "x", {"model": 1}, {}])
+def test_a_pipeline_by_itself(found):
+    assert pipeline_from_dict(asdict(PIPELINE)) == PIPELINE
+    with pytest.raises(PolicyError, match=r"\.$"):
+        pipeline_from_dict(found)
+
+
+# -------------------------------------------------------------------------------- deciding
+
+
+def test_it_answers_below_the_threshold_only():
+    assert decide(POLICY, 0.124, PIPELINE)
+    for doubt in (0.125, 0.2, math.inf, math.nan, None):
+        assert not decide(POLICY, doubt, PIPELINE)
+    unbounded = replace(POLICY, threshold=math.inf)
+    assert decide(unbounded, 1e300, PIPELINE)
+    for doubt in (math.inf, math.nan, None):
+        assert not decide(unbounded, doubt, PIPELINE)
+
+
+NAMES = {
+    "model": "model",
+    "revision": "revision",
+    "prompt": "prompt template",
+    "samples": "k",
+    "temperature": "temperature",
+    "similarity": "similarity",
+    "tau": "τ",
+    "gamma_1": "γ₁",
+    "gamma_2": "γ₂",
+    "estimator": "estimator",
+    "least_mass": "least sampled mass",
+}
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(Pipeline)])
+def test_it_refuses_a_pipeline_that_differs_in_one_field_and_names_it(name):
+    value = getattr(PIPELINE, name)
+    other = f"{value}x" if isinstance(value, str) else value + type(value)(1)
+    there = replace(PIPELINE, **{name: other})
+    with pytest.raises(PolicyError) as refusal:
+        decide(POLICY, 0.0, there)
+    message = str(refusal.value)
+    assert f"here it is {NAMES[name]} " in message
+    assert str(other) in message
+    assert message.count("instead of") == 1
+    assert PIPELINE.differences(PIPELINE) == []
+
+
+def test_it_names_every_difference_however_small():
+    there = replace(PIPELINE, tau=0.2500000001, samples=1234567)
+    with pytest.raises(PolicyError, match=r"k 1234567 instead of 10; τ 0.2500000001 instead of"):
+        decide(POLICY, None, there)
+
+
+def test_scores_of_unknown_origin_decide_nothing():
+    with pytest.raises(PolicyError, match="unknown origin"):
+        decide(replace(POLICY, pipeline=None), 0.0, PIPELINE)
+
+
+# --------------------------------------------------------------------------------- promises
+
+
+def test_the_guarantee_of_learn_then_test():
+    assert POLICY.guaranteed
+    assert POLICY.sentence == (
+        "With 90 % confidence over the 1,000 labelled rows, at most 5 % of answered questions "
+        "are wrong, for questions drawn like these and scored by the same pipeline."
+    )
+
+
+@pytest.mark.parametrize(
+    ("confidence", "target", "words"),
+    [
+        (0.95, 0.07, "With 95 % confidence over the 1,000 labelled rows, at most 7 % "),
+        (0.9999, 0.125, "With 99.99 % confidence over the 1,000 labelled rows, at most 12.5 % "),
+        (0.9, 0.0005, "at most 0.05 % "),
+        (0.9, 0.12345, "at most 12.345 % "),
+    ],
+)
+def test_percentages_are_not_rounded_to_something_better(confidence, target, words):
+    assert words in replace(POLICY, confidence=confidence, target_error=target).sentence
+
+
+def test_a_setting_chosen_after_looking_weakens_the_promise():
+    assert replace(POLICY, settings_tried=3).sentence == (
+        POLICY.sentence + " It is one of 3 settings tried on these rows; choosing among them "
+        "after looking weakens this."
+    )
+
+
+def test_risk_control_does_not_promise_what_it_does_not():
+    risk = replace(POLICY, method="crc", confidence=None)
+    assert risk.guaranteed
+    assert "of all questions are answered and wrong" in risk.sentence
+    assert "does not bound the error among the answered" in risk.sentence
+
+
+def test_moving_the_threshold_drops_the_guarantee():
+    moved = POLICY.moved(0.5, 700, 90)
+    assert (moved.threshold, moved.answered, moved.errors) == (0.5, 700, 90)
+    assert (moved.method, moved.confidence, moved.upper_bound) == ("by hand", None, None)
+    assert not moved.guaranteed
+    assert moved.sentence.startswith("No guarantee: λ was chosen by hand.")
+    assert "90 of 700" in moved.sentence
+    assert moved.pipeline == PIPELINE
+    assert from_json(to_json(moved)) == moved
+    # Even back to where it was, for that, too, is a choice after looking.
+    assert not moved.moved(0.125, 400, 12).guaranteed
+    assert POLICY.moved(0.125, 400, 12) is POLICY
+
+
+def test_the_empirical_rule_promises_nothing():
+    observed = replace(POLICY, method="empirical", confidence=None, upper_bound=None)
+    assert not observed.guaranteed
+    assert observed.sentence.startswith("No guarantee: λ was chosen and judged on the same 1,000")
+
+
+@pytest.mark.parametrize("threshold", [math.nan, -math.inf])
+def test_a_threshold_is_a_number_or_infinity(threshold):
+    """Minus infinity would go out as null, and come back as answering everything."""
+    with pytest.raises(PolicyError, match="not a number"):
+        replace(POLICY, threshold=threshold)
+    with pytest.raises(PolicyError, match="not a number"):
+        POLICY.moved(threshold, 0, 0)
+
+
+def test_nothing_can_be_changed():
+    with pytest.raises(FrozenInstanceError):
+        POLICY.threshold = 1.0
+    with pytest.raises(FrozenInstanceError):
+        PIPELINE.tau = 0.5
+    found = to_dict(POLICY)
+    found["pipeline"]["tau"] = 0.5
+    assert POLICY.pipeline.tau == 0.25
+    assert hash(POLICY) == hash(from_json(to_json(POLICY)))

@@ -1,0 +1,479 @@
+"""Thresholds against a slow reference, and their promises against laws whose truth is known."""
+
+import functools
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special, stats
+
+from core.abstention import thresholds
+from core.abstention.thresholds import Threshold, Uncertifiable, learn_then_test
+
+REPETITIONS = 1000
+TARGETS = ((0.05, 0.9), (0.1, 0.8), (0.2, 0.9), (0.3, 0.95), (0.5, 0.6), (0.5, 0.99))
+
+
+# ---------------------------------------------------------------- a slow, plain reference
+
+
+@functools.cache
+def m80(alpha, delta):
+    """The smallest m that certifies with 80 % power if the error is half of α."""
+    m = 0
+    while True:
+        m += 1
+        certifying = np.flatnonzero(stats.binom.cdf(np.arange(m + 1), m, alpha) <= delta)
+        if len(certifying) and stats.binom.cdf(certifying[-1], m, alpha / 2) >= 0.8:
+            return m
+
+
+def reference(doubts, correct, alpha, confidence):
+    """Return (λ, answered, errors), or None. What is infinite is never below a λ: no score."""
+    delta = 1 - confidence
+    rows = [(d, c) for d, c in zip(doubts, correct, strict=True) if d < np.inf]
+    fewest = int(np.ceil(np.log(delta) / np.log(1 - alpha)))
+    least = max(fewest, min(m80(alpha, delta), 0.2 * len(rows)))
+    distinct = sorted({d for d, _ in rows})
+    certified = None
+    for i, doubt in enumerate(distinct):
+        answered = [c for d, c in rows if d <= doubt]
+        m, k = len(answered), sum(1 for c in answered if not c)
+        if m < least:
+            continue
+        if stats.binom.cdf(k, m, alpha) > delta:
+            break
+        certified = (i, m, k)
+    if certified is None:
+        return None
+    i, m, k = certified
+    if i + 1 == len(distinct):
+        return np.inf, m, k
+    return float((Fraction(distinct[i]) + Fraction(distinct[i + 1])) / 2), m, k
+
+
+def rows(seed):
+    """Scores of many kinds and answers of many kinds, from 1 to 400 rows."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.choice([1, 2, rng.integers(3, 60), rng.integers(60, 401), 400]))
+    doubts = rng.beta(1.2, 1.6, n)
+    wrong = rng.random(n) < rng.choice([0, 0.02, 0.1]) + rng.choice([0, 0.3, 0.8]) * doubts
+    kind = seed % 6
+    if kind == 1:  # ties everywhere
+        doubts = np.round(doubts * rng.integers(1, 12))
+    elif kind == 2:  # many exact zeros, as mutual information has
+        doubts[rng.random(n) < 0.4] = 0
+    elif kind == 3:
+        doubts[:] = 0.25
+    elif kind == 4:  # one class
+        wrong[:] = rng.random() < 0.3
+    if rng.random() < 0.4:
+        doubts[rng.random(n) < 0.2] = np.nan
+    if rng.random() < 0.3:
+        doubts[rng.random(n) < 0.1] = np.inf
+    return doubts, ~wrong
+
+
+@pytest.mark.parametrize("shift", [0, 1, 3])
+def test_learn_then_test_is_the_reference(shift):
+    certified = 0
+    for seed in range(200):
+        doubts, correct = rows(seed)
+        alpha, confidence = TARGETS[(seed // 6 + shift) % len(TARGETS)]
+        found = learn_then_test(doubts, correct, target_error=alpha, confidence=confidence)
+        expected = reference(doubts, correct, alpha, confidence)
+        if expected is None:
+            assert isinstance(found, Uncertifiable), seed
+            continue
+        certified += 1
+        assert (found.answered, found.errors) == expected[1:], seed
+        assert found.value == pytest.approx(expected[0], rel=1e-14), seed
+        assert found.queries == len(doubts)
+        # What it says is what it does.
+        below = doubts < found.value
+        assert (below.sum(), (below & ~correct).sum()) == (found.answered, found.errors), seed
+        assert found.upper_bound <= alpha + 1e-12
+    assert certified > 40
+
+
+def test_p_values_are_binomial_tails():
+    for alpha in (1e-4, 0.001, 0.01, 0.05, 0.1, 0.3, 0.5, 0.9, 0.999):
+        for m in np.unique(np.geomspace(1, 1e6, 40).round().astype(int)):
+            spread = np.linspace(-8, 8, 33) * np.sqrt(m * alpha * (1 - alpha))
+            k = np.concatenate([np.linspace(0, m, 11), np.clip(m * alpha + spread, 0, m)]).round()
+            np.testing.assert_allclose(
+                thresholds.p_values(np.full(k.shape, m), k, alpha),
+                stats.binom.cdf(k, m, alpha),
+                rtol=0,
+                atol=1e-10,
+            )
+
+
+def test_clopper_pearson_is_the_exact_one_sided_bound():
+    for m in (1, 2, 7, 50, 1000, 100_000):
+        for k in sorted({0, 1, m // 20, m // 3, m - 1, m}):
+            for confidence in (0.5, 0.9, 0.999):
+                exact = stats.binomtest(k, m, alternative="less").proportion_ci(confidence, "exact")
+                found = thresholds.clopper_pearson(k, m, confidence)
+                assert found == pytest.approx(exact.high, rel=1e-9)
+    assert thresholds.clopper_pearson(0, 0, 0.9) == 1
+
+
+@pytest.mark.parametrize(("alpha", "confidence"), TARGETS)
+def test_the_bound_is_at_most_alpha_exactly_when_p_is_at_most_delta(alpha, confidence):
+    for m in range(1, 300, 7):
+        for k in range(0, m, 3):
+            p = thresholds.p_values(m, k, alpha)
+            bound = thresholds.clopper_pearson(k, m, confidence)
+            assert (p <= 1 - confidence) == (bound <= alpha)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "confidence", "fewest"),
+    [(0.05, 0.9, 45), (0.05, 0.95, 59), (0.1, 0.9, 22), (0.01, 0.9, 230), (0.5, 0.75, 2)],
+)
+def test_fewest_labels_by_hand(alpha, confidence, fewest):
+    assert thresholds.fewest_labels(alpha, confidence) == fewest
+    assert (1 - alpha) ** fewest <= 1 - confidence < (1 - alpha) ** (fewest - 1)
+
+
+@pytest.mark.parametrize(("alpha", "confidence"), [*TARGETS, (0.03, 0.8)])
+def test_labels_for_power_is_the_smallest_number_with_the_power(alpha, confidence):
+    found = thresholds.labels_for_power(alpha / 2, alpha, confidence)
+    assert found == m80(alpha, 1 - confidence)
+
+
+def test_out_of_reach():
+    assert thresholds.labels_for_power(0.05, 0.05, 0.9) is None
+    assert thresholds.labels_for_power(0.0499999, 0.05, 0.9) is None
+    assert thresholds.labels_for_power(0, 1e-30, 0.9) is None  # and comes back at all
+    assert isinstance(learn_then_test([0], [1], target_error=1e-30, confidence=0.9), Uncertifiable)
+
+
+# ------------------------------------------------------------------------------- invariances
+
+
+@st.composite
+def labelled(draw, least=1):
+    """Few distinct doubts, so that ties are common; mostly right at the strict end."""
+    n = draw(st.integers(least, 150))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    doubts = rng.integers(0, draw(st.sampled_from([2, 10, 1000])), n).astype(float)
+    correct = rng.random(n) >= draw(st.sampled_from([0, 0.05, 0.2])) * (
+        1 + doubts / doubts.max(initial=1)
+    )
+    doubts[rng.random(n) < draw(st.sampled_from([0, 0.2]))] = np.nan
+    return doubts, correct
+
+
+def answers(doubts, correct, alpha=0.2, confidence=0.8):
+    """Return which rows are answered; none where nothing can be certified."""
+    found = learn_then_test(doubts, correct, target_error=alpha, confidence=confidence)
+    return np.asarray(doubts) < (-np.inf if found.value is None else found.value)
+
+
+@given(labelled(), st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(data, random):
+    doubts, correct = data
+    order = list(range(len(doubts)))
+    random.shuffle(order)
+    before, after = answers(doubts, correct), answers(doubts[order], correct[order])
+    np.testing.assert_array_equal(before[order], after)
+
+
+@given(labelled(), st.sampled_from([np.arctan, np.exp, lambda x: -1 / (x + 1), lambda x: x**3]))
+def test_only_the_order_of_doubts_matters(data, rising):
+    doubts, correct = data
+    with np.errstate(over="ignore"):
+        moved = rising(doubts / (10 if rising is np.exp else 1))
+    if len(set(moved[~np.isnan(moved)])) == len(set(doubts[~np.isnan(doubts)])):
+        np.testing.assert_array_equal(answers(doubts, correct), answers(moved, correct))
+
+
+@given(labelled())
+def test_only_the_order_of_doubts_matters_even_of_adjacent_floats(data):
+    doubts, correct = data
+    adjacent = (np.nan_to_num(doubts).astype(np.int64) + 2**62).view(float)
+    adjacent = np.where(np.isnan(doubts), np.nan, adjacent)
+    np.testing.assert_array_equal(answers(doubts, correct), answers(adjacent, correct))
+
+
+@given(labelled())
+def test_tied_doubts_share_their_fate(data):
+    doubts, correct = data
+    answered = answers(doubts, correct)
+    for doubt in set(doubts[~np.isnan(doubts)]):
+        assert len(set(answered[doubts == doubt])) == 1
+    assert not answered[np.isnan(doubts)].any()
+
+
+@given(labelled(), st.floats(0.5, 0.98), st.floats(0.5, 0.98), st.integers(0, 60))
+def test_more_confidence_never_answers_more_from_the_same_beginning(data, one, other, wrong):
+    """All begin at the same tie, for it is larger than any of these confidences asks for."""
+    tie = np.arange(300) >= wrong
+    doubts, correct = np.append(np.full(300, -1.0), data[0]), np.append(tie, data[1])
+    low, high = sorted([one, other])
+    lenient, strict = (answers(doubts, correct, confidence=c) for c in (low, high))
+    assert (strict <= lenient).all()
+
+
+def test_more_confidence_can_answer_more_for_it_begins_later():
+    """Three of the 14 surest are wrong, and that is all: chance, which only a later start sees."""
+    correct = np.arange(500) > 2
+    assert not answers(np.arange(500.0), correct, confidence=0.5).any()
+    assert answers(np.arange(500.0), correct, confidence=0.9).all()
+
+
+# ------------------------------------------------------------------------- what cannot be done
+
+METHODS = {
+    "ltt": functools.partial(learn_then_test, target_error=0.05, confidence=0.9),
+    "crc": functools.partial(thresholds.conformal_risk_control, target_error=0.05),
+    "empirical": functools.partial(thresholds.empirical, target_error=0.05),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("doubts", "correct"),
+    [
+        ([], []),
+        ([0.5], [False]),
+        (np.arange(30.0), np.zeros(30)),
+        (np.arange(60.0), np.zeros(60)),
+        (np.arange(500.0), np.zeros(500)),
+        (np.full(500, np.nan), np.ones(500)),
+        (np.full(500, np.inf), np.ones(500)),
+    ],
+    ids=["no rows", "one row", "30 wrong", "60 wrong", "500 wrong", "missing", "infinite"],
+)
+def test_uncertifiable(method, doubts, correct):
+    found = METHODS[method](doubts, correct)
+    if method == "crc" and isinstance(found, Threshold):  # few of all may be answered, all wrong
+        assert found.errors <= 0.05 * found.queries
+        return
+    assert isinstance(found, Uncertifiable)
+    assert found.value is None
+    assert re.fullmatch(r"[A-Z0-9].{40,}\.", found.reason)
+    assert not re.search(r"\b(nan|inf|none)\b", found.reason.casefold())
+    assert found.labels_needed is None or found.labels_needed > 0
+    if len(doubts) > 30:
+        assert found.labels_needed is None
+
+
+def test_one_right_answer_certifies_nothing():
+    found = learn_then_test([0], [1], target_error=0.05, confidence=0.9)
+    assert isinstance(found, Uncertifiable)
+    assert "take 45." in found.reason
+
+
+def test_a_confidence_is_not_rounded_up_to_certainty():
+    correct = np.arange(600) >= 2
+    found = learn_then_test(np.zeros(600), correct, target_error=0.01, confidence=0.995)
+    assert "99.5%" in found.reason
+    assert "100%" not in found.reason
+
+
+@pytest.mark.parametrize("bad", [0, 1, -0.1, 1.5, np.nan])
+def test_targets_and_confidences_lie_between_0_and_1(bad):
+    for method in thresholds.METHODS.values():
+        more = {"confidence": 0.9} if method is learn_then_test else {}
+        with pytest.raises(ValueError, match=r"target error is .* between 0 and 1"):
+            method([0], [1], target_error=bad, **more)
+    with pytest.raises(ValueError, match=r"confidence is .* between 0 and 1"):
+        learn_then_test([0], [1], target_error=0.5, confidence=bad)
+
+
+# --------------------------------------------------------------------------- the other ways
+
+
+def test_conformal_risk_control_by_hand():
+    """Of 19 rows none may be answered wrongly, since (0 + 1) / 20 is already the target."""
+    found = thresholds.conformal_risk_control(np.arange(19), np.arange(19) != 10, target_error=0.05)
+    assert (found.value, found.answered, found.errors) == (9.5, 10, 0)
+    assert found.upper_bound == 0.05
+    less = thresholds.conformal_risk_control(np.arange(18), np.ones(18), target_error=0.05)
+    assert less.labels_needed == 1
+
+
+def test_empirical_by_hand():
+    found = thresholds.empirical([1, 2, 3, 3, 4, 5], [1, 1, 0, 1, 0, 0], target_error=0.25)
+    assert (found.value, found.answered, found.errors) == (3.5, 4, 1)
+    assert np.isnan(found.upper_bound)
+    # 29 of 100 are 0.29, whatever 0.29 * 100 is.
+    exact = thresholds.empirical(np.zeros(100), np.arange(100) >= 29, target_error=0.29)
+    assert exact.answered == 100
+
+
+def test_an_infinite_doubt_does_not_pass_for_answered():
+    """The right answers at infinity are not below any λ, so they cannot pay for the wrong ones."""
+    doubts, correct = np.append(np.zeros(100), np.full(900, np.inf)), np.arange(1000) >= 5
+    found = METHODS["empirical"](doubts, correct)
+    assert (found.value, found.answered, found.errors) == (np.inf, 100, 5)
+    assert isinstance(METHODS["empirical"](doubts, np.arange(1000) >= 6), Uncertifiable)
+
+
+@pytest.mark.parametrize(
+    ("value", "answered", "errors"),
+    [(-1, 0, 0), (0, 0, 0), (0.1, 2, 1), (1, 2, 1), (np.inf, 3, 1), (np.nan, 0, 0)],
+)
+def test_at_a_threshold_by_hand(value, answered, errors):
+    found = thresholds.at([0, 0, 1, np.nan, np.inf], [1, 0, 1, 0, 0], value)
+    assert (found.answered, found.errors, found.queries) == (answered, errors, 5)
+    np.testing.assert_equal(found.value, value)
+    assert np.isnan(found.upper_bound)
+
+
+# -------------------------------------------------------------- promises, on laws that we know
+
+
+class Mixture:
+    """Score 0 for some, else Beta(a, b); wrong with probability base + slope · score^power."""
+
+    def __init__(self, zeros, a, b, base, slope, power):
+        self.zeros, self.a, self.b = zeros, a, b
+        self.base, self.slope, self.power = base, slope, power
+
+    def draw(self, rng, n):
+        doubts = np.where(rng.random(n) < self.zeros, 0, rng.beta(self.a, self.b, n))
+        return doubts, rng.random(n) >= self.base + self.slope * doubts**self.power
+
+    def truth(self, value):
+        """Return the shares of queries that are answered, and answered wrongly, at λ."""
+        x = min(value, 1.0)
+        below = (1 - self.zeros) * special.betainc(self.a, self.b, x)
+        moment = special.beta(self.a + self.power, self.b) / special.beta(self.a, self.b)
+        moment *= (1 - self.zeros) * special.betainc(self.a + self.power, self.b, x)
+        answered = below + (self.zeros if value > 0 else 0)
+        return answered, self.base * answered + self.slope * moment
+
+
+LAW_1 = Mixture(0.4, 1.2, 1.6, 0.02, 0.75, 1)
+LAW_2 = Mixture(0.0, 1.5, 2.0, 0.01, 0.8, 2)
+
+
+def simulate(law, n, method):
+    """Return true answered and true answered-and-wrong shares, 0 where nothing is certified."""
+    truths = np.zeros((REPETITIONS, 2))
+    for i in range(REPETITIONS):
+        found = method(*law.draw(np.random.default_rng((n, i)), n))
+        if isinstance(found, Threshold):
+            truths[i] = law.truth(found.value)
+    return truths.T
+
+
+def violated(answered, wrong, alpha):
+    return np.mean(wrong > alpha * answered)
+
+
+def and_three_standard_errors(share):
+    return share + 3 * np.sqrt(share * (1 - share) / REPETITIONS)
+
+
+def test_the_known_truth_is_the_truth():
+    rng = np.random.default_rng(1)
+    for law in (LAW_1, LAW_2):
+        doubts, correct = law.draw(rng, 400_000)
+        for value in (0.01, 0.3, 0.6, np.inf):
+            seen = np.mean(doubts < value), np.mean((doubts < value) & ~correct)
+            np.testing.assert_allclose(law.truth(value), seen, atol=0.004)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", [LAW_1, LAW_2], ids=["zeros", "no ties"])
+@pytest.mark.parametrize("alpha", [0.05, 0.15])
+@pytest.mark.parametrize("n", [300, 1000])
+def test_the_promise_is_kept_and_the_empirical_rule_breaks_it(law, alpha, n):
+    certify = functools.partial(learn_then_test, target_error=alpha, confidence=0.9)
+    answered, wrong = simulate(law, n, certify)
+    assert violated(answered, wrong, alpha) <= and_three_standard_errors(0.1)
+    expected = {(LAW_1, 0.05, 300): 0.28, (LAW_1, 0.15, 1000): 0.82}.get((law, alpha, n))
+    if expected:
+        assert answered.mean() == pytest.approx(expected, abs=0.03)
+    observed = functools.partial(thresholds.empirical, target_error=alpha)
+    assert violated(*simulate(law, n, observed), alpha) > 0.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", [LAW_1, LAW_2], ids=["zeros", "no ties"])
+@pytest.mark.parametrize(("alpha", "n"), [(0.05, 50), (0.05, 300), (0.15, 300)])
+def test_conformal_risk_control_keeps_its_mean(law, alpha, n):
+    control = functools.partial(thresholds.conformal_risk_control, target_error=alpha)
+    _, risk = simulate(law, n, control)
+    assert risk.mean() <= alpha + 3 * risk.std() / np.sqrt(REPETITIONS)
+    assert risk.mean() > alpha / 2  # and does not keep it by answering nothing
+
+
+@pytest.mark.slow
+def test_choosing_the_best_score_is_paid_for():
+    """Three scores a hair too bad for the target at any λ, two that are so beyond a half."""
+    laws = [Mixture(0, 1, 1, 0.1005, 0, 1)] * 3 + [Mixture(0, 1, 1, 0.08, 0.08, 1)] * 2
+    names = [f"score {i}" for i in range(5)]
+    target = {"target_error": 0.1, "confidence": 0.9}
+    paid, unpaid = [], []
+    for i in range(REPETITIONS):
+        rng = np.random.default_rng(i)
+        drawn = [law.draw(rng, 400) for law in laws]
+        scores, correct = ({n: d[j] for n, d in zip(names, drawn, strict=True)} for j in (0, 1))
+
+        def breaks(name, found):
+            if isinstance(found, Uncertifiable):
+                return False
+            answered, wrong = laws[names.index(name)].truth(found.value)
+            return wrong > 0.1 * answered
+
+        paid.append(breaks(*thresholds.best_of(scores, correct, **target)))
+        each = {name: learn_then_test(scores[name], correct[name], **target) for name in names}
+        best = max(each, key=lambda name: getattr(each[name], "answered", 0))
+        unpaid.append(breaks(best, each[best]))
+    assert np.mean(paid) <= and_three_standard_errors(0.1)
+    assert np.mean(unpaid) > 0.15  # there was something to pay
+
+
+def test_best_of_takes_what_answers_most_or_needs_least():
+    good, bad = np.arange(1000.0), -np.arange(1000.0)
+    correct = np.arange(1000) < 700
+    both = {"bad": bad, "good": good}
+    name, found = thresholds.best_of(
+        both, dict.fromkeys(both, correct), target_error=0.05, confidence=0.9
+    )
+    assert name == "good"
+    alone = learn_then_test(good, correct, target_error=0.05, confidence=0.95)
+    assert found == alone  # δ is halved
+    name, found = thresholds.best_of(
+        {"wrong": np.arange(60), "few": np.arange(60)},
+        {"wrong": np.zeros(60), "few": np.arange(60) != 0},
+        target_error=0.05,
+        confidence=0.9,
+    )
+    assert name == "few"
+    assert found.labels_needed > 0
+    with pytest.raises(ValueError, match="at least one score"):
+        thresholds.best_of({}, {}, target_error=0.05, confidence=0.9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("alpha", "n"), [(0.05, 20), (0.05, 60), (0.05, 200), (0.15, 60)])
+def test_about_as_many_labels_as_it_says_are_needed(alpha, n):
+    """Wherever it fails on n rows and says how many more it takes, draw those, and look."""
+    target = {"target_error": alpha, "confidence": 0.9}
+    failed = helped = hopeless = 0
+    for i in range(250):
+        rng = np.random.default_rng((n, i))
+        doubts, correct = LAW_1.draw(rng, n)
+        found = learn_then_test(doubts, correct, **target)
+        if isinstance(found, Threshold):
+            continue
+        failed += 1
+        if found.labels_needed is None:
+            hopeless += 1
+            continue
+        more = LAW_1.draw(rng, found.labels_needed)
+        again = learn_then_test(np.append(doubts, more[0]), np.append(correct, more[1]), **target)
+        helped += isinstance(again, Threshold)
+    assert failed > 20
+    assert hopeless < failed / 5  # more labels do help: two in a hundred zeros are wrong
+    assert helped > 0.75 * (failed - hopeless)
