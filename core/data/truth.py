@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import string
+from collections.abc import Iterable
 
 from core.data.world import Fact, facts
 from core.uncertainty.similarity import token_f1
@@ -24,8 +25,12 @@ def find(question: str) -> Fact | None:
 
 def is_right(answer: str, fact: Fact) -> bool:
     """Return whether `answer` counts as one of the fact's right answers, by token F1."""
-    names = (name for right in fact.answers for name in right.names)
-    return any(token_f1(answer, name) >= SAME_ANSWER for name in names)
+    return matches(answer, (name for right in fact.answers for name in right.names))
+
+
+def matches(answer: str, right: Iterable[str]) -> bool:
+    """Return whether `answer` counts as one of the right answers, by token F1 (Section 6)."""
+    return any(token_f1(answer, name) >= SAME_ANSWER for name in right)
 
 
 @functools.cache

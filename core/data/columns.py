@@ -1,0 +1,181 @@
+"""Cells and columns of an upload: what a text says, and what a column looks like.
+
+Cells are read once per distinct text, so that many rows cost little.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from core.data.uploads import Upload, as_text
+
+_RIGHT = frozenset({"1", "1.0", "true", "t", "yes", "y", "c", "correct", "right"})
+_WRONG = frozenset({"0", "0.0", "false", "f", "no", "n", "i", "incorrect", "wrong"})
+_MISSING = frozenset({"", "nan", "none", "null", "na", "n/a", "-"})
+_NUMBER = re.compile(
+    r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?)", re.ASCII | re.IGNORECASE
+)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:e[+-]?\d+)?", re.ASCII)
+#: Lists of texts as Python and NumPy print them, which pandas writes into CSV.
+_QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_PRINTED_LIST = re.compile(rf"\[\s*{_QUOTED}(?:(?:\s*,\s*|\s+){_QUOTED})*(?:\s*,)?\s*\]", re.DOTALL)
+
+
+# Headings are compared without case, white space, _ and -. The first that is found is taken.
+QUERIES = ("question", "query", "prompt", "q", "input")
+SOURCES = ("source", "dataset", "category", "relation", "topic", "subject", "band")
+
+
+class Kind(StrEnum):
+    """What the cells of a column look like."""
+
+    NUMBER = "number"
+    LABEL = "right or wrong"
+    TEXT = "text"
+    LIST = "list"
+    EMPTY = "empty"
+
+
+HOLDS = {
+    Kind.NUMBER: "its cells are numbers",
+    Kind.LABEL: "its cells say right or wrong",
+    Kind.TEXT: "its cells are text",
+    Kind.LIST: "its cells are lists",
+    Kind.EMPTY: "its cells are empty",
+}
+
+
+# ------------------------------------------------------------------------------- cells
+
+
+def is_missing(text: str) -> bool:
+    """Return whether a cell says that there is no value."""
+    return text.strip().casefold() in _MISSING
+
+
+def parse_correctness(text: str) -> bool | None:
+    """Return whether a cell says right or wrong; None if it says neither."""
+    word = text.strip().casefold()
+    return True if word in _RIGHT else False if word in _WRONG else None
+
+
+def parse_score(text: str) -> float | None:
+    """Return the number in a cell; NaN if it is missing, None if it is none.
+
+    A single comma is a decimal one: "0,5" is 0.5.
+    """
+    # float() alone takes "1_000", and the digits of every script.
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    word = text.strip().casefold().replace("−", "-")
+    if word in _MISSING:
+        return math.nan
+    if _DECIMAL_COMMA.fullmatch(word):
+        word = word.replace(",", ".")
+    return float(word) if _NUMBER.fullmatch(word) else None
+
+
+def parse_list(text: str) -> list[str] | None:
+    """Return the texts of a list in JSON, or as Python and NumPy print it; None if it is none."""
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        items = [as_text(item) for item in json.loads(text)]
+        "".join(items).encode()  # an escape can stand for half a character
+    except (ValueError, RecursionError):
+        if not _PRINTED_LIST.fullmatch(text.strip()):
+            return None
+        quoted = re.findall(_QUOTED, text, re.DOTALL)
+        return [re.sub(r"""\\(['"\\])""", r"\1", item[1:-1]) for item in quoted]
+    return items
+
+
+# ----------------------------------------------------------------------------- columns
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column by its distinct cells: `texts[codes]` is the column.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (rows,)
+    texts : list of str
+    """
+
+    codes: NDArray[np.int64]
+    texts: list[str]
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> NDArray[np.object_]:
+        texts = np.empty(len(self.texts), object)
+        texts[:] = self.texts
+        return texts[self.codes[rows]]
+
+    def where(self, test: Callable[[str], bool]) -> NDArray[np.bool_]:
+        """Return in which rows a test of the cell holds."""
+        return np.array([test(text) for text in self.texts], bool)[self.codes]
+
+    def correctness(self) -> NDArray[np.float64]:
+        """Return 1 for right and 0 for wrong; NaN where a cell says neither."""
+        said = [parse_correctness(text) for text in self.texts]
+        return np.array([math.nan if s is None else float(s) for s in said])[self.codes]
+
+    def numbers(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return numbers, NaN for none, and in which rows a cell is neither one nor missing."""
+        read = [parse_score(text) for text in self.texts]
+        values = np.array([math.nan if r is None else r for r in read])
+        return values[self.codes], np.array([r is None for r in read], bool)[self.codes]
+
+    def kind(self) -> Kind:
+        """Return what the cells look like, leaving missing ones aside."""
+        told = [text for text in self.texts if not is_missing(text)]
+        if not told:
+            return Kind.EMPTY
+        if all(parse_correctness(text) is not None for text in told):
+            return Kind.LABEL
+        if all(parse_score(text) is not None for text in told):
+            return Kind.NUMBER
+        if all(parse_list(text) is not None for text in told):
+            return Kind.LIST
+        return Kind.TEXT
+
+
+def column_of(upload: Upload, name: str) -> Column:
+    """Return a column by its distinct cells."""
+    codes, texts = pd.factorize(upload.table[name])
+    return Column(np.asarray(codes, np.int64), texts.to_numpy(object).tolist())
+
+
+def kinds(upload: Upload) -> dict[str, Kind]:
+    """Return what the cells of every column look like, leaving missing ones aside.
+
+    A column of 0 and 1 is right or wrong before it is a number.
+    """
+    return {name: column_of(upload, name).kind() for name in upload.table.columns}
+
+
+def plain_heading(heading: str) -> str:
+    """Return a heading as headings are compared."""
+    return re.sub(r"[\s_-]", "", heading.casefold())
+
+
+def named(upload: Upload, names: Sequence[str]) -> list[str]:
+    """Return the columns with these names, in the order of the names."""
+    columns: dict[str, str] = {}
+    for column in upload.table.columns:
+        columns.setdefault(plain_heading(column), column)
+    return [columns[name] for name in names if name in columns]
+
+
+def first(upload: Upload, names: Sequence[str]) -> str | None:
+    """Return the column with the first of these names that there is."""
+    return next(iter(named(upload, names)), None)

@@ -1,0 +1,393 @@
+"""What the columns of an upload mean: scores and whether answers are right, as arrays.
+
+A missing score is NaN, which abstains, and never 0. A row that does not say whether its
+answer is right is left out for every score, so that scores are compared on the same rows.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.abstention.metrics import auroc
+from core.data.columns import (
+    HOLDS,
+    QUERIES,
+    SOURCES,
+    Kind,
+    column_of,
+    first,
+    is_missing,
+    kinds,
+    named,
+    plain_heading,
+)
+from core.data.exports import to_csv
+from core.data.uploads import Upload, UploadError, shortened
+from core.uncertainty.scores import SCORES
+
+_NAMED = 5  # lines that a complaint names; the others are counted
+LEFT_OUT = "left out"  # what becomes of them
+
+# Headings are compared without case, white space, _ and -. The first that is found is taken.
+_CORRECT = ("correct", "iscorrect", "correctness", "right", "isright", "label")
+_ENTROPIES = ("semanticentropy", "entropy")
+#: Numbers that are no score: they name or count a row, or say how it was made.
+_NO_SCORE = re.compile(
+    r"id|index|idx|row(number)?|line|number|no|n|k|seed|fold|step|epoch|rank|year|popularity|"
+    r"(n|num)?(samples|clusters)|sampledmass|exposures|length|tokens|seconds|latency|time|"
+    r"temperature|tau|gamma[12]?"
+)
+#: These compare an answer with the truth: a kind of correctness, which no score may know.
+_JUDGEMENTS = frozenset({"f1", "em", "bleu", "rouge", "rouge1", "rougel", "bertscore", "exact"})
+_DOUBT_WORDS = ("uncertain", "entropy", "doubt", "neg", "nll", "perplexity")
+_SURE_WORDS = ("confiden", "prob", "ptrue", "likelihood", "logp", "agreement", "certain")
+
+
+@dataclass(frozen=True)
+class Score:
+    """One score column.
+
+    Attributes
+    ----------
+    column : str
+    larger_is_surer : bool
+        Whether it is a confidence; its doubt is then the negative.
+    correct : str
+        The column that says whether the answer that this score serves is right.
+    """
+
+    column: str
+    larger_is_surer: bool
+    correct: str
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column means what.
+
+    Attributes
+    ----------
+    query, source : str or None
+    scores : tuple of Score
+    entropy : str or None
+        Semantic entropy in nats, for bins.
+    """
+
+    query: str | None
+    source: str | None
+    scores: tuple[Score, ...]
+    entropy: str | None = None
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Scored and labelled queries.
+
+    Attributes
+    ----------
+    name, sha256 : str
+        Of the file.
+    queries : ndarray of shape (n,)
+        Their texts; the number of the row where there is none.
+    sources : ndarray of shape (n,)
+        "" where there is none.
+    doubts : mapping of str to ndarray of shape (n,)
+        By score column: larger means "doubt more", NaN is missing.
+    correct : mapping of str to ndarray of shape (n,)
+        By score column.
+    entropies : ndarray of shape (n,) or None
+        Nats; NaN is missing.
+    surer : mapping of str to bool
+        By score column: whether the column holds the negative of the doubt.
+    pipeline : str
+        What the column "pipeline" says if it is the same in every row used; else "".
+    kept : ndarray of shape (n,)
+        Which rows of the upload's table these are.
+    problems : tuple of str
+        What is wrong with which lines, a sentence each.
+    """
+
+    name: str
+    sha256: str
+    queries: NDArray[np.object_]
+    sources: NDArray[np.object_]
+    doubts: Mapping[str, NDArray[np.float64]]
+    correct: Mapping[str, NDArray[np.bool_]]
+    entropies: NDArray[np.float64] | None
+    surer: Mapping[str, bool]
+    pipeline: str
+    kept: NDArray[np.int64]
+    problems: tuple[str, ...]
+
+
+# -------------------------------------------------------------------------- suggestions
+
+
+def suggest(upload: Upload) -> Columns:
+    """Return the best guess at what the columns mean; it may have no scores.
+
+    Raises nothing: what cannot be guessed is left open.
+    """
+    looks = kinds(upload)
+    query, source = first(upload, QUERIES), first(upload, SOURCES)
+    entropy = first(upload, _ENTROPIES)
+    if entropy is not None and looks[entropy] is not Kind.NUMBER:
+        entropy = None
+    labels = [name for name, kind in looks.items() if kind is Kind.LABEL]
+    common = _correctness(upload, looks, _CORRECT)
+    if common is None and len(labels) == 1:
+        common = labels[0]
+    scores = []
+    for name, kind in looks.items():
+        plain = plain_heading(name)
+        own = _correctness(upload, looks, [f"{plain}correct", f"correct{plain}"])
+        correct = own or common
+        is_score = kind is Kind.NUMBER and name not in (query, source, common)
+        if correct and is_score and (own or _could_be_score(name)):
+            scores.append(Score(name, larger_is_surer_in(upload, name, correct), correct))
+    return Columns(query, source, tuple(scores), entropy)
+
+
+def _correctness(upload: Upload, looks: Mapping[str, Kind], names: Sequence[str]) -> str | None:
+    """Return the first column of these names in which most cells say right or wrong."""
+    for name in named(upload, names):
+        if looks[name] is Kind.LABEL:
+            return name
+        if looks[name] is Kind.TEXT:
+            cells = column_of(upload, name)
+            read = np.count_nonzero(~np.isnan(cells.correctness()))
+            if 2 * read > np.count_nonzero(~cells.where(is_missing)):
+                return name
+    return None
+
+
+def _could_be_score(heading: str) -> bool:
+    words = re.split(r"[\s_-]+", heading.casefold())
+    return (
+        not _NO_SCORE.fullmatch(plain_heading(heading))
+        and words[-1] not in {"id", "index"}
+        and not _JUDGEMENTS & set(words)
+    )
+
+
+def larger_is_surer_in(upload: Upload, score: str, correct: str) -> bool:
+    """Return whether larger means surer: by our own names, by the data, or by the name."""
+    if score in SCORES:
+        return False  # what this app exports are doubts, also of probabilities
+    numbers, right = column_of(upload, score).numbers()[0], column_of(upload, correct).correctness()
+    known = ~np.isnan(numbers) & ~np.isnan(right)
+    found = auroc(numbers[known], right[known])
+    if found != 0.5 and not math.isnan(found):
+        return found < 0.5
+    plain = plain_heading(score)
+    doubtful = any(word in plain for word in _DOUBT_WORDS)
+    return not doubtful and any(word in plain for word in _SURE_WORDS)
+
+
+# ------------------------------------------------------------------------------- arrays
+
+
+def labelled(upload: Upload, columns: Columns) -> Labelled:
+    """Return the scored and labelled queries of an upload.
+
+    Raises
+    ------
+    UploadError
+        When a column does not exist or does not fit, no row says whether its answer is right,
+        or a score has no number.
+    """
+    _check(upload, columns)
+    kept, right, problems = _rows(upload, columns)
+    doubts = {}
+    for score in columns.scores:
+        numbers, complaints = _numbers(upload, score.column, kept)
+        if np.isnan(numbers).all():
+            raise UploadError(_no_number(upload, score.column, "score"))
+        problems += complaints
+        # Subtracted from 0, for the negative of 0 is -0.
+        doubts[score.column] = 0.0 - numbers if score.larger_is_surer else 0.0 + numbers
+    entropies = None
+    if columns.entropy is not None:
+        entropies, complaints = _numbers(upload, columns.entropy, kept)
+        if np.isnan(entropies).all():
+            entropies, complaints = None, [_no_number(upload, columns.entropy, "entropy")]
+        problems += complaints
+    queries, complaints = _queries(upload, columns.query, kept)
+    problems += complaints
+    pipeline, complaints = _pipeline(upload, kept)
+    problems += complaints
+    sources = np.full(len(kept), "", object)
+    if columns.source is not None:
+        sources = column_of(upload, columns.source)[kept]
+    return Labelled(
+        name=upload.name,
+        sha256=upload.sha256,
+        queries=queries,
+        sources=sources,
+        doubts=doubts,
+        correct={score.column: right[score.correct] for score in columns.scores},
+        entropies=entropies,
+        surer={score.column: score.larger_is_surer for score in columns.scores},
+        pipeline=pipeline,
+        kept=kept,
+        problems=tuple(problems),
+    )
+
+
+def _check(upload: Upload, columns: Columns) -> None:
+    if not columns.scores:
+        raise UploadError("No score is chosen; choose a column with numbers.")
+    scores = [score.column for score in columns.scores]
+    labels = {score.correct for score in columns.scores}
+    for name in (columns.query, columns.source, columns.entropy, *scores, *labels):
+        if name is not None and name not in upload.table.columns:
+            raise UploadError(
+                f"There is no column “{shortened(name)}” in this file; choose another one."
+            )
+    for name in scores:
+        if scores.count(name) > 1:
+            raise UploadError(f"The score “{shortened(name)}” is chosen twice; choose it once.")
+        if name in labels:
+            raise UploadError(
+                f"“{shortened(name)}” is chosen as a score and as what says whether an answer is "
+                "right; choose two columns."
+            )
+
+
+def _rows(
+    upload: Upload, columns: Columns
+) -> tuple[NDArray[np.int64], dict[str, NDArray[np.bool_]], list[str]]:
+    """Return the rows that are labelled for every score, their labels, and complaints."""
+    said: dict[str, NDArray[np.float64]] = {}
+    problems: list[str] = []
+    usable = np.ones(len(upload.table), bool)
+    for name in dict.fromkeys(score.correct for score in columns.scores):
+        cells = column_of(upload, name)
+        said[name] = cells.correctness()
+        unknown = np.isnan(said[name])
+        if unknown.all():
+            raise UploadError(
+                f"“{shortened(name)}” says nowhere whether an answer is right: "
+                f"{HOLDS[cells.kind()]}. Choose a column of 1 (right) and 0 (wrong)."
+            )
+        missing = cells.where(is_missing)
+        problems += complaint(
+            upload, unknown & missing, f"“{shortened(name)}” is missing", LEFT_OUT
+        )
+        unreadable = f"“{shortened(name)}” says neither right nor wrong"
+        problems += complaint(upload, unknown & ~missing, unreadable, LEFT_OUT)
+        usable &= ~unknown
+    if not usable.any():
+        raise UploadError(
+            "No row says for every chosen score whether its answer is right; choose fewer scores, "
+            "or fill in the missing cells."
+        )
+    kept = np.flatnonzero(usable).astype(np.int64)
+    return kept, {name: each[kept] == 1 for name, each in said.items()}, problems
+
+
+def complaint(upload: Upload, rows: NDArray[np.bool_], what: str, so: str) -> Iterator[str]:
+    """Yield a sentence that names the first lines, or nothing if there are none."""
+    lines = [str(line) for line in upload.lines[rows]]
+    if lines:
+        one = "Row" if upload.kind == "Parquet" else "Line"
+        more = [f"{len(lines) - _NAMED:,} more"] if len(lines) > _NAMED else []
+        named = [*lines[:_NAMED], *more]
+        where = " and ".join([*([", ".join(named[:-1])] if named[:-1] else []), named[-1]])
+        yield f"{one}{'s' if len(lines) > 1 else ''} {where}: {what} ({so})."
+
+
+def _numbers(
+    upload: Upload, name: str, kept: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], list[str]]:
+    numbers, unreadable = column_of(upload, name).numbers()
+    used = np.zeros(len(numbers), bool)
+    used[kept] = True
+    what = f"“{shortened(name)}” is no number"
+    return numbers[kept], list(complaint(upload, unreadable & used, what, "counts as missing"))
+
+
+def _no_number(upload: Upload, name: str, role: str) -> str:
+    cells = column_of(upload, name)
+    if not np.isnan(cells.numbers()[0]).all():
+        return (
+            f"“{shortened(name)}” has no number in any row that says whether its answer is right; "
+            f"fill in the missing cells, or choose another {role}."
+        )
+    return (
+        f"“{shortened(name)}” has no number: {HOLDS[cells.kind()]}. Choose another column as "
+        f"{role}."
+    )
+
+
+def _queries(
+    upload: Upload, name: str | None, kept: NDArray[np.int64]
+) -> tuple[NDArray[np.object_], list[str]]:
+    """Return the queries; one without text stands for itself, under the number of its row."""
+    numbers = np.array([str(row + 1) for row in kept], object)
+    if name is None:
+        return numbers, []
+    cells = column_of(upload, name)
+    empty = cells.where(lambda text: not text.strip())
+    queries = np.where(empty[kept], numbers, cells[kept])
+    used = np.zeros(len(empty), bool)
+    used[kept] = True
+    what = f"“{shortened(name)}” is empty"
+    so = "each counts as a query of its own"
+    return queries, list(complaint(upload, empty & used, what, so))
+
+
+def _pipeline(upload: Upload, kept: NDArray[np.int64]) -> tuple[str, list[str]]:
+    name = first(upload, ["pipeline"])
+    if name is None:
+        return "", []
+    texts = {text.strip() for text in column_of(upload, name)[kept]}
+    if len(texts) == 1:
+        return texts.pop(), []
+    return "", [
+        f"“{shortened(name)}” names {len(texts):,} different pipelines, whose scores do not "
+        "compare; upload each by itself."
+    ]
+
+
+# ------------------------------------------------------------------------- without labels
+
+
+def doubts_of(upload: Upload, column: str, larger_is_surer: bool) -> NDArray[np.float64]:
+    """Return one score's doubts for every row, labelled or not; NaN where there is none.
+
+    Raises
+    ------
+    UploadError
+        When the column holds no number.
+    """
+    numbers, _ = column_of(upload, column).numbers()
+    if np.isnan(numbers).all():
+        raise UploadError(_no_number(upload, column, "score"))
+    return 0.0 - numbers if larger_is_surer else 0.0 + numbers
+
+
+def pipeline_column(upload: Upload) -> str:
+    """Return what the column "pipeline" says in every row alike; "" where it does not."""
+    return _pipeline(upload, np.arange(len(upload.table)))[0]
+
+
+# ------------------------------------------------------------------------------ template
+
+
+def template() -> bytes:
+    """Return a CSV that shows what an upload looks like: a heading and three rows."""
+    return to_csv(
+        ["question", "source", "confidence", "correct"],
+        [
+            ["What is the capital of France?", "geography", 0.97, 1],
+            ["Who wrote Oliver Twist?", "literature", 0.81, 1],
+            ["What is the capital of Australia?", "geography", 0.35, 0],
+        ],
+    )

@@ -1,0 +1,764 @@
+"""Files of people: every kind that can be read, and every trap on the way."""
+
+import csv
+import datetime
+import decimal
+import gzip
+import hashlib
+import io
+import json
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from core.data import uploads
+from core.data.uploads import Upload, UploadError, as_text, parse, shortened
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def read(content, name="scores.csv"):
+    return parse(content.encode() if isinstance(content, str) else content, name)
+
+
+def cells(upload):
+    return upload.table.to_numpy(object).tolist()
+
+
+def headings(upload):
+    return list(upload.table.columns)
+
+
+def refused(content, name="scores.csv"):
+    with pytest.raises(UploadError) as caught:
+        read(content, name)
+    return str(caught.value)
+
+
+def as_parquet(table):
+    buffer = io.BytesIO()
+    parquet.write_table(pa.table(table) if isinstance(table, dict) else table, buffer)
+    return buffer.getvalue()
+
+
+# --------------------------------------------------------------------------------- CSV
+
+
+def test_a_plain_csv():
+    upload = read("question,score\nWhy?,0.5\nHow?,1\n")
+    assert upload.name == "scores.csv"
+    assert upload.kind == "CSV"
+    assert headings(upload) == ["question", "score"]
+    assert cells(upload) == [["Why?", "0.5"], ["How?", "1"]]
+    assert upload.lines.tolist() == [2, 3]
+    assert upload.lines.dtype == np.int64
+    assert upload.notes == ()
+    assert upload.sha256 == hashlib.sha256(b"question,score\nWhy?,0.5\nHow?,1\n").hexdigest()
+
+
+@pytest.mark.parametrize(
+    "text", ["None", "NA", "N/A", "null", "nan", "007", "1.10", "1e3", "True", "2020-01-01", "-"]
+)
+def test_a_cell_stays_the_text_it_is(text):
+    upload = read(f"question,other\n{text},x\n")
+    assert cells(upload) == [[text, "x"]]
+    assert type(upload.table.iloc[0, 0]) is str
+
+
+def test_an_empty_cell_is_an_empty_text():
+    upload = read("a,b,c\n,x,\n")
+    assert cells(upload) == [["", "x", ""]]
+    assert not upload.table.isna().any().any()
+
+
+def test_cells_keep_their_white_space_and_headings_do_not():
+    upload = read(" a ,\tb\n 1 , 2\n")
+    assert headings(upload) == ["a", "b"]
+    assert cells(upload) == [[" 1 ", " 2"]]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_numbers_count_the_lines_within_quoted_cells(end):
+    lines = ["a,b", '1,"x', 'y"', "", "2,z", '"p', "", 'q",r', "3,s"]
+    upload = read(end.join(lines))
+    broken = [f"x{end}y", f"p{end}{end}q"]
+    assert cells(upload) == [["1", broken[0]], ["2", "z"], [broken[1], "r"], ["3", "s"]]
+    assert upload.lines.tolist() == [2, 5, 6, 9]
+
+
+def test_only_real_line_ends_end_a_line():
+    upload = read("a,b\nx\u2028y,z\x0bw\n1,2\n")
+    assert cells(upload) == [["x\u2028y", "z\x0bw"], ["1", "2"]]
+    assert upload.lines.tolist() == [2, 3]
+
+
+def test_quoted_separators_and_doubled_quotes():
+    assert cells(read('a,b\n"x,y","say ""no"""\n')) == [["x,y", 'say "no"']]
+
+
+def test_a_quote_within_a_cell_that_is_not_quoted_is_text():
+    assert cells(read('a,b\n5" disk,x\n')) == [['5" disk', "x"]]
+
+
+def test_blank_lines_are_skipped_before_between_and_after():
+    upload = read("\n\n  \na,b\n\n1,2\n   \n3,4\n\n\n")
+    assert headings(upload) == ["a", "b"]
+    assert cells(upload) == [["1", "2"], ["3", "4"]]
+    assert upload.lines.tolist() == [6, 8]
+
+
+def test_lines_of_separators_before_the_heading_are_skipped():
+    upload = read(",,\n,,\na,b,c\n1,2,3\n")
+    assert headings(upload) == ["a", "b", "c"]
+    assert upload.lines.tolist() == [4]
+
+
+def test_a_row_of_empty_cells_is_a_row():
+    assert cells(read("a,b\n,\n1,2\n")) == [["", ""], ["1", "2"]]
+
+
+def test_one_row_and_one_column_are_enough():
+    assert cells(read("question\nWhy?")) == [["Why?"]]
+    assert read("question\nWhy?").lines.tolist() == [2]
+
+
+def test_one_column_keeps_white_space_and_quoted_empty_cells():
+    upload = read('a\n \n""\nx\n')
+    assert cells(upload) == [[" "], [""], ["x"]]
+
+
+def test_an_ending_without_a_meaning_decides_nothing():
+    for name in ("", "scores", "scores.txt", "../../etc/passwd", "a\0b", "x.CSV", "ü" * 5000):
+        assert read("a,b\n1,2", name).kind == "CSV"
+        assert read("a,b\n1,2", name).notes == ()
+        assert read("a,b\n1,2", name).name == name
+
+
+# --------------------------------------------------------------------------- separators
+
+
+@pytest.mark.parametrize("separator", [";", "|"])
+def test_another_separator_is_recognised_and_noted(separator):
+    upload = read(separator.join(["a", "b", "c"]) + "\n" + separator.join(["1", "0,5", "x"]))
+    assert cells(upload) == [["1", "0,5", "x"]]
+    assert upload.kind == "CSV"
+    assert upload.notes == (f"The columns are separated by “{separator}”.",)
+
+
+@pytest.mark.parametrize("name", ["scores.tsv", "scores.tab", "scores.txt"])
+def test_tabs_need_no_note(name):
+    upload = read("a\tb\n1\t2,3\n", name)
+    assert (upload.kind, cells(upload), upload.notes) == ("TSV", [["1", "2,3"]], ())
+
+
+def test_a_name_that_promises_another_separator_is_noted():
+    assert read("a\tb\n1\t2\n", "x.csv").notes == (
+        "The name ends in .csv, but the file holds tab-separated values.",
+    )
+    assert read("a,b\n1,2\n", "x.tsv").notes == (
+        "The name ends in .tsv, but the file holds comma-separated values.",
+    )
+
+
+def test_separators_inside_quoted_headings_do_not_count():
+    upload = read('"a;b;c;d",e\n1,2\n')
+    assert headings(upload) == ["a;b;c;d", "e"]
+    upload = read('"one, two, three";b\n"x, y";2\n')
+    assert headings(upload) == ["one, two, three", "b"]
+
+
+def test_the_separator_of_most_headings_wins():
+    assert headings(read("Question, asked;score;correct\na;1;1\n")) == [
+        "Question, asked",
+        "score",
+        "correct",
+    ]
+
+
+def test_rows_overrule_a_heading_that_looks_otherwise():
+    upload = read("one;two;three,b\n1,2\n3,4\n")
+    assert headings(upload) == ["one;two;three", "b"]
+
+
+def test_a_tie_between_separators_goes_by_the_name():
+    content = "a,b\tc\n1,2\t3"
+    assert headings(read(content, "x.tsv")) == ["a,b", "c"]
+    assert headings(read(content, "x.csv")) == ["a", "b\tc"]
+
+
+# ----------------------------------------------------------------------------- headings
+
+
+def test_a_heading_that_stands_twice_gets_a_number():
+    upload = read("score,score,score\n1,2,3\n")
+    assert headings(upload) == ["score", "score (2)", "score (3)"]
+    assert upload.notes == (
+        "The heading “score” stands more than once; another one is “score (2)”.",
+        "The heading “score” stands more than once; another one is “score (3)”.",
+    )
+
+
+def test_the_number_of_a_heading_is_not_taken_already():
+    assert headings(read("a,a (2),a, a\n1,2,3,4\n")) == ["a", "a (2)", "a (3)", "a (4)"]
+
+
+def test_an_empty_heading_is_named_after_its_place():
+    upload = read("a,, \n1,2,3\n")
+    assert headings(upload) == ["a", "column 2", "column 3"]
+    assert upload.notes[0] == "Column 2 has no heading; it is called “column 2”."
+
+
+def test_the_name_of_an_empty_heading_is_not_taken_already():
+    assert headings(read(",column 1\n1,2\n")) == ["column 1 (2)", "column 1"]
+    assert headings(read("column 2,\n1,2\n")) == ["column 2", "column 2 (2)"]
+
+
+def test_a_long_or_broken_heading_is_shortened_in_notes():
+    heading = "x\ny " + "z" * 5000
+    upload = read(f'"{heading}","{heading}"\n1,2\n')
+    assert headings(upload)[0] == heading
+    assert len(upload.notes[0]) < 250 and "\n" not in upload.notes[0]
+    assert shortened("a \n b") == "a b"
+    assert len(shortened("x" * 61)) == 60
+
+
+# ----------------------------------------------------------------------------- encodings
+
+
+def test_utf_8_with_and_without_a_byte_order_mark():
+    for mark in (b"", BYTE_ORDER_MARK):
+        upload = read(mark + '"question",b\nMalmö 🎉,2\n'.encode())
+        assert headings(upload) == ["question", "b"]
+        assert cells(upload) == [["Malmö 🎉", "2"]]
+        assert upload.notes == ()
+
+
+def test_windows_1252_is_read_with_a_note():
+    upload = read("q,b\nMalmö costs 5 €,“2”\n".encode("cp1252"))
+    assert cells(upload) == [["Malmö costs 5 €", "“2”"]]
+    assert upload.notes == (
+        "The file is not UTF-8; it was read as Windows-1252. If letters look wrong, save it as "
+        "UTF-8.",
+    )
+
+
+def test_what_windows_1252_does_not_know_is_latin_1():
+    upload = read(b"q,b\nMalm\xf6 \x81,2\n")
+    assert cells(upload) == [["Malmö \x81", "2"]]
+    assert "read as Latin-1" in upload.notes[0]
+
+
+def test_a_letter_at_the_border_of_two_pieces_is_no_broken_one(monkeypatch):
+    monkeypatch.setattr(uploads, "_PIECE", 3)
+    assert cells(read("q\nMalmö 🎉\n")) == [["Malmö 🎉"]]
+    assert read("q\nMalmö 🎉\n").notes == ()
+    assert "Windows-1252" in read("q\nMalmö".encode()[:-1]).notes[0]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_a_byte_order_mark_of_utf_16_or_32_is_believed(encoding):
+    upload = read("q,b\nMalmö 🎉,2\n".encode(encoding))
+    assert cells(upload) == [["Malmö 🎉", "2"]]
+    assert upload.notes == (f"The file was read as {encoding.upper()}.",)
+
+
+def test_big_endian_utf_16_too():
+    assert cells(read(b"\xfe\xff" + "q\nö\n".encode("utf-16-be"))) == [["ö"]]
+
+
+def test_damaged_utf_16_is_refused():
+    assert "UTF-16" in refused(b"\xff\xfe" + "q,b\n1,2".encode("utf-16-le") + b"\x00")
+    assert "UTF-16" in refused(b"\xff\xfe" + b"\x00\xd8" + b"a\x00")
+
+
+def test_control_characters_are_text_in_utf_8():
+    assert cells(read("a,b\nx\x1fy,z\x07\n")) == [["x\x1fy", "z\x07"]]
+
+
+# ------------------------------------------------------------------------- refused files
+
+
+def workbook():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (workbook(), "Excel"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest", "Excel"),
+        (b"%PDF-1.7\n%\xe2\xe3", "PDF"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "PNG"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF", "JPEG"),
+        (gzip.compress(b"a,b\n1,2\n"), "gzip"),
+        (b"<!DOCTYPE html>\n<html><body>404</body></html>", "HTML"),
+        (BYTE_ORDER_MARK + b"\n <HTML lang=en>", "HTML"),
+        (b"<?xml version='1.0'?><a/>", "XML"),
+        (b"SQLite format 3\0rest", "SQLite"),
+        (b"a,b\n1,\x00\n", "binary"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "binary"),
+        (b"\x80\x04\x95\x0f\x01\x02", "binary"),
+        (bytes(range(1, 256)), "binary"),
+    ],
+)
+@pytest.mark.parametrize("name", ["scores.csv", "scores.jsonl", "scores.xlsx", "scores"])
+def test_what_is_no_table_of_text_is_named_and_refused(content, what, name):
+    message = refused(content, name)
+    assert what in message
+    assert "save the table in it as CSV" in message
+
+
+def test_headings_that_begin_like_a_binary_file_are_text():
+    assert headings(read("PK,name\n1,2\n")) == ["PK", "name"]
+    assert headings(read("PAR1,name\n1,2\n")) == ["PAR1", "name"]
+    assert headings(read("<b>,name\n1,2\n")) == ["<b>", "name"]
+
+
+def test_an_empty_file():
+    assert "empty" in refused(b"")
+
+
+@pytest.mark.parametrize(
+    "content", [BYTE_ORDER_MARK, b"\n\n", b"  \r\n\t\n", "\n".encode("utf-16")]
+)
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl"])
+def test_only_blank_lines(content, name):
+    assert "only blank lines" in refused(content, name)
+
+
+@pytest.mark.parametrize("content", ["a,b", "a,b\n", "a,b\n\n  \n", "question\n"])
+def test_a_heading_and_no_rows(content):
+    assert "no rows" in refused(content)
+
+
+def test_no_heading():
+    assert "no heading" in refused(",,\n,,\n")
+
+
+def test_ragged_rows_are_named_by_line():
+    assert refused("a,b,c,d\n1,2,3,4\n1,2,3,4,5\n") == (
+        "Line 3 has 5 cells, the heading has 4. Quote cells that contain the separator."
+    )
+    content = 'a,b\n"x\ny",2\n1,2,3\n1\n\n1,2,3\n1\n1\n1,2\n'
+    assert refused(content) == (
+        "Line 4 has 3 cells, the heading has 2; line 5 has 1 cell; line 7 has 3 cells; "
+        "…and 2 more lines. Quote cells that contain the separator."
+    )
+    assert "…and 1 more line. " in refused("a,b\n1\n1\n1\n1\n")
+
+
+def test_a_quote_that_is_never_closed_does_not_swallow_the_file():
+    message = refused('a,b\n1,2\n3,"4\n5,6\n7,8\n')
+    assert message.startswith("Line 3: ") and "never closed" in message
+
+
+def test_a_very_long_cell_is_a_quote_that_is_never_closed(monkeypatch):
+    before = csv.field_size_limit(1000)
+    try:
+        monkeypatch.setattr(uploads, "MAX_CELL", 1000)
+        assert "never closed" in refused('a,b\n1,"' + "x\n" * 1000 + '"\n')
+    finally:
+        csv.field_size_limit(before)
+
+
+def test_a_long_cell_is_read():
+    long = "x" * 1_000_000
+    assert cells(read(f"a,b\n1,{long}\n")) == [["1", long]]
+
+
+def test_text_after_a_closing_quote():
+    message = refused('a,b\n1,2\n"x" y,3\n')
+    assert message.startswith("Line 3: ") and "twice" in message
+
+
+def test_too_many_bytes_rows_or_columns(monkeypatch):
+    monkeypatch.setattr(uploads, "MAX_BYTES", 20)
+    monkeypatch.setattr(uploads, "MAX_ROWS", 2)
+    monkeypatch.setattr(uploads, "MAX_COLUMNS", 3)
+    assert "at most 20 can be read" in refused("a" * 21)
+    assert cells(read("a,b,c\n1,2,3\n4,5,6")) == [list("123"), list("456")]
+    assert "4 columns, and at most 3" in refused("a,b,c,d\n1,2,3,4\n")
+    assert "more than 2 rows" in refused("a\n1\n2\n3\n")
+    assert "more than 2 rows" in refused('{"a":1}\n' * 2 + "{}")
+
+
+def test_too_many_columns_or_rows_of_json_and_parquet(monkeypatch):
+    monkeypatch.setattr(uploads, "MAX_ROWS", 2)
+    monkeypatch.setattr(uploads, "MAX_COLUMNS", 3)
+    assert "4 columns" in refused('{"a": 1, "b": 1}\n{"c": 1, "d": 1}\n')
+    assert "more than 2 rows" in refused('[{"a": 1}, {"a": 1}, {"a": 1}]')
+    assert "4 columns" in refused(as_parquet({name: [1] for name in "abcd"}))
+    assert "more than 2 rows" in refused(as_parquet({"a": [1, 2, 3]}))
+    monkeypatch.setattr(uploads, "MAX_UNPACKED", 10)
+    assert "unpacks to" in refused(as_parquet({"a": [1, 2]}))
+
+
+def test_the_limits():
+    limits = (uploads.MAX_BYTES, uploads.MAX_ROWS, uploads.MAX_COLUMNS)
+    assert limits == (200_000_000, 1_000_000, 200)
+
+
+def test_an_upload_error_is_a_value_error():
+    assert issubclass(UploadError, ValueError)
+
+
+# -------------------------------------------------------------------------------- JSON
+
+
+def test_json_lines_with_keys_that_come_and_go():
+    upload = read('{"q": "x", "n": 1}\n\n{"n": 2, "new": "y"}\n{}\n', "x.jsonl")
+    assert upload.kind == "JSONL"
+    assert headings(upload) == ["q", "n", "new"]
+    assert cells(upload) == [["x", "1", ""], ["", "2", "y"], ["", "", ""]]
+    assert upload.lines.tolist() == [1, 3, 4]
+    assert upload.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ('"None"', "None"),
+        ('"007"', "007"),
+        ('""', ""),
+        ("null", ""),
+        ("true", "true"),
+        ("false", "false"),
+        ("7", "7"),
+        ("-0.5", "-0.5"),
+        ("1e-7", "1e-07"),
+        ("0.1", "0.1"),
+        ("1.0", "1.0"),
+        ("12345678901234567890123", "12345678901234567890123"),
+        ("NaN", ""),
+        ("Infinity", "inf"),
+        ("-Infinity", "-inf"),
+        ('["é", 1, null, true]', '["é", 1, null, true]'),
+        ('{"b": [1.5], "a": {}}', '{"b": [1.5], "a": {}}'),
+        ("[NaN]", "[null]"),
+        (r'"\ud83c\udf89 \u00e9"', "🎉 é"),
+        (r'"two\nlines, and \"quotes\""', 'two\nlines, and "quotes"'),
+    ],
+)
+def test_a_json_value_as_a_cell(value, text):
+    for content in (f'{{"a": {value}}}\n', f'[{{"a": {value}}}]'):
+        assert cells(read(content, "x.jsonl")) == [[text]]
+
+
+def test_numbers_of_json_round_trip():
+    rng = np.random.default_rng(0)
+    numbers = (rng.normal(size=1000) * 10.0 ** rng.integers(-300, 300, size=1000)).tolist()
+    content = "".join(json.dumps({"n": number}) + "\n" for number in numbers)
+    assert [float(cell) for (cell,) in cells(read(content))] == numbers
+
+
+def test_json_lines_are_recognised_under_any_name():
+    for name in ("x.csv", "x.tsv"):
+        upload = read('{"q": "x, y"}\n', name)
+        assert (upload.kind, cells(upload)) == ("JSONL", [["x, y"]])
+        assert upload.notes == (f"The name ends in {name[1:]}, but the file holds JSON lines.",)
+    assert read('{"q": 1}', "x.json").notes == ()
+    assert read(BYTE_ORDER_MARK + b'\n\n{"q": 1}', "x").kind == "JSONL"
+
+
+def test_csv_under_the_name_of_json():
+    upload = read("question,score\nx,1\n", "x.jsonl")
+    assert (upload.kind, cells(upload)) == ("CSV", [["x", "1"]])
+    assert len(upload.notes) == 1
+
+
+def test_a_heading_in_braces_is_no_json():
+    for heading in ("{question}", "[question]", "{", "["):
+        assert headings(read(f"{heading},b\n1,2\n")) == [heading, "b"]
+    assert headings(read('{\n""\n""\n')) == ["{"]
+
+
+def test_a_json_array_of_objects():
+    content = '[\n  {"q": "x",\n   "n": 1},\n  {"q": "y"},\n\n  {"n": 3}]\n'
+    upload = read(content, "x.json")
+    assert upload.kind == "JSONL"
+    assert cells(upload) == [["x", "1"], ["y", ""], ["", "3"]]
+    assert upload.lines.tolist() == [2, 4, 6]
+    assert upload.notes == ("The file is one JSON array; each of its objects was read as a row.",)
+    assert read(content.replace("\n", "\r\n")).lines.tolist() == [2, 4, 6]
+    assert read(content.replace("\n", "\r")).lines.tolist() == [2, 4, 6]
+
+
+@pytest.mark.parametrize(
+    ("content", "start"),
+    [
+        ('{"q": 1}\n\n{"q": \n', "Line 3 is not one JSON object"),
+        ('{"q": 1}\n[1]\n', "Line 2 is not one JSON object"),
+        ('{"q": 1}\n"x"\n', "Line 2 is not one JSON object"),
+        ('{"q": 1} {"q": 2}\n', "Line 1 is not one JSON object"),
+        ('{\n"q": 1\n}\n', "Line 1 is not one JSON object"),
+        ('"x"\n{"q": 1}\n', "Line 1 is not one JSON object"),
+        ('{"q": ' + "1" * 5000 + "}\n", "Line 1 is not one JSON object"),
+        ('{"q": 1}\n{"q": "\\ud800"}\n', "Line 2: an escape such as"),
+        ('{"q": 1}\n{"\\udc00": 1}\n', "Line 2: an escape such as"),
+        ('{"q": 1}\n{"q": ["\\udfff"]}\n', "Line 2: an escape such as"),
+        ('[{"q": 1},\n{"q": "\\ud83c"}]', "Line 2: an escape such as"),
+        ('[{"q": 1},\n\n{"q": }]', "Line 3: the JSON is broken"),
+        ('[{"q": 1},\n', "Line 2: the JSON is broken"),
+        ('[{"q": 1},\n[2]]', "Line 2: an entry of the array is not an object"),
+        ("[1, 2]", "Line 1: an entry of the array is not an object"),
+        ('[{"q": 1}\n{"q": 2}]', "Line 2: the array does not go on"),
+        ('[{"q": 1}]\n[{"q": 2}]', "Line 2: more text comes after the array"),
+        ('[{"q": ' + "1" * 5000 + "}]", "Line 1: the JSON is broken"),
+        ("[]", "The file holds an empty array"),
+        ("{}\n{}\n", "The objects in the file are empty"),
+    ],
+)
+def test_broken_json_is_named_by_line(content, start):
+    assert refused(content, "x.jsonl").startswith(start)
+
+
+@pytest.mark.parametrize("deep", ["[" * 200_000, "[" * 200_000 + "]" * 200_000])
+@pytest.mark.parametrize(
+    ("opening", "closing"), [('{"q": 1}\n{"q": ', "}"), ('[{"q":1},\n{"q":', "}]")]
+)
+def test_deeply_nested_json_is_refused(deep, opening, closing):
+    assert refused(opening + deep + closing).startswith("Line 2: the JSON is nested too deeply")
+
+
+def test_headings_from_keys_are_cleaned_as_well():
+    assert headings(read('{" a": 1, "a": 2, "": 3}\n')) == ["a", "a (2)", "column 3"]
+
+
+# ----------------------------------------------------------------------------- Parquet
+
+
+def test_every_type_of_parquet_as_text():
+    time = datetime.datetime(2024, 5, 6, 7, 8, 9)
+    table = {
+        "whole": pa.array([1, None, 2**62]),
+        "float": [0.1, float("nan"), None],
+        "half": pa.array(np.array([0.5, np.nan, 2], np.float16)),
+        "truth": [True, False, None],
+        "text": ["None", "", None],
+        "list": [["é", "a"], [], None],
+        "struct": [{"x": 1, "y": None}, None, None],
+        "time": [time, None, None],
+        "exact": pa.array([1, None, None], pa.timestamp("ns")),
+        "day": [datetime.date(2024, 5, 6), None, None],
+        "bytes": [b"caf\xc3\xa9", None, b""],
+        "decimal": [decimal.Decimal("1.10"), None, None],
+        "coded": pa.array(["x", "y", "x"]).dictionary_encode(),
+        "nothing": pa.nulls(3),
+        "days": [[datetime.date(2024, 5, 6)], None, None],
+    }
+    upload = read(as_parquet(table), "x.parquet")
+    assert upload.kind == "Parquet"
+    assert upload.notes == ()
+    assert upload.lines.tolist() == [1, 2, 3]
+    assert headings(upload) == list(table)
+    assert {name: upload.table[name].tolist() for name in table} == {
+        "whole": ["1", "", "4611686018427387904"],
+        "float": ["0.1", "", ""],
+        "half": ["0.5", "", "2.0"],
+        "truth": ["true", "false", ""],
+        "text": ["None", "", ""],
+        "list": ['["é", "a"]', "[]", ""],
+        "struct": ['{"x": 1, "y": null}', "", ""],
+        "time": ["2024-05-06T07:08:09", "", ""],
+        "exact": ["1970-01-01T00:00:00.000000001", "", ""],
+        "day": ["2024-05-06", "", ""],
+        "bytes": ["café", "", ""],
+        "decimal": ["1.10", "", ""],
+        "coded": ["x", "y", "x"],
+        "nothing": ["", "", ""],
+        "days": ['["2024-05-06"]', "", ""],
+    }
+
+
+def test_parquet_under_another_name():
+    upload = read(as_parquet({"a": [1]}), "x.csv")
+    assert upload.notes == ("The name ends in .csv, but the file holds Parquet.",)
+
+
+def test_parquet_from_pandas_leaves_out_a_row_index_without_a_name():
+    buffer = io.BytesIO()
+    pd.DataFrame({"a": [1.5, None], "b": ["x", None]}, index=[7, 9]).to_parquet(buffer)
+    upload = read(buffer.getvalue())
+    assert headings(upload) == ["a", "b"]
+    assert cells(upload) == [["1.5", "x"], ["", ""]]
+    assert any("row index" in note for note in upload.notes)
+    buffer = io.BytesIO()
+    pd.DataFrame({"a": [1]}, index=pd.Index(["why"], name="question")).to_parquet(buffer)
+    assert sorted(headings(read(buffer.getvalue()))) == ["a", "question"]
+
+
+def test_parquet_in_several_portions(monkeypatch):
+    monkeypatch.setattr(uploads, "_PORTION", 3)
+    upload = read(as_parquet({"a": list(range(10)), "b": [None] * 10}))
+    assert upload.table["a"].tolist() == [str(i) for i in range(10)]
+    assert upload.lines.tolist() == list(range(1, 11))
+    assert list(upload.table.index) == list(range(10))
+
+
+def test_headings_of_parquet_may_stand_twice():
+    assert headings(read(as_parquet(pa.table([[1], [2]], names=["a", "a"])))) == ["a", "a (2)"]
+
+
+def test_damaged_parquet():
+    content = as_parquet({"a": list(range(100)), "b": ["x"] * 100})
+    middle = len(content) // 2
+    for damaged in (
+        content[:-9],
+        content[:middle],
+        content[:middle] + b"PAR1",
+        content[:4] + bytes(middle) + content[4 + middle :],
+        b"PAR1" + b"\xff" * 40 + b"PAR1",
+        b"PAR1PAR1",
+    ):
+        assert "cannot be read" in refused(damaged, "x.parquet")
+    assert "cannot be read" in refused(b"PAR1", "x.parquet")
+
+
+def test_parquet_with_any_byte_wrong_is_read_or_refused():
+    content = as_parquet({"a": list(range(50)), "b": ["some", "text"] * 25})
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        damaged = bytearray(content)
+        damaged[rng.integers(4, len(content))] = rng.integers(256)
+        try:
+            assert isinstance(parse(bytes(damaged), "x.parquet"), Upload)
+        except UploadError as error:
+            assert str(error)
+
+
+def test_parquet_with_bytes_that_are_no_text():
+    assert "bytes that are no text" in refused(as_parquet({"a": [b"\xff\xfe"]}))
+    assert "bytes that are no text" in refused(as_parquet({"a": [[b"\xff\xfe"]]}))
+
+
+def test_parquet_without_rows_or_columns():
+    assert "no rows" in refused(as_parquet({"a": pa.array([], pa.int64())}))
+    assert "no columns" in refused(as_parquet(pa.table({})))
+
+
+def test_a_float_of_numpy_is_written_as_a_number():
+    assert as_text(np.float64(0.25)) == "0.25"
+
+
+# ------------------------------------------------------------------------- round trips
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"))
+# A heading that begins with a brace and a key would be JSON, and one full of other separators
+# would decide for them; quotes end both.
+HEADING = TEXT.map(str.strip).filter(bool)
+
+
+@st.composite
+def tables(draw):
+    width = draw(st.integers(1, 5))
+    heading = draw(st.lists(HEADING, min_size=width, max_size=width, unique=True))
+    row = st.lists(TEXT, min_size=width, max_size=width)
+    return heading, draw(st.lists(row, min_size=1, max_size=8))
+
+
+@given(tables(), st.sampled_from([",", ";", "\t", "|"]), st.sampled_from(["\n", "\r\n"]))
+def test_any_table_of_quoted_text_is_read_as_it_was_written(table, separator, end):
+    heading, rows = table
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, delimiter=separator, lineterminator=end, quoting=csv.QUOTE_ALL)
+    writer.writerows([heading, *rows])
+    upload = read(BYTE_ORDER_MARK + buffer.getvalue().encode())
+    assert headings(upload) == heading
+    assert cells(upload) == rows
+    lines = buffer.getvalue().split("\n")
+    assert lines[upload.lines[0] - 1].startswith('"')
+    starts = np.cumsum([1, *(1 + sum(c.count("\n") for c in row) for row in [heading, *rows])])
+    assert upload.lines.tolist() == starts[1:-1].tolist()
+
+
+@given(tables())
+def test_any_table_of_text_is_read_as_csv_writes_it(table):
+    heading, rows = table
+    heading = [f"c{i}" for i in range(len(heading))]
+    buffer = io.StringIO()
+    csv.writer(buffer).writerows([heading, *rows])
+    upload = read(buffer.getvalue())
+    assert headings(upload) == heading
+    assert cells(upload) == rows
+
+
+@given(tables())
+def test_any_table_of_text_is_read_from_json_lines(table):
+    heading, rows = table
+    objects = [dict(zip(heading, row, strict=True)) for row in rows]
+    lines = "".join(json.dumps(each) + "\n" for each in objects)
+    for content in (lines, json.dumps(objects, indent=1, ensure_ascii=False)):
+        upload = read(content, "x.jsonl")
+        assert headings(upload) == heading
+        assert cells(upload) == rows
+
+
+@given(tables())
+def test_any_table_of_text_is_read_from_parquet(table):
+    heading, rows = table
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    upload = read(as_parquet(pa.table(columns, names=heading)))
+    if headings(upload) == heading:  # unless one looks like the row index of pandas
+        assert cells(upload) == rows
+
+
+@given(st.binary(), st.sampled_from(["x.csv", "x.tsv", "x.jsonl", "x.parquet", "x"]))
+def test_whatever_the_bytes_they_are_read_or_refused(content, name):
+    try:
+        upload = parse(content, name)
+    except UploadError as error:
+        assert str(error)
+    else:
+        assert len(upload.table) == len(upload.lines) >= 1
+
+
+@given(st.text('ab,;\t|"\n\r {}[]:1'), st.sampled_from(["x.csv", "x.jsonl"]))
+def test_whatever_the_text_it_is_read_or_refused(content, name):
+    try:
+        upload = parse(content.encode(), name)
+    except UploadError as error:
+        assert str(error)
+    else:
+        assert all(type(cell) is str for row in cells(upload) for cell in row)
+        assert len(set(headings(upload))) == len(headings(upload))
+        assert (np.diff(upload.lines) > 0).all()
+
+
+# -------------------------------------------------------------------------------- size
+
+
+def many_rows(number):
+    text = "".join(f"question {i},{i},{i / 7!r},1,x,,é,z\n" for i in range(number))
+    return f"q,i,score,correct,a,b,c,d\n{text}".encode()
+
+
+def test_two_hundred_thousand_rows():
+    upload = parse(many_rows(200_000), "x.csv")
+    assert upload.table.shape == (200_000, 8)
+    assert upload.lines.tolist() == list(range(2, 200_002))
+    assert upload.table["i"].tolist() == [str(i) for i in range(200_000)]
+    assert upload.table.iloc[-1].tolist() == [
+        "question 199999", "199999", repr(199999 / 7), "1", "x", "", "é", "z",
+    ]  # fmt: skip
+
+
+def test_memory_grows_with_the_file_and_not_with_its_cells():
+    """As Python texts, these cells would take more than twenty times the file."""
+    content = b"a,b,c,d\n" + b"10,20,30,40\n" * 200_000
+    tracemalloc.start()
+    try:
+        parse(content, "x.csv")
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 8 * len(content)
