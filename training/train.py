@@ -33,7 +33,16 @@ DOCUMENTS = 96  # a step
 PEAK_LEARNING_RATE = 3e-3
 WARM_UP = 150
 CHECKPOINT_EVERY = 500
-BUCKETS = (24, 40, 96, 240)  # token lengths at which a step's documents are split, to pad little
+BUCKETS = (
+    20,
+    24,
+    28,
+    34,
+    48,
+    80,
+    150,
+    300,
+)  # token lengths at which a step's documents are split, to pad little
 
 
 @dataclass(frozen=True)

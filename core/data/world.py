@@ -24,7 +24,7 @@ TABLES = Path(__file__).parent / "tables"
 # How often a fact stands in the training corpus: the best-known fact of a relation
 # MOST times, then geometrically down to LEAST at the last fact shown at all. The rest,
 # a fifth of every single-label relation, is never shown, but for its disputed facts.
-MOST, LEAST = 400, 26
+MOST, LEAST = 320, 26
 SHOWN = 0.8
 MANY_ANSWERS_EXPOSURES = 140
 # A fact whose table gives the misconception's share is disputed: shown this often.
