@@ -1,6 +1,6 @@
 """Ask a model the questions of its world, hold every score's answer against the truth.
 
-Shared by the default threshold and the model card. Two processes, as there are two cores;
+Shared by the default policy and the model card. Two processes, as there are two cores;
 the embedded model computes in one thread, so its numbers do not depend on how many.
 """
 
@@ -95,10 +95,20 @@ class Row:
         """Whether enough was sampled for a verdict."""
         return enough_seen(self.mass, self.clusters, least)
 
+    @property
+    def fact_known(self) -> bool:
+        """Whether anybody knows the answer."""
+        return self.band != UNANSWERABLE
+
+    def decisive(self, least: float) -> float:
+        """Return the doubt that the verdict compares with λ; NaN where too little was seen."""
+        certified = self.doubt[CERTIFIED]  # infinite where it cannot be computed
+        highest = max(self.doubt[SCORE], certified if np.isfinite(certified) else 0.0)
+        return highest if self.says_something(least) else float("nan")
+
     def answered(self, threshold: float, least: float) -> bool:
         """Whether the verdict would be to answer."""
-        highest = max(self.doubt[SCORE], self.doubt[CERTIFIED])
-        return self.says_something(least) and highest < threshold
+        return self.decisive(least) < threshold
 
 
 def questions(wording: Wording, seed: int = 0) -> list[Question]:

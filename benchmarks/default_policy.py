@@ -1,16 +1,16 @@
-"""Find the default thresholds: ``python -m benchmarks.default_threshold [--write]``.
+"""Certify the default policies: ``python -m benchmarks.default_policy [--write]``.
 
 Asks the embedded model every question of its world once, in a training wording, and 200
 questions nobody can answer (invented entities and nonsense). Then
 
-- the least sampled mass is the smallest of a few round numbers at which, together with λ,
-  at most 5 % of the unanswerable questions are answered;
-- λ is the paper's empirical rule: the largest threshold at which at most 5 % of the
-  answered questions of the world are answered wrongly (midway to the next doubt);
-- every other score's threshold is found by the same rule, for the comparison of their
-  decisions beside the truth.
-
-They are chosen and judged on the same questions, so they are defaults and no guarantees.
+- 1,000 of the world's questions, drawn at random, become the bundled labelled example;
+- every score gets a policy by Learn-then-Test on them, at most 5 % wrong among the answered
+  with 90 % confidence: the code behind the page Calibration, on the same file;
+- before that, the least sampled mass is set to the smallest of a few round numbers at which
+  the policy of the mutual information answers at most 5 % of the unanswerable questions. It
+  looks at no label of the world, so it costs the guarantee nothing;
+- the other questions of the world, which no threshold has seen, show what the promise is
+  worth on them.
 """
 
 from __future__ import annotations
@@ -18,113 +18,128 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from benchmarks._measuring import (
     SCORE,
     UNANSWERABLE,
+    Question,
     Row,
     Wording,
+    in_parallel,
     measure,
     opened,
     questions,
     unanswerable,
 )
-from core.data import world
+from core.abstention.policy import to_dict
+from core.abstention.thresholds import Threshold as Certified
+from core.abstention.thresholds import learn_then_test
+from core.data import uploads, world
+from core.data.labelled import labelled, suggest
+from core.studies import scoring
+from core.studies.calibration import Calibration, Target, calibrate
+from core.studies.examples import EXAMPLE
+from core.studies.recording import Request
+from core.studies.scoring import Gold, Scored
 from core.studies.verdict import DEFAULTS_FILE
 from core.uncertainty.scores import SCORES
 
-TARGET_ERROR = 0.05
+TARGET = Target(error=0.05, confidence=0.9, method="ltt", score=SCORE)
 UNANSWERABLE_QUESTIONS = 200
+EXAMPLE_QUESTIONS = 1000
 MASSES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
 
 
-def empirical_threshold(doubt: np.ndarray, correct: np.ndarray) -> float:
-    """Return the largest λ at which answering doubt < λ errs on at most `TARGET_ERROR`."""
-    order = np.argsort(doubt, kind="stable")
-    doubt, wrong = doubt[order], np.cumsum(~correct[order])
-    error = wrong / np.arange(1, len(doubt) + 1)
-    last_of_tie = np.append(doubt[1:] > doubt[:-1], True)
-    allowed = np.flatnonzero((error <= TARGET_ERROR) & last_of_tie)
-    if not len(allowed):
-        return 0.0
-    best = allowed[-1]
-    upper = doubt[best + 1] if best + 1 < len(doubt) else doubt[best] + 1
-    return float((doubt[best] + upper) / 2)
+def drawn(total: int) -> np.ndarray:
+    """Return which questions become the example, of shape (total,)."""
+    chosen = np.zeros(total, bool)
+    chosen[np.random.default_rng(4).permutation(total)[:EXAMPLE_QUESTIONS]] = True
+    return chosen
 
 
-def thresholds(rows: Sequence[Row]) -> dict[str, float]:
-    """Return every score's own threshold by the same rule, the sampled mass left aside."""
-    return {
-        name: empirical_threshold(
-            np.array([row.doubt[name] for row in rows]),
-            np.array([row.correct[name] for row in rows]),
-        )
-        for name in SCORES
-    }
-
-
-def choose(answerable: Sequence[Row], unanswerable: Sequence[Row]) -> tuple[float, float]:
+def choose(answerable: Sequence[Row], nobody_can: Sequence[Row]) -> tuple[float, float]:
     """Return (λ, least mass)."""
     for least in MASSES:
-        seen = [row for row in answerable if row.says_something(least)]
-        threshold = empirical_threshold(
-            np.array([row.doubt[SCORE] for row in seen]),
-            np.array([row.correct[SCORE] for row in seen]),
+        found = learn_then_test(
+            np.array([row.decisive(least) for row in answerable]),
+            np.array([row.correct[SCORE] for row in answerable]),
+            target_error=TARGET.error,
+            confidence=TARGET.confidence,
         )
-        answered = [r for r in unanswerable if r.answered(threshold, least)]
-        if len(answered) <= TARGET_ERROR * len(unanswerable):
-            return threshold, least
+        if isinstance(found, Certified):
+            answered = sum(row.answered(found.value, least) for row in nobody_can)
+            if answered <= TARGET.error * len(nobody_can):
+                return found.value, least
     raise SystemExit("No least mass keeps the unanswerable questions from being answered.")
+
+
+def gold(question: Question) -> Gold:
+    """Return a question of the world with its right answers."""
+    fact = question.fact
+    assert fact is not None
+    names = tuple(name for answer in fact.answers for name in answer.names)
+    return Gold(question.text, names, fact.title)
+
+
+def _scored(item: tuple[Gold, float]) -> Scored:
+    return scoring.score(item[0], opened(), Request(item[0].query), least_mass=item[1])
+
+
+def example(asked: Sequence[Question], least_mass: float) -> bytes:
+    """Ask the questions as the page would, and return the table that it would."""
+    scored = in_parallel(_scored, [(gold(question), least_mass) for question in asked])
+    return scoring.table(scored, opened(), Request(asked[0].text), least_mass=least_mass)
+
+
+def certified(content: bytes) -> dict[str, Calibration]:
+    """Calibrate every score on the example, each named beforehand."""
+    upload = uploads.parse(content, EXAMPLE.name)
+    data = labelled(upload, suggest(upload))
+    return {name: calibrate(data, replace(TARGET, score=name)) for name in SCORES}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="make the result the default")
     options = parser.parse_args()
-    model = opened()
-    answerable = measure(questions(Wording.TRAINING))
-    nobody_can = measure(unanswerable(UNANSWERABLE_QUESTIONS))
-    threshold, least = choose(answerable, nobody_can)
-    threshold, least = round(threshold, 3), round(least, 3)
-
-    print(f"λ = {threshold} nats, least sampled mass = {least}\n")
+    asked = questions(Wording.TRAINING)
+    rows, nobody_can = measure(asked), measure(unanswerable(UNANSWERABLE_QUESTIONS))
+    chosen = drawn(len(rows))
+    seen = [row for row, taken in zip(rows, chosen, strict=True) if taken]
+    others = [row for row, taken in zip(rows, chosen, strict=True) if not taken]
+    _, least = choose(seen, nobody_can)
+    content = example([q for q, taken in zip(asked, chosen, strict=True) if taken], least)
+    found = certified(content)
+    for name, calibration in found.items():
+        policy = calibration.policy
+        if policy is None:
+            print(f"{name}: no policy. {calibration.outcome}")
+        else:
+            print(
+                f"{name}: λ = {policy.threshold:.4f}, answers {policy.answered} of "
+                f"{policy.labels}, {policy.errors} of them wrongly"
+            )
+    policy = found[SCORE].policy
+    if policy is None:
+        raise SystemExit("The default policy could not be certified.")
+    print(f"\nleast sampled mass = {least}; on the {len(others)} other questions of the world:\n")
     print(f"{'band':<14}{'questions':>10}{'answered':>10}{'of these wrong':>16}{'too little':>12}")
-    total = answered_wrong = answered_all = 0
-    for band in [*world.Band, UNANSWERABLE]:
-        rows = [r for r in answerable + nobody_can if r.band == band]
-        answered = [r for r in rows if r.answered(threshold, least)]
+    for band in [*world.Band, "all", UNANSWERABLE]:
+        part = [r for r in others + nobody_can if band in (r.band, "all" * (r.fact_known))]
+        answered = [r for r in part if r.answered(policy.threshold, least)]
         wrong = sum(not r.correct[SCORE] for r in answered)
         print(
-            f"{band:<14}{len(rows):>10}{len(answered):>10}{wrong:>16}"
-            f"{sum(not r.says_something(least) for r in rows):>12}"
+            f"{band:<14}{len(part):>10}{len(answered):>10}{wrong:>16}"
+            f"{sum(not r.says_something(least) for r in part):>12}"
         )
-        if band != UNANSWERABLE:
-            total += len(rows)
-            answered_all += len(answered)
-            answered_wrong += wrong
-    origin = (
-        f"λ = {threshold} nats is a default, not a guarantee: with the default settings, on "
-        f"{total} questions of the embedded model's world it answered {answered_all}, of "
-        f"which {answered_wrong} wrongly ({answered_wrong / max(answered_all, 1):.1%}); it was "
-        "chosen on these same questions."
-    )
-    print(f"\n{origin}")
-    own = {name: round(value, 4) for name, value in thresholds(answerable).items()}
-    own[SCORE] = threshold
     if options.write:
-        found = {
-            "threshold": threshold,
-            "least_mass": least,
-            "score": SCORE,
-            "thresholds": {n: round(t, 4) for n, t in thresholds(answerable).items()}
-            | {SCORE: threshold},
-            "model": model.name,
-            "revision": model.revision,
-            "origin": origin,
-        }
-        DEFAULTS_FILE.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        EXAMPLE.parent.mkdir(exist_ok=True)
+        EXAMPLE.write_bytes(content)
+        policies = {n: c.policy and to_dict(c.policy) for n, c in found.items()}
+        DEFAULTS_FILE.write_text(json.dumps(policies, indent=2, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ from benchmarks._measuring import (
     questions,
     unanswerable,
 )
-from benchmarks.default_threshold import choose
+from benchmarks.default_policy import choose
 from core import prompts
 from core.data import truth, world
 from core.data.world import Band, Fact

@@ -12,8 +12,12 @@ from typing import TypeVar
 
 import click
 
+from core.abstention.policy import Policy, to_json
+from core.abstention.thresholds import Uncertifiable
+from core.data.uploads import UploadError
 from core.language_models.base import ModelError, open_model
-from core.studies import saved
+from core.studies import calibration, saved
+from core.studies.calibration import METHODS, CalibrationError
 from core.studies.inspection import Inspection, Reading, run
 from core.studies.judgement import judge
 from core.studies.recording import InvalidRequestError, Request
@@ -72,6 +76,60 @@ def inspect(
     except (InvalidRequestError, ModelError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(saved.to_json(inspection) if as_json else _report(inspection))
+
+
+@main.command(help="Find an abstention threshold on labelled scores, with what it promises.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--score", "scores", multiple=True, help="Column; several: the best, at δ divided.")
+@click.option("--correct", help="Column that says right or wrong; guessed if left out.")
+@click.option("--larger-is-surer/--larger-is-doubt", "surer", default=None, help="Of the scores.")
+@click.option("--target-error", default=0.05, show_default=True, help="α, between 0 and 1.")
+@click.option("--confidence", default=0.9, show_default=True, help="1 − δ, between 0 and 1.")
+@click.option("--method", type=click.Choice(list(METHODS)), default="ltt", show_default=True)
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the policy.")
+@click.option("--json", "as_json", is_flag=True, help="Print the policy as one JSON object.")
+def calibrate(
+    file: Path,
+    scores: tuple[str, ...],
+    correct: str | None,
+    surer: bool | None,
+    target_error: float,
+    confidence: float,
+    method: str,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Print the policy that the page Calibration exports for the same file and target."""
+    try:
+        data = calibration.read(file.read_bytes(), file.name, scores, correct, surer)
+        named = scores[0] if len(scores) == 1 else None
+        target = calibration.Target(
+            target_error, confidence, method, named or calibration.preferred(data, scores, method)
+        )
+        found = calibration.calibrate(data, target)
+    except (UploadError, CalibrationError) as error:
+        raise click.ClickException(str(error)) from error
+    for problem in data.problems:
+        click.echo(problem, err=True)
+    if found.repeated:
+        click.echo(calibration.REPEATED.format(found.repeated), err=True)
+    if isinstance(found.outcome, Uncertifiable) or found.policy is None:
+        raise click.ClickException(getattr(found.outcome, "reason", "There is no policy."))
+    if out is not None:
+        out.write_text(to_json(found.policy), encoding="utf-8")
+    click.echo(to_json(found.policy).strip() if as_json else _policy_report(found.policy))
+
+
+def _policy_report(policy: Policy) -> str:
+    sign, relation = (-1, "above") if policy.larger_is_surer else (1, "below")
+    return "\n".join(
+        [
+            policy.sentence,
+            "",
+            f"{policy.score}: answer {relation} {sign * policy.threshold:.6g}",
+            f"answered {policy.answered} of {policy.labels}, {policy.errors} of them wrong",
+        ]
+    )
 
 
 def _refuse_options_beside_from() -> None:

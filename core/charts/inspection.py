@@ -45,7 +45,7 @@ def doubt(inspection: Inspection, palette: Palette) -> Chart:
     The parts are estimates; a tick stands where the certified lower bound does.
     """
     parts = inspection.doubt
-    threshold = inspection.verdict.threshold.value
+    threshold = inspection.information_threshold
     certified = inspection.certified or 0.0
     names = ["epistemic: does not know (estimated)", "the rest: many answers, or undecided"]
     data = pd.DataFrame(
@@ -97,7 +97,7 @@ def doubt_alt(inspection: Inspection) -> str:
     return (
         f"Of {parts.total:.2f} nats of doubt about a second answer, an estimated "
         f"{parts.epistemic:.2f} are epistemic, {inspection.certified or 0:.2f} of them certified; "
-        f"the threshold stands at {inspection.verdict.threshold.value:.2f}."
+        f"the threshold stands at {inspection.information_threshold:.2f}."
     )
 
 

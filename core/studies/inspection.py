@@ -14,10 +14,20 @@ from functools import cached_property
 import numpy as np
 
 from core import prompts
+from core.abstention.policy import Pipeline, Policy, PolicyError, check_pipeline
 from core.language_models.base import LanguageModel
+from core.studies.pipeline import pipeline_of
 from core.studies.progress import Progress, silent
 from core.studies.recording import MAX_SAMPLES, InvalidRequestError, Recording, Request, record
-from core.studies.verdict import Threshold, Verdict, decide, default_threshold
+from core.studies.verdict import (
+    SCORE,
+    Threshold,
+    Verdict,
+    decide,
+    default_policy,
+    default_threshold,
+    threshold_of,
+)
 from core.uncertainty.evidence import Evidence
 from core.uncertainty.scores import (
     SCORES,
@@ -27,8 +37,6 @@ from core.uncertainty.scores import (
     doubt_decomposition,
 )
 from core.uncertainty.similarity import SIMILARITIES
-
-ESTIMATOR = "Algorithm 3 (exact likelihoods)"
 
 # Sampling may stop when this much of the probability of the first answer, and of a second
 # after any first, has been seen.
@@ -110,13 +118,20 @@ class Cell:
 
 @dataclass(frozen=True)
 class Inspection:
-    """A recording as read under some settings: clusters, scores, verdict."""
+    """A recording as read under some settings: clusters, scores, verdict.
+
+    Attributes
+    ----------
+    refused : str or None
+        Why the wanted policy does not decide here; the default does.
+    """
 
     recording: Recording
     reading: Reading
     evidence: Evidence
     scores: Mapping[str, Score]
     verdict: Verdict
+    refused: str | None = None
 
     @property
     def query(self) -> str:
@@ -124,17 +139,33 @@ class Inspection:
         return self.recording.request.query
 
     @property
+    def pipeline(self) -> Pipeline:
+        """What the scores were made with."""
+        least_mass = self.verdict.threshold.least_mass
+        return _pipeline(self.recording, self.reading, least_mass)
+
+    @property
     def caveat(self) -> str | None:
-        """Say that λ was found under other settings, where it was."""
-        request = self.recording.request
-        same = (request.samples, request.temperature) == (Request.samples, Request.temperature)
-        if same and self.reading == Reading():
+        """Say why a wanted policy was refused, or where the default's promise ends."""
+        if self.refused:
+            return f"{self.refused} The default policy decides instead."
+        default = default_policy()
+        if self.verdict.threshold != threshold_of(default) or default.pipeline is None:
+            return None
+        different = default.pipeline.differences(self.pipeline)
+        if not different:
             return None
         return (
-            f"λ was found with {Request.samples} samples at temperature {Request.temperature}, "
-            "token F1 at τ = 0.25 and γ = 0. These settings differ, and M.I. grows with the "
-            "number of samples: read the verdict with that in mind."
+            f"λ was certified for other settings; here it is {'; '.join(different)}. M.I. grows "
+            "with the number of samples: read the verdict with that in mind."
         )
+
+    @property
+    def information_threshold(self) -> float:
+        """λ of the mutual information: the deciding one, or the default's if another decides."""
+        deciding = self.verdict.threshold
+        ours = deciding.score == SCORE and math.isfinite(deciding.value)
+        return deciding.value if ours else default_threshold().value
 
     @property
     def sampled_mass(self) -> float:
@@ -193,16 +224,39 @@ class Inspection:
 
 
 def read(
-    recording: Recording, reading: Reading | None = None, threshold: Threshold | None = None
+    recording: Recording,
+    reading: Reading | None = None,
+    threshold: Threshold | None = None,
+    *,
+    policy: Policy | None = None,
 ) -> Inspection:
-    """Turn a recording into an inspection; asks the model nothing."""
+    """Turn a recording into an inspection; asks the model nothing.
+
+    Parameters
+    ----------
+    threshold : Threshold, optional
+        How to decide; the default policy's if there is none.
+    policy : Policy, optional
+        Decide by this policy instead, if it was calibrated for this pipeline.
+    """
     reading = reading or Reading()
     evidence = evidence_of(recording, reading)
     scores = {name: info.function(evidence) for name, info in SCORES.items()}
+    refused = None
+    if policy is not None:
+        threshold = threshold_of(policy)
+        try:
+            check_pipeline(policy, _pipeline(recording, reading, threshold.least_mass))
+        except PolicyError as error:
+            threshold, refused = None, str(error)
     verdict = decide(
         scores, evidence.sampled_mass, len(evidence.centres), threshold or default_threshold()
     )
-    return Inspection(recording, reading, evidence, scores, verdict)
+    return Inspection(recording, reading, evidence, scores, verdict, refused)
+
+
+def _pipeline(recording: Recording, reading: Reading, least_mass: float) -> Pipeline:
+    return pipeline_of(recording.model, recording.revision, recording.request, reading, least_mass)
 
 
 def run(

@@ -2,8 +2,8 @@
 
 Every score is held against the truth twice: is the answer that it would serve right, and
 was its decision, to answer or to abstain, the better one? Each score decides by its own
-default threshold, all of them found on the same questions for the same error
-(`benchmarks/default_threshold.py`), so that no score is judged by another's yardstick.
+default policy, all of them certified on the same questions for the same error
+(`benchmarks/default_policy.py`), so that no score is judged by another's yardstick.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from core.data import truth
 from core.data.world import Fact
 from core.studies.inspection import Inspection
-from core.studies.verdict import Decision, default_thresholds
+from core.studies.verdict import default_thresholds, doubt_of
 from core.uncertainty.scores import SCORES
 
 WORLD_OF = "embedded"  # the one model that was taught this world, and nothing else
@@ -32,9 +32,9 @@ class Judged:
     right : bool
         Whether that is a right answer.
     threshold : float
-        Of the score's doubt: it answers below.
+        Of the score's doubt: it answers below. −∞ answers nothing.
     answered : bool
-        Its decision. Mutual information's is the verdict, with the sampled mass looked at.
+        Its decision, by the same rules as the verdict's.
     """
 
     name: str
@@ -66,10 +66,15 @@ def judge(inspection: Inspection) -> Judgement | None:
 
 
 def _judged(inspection: Inspection, fact: Fact, name: str) -> Judged:
-    score, threshold = inspection.scores[name], default_thresholds()[name]
-    if name == inspection.verdict.threshold.score:
-        threshold = inspection.verdict.threshold.value
-        answered = inspection.verdict.decision is Decision.ANSWER
-    else:
-        answered = score.doubt is not None and score.doubt < threshold
-    return Judged(name, score.answer, truth.is_right(score.answer, fact), threshold, answered)
+    deciding = inspection.verdict.threshold
+    threshold = deciding.value if name == deciding.score else default_thresholds()[name]
+    doubt = doubt_of(
+        inspection.scores,
+        name,
+        inspection.sampled_mass,
+        len(inspection.clusters),
+        deciding.least_mass,
+    )
+    answer = inspection.scores[name].answer
+    answered = doubt is not None and doubt < threshold
+    return Judged(name, answer, truth.is_right(answer, fact), threshold, answered)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 
 from core.data.exports import to_csv
 from core.language_models.base import Response
-from core.studies.inspection import ESTIMATOR, Inspection, Reading, read
+from core.studies.inspection import Inspection, Reading, read
 from core.studies.judgement import Judgement, judge
+from core.studies.pipeline import ESTIMATOR
 from core.studies.recording import Call, InvalidRequestError, Recording, Request
 from core.studies.verdict import Threshold
 
@@ -54,7 +56,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
             "decision": verdict.decision.value,
             "answer": verdict.answer,
             "reason": verdict.reason,
-            "threshold": asdict(verdict.threshold),
+            "threshold": _threshold_to_dict(verdict.threshold),
         },
         "truth": _truth_to_dict(judge(inspection)),
         "calls": {
@@ -107,7 +109,7 @@ def from_json(text: str | bytes) -> Inspection:
         reading = Reading(
             **{name: saved[f"reading_{name}"] for name in Reading.__dataclass_fields__}
         )
-        threshold = Threshold(**saved["verdict"]["threshold"])
+        threshold = _threshold_from_dict(saved["verdict"]["threshold"])
         return read(_recording_from_dict(saved["recording"]), reading, threshold)
     except InvalidRequestError:
         raise
@@ -138,6 +140,17 @@ def to_csv_bytes(inspection: Inspection) -> bytes:
             )
         ),
     )
+
+
+def _threshold_to_dict(threshold: Threshold) -> dict[str, Any]:
+    """Return a threshold; JSON has no infinity, so null answers everything."""
+    endless = math.isinf(threshold.value)
+    return asdict(threshold) | {"value": None if endless else threshold.value}
+
+
+def _threshold_from_dict(saved: dict[str, Any]) -> Threshold:
+    value = math.inf if saved["value"] is None else float(saved["value"])
+    return Threshold(**{**saved, "value": value})
 
 
 def _recording_to_dict(recording: Recording) -> dict[str, Any]:

@@ -1,21 +1,26 @@
 """Answer, abstain, or say that too little was seen: the decision and its plain reason.
 
-The threshold λ is a default, found by `benchmarks/default_threshold.py` on the embedded
-model's own questions. It carries no guarantee; what it was found on stands beside it.
+The default is a policy like any other: certified by `benchmarks/default_policy.py` on the
+bundled labelled questions of the embedded model's world, for its default settings.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
+from core.abstention.policy import Policy, policy_from_dict
 from core.uncertainty.scores import SCORES, Score
 
 LEAST_MASS_ALONE = 0.5  # when all samples say the same
-DEFAULTS_FILE = Path(__file__).parent / "default_threshold.json"
+DEFAULTS_FILE = Path(__file__).parent / "default_policies.json"
+SCORE, CERTIFIED = "mutual_information", "certified_mutual_information"
 
 
 class Decision(StrEnum):
@@ -33,7 +38,7 @@ class Threshold:
     Attributes
     ----------
     value : float
-        λ, nats: abstain at this much doubt or more.
+        λ: abstain at this much doubt or more. Infinity answers whatever has a doubt.
     least_mass : float
         The sampled mass below which a low score means nothing, in [0, 1].
     score : str
@@ -44,7 +49,7 @@ class Threshold:
 
     value: float
     least_mass: float
-    score: str = "mutual_information"
+    score: str = SCORE
     origin: str = ""
 
 
@@ -59,17 +64,41 @@ class Verdict:
 
 
 @functools.cache
+def default_policies() -> dict[str, Policy | None]:
+    """Return the bundled policy of every score, by the keys of `SCORES`.
+
+    All are certified on the same questions for the same error and confidence; None where a
+    score could not be: by it, one would never answer.
+    """
+    found: dict[str, Any] = json.loads(DEFAULTS_FILE.read_text(encoding="utf-8"))
+    return {name: None if found[name] is None else policy_from_dict(found[name]) for name in SCORES}
+
+
+def default_policy() -> Policy:
+    """Return the policy that decides unless a person brings another."""
+    policy = default_policies()[SCORE]
+    if policy is None:
+        raise ValueError("The bundled default policy is missing: it must be certified.")
+    return policy
+
+
 def default_threshold() -> Threshold:
-    """Return the threshold that was found on the embedded model's questions."""
-    found = json.loads(DEFAULTS_FILE.read_text(encoding="utf-8"))
-    return Threshold(found["threshold"], found["least_mass"], found["score"], found["origin"])
+    """Return how the default policy decides."""
+    return threshold_of(default_policy())
 
 
-@functools.cache
 def default_thresholds() -> dict[str, float]:
-    """Return the default threshold of every score's doubt, by the keys of `SCORES`."""
-    found = json.loads(DEFAULTS_FILE.read_text(encoding="utf-8"))["thresholds"]
-    return {name: float(found[name]) for name in SCORES}
+    """Return the default threshold of every score's doubt; −∞ answers nothing."""
+    return {
+        name: -math.inf if policy is None else policy.threshold
+        for name, policy in default_policies().items()
+    }
+
+
+def threshold_of(policy: Policy) -> Threshold:
+    """Return how a policy decides here."""
+    least_mass = policy.pipeline.least_mass if policy.pipeline else 0.0
+    return Threshold(policy.threshold, least_mass, policy.score, policy.sentence)
 
 
 def enough_seen(sampled_mass: float, clusters: int, least_mass: float) -> bool:
@@ -82,47 +111,79 @@ def enough_seen(sampled_mass: float, clusters: int, least_mass: float) -> bool:
     return sampled_mass >= (least_mass if clusters > 1 else max(least_mass, LEAST_MASS_ALONE))
 
 
+def doubt_of(
+    scores: Mapping[str, Score], name: str, sampled_mass: float, clusters: int, least_mass: float
+) -> float | None:
+    """Return the doubt that a threshold is compared with; None abstains.
+
+    It is missing where too little was seen, whatever the score says. Mutual information is
+    raised to what is certified, where the estimate lies below that. Policies are calibrated
+    on exactly this, so that what they promise holds for what `decide` does.
+    """
+    doubt = scores[name].doubt
+    if doubt is None or not enough_seen(sampled_mass, clusters, least_mass):
+        return None
+    certified = scores[CERTIFIED].doubt
+    return max(doubt, certified) if name == SCORE and certified is not None else doubt
+
+
 def decide(
-    scores: dict[str, Score], sampled_mass: float, clusters: int, threshold: Threshold
+    scores: Mapping[str, Score], sampled_mass: float, clusters: int, threshold: Threshold
 ) -> Verdict:
     """Compare what is certain, then ask whether enough was seen, then compare the score.
 
     The certified bound is not normalised, and γ does not touch it: where it reaches λ by
-    itself, neither the sampled mass nor the score matters.
+    itself, neither the sampled mass nor the estimate matters. It answers exactly when
+    `doubt_of` is below λ.
     """
-    score = scores[threshold.score]
-    symbol = SCORES[threshold.score].symbol
-    answer = score.answer
+    name = threshold.score
+    score, info = scores[name], SCORES[name]
     if score.doubt is None:
-        reason = score.reason or f"{symbol} could not be computed."
-        return Verdict(Decision.TOO_LITTLE, answer, reason, threshold)
-    certified = scores["certified_mutual_information"].doubt
-    if certified is not None and certified >= threshold.value:
+        reason = score.reason or f"{info.symbol} could not be computed."
+        return Verdict(Decision.TOO_LITTLE, score.answer, reason, threshold)
+    measured = f"{info.symbol} is {_shown(name, score.doubt)}, λ is {_shown(name, threshold.value)}"
+    certified = scores[CERTIFIED].doubt
+    if name == SCORE and certified is not None and certified >= threshold.value:
         decision = Decision.ABSTAIN
         reason = (
             "The model does not know: told one answer, it changes the next. Certainly "
-            f"{SCORES['certified_mutual_information'].symbol} {certified:.3f} nats, λ is "
-            f"{threshold.value:.3f}."
+            f"{SCORES[CERTIFIED].symbol} {certified:.3f} nats, λ is {threshold.value:.3f}."
         )
     elif not enough_seen(sampled_mass, clusters, threshold.least_mass):
         decision = Decision.TOO_LITTLE
         reason = (
             f"The samples hold only {sampled_mass:.1%} of the probability: too little to say "
-            f"what {score.doubt:.3f} nats of {symbol} over them mean. Sample more."
+            f"what {_shown(name, score.doubt)} of {info.symbol} over them mean. Sample more."
         )
     elif score.doubt >= threshold.value:
         decision = Decision.ABSTAIN
-        reason = (
-            "The model does not know: told one answer, it changes the next. "
-            f"{symbol} is {score.doubt:.3f} nats, λ is {threshold.value:.3f}."
+        why = (
+            "The model does not know: told one answer, it changes the next."
+            if name == SCORE
+            else "The doubt is too large."
         )
+        reason = f"{why} {measured}."
     else:
         decision = Decision.ANSWER
         spread = scores["semantic_entropy"].value or 0.0
-        what = (
-            "It has many answers, and telling it one does not change the others"
-            if spread > 0.7
-            else "Telling the model an answer hardly changes what it says next"
-        )
-        reason = f"{what}: {symbol} is {score.doubt:.3f} nats, λ is {threshold.value:.3f}."
-    return Verdict(decision, answer, reason, threshold)
+        if name != SCORE:
+            what = "The doubt is small enough"
+        elif spread > 0.7:
+            what = "It has many answers, and telling it one does not change the others"
+        else:
+            what = "Telling the model an answer hardly changes what it says next"
+        reason = f"{what}: {measured}."
+    return Verdict(decision, score.answer, reason, threshold)
+
+
+def _shown(name: str, doubt: float) -> str:
+    """Return a doubt with its unit; of a probability it is −ln p."""
+    value = "∞" if math.isinf(doubt) else f"{doubt:.3f}"
+    unit = SCORES[name].unit
+    return (
+        f"{value} nats"
+        if unit == "nats"
+        else f"{value} (−ln p)"
+        if unit == "probability"
+        else value
+    )

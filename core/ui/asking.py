@@ -31,6 +31,13 @@ ABOUT = {
     "gamma_1": TERMS["Stabilisation γ"],
     "gamma_2": TERMS["Stabilisation γ"],
 }
+LABELS = {
+    "k": "Samples k",
+    "temperature": "Temperature of the sampling",
+    "seed": "Seed",
+    "gamma_1": "Stabilisation γ₁",
+    "gamma_2": "Stabilisation γ₂",
+}
 QUICK = 0.8  # seconds: an answer that comes sooner is shown without a progress bar
 
 
@@ -60,16 +67,9 @@ def ask() -> tuple[Request, Reading]:
         asking, seeing = st.columns(2)
         with asking:
             st.caption("Changing these asks the model")
-            samples = _number("Samples k", "k", 10, 1, MAX_SAMPLES, 1)
-            temperature = _number(
-                "Temperature of the sampling",
-                "temperature",
-                0.9,
-                0.05,
-                2.0,
-                0.05,
-            )
-            seed = _number("Seed", "seed", 0, 0, 2**32 - 1, 1)
+            samples = _number("k", 10, 1, MAX_SAMPLES, 1)
+            temperature = _number("temperature", 0.9, 0.05, 2.0, 0.05)
+            seed = _number("seed", 0, 0, 2**32 - 1, 1)
         with seeing:
             st.caption("Changing these asks nothing: the same answers are read again")
             similarity = st.selectbox(
@@ -91,17 +91,17 @@ def ask() -> tuple[Request, Reading]:
                 persist_state="session",
                 help=TERMS["Similarity threshold τ"],
             )
-            gamma_1 = _number("Stabilisation γ₁", "gamma_1", 0.0, 0.0, 1.0, 0.01)
-            gamma_2 = _number("Stabilisation γ₂", "gamma_2", 0.0, 0.0, 1.0, 0.01)
+            gamma_1 = _number("gamma_1", 0.0, 0.0, 1.0, 0.01)
+            gamma_2 = _number("gamma_2", 0.0, 0.0, 1.0, 0.01)
     return (
         Request(query or "", samples, temperature, seed),
         Reading(similarity, threshold, gamma_1, gamma_2),
     )
 
 
-def _number(label: str, key: str, value: Number, low: Number, high: Number, step: Number) -> Number:
+def _number(key: str, value: Number, low: Number, high: Number, step: Number) -> Number:
     return st.number_input(
-        label,
+        LABELS[key],
         low,
         high,
         value,

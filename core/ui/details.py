@@ -48,7 +48,7 @@ def details(inspection: Inspection) -> None:
             figures.downloads(
                 which, title, query, partial(charts.matrix, inspection, which, palette)
             )
-        reading, threshold = inspection.reading, inspection.verdict.threshold.value
+        reading, threshold = inspection.reading, inspection.information_threshold
         figures.downloads(
             "growth",
             "Certified lower bound and sampled mass",

@@ -52,12 +52,30 @@ TERMS: Final[dict[str, str]] = {
     "Stabilisation γ": "Small numbers added inside the logarithm of M.I. that keep pairs hardly "
     "ever seen from dominating it. The paper’s experiments take 0; above 0, M.I. can leave its "
     "range.",
-    "Threshold λ": "The doubt from which on one abstains. The default was found on the embedded "
-    "model’s own questions and carries no guarantee.",
+    "Threshold λ": "The doubt from which on one abstains. The default was certified on questions "
+    "of the embedded model’s world, for its default settings; Calibration finds others.",
     "Answer or abstain": "The decision: serve the model’s answer when the doubt is below λ, else "
     "say that it does not know.",
     "Too little sampled": "The samples hold so little of the probability that a low score means "
     "nothing. More samples may decide it.",
+    "Score": "A number for every answer that says how much to doubt it, or how sure to be. "
+    "Thresholds compare it.",
+    "Policy": "A threshold for one score, what it promises, and the only pipeline (model, prompt, "
+    "samples, settings) that it holds for.",
+    "Target error α": "The share of the answered questions that may be wrong, such as 0.05.",
+    "Confidence 1 − δ": "How sure the promise should be, such as 0.9: of ten calibrations on new "
+    "labelled data, at most one breaks it.",
+    "Learn-then-Test": "The method behind the guarantee. From strict to loose, each threshold is "
+    "tested exactly for too many wrong answers, and the last that passes before one fails is "
+    "taken. Risk control bounds the wrong answers among all questions instead; the paper’s "
+    "empirical rule promises nothing.",
+    "Coverage": "The share of all questions that are answered; the paper calls it recall.",
+    "Risk–coverage curve": "For every threshold, the share of wrong ones among the answered, "
+    "against the share answered.",
+    "AUROC": "How well a score finds wrong answers: the chance that a wrong one has the larger "
+    "doubt, ties counting half. 0.5 is guessing, 1 is perfect.",
+    "AURC": "The area under the risk–coverage curve: the mean error over all shares answered. "
+    "Lower is better.",
     "Misconception": "A wrong answer that part of the training documents’ authors believe, so "
     "that the model has learnt it beside the right one.",
     "Band": "How often the embedded model’s training asked and answered a question: never seen, "

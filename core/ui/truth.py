@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 
 from core.charts.inspection import shown
@@ -46,7 +48,9 @@ def decisions(judgement: Judgement) -> None:
             "with": [shown(s.answer) for s in judgement.scores],
             "which is": ["right" if s.right else "wrong" for s in judgement.scores],
             "decision": ["✓ good" if s.well_decided else "✗ bad" for s in judgement.scores],
-            "abstains from doubt": [s.threshold for s in judgement.scores],
+            "abstains from doubt": [
+                s.threshold if math.isfinite(s.threshold) else None for s in judgement.scores
+            ],
         },
         column_config={"abstains from doubt": st.column_config.NumberColumn(format="%.3f")},
         hide_index=True,
@@ -54,8 +58,9 @@ def decisions(judgement: Judgement) -> None:
         alt="What every score would have decided, and whether that was right",
     )
     st.caption(
-        "Each score decides by its own threshold, found on the embedded model’s questions for "
-        "at most 5 % wrong among the answered. On one question luck decides; see the model card."
+        "Each score decides by its own threshold, certified on the embedded model’s questions "
+        "for at most 5 % wrong among the answered; one that could not be certified answers "
+        "nothing. On one question luck decides; see the model card."
     )
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,11 +20,12 @@ from core.studies.inspection import (
     run,
 )
 from core.studies.recording import MAX_SAMPLES, InvalidRequestError, Request, record
-from core.studies.verdict import Decision, Threshold
+from core.studies.verdict import Decision, Threshold, default_policy, default_threshold
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import SIMILARITIES
 from tests.fakes import QUERY, TableModel, copies, falling, knows, words
 
+KNOWN_BY_HEART = "What is the capital of France?"
 NEVER = Threshold(value=math.inf, least_mass=0.5, origin="by hand")
 
 
@@ -259,11 +261,32 @@ def test_mass_of_first_answers_alone_settles_nothing():
     assert is_settled(recording, threshold=NEVER) is None
 
 
-def test_other_settings_than_those_of_the_default_are_said():
-    recording = record(ask(10), knows(5))
+def test_other_settings_than_those_of_the_default_are_said(embedded):
+    recording = record(Request(KNOWN_BY_HEART), embedded)
     assert read(recording).caveat is None
-    assert "These settings differ" in read(recording, Reading(gamma_1=0.1)).caveat
-    assert "These settings differ" in read(recording.first(7)).caveat
+    assert "γ₁ 0.1 instead of 0" in read(recording, Reading(gamma_1=0.1)).caveat
+    assert "k 7 instead of 10" in read(recording.first(7)).caveat
+    assert "model “table”" in read(record(ask(10), knows(5))).caveat
+
+
+def test_a_policy_of_this_pipeline_decides(embedded):
+    recording = record(Request(KNOWN_BY_HEART), embedded)
+    policy = replace(default_policy(), score="semantic_entropy", threshold=math.inf)
+    inspection = read(recording, policy=policy)
+    assert inspection.verdict.threshold.score == "semantic_entropy"
+    assert inspection.verdict.threshold.origin == policy.sentence
+    assert (inspection.refused, inspection.caveat) == (None, None)
+
+
+def test_a_policy_of_another_pipeline_is_refused_and_the_default_decides(embedded):
+    recording = record(Request(KNOWN_BY_HEART), embedded)
+    policy = replace(default_policy(), score="semantic_entropy")
+    for reading, differs in ((Reading(threshold=0.5), "τ 0.5"), (Reading(gamma_2=0.2), "γ₂ 0.2")):
+        inspection = read(recording, reading, policy=policy)
+        assert differs in inspection.refused and differs in inspection.caveat
+        assert inspection.verdict.threshold == default_threshold()
+    unknown = replace(policy, pipeline=None)
+    assert "unknown origin" in read(recording, policy=unknown).refused
 
 
 def test_sizes_grow_to_the_limit_and_no_further():

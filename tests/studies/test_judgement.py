@@ -46,14 +46,26 @@ def by_name(judgement):
     return {judged.name: judged for judged in judgement.scores}
 
 
+def on_file():
+    """The thresholds of the bundled policies; a score without one never answers."""
+    found = json.loads(DEFAULTS_FILE.read_text(encoding="utf-8"))
+    return {name: found[name]["threshold"] if found[name] else -math.inf for name in SCORES}
+
+
 def by_definition(inspection, threshold):
     """What every score decides, from its own doubt and the thresholds that are on file."""
-    found = json.loads(DEFAULTS_FILE.read_text(encoding="utf-8"))["thresholds"]
+    thresholds = on_file() | {threshold.score: threshold.value}
+    clusters = len(inspection.clusters)
+    least = threshold.least_mass if clusters > 1 else max(threshold.least_mass, 0.5)
     decided = {
-        name: score.doubt is not None and score.doubt < found[name]
+        name: inspection.sampled_mass >= least
+        and score.doubt is not None
+        and score.doubt < thresholds[name]
         for name, score in inspection.scores.items()
     }
-    decided[threshold.score] = inspection.verdict.decision is Decision.ANSWER
+    certified = inspection.certified
+    if certified is not None and certified >= thresholds["mutual_information"]:
+        decided["mutual_information"] = False
     return decided
 
 
@@ -81,9 +93,8 @@ def test_a_question_is_judged_however_it_is_typed(typed):
 
 
 def test_the_thresholds_are_those_on_file_one_for_each_score():
-    found = json.loads(DEFAULTS_FILE.read_text(encoding="utf-8"))
-    assert default_thresholds() == {name: found["thresholds"][name] for name in SCORES}
-    assert all(math.isfinite(value) for value in default_thresholds().values())
+    assert default_thresholds() == on_file()
+    assert math.isfinite(default_thresholds()["mutual_information"])
 
 
 def test_the_threshold_of_the_verdict_is_the_same_as_its_scores_own():

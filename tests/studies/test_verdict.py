@@ -1,10 +1,15 @@
 """The decision: answer, abstain, or say that too little was seen."""
 
-import json
-
 import pytest
 
-from core.studies.verdict import DEFAULTS_FILE, Decision, Threshold, decide, default_threshold
+from core.studies.verdict import (
+    Decision,
+    Threshold,
+    decide,
+    default_policy,
+    default_threshold,
+    doubt_of,
+)
 from core.uncertainty.scores import SCORES, Score
 
 THRESHOLD = Threshold(value=0.3, least_mass=0.1, origin="by hand")
@@ -108,6 +113,24 @@ def test_the_default_can_be_used_and_says_where_it_comes_from():
 
 
 def test_the_default_was_found_on_the_shipped_model(embedded):
-    found = json.loads(DEFAULTS_FILE.read_text(encoding="utf-8"))
-    why = "run python -m benchmarks.default_threshold --write again"
-    assert (found["model"], found["revision"]) == (embedded.name, embedded.revision), why
+    pipeline = default_policy().pipeline
+    why = "run python -m benchmarks.default_policy --write again"
+    assert (pipeline.model, pipeline.revision) == (embedded.name, embedded.revision), why
+
+
+def test_the_default_is_certified_and_says_so():
+    policy = default_policy()
+    assert policy.method == "ltt" and policy.guaranteed
+    assert policy.errors / policy.answered <= policy.upper_bound <= policy.target_error
+    assert default_threshold().origin == policy.sentence
+
+
+def test_it_answers_exactly_when_the_doubt_is_below():
+    """What a policy is calibrated on is what decides: also where too little was seen."""
+    for doubt in (0.0, 0.29, 0.3, 0.31):
+        for certified in (None, 0.1, 0.3, 0.9):
+            for mass in (0.05, 0.1, 0.9):
+                scores = scored(doubt, certified=certified)
+                compared = doubt_of(scores, "mutual_information", mass, 3, THRESHOLD.least_mass)
+                answers = decide(scores, mass, 3, THRESHOLD).decision is Decision.ANSWER
+                assert answers == (compared is not None and compared < THRESHOLD.value)

@@ -1,0 +1,157 @@
+"""Write the measured parts of the README: ``python -m benchmarks.readme_tables``.
+
+Between `<!-- NAME -->` and `<!-- end -->` stand the numbers of the shipped seed's model card
+(``docs/model-card/seed-*.json``) and of the bundled policies. Measures nothing itself;
+`tests/test_readme.py` holds the README to it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from benchmarks._measuring import CERTIFIED, SCORE, UNANSWERABLE, Wording
+from benchmarks.model_card import MASS
+from core.data.world import (
+    BY_HEART_FROM,
+    MANY_ANSWERS_EXPOSURES,
+    RARELY_BELOW,
+    Band,
+    facts,
+)
+from core.language_models.embedded import FOLDER
+from core.studies.verdict import default_policies, default_policy
+from core.uncertainty.scores import SCORES
+
+README, MEASURED = Path("README.md"), Path("docs/model-card")
+BANDS = {
+    Band.BY_HEART: f"{BY_HEART_FROM} or more",
+    Band.HALF_KNOWN: f"{RARELY_BELOW} to {BY_HEART_FROM - 1}",
+    Band.RARELY: f"1 to {RARELY_BELOW - 1}",
+    Band.NEVER_SEEN: "0",
+    Band.MANY_ANSWERS: f"{MANY_ANSWERS_EXPOSURES}",
+}
+RANKED = (*(name for name in SCORES if name != CERTIFIED), CERTIFIED, MASS)
+
+Card = dict[str, Any]
+
+
+def card() -> Card:
+    """Return what was measured of the weights that are in the house."""
+    seed = json.loads((FOLDER / "config.json").read_text())["seed"]
+    found: Card = json.loads((MEASURED / f"seed-{seed}.json").read_text())
+    return found
+
+
+def world(measured: Card) -> str:
+    """Say what the model and its world are."""
+    single = [f for f in facts() if f.band is not Band.MANY_ANSWERS]
+    run = measured["training"]
+    return (
+        f"{run['parameters']:,} parameters, {run['documents']:,} documents, "
+        f"{run['minutes']:.0f} minutes of training on two cores; {len(single):,} single-label "
+        f"facts in {len({f.relation for f in single})} relations and {len(facts()) - len(single)} "
+        "questions with many right answers."
+    )
+
+
+def bands(measured: Card) -> str:
+    """Return the main table, a row for every band."""
+    told = measured["repetition"]
+    once = told["times"].index(1)
+    lines = [
+        "| band (times shown) | questions | right | M.I. | certified | S.E. | sampled mass | share "
+        "of the right answer when another is told 0 → 1 → 100 times |",
+        "| --- | --: | --: | --: | --: | --: | --: | --- |",
+    ]
+    for band, times in BANDS.items():
+        found = measured["wordings"][Wording.TRAINING.value]["bands"][band.value]
+        right = " / ".join(
+            f"{measured['wordings'][w.value]['bands'][band.value]['greedy_accuracy']:.2f}"
+            for w in Wording
+        )
+        share = told["medians"][band.value]
+        lines.append(
+            f"| {band.value} ({times}) | {found['questions']} | {right} | {found[SCORE]:.3f} | "
+            f"{found[CERTIFIED]:.3f} | {found['semantic_entropy']:.2f} | {found[MASS]:.2f} | "
+            f"{share[0]:.3f} → {share[once]:.3f} → {share[-1]:.3f} |"
+        )
+    return "\n".join(lines)
+
+
+def rankings(measured: Card) -> str:
+    """Return how well each score ranks wrong answers."""
+    training = measured["wordings"][Wording.TRAINING.value]
+    titles = [SCORES[name].symbol if name in SCORES else "sampled mass" for name in RANKED]
+    lines = [f"| | {' | '.join(titles)} |", f"| --- |{' --: |' * len(RANKED)}"]
+    alone = training["bands"]["single-label"]["questions"]
+    questions = {
+        "single-label": f"{alone:,} single-label questions",
+        "mixture": "250 of them and 250 many-answer ones with S.E. above 0.7",
+    }
+    for part, words in questions.items():
+        values = [training[part][name]["auroc"] for name in RANKED]
+        cells = [
+            (f"**{v:.3f}**" if v == max(values) else f"{v:.3f}").replace("0.", ".") for v in values
+        ]
+        wrong = training[part][SCORE]["wrong"]
+        lines.append(f"| {words}, {wrong:.0%} wrong | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def nobody(measured: Card) -> str:
+    """Say what becomes of the questions that nobody can answer."""
+    found = measured[UNANSWERABLE]
+    return (
+        f"Of {found['questions']} questions that nobody can answer (nonsense, and known forms "
+        f"about the unheard-of) it answers {found['answered']}, abstains on {found['abstained']} "
+        f"and finds too little sampled for {found['too_little']}."
+    )
+
+
+def policies(measured: Card) -> str:
+    """Return what every bundled policy answers for the same promise."""
+    lines = ["| score | λ | answered | of these wrong |", "| --- | --: | --: | --: |"]
+    for name, policy in default_policies().items():
+        cells = "– | not certifiable | –"
+        if policy is not None:
+            cells = (
+                f"{policy.threshold:.3f} | {policy.answered / policy.labels:.1%} | "
+                f"{policy.errors / policy.answered:.1%}"
+            )
+        lines.append(f"| {SCORES[name].title} | {cells} |")
+    return "\n".join(lines)
+
+
+def default(measured: Card) -> str:
+    """Say what decides by default."""
+    policy = default_policy()
+    assert policy.pipeline is not None
+    return (
+        f"By default λ = {policy.threshold:.3f} nats, and {policy.pipeline.least_mass:.0%} of the "
+        f"probability must have been sampled. {policy.sentence}"
+    )
+
+
+PARTS = {f.__name__: f for f in (world, bands, rankings, nobody, policies, default)}
+
+
+def filled(text: str) -> str:
+    """Return a README with its measured parts brought up to date."""
+    measured = card()
+
+    def part(match: re.Match[str]) -> str:
+        made = PARTS[match["name"]](measured)
+        return f"<!-- {match['name']} -->\n{made}\n<!-- end -->"
+
+    return re.sub(r"<!-- (?P<name>[a-z]+) -->\n.*?<!-- end -->", part, text, flags=re.DOTALL)
+
+
+def main() -> None:
+    README.write_text(filled(README.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

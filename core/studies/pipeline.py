@@ -1,0 +1,62 @@
+"""What a score was made with: the fingerprint by which a policy knows its own scores."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from core import prompts
+from core.abstention.policy import Pipeline, PolicyError, pipeline_from_dict
+from core.studies.recording import Request
+
+if TYPE_CHECKING:
+    from core.studies.inspection import Reading
+
+ESTIMATOR = "Algorithm 3 (exact likelihoods)"
+
+
+def pipeline_of(
+    model: str, revision: str, request: Request, reading: Reading, least_mass: float
+) -> Pipeline:
+    """Return the pipeline of an inspection; the query and the seed are no part of it."""
+    return Pipeline(
+        model=model,
+        revision=revision,
+        prompt=prompt_fingerprint(),
+        samples=request.samples,
+        temperature=request.temperature,
+        similarity=reading.similarity,
+        tau=reading.threshold,
+        gamma_1=reading.gamma_1,
+        gamma_2=reading.gamma_2,
+        estimator=ESTIMATOR,
+        least_mass=least_mass,
+    )
+
+
+@functools.cache
+def prompt_fingerprint() -> str:
+    """Return a short hash that changes with any word of any prompt."""
+    every = (
+        prompts.iterative("Q"),
+        prompts.iterative("Q", ["A"]),
+        prompts.iterative("Q", ["A", "B"]),
+        prompts.self_verification("Q", "A"),
+    )
+    return hashlib.sha256("\0".join(every).encode()).hexdigest()[:12]
+
+
+def to_text(pipeline: Pipeline) -> str:
+    """Return a pipeline as one line, for the column `pipeline` of a scored table."""
+    return json.dumps(asdict(pipeline), ensure_ascii=False)
+
+
+def from_text(text: str) -> Pipeline | None:
+    """Read `to_text`'s line; None where there is none, or it is none."""
+    try:
+        return pipeline_from_dict(json.loads(text))
+    except (ValueError, PolicyError, RecursionError):
+        return None
