@@ -9,7 +9,7 @@ from core.language_models.base import ModelError
 from core.studies.inspection import Inspection, Reading, is_settled, read
 from core.studies.recording import InvalidRequestError, Request
 from core.studies.verdict import Decision
-from core.ui import figures, frame, glossary
+from core.ui import figures, frame, glossary, policies
 from core.ui.asking import ask, draw_growth, record
 from core.ui.details import details
 from core.ui.glossary import TERMS
@@ -44,10 +44,11 @@ def inspect() -> None:
             width="stretch",
         )
         glossary.button()
+    policies.banner()
     try:
         request, reading = ask()
         recording = record(request, reading)
-        inspection = read(recording, reading) if recording else None
+        inspection = read(recording, reading, policy=policies.in_use()) if recording else None
     except (InvalidRequestError, ModelError) as error:
         problem(str(error))
         return

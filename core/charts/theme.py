@@ -30,6 +30,7 @@ class Palette:
     sequential: tuple[str, ...]
     diverging: tuple[str, str, str]
     on_high: str  # text on the far end of a colour scale
+    categories: tuple[str, ...]  # one after the other; dashes tell them apart as well
 
 
 LIGHT = Palette(
@@ -43,6 +44,7 @@ LIGHT = Palette(
     sequential=("#F2F1EC", "#A9CCE8", "#3C86C4", "#083D6E"),
     diverging=("#0072B2", "#F2F1EC", "#D55E00"),
     on_high="#FFFFFF",
+    categories=("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8A6D00", "#56B4E9", "#5B6675"),
 )
 DARK = Palette(
     background="#11181F",
@@ -55,6 +57,7 @@ DARK = Palette(
     sequential=("#1B252E", "#1F4E79", "#3F93D6", "#D3EAFF"),
     diverging=("#56B4E9", "#1B252E", "#F08A45"),
     on_high="#11181F",
+    categories=("#56B4E9", "#F08A45", "#2FBF93", "#E29BC4", "#E6C229", "#A8D5F2", "#A3AEBB"),
 )
 
 

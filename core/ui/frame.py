@@ -38,6 +38,11 @@ def questions() -> Page:
     return st.Page(PAGES / "questions.py", title="What can I ask?", icon=":material/forum:")
 
 
+def calibration() -> Page:
+    """Return the page that turns labelled scores into a policy."""
+    return st.Page(PAGES / "calibration.py", title="Calibration", icon=":material/rule:")
+
+
 def draw() -> Page:
     """Configure the page, draw the navigation, and return the page to run."""
     st.set_page_config(
@@ -46,7 +51,7 @@ def draw() -> Page:
         layout="wide",
         menu_items={"About": ABOUT},
     )
-    page = st.navigation([home(), inspection(), questions()], position="top")
+    page = st.navigation([home(), inspection(), calibration(), questions()], position="top")
     st.session_state[_DRAWN] = True
     return page
 

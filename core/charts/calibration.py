@@ -1,0 +1,380 @@
+"""Charts of a calibration; each says its finding in words too (`…_alt`).
+
+Right and wrong answers are blue and orange, which everybody can tell apart, and never
+differ by colour alone. Curves are thinned for drawing; every number shown is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from core.abstention.metrics import Bin, Curve
+from core.abstention.policy import Policy
+from core.charts.inspection import shown
+from core.charts.theme import Chart, Palette, themed
+from core.studies.calibration import Binned
+from core.uncertainty.scores import SCORES
+
+HEIGHT = 260
+DASHES: tuple[list[int], ...] = ([], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3], [10, 4])
+
+
+def name_of(score: str) -> str:
+    """Return a score's title, or the column's heading as it can be drawn."""
+    return SCORES[score].title if score in SCORES else shown(score)
+
+
+def histogram(
+    shares: Mapping[str, NDArray[np.float64]],
+    score: str,
+    certified: float | None,
+    chosen: float | None,
+    palette: Palette,
+) -> Chart:
+    """How doubts of right and wrong answers are distributed, and where λ cuts them."""
+    data = pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "start": shares["start"],
+                    "end": shares["end"],
+                    "answers": shares[kind],
+                    "height": sign * shares[kind],
+                    "kind": kind,
+                }
+            )
+            for kind, sign in (("right", 1), ("wrong", -1))
+        ]
+    )
+    bars = (
+        alt.Chart(data)
+        .mark_bar()
+        .encode(
+            x=alt.X("start:Q", title=f"doubt: {name_of(score)}", bin="binned"),
+            x2="end:Q",
+            # Up and down rather than stacked: a root keeps a pile of zeros from hiding the
+            # rest, and roots of stacked parts would not add up.
+            y=alt.Y(
+                "height:Q",
+                title="wrong  ↓    ↑  right",
+                stack=None,
+                scale=alt.Scale(type="sqrt"),
+                axis=alt.Axis(tickCount=6, labelExpr="format(abs(datum.value), ',d')"),
+            ),
+            color=_right_or_wrong(palette),
+            tooltip=[
+                alt.Tooltip("start:Q", format=".3f", title="from"),
+                alt.Tooltip("end:Q", format=".3f", title="to"),
+                "kind:N",
+                alt.Tooltip("answers:Q", format=",d"),
+            ],
+        )
+    )
+    layers: list[alt.Chart] = [bars]
+    last = float(shares["end"][-1]) if len(shares["end"]) else 1.0
+    for value, name, dash in ((certified, "λ", [1, 0]), (chosen, "by hand", [4, 3])):
+        if value is None:
+            continue
+        # An infinite λ answers everything: it stands at the right end.
+        at = pd.DataFrame({"λ": [min(value, last)], "name": [f"{name} = {number(value)}"]})
+        layers.append(
+            alt.Chart(at)
+            .mark_rule(color=palette.text, size=2, strokeDash=dash)
+            .encode(x="λ:Q", tooltip="name:N")
+        )
+        layers.append(
+            alt.Chart(at)
+            .mark_text(
+                color=palette.text,
+                align="left" if value < 0.6 * last else "right",
+                dx=5 if value < 0.6 * last else -5,
+                baseline="top",
+                fontWeight="bold",
+            )
+            .encode(x="λ:Q", y=alt.value(2 if name == "λ" else 18), text="name:N")
+        )
+    return themed(alt.layer(*layers).properties(height=HEIGHT), palette)
+
+
+def histogram_alt(
+    shares: Mapping[str, NDArray[np.float64]], score: str, threshold: float | None
+) -> str:
+    """Say how many right and wrong answers there are, and where λ is."""
+    counts = f"{int(shares['right'].sum()):,} right and {int(shares['wrong'].sum()):,} wrong"
+    where = "no threshold" if threshold is None else f"threshold {number(threshold)}"
+    return f"Histogram of {name_of(score)} for {counts} answers; {where}."
+
+
+def risk_coverage(
+    curve: Curve, policy: Policy | None, target: float, confidence: float, palette: Palette
+) -> Chart:
+    """Error among the answered against the share answered, with its band and the target."""
+    drawn = curve.thinned()
+    lower, upper = drawn.band(confidence)
+    data = pd.DataFrame(
+        {
+            "coverage": drawn.coverage,
+            "error": drawn.selective_error,
+            "lower": lower,
+            "upper": upper,
+            "doubt": drawn.doubts,
+        }
+    )
+    highest = max(float(drawn.selective_error.max(initial=0)) * 1.25, 2 * target)
+    y = alt.Scale(domain=[0, min(1.0, highest)], clamp=True)
+    base = alt.Chart(data).encode(
+        x=alt.X(
+            "coverage:Q",
+            title="share answered",
+            scale=alt.Scale(domain=[0, 1]),
+            axis=alt.Axis(format="%"),
+        )
+    )
+    band = base.mark_area(opacity=0.25, color=palette.rest, clip=True).encode(
+        y=alt.Y("lower:Q", scale=y, title="wrong among the answered", axis=alt.Axis(format="%")),
+        y2="upper:Q",
+    )
+    line = base.mark_line(color=palette.primary, point=len(drawn.doubts) < 3, clip=True).encode(
+        y=alt.Y("error:Q", scale=y),
+        tooltip=[
+            alt.Tooltip("coverage:Q", format=".1%", title="answered"),
+            alt.Tooltip("error:Q", format=".1%", title="wrong"),
+            alt.Tooltip("lower:Q", format=".1%", title="interval from"),
+            alt.Tooltip("upper:Q", format=".1%", title="to"),
+            alt.Tooltip("doubt:Q", format=".3f", title="largest doubt"),
+        ],
+    )
+    limit = (
+        alt.Chart(pd.DataFrame({"α": [target]}))
+        .mark_rule(color=palette.muted, strokeDash=[4, 3])
+        .encode(y="α:Q")
+    )
+    layers: list[alt.Chart] = [band, line, limit]
+    if policy is not None and policy.answered:
+        at = pd.DataFrame(
+            {
+                "coverage": [policy.answered / policy.labels],
+                "error": [policy.errors / policy.answered],
+            }
+        )
+        layers.append(
+            alt.Chart(at)
+            .mark_point(size=110, filled=True, color=palette.epistemic, shape="diamond")
+            .encode(
+                x="coverage:Q",
+                y="error:Q",
+                tooltip=[
+                    alt.Tooltip("coverage:Q", format=".1%", title="answered at λ"),
+                    alt.Tooltip("error:Q", format=".1%", title="wrong at λ"),
+                ],
+            )
+        )
+    return themed(alt.layer(*layers).properties(height=HEIGHT), palette)
+
+
+def risk_coverage_alt(curve: Curve, policy: Policy | None) -> str:
+    """Say what answering everything and what the policy would do."""
+    if not len(curve.doubts):
+        return "No labelled answer has a score."
+    everything = (
+        f"Answering all that has a score ({curve.coverage[-1]:.0%}) errs on "
+        f"{curve.selective_error[-1]:.1%}"
+    )
+    if policy is None or not policy.answered:
+        return f"{everything}; no threshold is certified."
+    return (
+        f"{everything}; at the threshold {policy.answered / policy.labels:.0%} are answered and "
+        f"{policy.errors / policy.answered:.1%} of them wrong."
+    )
+
+
+def precision_recall(curves: Mapping[str, Curve], chosen: str, palette: Palette) -> Chart:
+    """The paper's curves: share right among the answered against the share answered."""
+    data = pd.concat(
+        [
+            pd.DataFrame({"recall": c.coverage, "precision": c.precision, "score": name_of(name)})
+            for name, c in ((n, full.thinned(200)) for n, full in curves.items())
+        ]
+    )
+    names = [name_of(name) for name in curves]
+    lowest = max(0.0, float(data["precision"].min()) - 0.03) if len(data) else 0.0
+    lines = (
+        alt.Chart(data)
+        .mark_line(clip=True)
+        .encode(
+            x=alt.X(
+                "recall:Q",
+                title="recall: share answered",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(format="%"),
+            ),
+            y=alt.Y(
+                "precision:Q",
+                title="precision: share right",
+                scale=alt.Scale(domain=[lowest, 1]),
+                axis=alt.Axis(format="%"),
+            ),
+            color=_scores(names, palette),
+            strokeDash=_dashes(names),
+            size=alt.condition(alt.datum.score == name_of(chosen), alt.value(3), alt.value(1.5)),
+            tooltip=[
+                "score:N",
+                alt.Tooltip("recall:Q", format=".1%"),
+                alt.Tooltip("precision:Q", format=".1%"),
+            ],
+        )
+    )
+    return themed(lines.properties(height=HEIGHT + 90), palette)
+
+
+def precision_recall_alt(curves: Mapping[str, Curve]) -> str:
+    """Say where every curve starts and ends."""
+    said = "; ".join(
+        f"{name_of(name)} from {c.coverage[0]:.0%} answered with {c.precision[0]:.0%} right "
+        f"to {c.coverage[-1]:.0%} with {c.precision[-1]:.0%}"
+        for name, c in curves.items()
+        if len(c.doubts)
+    )
+    return f"Precision and recall: {said}."
+
+
+RECALL, ERROR = "share answered (recall)", "wrong among the answered"
+
+
+def entropy_bins(binned: Sequence[Binned], measure: str, palette: Palette) -> Chart:
+    """The paper's test: recall, or error, where the model's answers spread little and much."""
+    data = pd.DataFrame(
+        [
+            (
+                *(name_of(b.score), one.name, one.queries, one.answered),
+                one.recall if measure == RECALL else one.error,
+            )
+            for b in binned
+            for one in b.bins
+        ],
+        columns=["score", "entropy", "questions", "answered", "share"],
+    )
+    names = [name_of(b.score) for b in binned]
+    order = list(dict.fromkeys(data["entropy"]))
+    chart = (
+        alt.Chart(data.dropna())
+        .mark_bar()
+        .encode(
+            x=alt.X(
+                "entropy:N",
+                title="semantic entropy in nats",
+                axis=alt.Axis(labelAngle=0),
+                scale=alt.Scale(domain=order),
+            ),
+            xOffset=alt.XOffset("score:N", scale=alt.Scale(domain=names)),
+            y=alt.Y("share:Q", title=measure, axis=alt.Axis(format="%", tickCount=5)),
+            color=_scores(names, palette, "square"),
+            tooltip=[
+                "score:N",
+                "entropy:N",
+                alt.Tooltip("share:Q", format=".1%", title=measure),
+                alt.Tooltip("questions:Q", format=",d"),
+                alt.Tooltip("answered:Q", format=",d"),
+            ],
+        )
+    )
+    return themed(chart.properties(height=HEIGHT), palette)
+
+
+def entropy_bins_alt(binned: Sequence[Binned]) -> str:
+    """Say what every score answers in every bin."""
+    return "; ".join(
+        f"{name_of(b.score)}: "
+        + ", ".join(f"{one.name} nats {one.recall:.0%} of {one.queries} answered" for one in b.bins)
+        for b in binned
+    )
+
+
+def sources(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
+    """Wrong among the answered for each source, beside the target for all together."""
+    data = pd.DataFrame(
+        [(shown(b.name) or "(none)", b.queries, b.answered, b.errors, b.error) for b in bins],
+        columns=["source", "questions", "answered", "errors", "error"],
+    ).dropna()
+    base = alt.Chart(data).encode(
+        y=alt.Y(
+            "source:N",
+            sort=list(data["source"]),
+            title=None,
+            axis=alt.Axis(labelLimit=200, ticks=False, domain=False),
+        )
+    )
+    bars = base.mark_bar(height=14, color=palette.epistemic).encode(
+        x=alt.X(
+            "error:Q",
+            title="wrong among the answered",
+            axis=alt.Axis(format="%"),
+            scale=alt.Scale(domain=[0, max(2 * target, float(data["error"].max() or 0) * 1.15)])
+            if len(data)
+            else alt.Undefined,
+        ),
+        tooltip=[
+            "source:N",
+            alt.Tooltip("questions:Q", format=",d"),
+            alt.Tooltip("answered:Q", format=",d"),
+            alt.Tooltip("errors:Q", format=",d", title="wrong"),
+            alt.Tooltip("error:Q", format=".1%", title="wrong among the answered"),
+        ],
+    )
+    words = base.mark_text(align="left", dx=4, color=palette.text).encode(
+        x="error:Q", text="label:N"
+    )
+    words.data = data.assign(
+        label=[f"{e} of {a}" for e, a in zip(data["errors"], data["answered"], strict=True)]
+    )
+    limit = (
+        alt.Chart(pd.DataFrame({"α": [target]}))
+        .mark_rule(color=palette.muted, strokeDash=[4, 3])
+        .encode(x="α:Q")
+    )
+    return themed((bars + words + limit).properties(height=alt.Step(22)), palette)
+
+
+def sources_alt(bins: Sequence[Bin]) -> str:
+    """Say every source's error."""
+    return "; ".join(
+        f"{shown(b.name) or '(none)'}: {b.errors} of {b.answered} answered wrong" for b in bins
+    )
+
+
+def number(value: float) -> str:
+    """Return a threshold as a person reads it."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:.3g}" if abs(value) < 1e-3 and value else f"{value:.3f}"
+
+
+def _right_or_wrong(palette: Palette) -> alt.Color:
+    return alt.Color(
+        "kind:N",
+        title=None,
+        scale=alt.Scale(domain=["right", "wrong"], range=[palette.rest, palette.epistemic]),
+    )
+
+
+def _scores(names: Sequence[str], palette: Palette, symbol: str = "stroke") -> alt.Color:
+    return alt.Color(
+        "score:N",
+        title=None,
+        sort=list(names),
+        scale=alt.Scale(domain=list(names), range=list(palette.categories)),
+        legend=alt.Legend(columns=2, symbolType=symbol),
+    )
+
+
+def _dashes(names: Sequence[str]) -> alt.StrokeDash:
+    dashes = [DASHES[i % len(DASHES)] for i in range(len(names))]
+    return alt.StrokeDash(
+        "score:N", legend=None, sort=list(names), scale=alt.Scale(domain=list(names), range=dashes)
+    )

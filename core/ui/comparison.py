@@ -1,0 +1,155 @@
+"""Behind a calibration: all scores together, by entropy, by source, with intervals."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.abstention.thresholds import Threshold
+from core.charts import calibration as charts
+from core.studies import calibration as study
+from core.studies.calibration import Calibration, Compared
+from core.ui import figures
+from core.ui.glossary import TERMS
+from core.ui.jobs import Job
+from core.ui.messages import problem
+
+AT_ONCE = 20_000  # rows × scores: more are compared when somebody asks
+ENTROPY = "semantic_entropy"
+
+
+def comparison(found: Calibration) -> None:
+    """Draw what is behind the threshold, in four tabs."""
+    scores, entropy, sources, intervals = st.tabs(
+        ["All scores", "By entropy", "By source", "Comparison with intervals"]
+    )
+    with scores:
+        _curves(found)
+    with entropy:
+        _entropy(found)
+    with sources:
+        _sources(found)
+    with intervals:
+        _intervals(found)
+
+
+def _curves(found: Calibration) -> None:
+    curves = {n: c for n, c in study.curves(found.data).items() if len(c.doubts)}
+    figures.draw(
+        charts.precision_recall(curves, found.score, figures.palette()),
+        key="precision_recall",
+        alt_text=charts.precision_recall_alt(curves),
+    )
+    st.caption(
+        "The paper’s curves. Recall is the share of questions answered, precision the share of "
+        "right ones among them. A curve begins at its smallest block: mutual information is "
+        "often exactly 0, and equal doubts are answered together or not at all."
+    )
+
+
+def _entropy(found: Calibration) -> None:
+    others = [ENTROPY] if ENTROPY in found.data.doubts else []
+    binned = study.by_entropy(found, others)
+    if not binned:
+        st.text(
+            "There is no column with the semantic entropy, or nothing could be certified. Name "
+            "the column under “What the columns mean”."
+        )
+        return
+    for column, measure in zip(st.columns(2), (charts.RECALL, charts.ERROR), strict=True):
+        with column:
+            figures.draw(
+                charts.entropy_bins(binned, measure, figures.palette()),
+                key=f"entropy_{'recall' if measure == charts.RECALL else 'error'}",
+                alt_text=charts.entropy_bins_alt(binned),
+            )
+    st.caption(
+        "Each score at its own threshold for the same target. A score that takes many right "
+        "answers for doubt answers little where entropy is high."
+    )
+
+
+def _sources(found: Calibration) -> None:
+    value = found.policy.threshold if found.policy else None
+    if value is None:
+        st.text("There is no threshold to look at.")
+        return
+    if not any(found.data.sources):
+        st.text("There is no source column. Name one under “What the columns mean”.")
+        return
+    bins = study.by_source(found, value)
+    figures.draw(
+        charts.sources(bins, found.target.error, figures.palette()),
+        key="sources",
+        alt_text=charts.sources_alt(bins),
+    )
+    st.caption(
+        "Wrong among the answered, at the threshold, of the largest sources. The guarantee holds "
+        "for the mix of all; a single source can be worse."
+    )
+
+
+def _intervals(found: Calibration) -> None:
+    """Compare by the paired bootstrap, in a job: thousands of resamples take a moment."""
+    key = "comparing"
+    running = st.session_state.get(key)
+    fits = running is not None and running[0] is found.data and running[1] == found.target
+    small = len(found.data.kept) * len(found.data.doubts) <= AT_ONCE
+    if not fits and (small or st.button("Compare with intervals", key="compare")):
+        job = Job(lambda job: study.compare(found, job.progress))
+        st.session_state[key] = running = (found.data, found.target, job)
+        fits = True
+    if not fits or running is None:
+        return
+    job = running[2]
+    if not job.wait(0.3 if small else 0.0):
+        _watch(job)
+    elif job.error:
+        if not job.cancelled:
+            problem(str(job.error))
+        st.button("Compare again", key="compare_again", on_click=st.session_state.pop, args=(key,))
+    elif job.result:
+        _table(found, job.result)
+
+
+@st.fragment(run_every=0.5)
+def _watch(job: Job[tuple[Compared, ...]]) -> None:
+    if job.done:
+        st.rerun()
+    st.progress(min(job.share, 1.0), job.stage)
+    st.button("Cancel", on_click=job.cancel, key="cancel_comparison")
+
+
+def _table(found: Calibration, compared: tuple[Compared, ...]) -> None:
+    st.dataframe(
+        {
+            "score": [charts.name_of(c.score) for c in compared],
+            "AUROC of a wrong answer": [c.auroc.value for c in compared],
+            "95 % interval": [f"{c.auroc.lower:.3f} – {c.auroc.upper:.3f}" for c in compared],
+            "chosen score minus this": [
+                f"{c.difference.value:+.3f}" if c.difference else "–" for c in compared
+            ],
+            "95 % interval of that": [
+                f"{c.difference.lower:+.3f} – {c.difference.upper:+.3f}" if c.difference else "–"
+                for c in compared
+            ],
+            "AURC (lower is better)": [c.aurc for c in compared],
+            "answered at the target": [
+                f"{c.outcome.coverage:.1%}" if isinstance(c.outcome, Threshold) else "not certified"
+                for c in compared
+            ],
+        },
+        column_config={
+            "AUROC of a wrong answer": st.column_config.NumberColumn(
+                format="%.3f", help=TERMS["AUROC"]
+            ),
+            "AURC (lower is better)": st.column_config.NumberColumn(
+                format="%.3f", help=TERMS["AURC"]
+            ),
+        },
+        hide_index=True,
+        key="comparison",
+    )
+    st.caption(
+        "Paired bootstrap, 2,000 resamples of the questions, the same for every score. An "
+        "interval of a difference that does not hold 0 tells the two scores apart."
+    )

@@ -1,0 +1,101 @@
+"""Rows that a calibration has not seen: a half held back, and new scores without labels."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.abstention.policy import Policy, PolicyError
+from core.data import uploads
+from core.data.labelled import Labelled
+from core.data.uploads import UploadError
+from core.studies import calibration as study
+from core.studies.calibration import Calibration, CalibrationError
+from core.ui.labelled_data import TYPES
+from core.ui.messages import problem
+
+
+def held_back(data: Labelled) -> tuple[Labelled, Labelled | None]:
+    """Let half of the rows be held back; return what to try settings on, and the rest."""
+    hold = st.toggle(
+        "Hold half of the rows back to confirm on",
+        key=f"hold_{data.sha256[:16]}",
+        persist_state="session",
+        help="Try settings on one half as often as you like; then confirm the one you chose on "
+        "the other, once. Rows of the same question stay together.",
+    )
+    if not hold:
+        return data, None
+    remembered = st.session_state.get("halves")
+    if remembered is None or remembered[0] is not data:
+        st.session_state["halves"] = remembered = (data, study.halves(data))
+    first, second = remembered[1]
+    st.text(f"{len(first.kept):,} rows to try settings on, {len(second.kept):,} held back.")
+    return first, second
+
+
+def confirmation(found: Calibration, untouched: Labelled | None, looked_at_all: int) -> None:
+    """Confirm the chosen setting on the half that was held back, once."""
+    if untouched is None or found.policy is None:
+        return
+    policy = found.policy
+    st.markdown("**Confirm on the half held back**")
+    confirmed: dict[str, list[Policy]] = st.session_state.setdefault("confirmed", {})
+    before = confirmed.setdefault(untouched.sha256, [])
+    if st.button("Confirm this threshold", key="confirm", disabled=policy in before):
+        before.append(policy)
+    if looked_at_all:
+        st.text(
+            f"Before the halves were split, {looked_at_all} settings were tried on all rows, these "
+            "included: a choice made then has seen the half that is to confirm it."
+        )
+    if policy not in before:
+        return
+    found_there = study.confirm(policy, untouched, found.target.confidence)
+    with st.container(border=True, key="confirmation"):
+        first = before[0] == policy and not looked_at_all
+        if found_there.kept and first:
+            st.badge("Confirmed", icon=":material/verified:", color="green")
+        elif found_there.kept:
+            st.badge("Within the target", icon=":material/info:", color="blue")
+        else:
+            st.badge("Not confirmed", icon=":material/warning:", color="orange")
+        st.text(found_there.sentence)
+        if before[0] != policy:
+            st.text(
+                f"This half has been used to confirm {before.index(policy)} other "
+                "threshold(s) before; only the first confirmation counts in full."
+            )
+
+
+def new_scores(found: Calibration) -> None:
+    """Take scores without labels, compare them with the calibration's, and decide on them."""
+    if found.policy is None:
+        return
+    with st.expander("New questions: do they look like these?", icon=":material/difference:"):
+        st.text(
+            f"Bring new rows with the column “{found.score}”, without labels. Their scores are "
+            "held against the calibration’s, and decided by the policy."
+        )
+        given = st.file_uploader("New scores", TYPES, key="new_scores")
+        if given is None:
+            return
+        try:
+            fresh = study.new_scores(uploads.parse(given.getvalue(), given.name), found.policy)
+            compared = study.drift_from(found, fresh)
+        except (UploadError, CalibrationError, PolicyError) as error:
+            problem(str(error))
+            return
+        if compared.drifted:
+            st.badge("Different", icon=":material/warning:", color="orange")
+        else:
+            st.badge("No difference visible", icon=":material/check:", color="blue")
+        st.text(compared.sentence)
+        st.text(f"{fresh.answered:,} of {len(fresh.doubts):,} would be answered.")
+        st.download_button(
+            "Decisions (CSV)",
+            lambda: study.new_decisions(fresh),
+            file_name="new_decisions.csv",
+            mime="text/csv",
+            key="new_decisions",
+            on_click="ignore",
+        )

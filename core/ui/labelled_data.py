@@ -1,0 +1,220 @@
+"""Labelled data on a page: upload it, see what was read, say what its columns mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from core.charts.inspection import shown
+from core.data import uploads
+from core.data.columns import Kind, kinds
+from core.data.gold import GoldQuestions, gold_questions
+from core.data.labelled import Columns, Labelled, Score, labelled, suggest, template
+from core.data.uploads import Upload, UploadError
+from core.studies.calibration import REPEATED, independent
+from core.studies.examples import EXAMPLE_NAME, example_bytes
+from core.ui import scorings
+from core.ui.glossary import TERMS
+from core.ui.messages import problem
+
+TYPES = ["csv", "tsv", "txt", "json", "jsonl", "parquet"]
+PREVIEW = 200
+ONE_EACH = "one for each score"
+NO_COLUMN = "(none)"
+MEANINGS = {"query": "Question", "source": "Source", "entropy": "Semantic entropy (nats)"}
+
+
+def labelled_data() -> Labelled | None:
+    """Let the person bring labelled data; return it once it can be calibrated on."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Use the bundled example",
+            key="use_example",
+            icon=":material/dataset:",
+            on_click=_keep,
+            args=(example_bytes, EXAMPLE_NAME),
+            help="1,000 questions of the embedded model’s world, scored and labelled.",
+        )
+        st.download_button(
+            "Template",
+            template,
+            file_name="template.csv",
+            mime="text/csv",
+            key="template",
+            icon=":material/download:",
+            on_click="ignore",
+            help="A small CSV with the columns that are understood without asking.",
+        )
+    given = st.file_uploader(
+        "Labelled data: scores with right or wrong, or questions with their right answers",
+        TYPES,
+        key="labelled_file",
+        help="CSV, TSV, JSON lines or Parquet; UTF-8 if you can choose. It stays in this "
+        "program’s memory.",
+    )
+    if given is not None and st.session_state.get("uploaded_id") != given.file_id:
+        st.session_state["uploaded_id"] = given.file_id
+        _keep(given.getvalue, given.name)
+    if failed := st.session_state.get("upload_problem"):
+        problem(failed)
+    upload: Upload | None = st.session_state.get("upload")
+    if upload is None:
+        return None
+    _what_was_read(upload)
+    gold = gold_questions(upload)
+    if gold is not None:
+        upload = _score(gold)
+        if upload is None:
+            return None
+    return _mapped(upload)
+
+
+def _keep(content: Callable[[], bytes], name: str) -> None:
+    """Parse and remember a file; one that cannot be read leaves the last one in place."""
+    try:
+        st.session_state["upload"] = uploads.parse(content(), name)
+        st.session_state.pop("upload_problem", None)
+    except UploadError as error:
+        st.session_state["upload_problem"] = f"{name}: {error}"
+
+
+def _forget() -> None:
+    for key in ("upload", "upload_problem"):
+        st.session_state.pop(key, None)
+
+
+def _what_was_read(upload: Upload) -> None:
+    """Name the file, and show its first rows with the types that were detected."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(
+            f"{upload.name}: {len(upload.table):,} rows, {len(upload.table.columns)} columns "
+            f"({upload.kind})",
+            width="stretch",
+        )
+        st.button("Remove", key="remove_upload", icon=":material/close:", on_click=_forget)
+    for note in upload.notes:
+        st.text(f"Note: {note}")
+    with st.expander("Look at the data", icon=":material/table:"):
+        looks = kinds(upload)
+        st.dataframe(
+            {
+                "column": [shown(name) for name in looks],
+                "detected as": [kind.value for kind in looks.values()],
+                "first cell": [shown(upload.table[name].iloc[0]) for name in looks],
+            },
+            hide_index=True,
+            key="kinds",
+        )
+        st.dataframe(upload.table.head(PREVIEW), key="preview")
+        if len(upload.table) > PREVIEW:
+            st.caption(f"The first {PREVIEW:d} rows.")
+
+
+def _score(gold: GoldQuestions) -> Upload | None:
+    """Questions with answers only: offer to score them on the embedded model."""
+    st.text(
+        f"{len(gold.questions):,} questions with right answers and no scores: the embedded model "
+        "can be asked them here."
+    )
+    for complaint in gold.problems:
+        st.text(complaint)
+    return scorings.scored(gold)
+
+
+def _mapped(upload: Upload) -> Labelled | None:
+    """Let the person say what the columns mean, beginning with a good guess."""
+    guess, looks = suggest(upload), kinds(upload)
+    numbers = [name for name, kind in looks.items() if kind in (Kind.NUMBER, Kind.LABEL)]
+    labels = [name for name, kind in looks.items() if kind is Kind.LABEL] or list(looks)
+    guessed = [score.column for score in guess.scores]
+    own = {score.column: score.correct for score in guess.scores}
+    key = upload.sha256[:16]
+    with st.expander("What the columns mean", icon=":material/view_column:", expanded=not guessed):
+        scores = st.multiselect(
+            "Scores",
+            numbers,
+            guessed,
+            key=f"scores_{key}",
+            persist_state="session",
+            help=TERMS["Score"],
+        )
+        surer = st.multiselect(
+            "Of these, where larger means surer (confidences)",
+            scores,
+            [s.column for s in guess.scores if s.larger_is_surer and s.column in scores],
+            key=f"surer_{key}_{len(scores)}",
+            persist_state="session",
+        )
+        each = len(set(own.values())) > 1
+        choices = [ONE_EACH, *labels] if len(scores) > 1 else labels
+        first = next(iter(own.values()), labels[0] if labels else "")
+        right = st.selectbox(
+            "Right or wrong",
+            choices,
+            0 if each and ONE_EACH in choices else choices.index(first) if first in choices else 0,
+            key=f"correct_{key}",
+            persist_state="session",
+            help="Whether the answer that a score would serve is right. It can differ from "
+            "score to score.",
+        )
+        correct = dict.fromkeys(scores, right)
+        if right == ONE_EACH:
+            for score in scores:
+                guess_here = own.get(score, labels[0])
+                correct[score] = st.selectbox(
+                    "Right or wrong of one score",
+                    labels,
+                    labels.index(guess_here) if guess_here in labels else 0,
+                    key=f"correct_{key}_{score}",
+                    persist_state="session",
+                    format_func=partial(_of, score),
+                    label_visibility="collapsed",
+                )
+        query = _column("query", upload, guess.query)
+        source = _column("source", upload, guess.source)
+        entropy = _column("entropy", upload, guess.entropy)
+    if not scores:
+        problem("Choose at least one score column under “What the columns mean”.")
+        return None
+    columns = Columns(
+        query, source, tuple(Score(s, s in surer, correct[s]) for s in scores), entropy
+    )
+    return _read(upload, columns)
+
+
+def _of(score: str, column: str) -> str:
+    return f"{score}: {column}"
+
+
+def _column(meaning: str, upload: Upload, guess: str | None) -> str | None:
+    options = [NO_COLUMN, *upload.table.columns]
+    chosen = st.selectbox(
+        MEANINGS[meaning],
+        options,
+        options.index(guess) if guess in options else 0,
+        key=f"{meaning}_{upload.sha256[:16]}",
+        persist_state="session",
+    )
+    return None if chosen == NO_COLUMN else chosen
+
+
+def _read(upload: Upload, columns: Columns) -> Labelled | None:
+    """Turn columns into arrays, once for every file and mapping."""
+    remembered = st.session_state.get("labelled")
+    if remembered is None or remembered[0] != (upload.sha256, columns):
+        try:
+            every = labelled(upload, columns)
+        except UploadError as error:
+            problem(str(error))
+            return None
+        counted = independent(every)
+        remembered = ((upload.sha256, columns), counted, len(every.kept) - len(counted.kept))
+        st.session_state["labelled"] = remembered
+    found: Labelled = remembered[1]
+    for complaint in found.problems:
+        st.text(complaint)
+    if remembered[2]:
+        st.text(REPEATED.format(remembered[2]))
+    return found

@@ -1,0 +1,79 @@
+"""The outcome of a calibration: the promise in words, its price in numbers, and the curve."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from core.abstention.thresholds import Threshold, Uncertifiable
+from core.charts import calibration as charts
+from core.studies.calibration import BEST, Calibration, curves
+from core.ui import figures
+from core.ui.glossary import TERMS
+
+
+def outcome(found: Calibration) -> None:
+    """Say what is promised and what it costs, or why nothing can be."""
+    with st.container(border=True, key="outcome"):
+        if isinstance(found.outcome, Uncertifiable) or found.policy is None:
+            st.badge("Cannot be certified", icon=":material/block:", color="red")
+            if isinstance(found.outcome, Uncertifiable):
+                st.text(found.outcome.reason)
+        else:
+            if found.policy.guaranteed:
+                st.badge("Guaranteed", icon=":material/verified:", color="green")
+            else:
+                st.badge("No guarantee", icon=":material/warning:", color="orange")
+            st.text(found.policy.sentence)
+            _numbers(found, found.outcome)
+        if found.target.score == BEST:
+            st.text(
+                f"Best of {len(found.data.doubts)} scores, each tested at δ divided by "
+                f"{len(found.data.doubts)}: {charts.name_of(found.score)}."
+            )
+        if found.policy is not None and found.policy.settings_tried > 1:
+            st.caption(
+                f"You have tried {found.policy.settings_tried:d} settings on these rows. The "
+                "promise holds for a setting that was named beforehand; picking the nicest of "
+                "several after looking weakens it. Hold half of the rows back to confirm on."
+            )
+
+
+def _numbers(found: Calibration, threshold: Threshold) -> None:
+    cards = iter(st.columns(4))
+    with next(cards):
+        value = "∞" if math.isinf(threshold.value) else f"{threshold.value:.3f}"
+        st.metric("Threshold λ", value, help=TERMS["Threshold λ"])
+    with next(cards):
+        st.metric("Answered", f"{threshold.coverage:.1%}", help=TERMS["Coverage"])
+    with next(cards):
+        st.metric("Wrong among them", f"{threshold.selective_error:.1%}")
+    with next(cards):
+        bound = threshold.upper_bound
+        st.metric(
+            "Upper bound",
+            "none" if math.isnan(bound) else f"{bound:.1%}",
+            help="Learn-then-Test: of the wrong among the answered, at the confidence. Risk "
+            "control: of answered and wrong among all, on average.",
+        )
+
+
+def risk(found: Calibration) -> None:
+    """Draw the risk–coverage curve with its band and the chosen point."""
+    curve = curves(found.data)[found.score]
+    st.markdown("**Error against share answered**", help=TERMS["Risk–coverage curve"])
+    if not len(curve.doubts):
+        st.text("No labelled answer has a score.")
+        return
+    figures.draw(
+        charts.risk_coverage(
+            curve, found.policy, found.target.error, found.target.confidence, figures.palette()
+        ),
+        key="risk_coverage",
+        alt_text=charts.risk_coverage_alt(curve, found.policy),
+    )
+    st.caption(
+        f"Dashed: the target. Diamond: the threshold. Band: {found.target.confidence:.0%} "
+        "interval at each point by itself."
+    )

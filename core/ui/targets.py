@@ -1,0 +1,85 @@
+"""What a person wants from a calibration: score, error, confidence, method; and how often."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.charts.calibration import name_of
+from core.data.labelled import Labelled
+from core.studies.calibration import BEST, METHODS, Calibration, Target, calibrate, preferred
+from core.ui.glossary import TERMS
+
+
+def target(data: Labelled) -> Target:
+    """Ask for the target; everything stands in the address but the score of this data."""
+    method = st.selectbox(
+        "Method",
+        list(METHODS),
+        key="method",
+        format_func=METHODS.__getitem__,
+        bind="query-params",
+        persist_state="session",
+        help=TERMS["Learn-then-Test"],
+    )
+    scores = list(data.doubts)
+    options = [BEST, *scores] if method == "ltt" and len(scores) > 1 else scores
+    score = st.selectbox(
+        "Score",
+        options,
+        options.index(preferred(data, method=method)),
+        key=f"score_{data.sha256[:16]}_{len(options)}",
+        persist_state="session",
+        format_func=lambda name: name if name == BEST else name_of(name),
+        help="One named beforehand, or the best of all at δ divided by their number: choosing "
+        "after looking costs confidence.",
+    )
+    left, right = st.columns(2)
+    error = left.number_input(
+        "Target error α",
+        0.001,
+        0.5,
+        0.05,
+        0.01,
+        format="%.3f",
+        key="alpha",
+        bind="query-params",
+        persist_state="session",
+        help=TERMS["Target error α"],
+    )
+    confidence = right.number_input(
+        "Confidence 1 − δ",
+        0.5,
+        0.999,
+        0.9,
+        0.05,
+        format="%.3f",
+        key="confidence",
+        disabled=method != "ltt",
+        bind="query-params",
+        persist_state="session",
+        help=TERMS["Confidence 1 − δ"],
+    )
+    return Target(error, confidence, method, score)
+
+
+def calibrated(data: Labelled, wanted: Target) -> Calibration:
+    """Calibrate, once for every data and target, and count how many targets were tried."""
+    settings = _tried(data)
+    settings.add(wanted)
+    remembered = st.session_state.get("calibration")
+    if remembered is None or remembered.data is not data or remembered.target != wanted:
+        remembered = calibrate(data, wanted, settings_tried=len(settings))
+        st.session_state["calibration"] = remembered
+    return remembered
+
+
+def looked_at_all(data: Labelled, rows: Labelled) -> int:
+    """Return how many targets were tried on all the data before some rows were held back."""
+    return 0 if rows is data else len(_tried(data))
+
+
+def _tried(data: Labelled) -> set[Target]:
+    """Return the targets that this session has tried on these labels."""
+    counted = st.session_state.setdefault("targets_tried", {})
+    found: set[Target] = counted.setdefault((data.sha256, len(data.kept)), set())
+    return found

@@ -1,0 +1,60 @@
+"""Calibration: labelled data in, a threshold that keeps its promise out."""
+
+import streamlit as st
+
+from core.studies.calibration import CalibrationError
+from core.ui import frame, glossary, policies
+from core.ui.comparison import comparison
+from core.ui.fresh_rows import confirmation, held_back, new_scores
+from core.ui.labelled_data import labelled_data
+from core.ui.messages import problem
+from core.ui.outcome import outcome, risk
+from core.ui.taking_along import threshold
+from core.ui.targets import calibrated, looked_at_all, target
+
+frame.require_app()
+
+
+def page() -> None:
+    """Draw the page in the order of the thought: data, target, result, use."""
+    st.title("When should it answer?")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            "Bring answers of which you know whether they are right, and say how many of the "
+            "answered questions may be wrong. You get **a threshold that keeps that promise**, "
+            "and see what it costs, or hear plainly that the data cannot promise it.",
+            width="stretch",
+        )
+        glossary.button()
+    policies.banner()
+    asking, seeing = st.columns([2, 3], gap="large")
+    with asking:
+        st.subheader("1. Data")
+        data = labelled_data()
+        if data is not None:
+            rows, untouched = held_back(data)
+            st.subheader("2. Target")
+            try:
+                found = calibrated(rows, target(rows))
+            except CalibrationError as error:
+                problem(str(error))
+                data = None
+    with seeing:
+        st.subheader("3. Result")
+        if data is None:
+            st.text("The result stands here as soon as there are labelled scores.")
+        else:
+            outcome(found)
+            risk(found)
+    st.subheader("4. Use")
+    if data is not None:
+        threshold(found)
+        confirmation(found, untouched, looked_at_all(data, rows))
+        new_scores(found)
+    policies.bring()
+    if data is not None:
+        st.subheader("Behind the threshold")
+        comparison(found)
+
+
+page()
