@@ -102,10 +102,8 @@ def calibrate(
     """Print the policy that the page Calibration exports for the same file and target."""
     try:
         data = calibration.read(file.read_bytes(), file.name, scores, correct, surer)
-        named = scores[0] if len(scores) == 1 else None
-        target = calibration.Target(
-            target_error, confidence, method, named or calibration.preferred(data, scores, method)
-        )
+        score = calibration.preferred(data, scores, method)
+        target = _usage(calibration.Target, target_error, confidence, method, score)
         found = calibration.calibrate(data, target)
     except (UploadError, CalibrationError) as error:
         raise click.ClickException(str(error)) from error
@@ -116,7 +114,10 @@ def calibrate(
     if isinstance(found.outcome, Uncertifiable) or found.policy is None:
         raise click.ClickException(getattr(found.outcome, "reason", "There is no policy."))
     if out is not None:
-        out.write_text(to_json(found.policy), encoding="utf-8")
+        try:
+            out.write_text(to_json(found.policy), encoding="utf-8")
+        except OSError as error:
+            raise click.ClickException(f"{out} cannot be written: {error.strerror}.") from error
     click.echo(to_json(found.policy).strip() if as_json else _policy_report(found.policy))
 
 
@@ -144,10 +145,10 @@ def _refuse_options_beside_from() -> None:
 
 
 def _usage(make: Callable[..., T], *values: object) -> T:
-    """Make a request or a reading; values out of range are wrong usage."""
+    """Make a request, a reading or a target; values out of range are wrong usage."""
     try:
         return make(*values)
-    except InvalidRequestError as error:
+    except (InvalidRequestError, CalibrationError) as error:
         raise click.UsageError(str(error)) from error
 
 

@@ -101,12 +101,14 @@ def many_answers() -> None:
 
 
 def onward() -> None:
-    """Offer the two ways on."""
+    """Offer the ways on."""
     with st.container(horizontal=True):
         if st.button("Ask your own question", type="primary", key="own"):
             st.switch_page(frame.inspection())
         if st.button("What can I ask?", key="catalogue"):
             st.switch_page(frame.questions())
+        if st.button("When should it answer?", key="threshold"):
+            st.switch_page(frame.calibration())
         glossary.button()
 
 

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy
-from core.charts.inspection import shown
 from core.charts.theme import Chart, Palette, themed
 from core.studies.calibration import Binned
 from core.uncertainty.scores import SCORES
@@ -27,7 +26,16 @@ DASHES: tuple[list[int], ...] = ([], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3
 
 def name_of(score: str) -> str:
     """Return a score's title, or the column's heading as it can be drawn."""
-    return SCORES[score].title if score in SCORES else shown(score)
+    return SCORES[score].title if score in SCORES else _one_line(score)
+
+
+def _one_line(text: str) -> str:
+    """Return text without line breaks: Vega puts names into expressions, where they are errors."""
+    return " ".join(text.splitlines())
+
+
+def _source(name: str) -> str:
+    return _one_line(name) or "(none)"
 
 
 def histogram(
@@ -299,7 +307,7 @@ def entropy_bins_alt(binned: Sequence[Binned]) -> str:
 def sources(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
     """Wrong among the answered for each source, beside the target for all together."""
     data = pd.DataFrame(
-        [(shown(b.name) or "(none)", b.queries, b.answered, b.errors, b.error) for b in bins],
+        [(_source(b.name), b.queries, b.answered, b.errors, b.error) for b in bins],
         columns=["source", "questions", "answered", "errors", "error"],
     ).dropna()
     base = alt.Chart(data).encode(
@@ -343,9 +351,7 @@ def sources(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
 
 def sources_alt(bins: Sequence[Bin]) -> str:
     """Say every source's error."""
-    return "; ".join(
-        f"{shown(b.name) or '(none)'}: {b.errors} of {b.answered} answered wrong" for b in bins
-    )
+    return "; ".join(f"{_source(b.name)}: {b.errors} of {b.answered} answered wrong" for b in bins)
 
 
 def number(value: float) -> str:

@@ -23,6 +23,6 @@ def to_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     """Return a disarmed CSV in UTF-8, with the byte-order mark that Excel needs to see it."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
-    writer.writerow(header)
+    writer.writerow([disarm(cell) for cell in header])
     writer.writerows([disarm(cell) for cell in row] for row in rows)
     return buffer.getvalue().encode("utf-8-sig")

@@ -136,7 +136,9 @@ def suggest(upload: Upload) -> Columns:
     """
     looks = kinds(upload)
     query, source = first(upload, QUERIES), first(upload, SOURCES)
-    entropy = first(upload, _ENTROPIES)
+    # With labels of its own, "semantic_entropy" is a doubt: missing where too little was seen.
+    is_doubt = first(upload, ["semanticentropycorrect"]) is not None
+    entropy = first(upload, _ENTROPIES[::-1] if is_doubt else _ENTROPIES)
     if entropy is not None and looks[entropy] is not Kind.NUMBER:
         entropy = None
     labels = [name for name, kind in looks.items() if kind is Kind.LABEL]
@@ -148,7 +150,9 @@ def suggest(upload: Upload) -> Columns:
         plain = plain_heading(name)
         own = _correctness(upload, looks, [f"{plain}correct", f"correct{plain}"])
         correct = own or common
-        is_score = kind is Kind.NUMBER and name not in (query, source, common)
+        # Our own doubts may all be 0, which looks like wrong.
+        number = kind is Kind.NUMBER or (kind is Kind.LABEL and name in SCORES and own)
+        is_score = number and name not in (query, source, common)
         if correct and is_score and (own or _could_be_score(name)):
             scores.append(Score(name, larger_is_surer_in(upload, name, correct), correct))
     return Columns(query, source, tuple(scores), entropy)
@@ -373,9 +377,10 @@ def doubts_of(upload: Upload, column: str, larger_is_surer: bool) -> NDArray[np.
     return 0.0 - numbers if larger_is_surer else 0.0 + numbers
 
 
-def pipeline_column(upload: Upload) -> str:
-    """Return what the column "pipeline" says in every row alike; "" where it does not."""
-    return _pipeline(upload, np.arange(len(upload.table)))[0]
+def pipelines_of(upload: Upload) -> list[str]:
+    """Return every different text of the column "pipeline", if there is one."""
+    name = first(upload, ["pipeline"])
+    return [] if name is None else column_of(upload, name).texts
 
 
 # ------------------------------------------------------------------------------ template

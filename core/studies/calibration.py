@@ -19,6 +19,7 @@ from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Pipeline, Policy, check_pipeline
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data import uploads
+from core.data.columns import parse_score
 from core.data.exports import to_csv
 from core.data.labelled import (
     Columns,
@@ -27,7 +28,7 @@ from core.data.labelled import (
     doubts_of,
     labelled,
     larger_is_surer_in,
-    pipeline_column,
+    pipelines_of,
     suggest,
 )
 from core.data.uploads import Upload, UploadError, shortened
@@ -181,7 +182,7 @@ def independent(data: Labelled, seed: int = 0) -> Labelled:
     """
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(data.kept))
-    _, first = np.unique(data.queries[order].astype(str), return_index=True)
+    _, first = np.unique(data.queries[order], return_index=True)
     if len(first) == len(order):
         return data
     chosen = np.zeros(len(order), bool)
@@ -234,12 +235,14 @@ def chosen(
 
 
 def preferred(data: Labelled, wanted: Sequence[str] = (), method: str = "ltt") -> str:
-    """Return the score that is calibrated unless a person names one.
+    """Return the score that is calibrated: the wanted one, or the best of several wanted.
 
-    The mutual information where the data has it; else, of several, the best where the method
-    can pay for the choice.
+    If none is wanted, the mutual information where the data has it; else, of several, the best
+    where the method can pay for the choice.
     """
-    if len(wanted) < 2 and PREFERRED in data.doubts:
+    if wanted:
+        return wanted[0] if len(wanted) == 1 else BEST
+    if PREFERRED in data.doubts:
         return PREFERRED
     return BEST if len(data.doubts) > 1 and method == "ltt" else next(iter(data.doubts))
 
@@ -375,7 +378,7 @@ def halves(data: Labelled, seed: int = 0) -> tuple[Labelled, Labelled]:
 
     Rows of one query stay in the same half.
     """
-    _, at = np.unique(data.queries.astype(str), return_inverse=True)
+    _, at = np.unique(data.queries, return_inverse=True)
     queries = int(at.max()) + 1
     second = np.zeros(queries, bool)
     second[np.random.default_rng(seed).permutation(queries)[: queries // 2]] = True
@@ -424,9 +427,9 @@ def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmat
         found,
         kept,
         f"On {found.queries:,} held-out rows it answered {found.answered:,}, of which "
-        f"{found.errors:,} wrongly: with {confidence:.0%} confidence at most {bound:.1%} of "
-        f"answered questions are wrong, {'within' if kept else 'above'} the target of "
-        f"{policy.target_error:.1%}."
+        f"{found.errors:,} wrongly: with {100 * confidence:.6g}% confidence at most {bound:.1%} "
+        f"of answered questions are wrong, {'within' if kept else 'above'} the target of "
+        f"{100 * policy.target_error:.6g}%."
         + ("" if kept else " This does not disprove the policy; it fails to confirm it."),
     )
 
@@ -446,7 +449,7 @@ def decisions(data: Labelled, policy: Policy) -> bytes:
                 int(row) + 1,
                 str(query),
                 str(source),
-                "" if math.isnan(doubt) else float(sign * doubt),
+                "" if math.isnan(doubt) else float(0.0 + sign * doubt),
                 "answer" if doubt < policy.threshold else "abstain",
                 int(right),
             )
@@ -491,7 +494,7 @@ def new_scores(upload: Upload, policy: Policy) -> NewScores:
     CalibrationError
         When the score's column is missing.
     PolicyError
-        When the table says that another pipeline made its scores.
+        When the table says of any row that another pipeline made its score.
     UploadError
         When the column holds no numbers.
     """
@@ -500,9 +503,9 @@ def new_scores(upload: Upload, policy: Policy) -> NewScores:
             f"There is no column “{policy.score}” in {upload.name}. Give the scores the heading "
             "they had in the calibration."
         )
-    made_by = from_text(pipeline_column(upload))
-    if made_by is not None:
-        check_pipeline(policy, made_by)
+    for made_by in map(from_text, pipelines_of(upload)):
+        if made_by is not None:
+            check_pipeline(policy, made_by)
     return NewScores(policy, upload, doubts_of(upload, policy.score, policy.larger_is_surer))
 
 
@@ -527,12 +530,18 @@ def new_decisions(fresh: NewScores) -> bytes:
     return to_csv(
         (*table.columns, "decision"),
         (
-            (*cells, decision)
+            (*map(_number_if_negative, cells), decision)
             for cells, decision in zip(
                 table.itertuples(index=False, name=None), decisions, strict=True
             )
         ),
     )
+
+
+def _number_if_negative(cell: str) -> str | float:
+    """Return a negative number as a number: as text it would be disarmed."""
+    number = parse_score(cell) if cell.startswith("-") else None
+    return cell if number is None or math.isnan(number) else number
 
 
 def shares(calibration: Calibration, edges: int = 40) -> Mapping[str, NDArray[np.float64]]:
@@ -541,9 +550,8 @@ def shares(calibration: Calibration, edges: int = 40) -> Mapping[str, NDArray[np
     Returns
     -------
     mapping
-        "start", "end", "right", "wrong", each of shape (bins,). Exact zeros, where there
-        are many, have a bin of their own width-less start; missing and infinite doubts are
-        left out.
+        "start", "end", "right", "wrong", each of shape (bins,). Missing and infinite doubts
+        are left out.
     """
     doubts = calibration.doubts
     finite = np.isfinite(doubts)
@@ -554,7 +562,8 @@ def shares(calibration: Calibration, edges: int = 40) -> Mapping[str, NDArray[np
     low, high = float(values.min()), float(values.max())
     if low == high:
         low, high = low - 0.5, high + 0.5
-    bounds = np.linspace(low, high, edges + 1)
+    bounds = 2 * np.linspace(low / 2, high / 2, edges + 1)  # high - low may be too large
+    bounds[0], bounds[-1] = low, high
     return {
         "start": bounds[:-1],
         "end": bounds[1:],

@@ -150,7 +150,7 @@ class Inspection:
         if self.refused:
             return f"{self.refused} The default policy decides instead."
         default = default_policy()
-        if self.verdict.threshold != threshold_of(default) or default.pipeline is None:
+        if self.verdict.threshold != default_threshold() or default.pipeline is None:
             return None
         different = default.pipeline.differences(self.pipeline)
         if not different:

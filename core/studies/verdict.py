@@ -10,7 +10,7 @@ import functools
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -84,7 +84,8 @@ def default_policy() -> Policy:
 
 def default_threshold() -> Threshold:
     """Return how the default policy decides."""
-    return threshold_of(default_policy())
+    policy = default_policy()
+    return replace(threshold_of(policy), origin=f"Default policy. {policy.sentence}")
 
 
 def default_thresholds() -> dict[str, float]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 
+from core.abstention.intervals import Interval
 from core.abstention.thresholds import Threshold
 from core.charts import calibration as charts
 from core.studies import calibration as study
 from core.studies.calibration import Calibration, Compared
-from core.ui import figures
+from core.ui import figures, outcome
 from core.ui.glossary import TERMS
 from core.ui.jobs import Job
 from core.ui.messages import problem
+from core.ui.remembered import remembered
 
 AT_ONCE = 20_000  # rows × scores: more are compared when somebody asks
 ENTROPY = "semantic_entropy"
@@ -33,7 +37,10 @@ def comparison(found: Calibration) -> None:
 
 
 def _curves(found: Calibration) -> None:
-    curves = {n: c for n, c in study.curves(found.data).items() if len(c.doubts)}
+    curves = {n: c for n, c in outcome.curves(found).items() if len(c.doubts)}
+    if not curves:
+        st.text("No labelled answer has a score.")
+        return
     figures.draw(
         charts.precision_recall(curves, found.score, figures.palette()),
         key="precision_recall",
@@ -47,13 +54,15 @@ def _curves(found: Calibration) -> None:
 
 
 def _entropy(found: Calibration) -> None:
-    others = [ENTROPY] if ENTROPY in found.data.doubts else []
-    binned = study.by_entropy(found, others)
-    if not binned:
+    if found.data.entropies is None:
         st.text(
-            "There is no column with the semantic entropy, or nothing could be certified. Name "
-            "the column under “What the columns mean”."
+            "There is no column with the semantic entropy. Name one under “What the columns mean”."
         )
+        return
+    others = [ENTROPY] if ENTROPY in found.data.doubts else []
+    binned = remembered("by_entropy", found, lambda: study.by_entropy(found, others))
+    if not binned:
+        st.text("There is no threshold to look at.")
         return
     for column, measure in zip(st.columns(2), (charts.RECALL, charts.ERROR), strict=True):
         with column:
@@ -64,19 +73,20 @@ def _entropy(found: Calibration) -> None:
             )
     st.caption(
         "Each score at its own threshold for the same target. A score that takes many right "
-        "answers for doubt answers little where entropy is high."
+        "answers for doubt answers little where entropy is high. No bar on the right: none of the "
+        "answered is wrong, or none is answered."
     )
 
 
 def _sources(found: Calibration) -> None:
-    value = found.policy.threshold if found.policy else None
-    if value is None:
-        st.text("There is no threshold to look at.")
-        return
     if not any(found.data.sources):
         st.text("There is no source column. Name one under “What the columns mean”.")
         return
-    bins = study.by_source(found, value)
+    if found.policy is None:
+        st.text("There is no threshold to look at.")
+        return
+    value = found.policy.threshold
+    bins = remembered("by_source", found, lambda: study.by_source(found, value))
     figures.draw(
         charts.sources(bins, found.target.error, figures.palette()),
         key="sources",
@@ -94,6 +104,8 @@ def _intervals(found: Calibration) -> None:
     running = st.session_state.get(key)
     fits = running is not None and running[0] is found.data and running[1] == found.target
     small = len(found.data.kept) * len(found.data.doubts) <= AT_ONCE
+    if running is not None and not fits:
+        running[2].cancel()  # nobody will look at it
     if not fits and (small or st.button("Compare with intervals", key="compare")):
         job = Job(lambda job: study.compare(found, job.progress))
         st.session_state[key] = running = (found.data, found.target, job)
@@ -124,14 +136,9 @@ def _table(found: Calibration, compared: tuple[Compared, ...]) -> None:
         {
             "score": [charts.name_of(c.score) for c in compared],
             "AUROC of a wrong answer": [c.auroc.value for c in compared],
-            "95 % interval": [f"{c.auroc.lower:.3f} – {c.auroc.upper:.3f}" for c in compared],
-            "chosen score minus this": [
-                f"{c.difference.value:+.3f}" if c.difference else "–" for c in compared
-            ],
-            "95 % interval of that": [
-                f"{c.difference.lower:+.3f} – {c.difference.upper:+.3f}" if c.difference else "–"
-                for c in compared
-            ],
+            "95 % interval": [_interval(c.auroc, ".3f") for c in compared],
+            "chosen score minus this": [_value(c.difference) for c in compared],
+            "95 % interval of that": [_interval(c.difference, "+.3f") for c in compared],
             "AURC (lower is better)": [c.aurc for c in compared],
             "answered at the target": [
                 f"{c.outcome.coverage:.1%}" if isinstance(c.outcome, Threshold) else "not certified"
@@ -153,3 +160,15 @@ def _table(found: Calibration, compared: tuple[Compared, ...]) -> None:
         "Paired bootstrap, 2,000 resamples of the questions, the same for every score. An "
         "interval of a difference that does not hold 0 tells the two scores apart."
     )
+
+
+def _value(difference: Interval | None) -> str:
+    known = difference is not None and math.isfinite(difference.value)
+    return f"{difference.value:+.3f}" if difference and known else "–"
+
+
+def _interval(of: Interval | None, form: str) -> str:
+    """Return an interval in words; there is none where all answers are right, or all wrong."""
+    if of is None or not (math.isfinite(of.lower) and math.isfinite(of.upper)):
+        return "–"
+    return f"{of.lower:{form}} to {of.upper:{form}}"

@@ -12,6 +12,7 @@ from core.studies import calibration as study
 from core.studies.calibration import Calibration, CalibrationError
 from core.ui.labelled_data import TYPES
 from core.ui.messages import problem
+from core.ui.remembered import remembered
 
 
 def held_back(data: Labelled) -> tuple[Labelled, Labelled | None]:
@@ -25,10 +26,7 @@ def held_back(data: Labelled) -> tuple[Labelled, Labelled | None]:
     )
     if not hold:
         return data, None
-    remembered = st.session_state.get("halves")
-    if remembered is None or remembered[0] is not data:
-        st.session_state["halves"] = remembered = (data, study.halves(data))
-    first, second = remembered[1]
+    first, second = remembered("halves", data, lambda: study.halves(data))
     st.text(f"{len(first.kept):,} rows to try settings on, {len(second.kept):,} held back.")
     return first, second
 

@@ -18,6 +18,7 @@ from core.studies.examples import EXAMPLE_NAME, example_bytes
 from core.ui import scorings
 from core.ui.glossary import TERMS
 from core.ui.messages import problem
+from core.ui.remembered import remembered
 
 TYPES = ["csv", "tsv", "txt", "json", "jsonl", "parquet"]
 PREVIEW = 200
@@ -51,6 +52,7 @@ def labelled_data() -> Labelled | None:
         "Labelled data: scores with right or wrong, or questions with their right answers",
         TYPES,
         key="labelled_file",
+        on_change=_changed,
         help="CSV, TSV, JSON lines or Parquet; UTF-8 if you can choose. It stays in this "
         "program’s memory.",
     )
@@ -63,7 +65,7 @@ def labelled_data() -> Labelled | None:
     if upload is None:
         return None
     _what_was_read(upload)
-    gold = gold_questions(upload)
+    gold = remembered("gold", upload, partial(gold_questions, upload))
     if gold is not None:
         upload = _score(gold)
         if upload is None:
@@ -78,6 +80,11 @@ def _keep(content: Callable[[], bytes], name: str) -> None:
         st.session_state.pop("upload_problem", None)
     except UploadError as error:
         st.session_state["upload_problem"] = f"{name}: {error}"
+
+
+def _changed() -> None:
+    """Another file, or none: what was wrong with the one before is no longer of interest."""
+    st.session_state.pop("upload_problem", None)
 
 
 def _forget() -> None:
@@ -97,7 +104,7 @@ def _what_was_read(upload: Upload) -> None:
     for note in upload.notes:
         st.text(f"Note: {note}")
     with st.expander("Look at the data", icon=":material/table:"):
-        looks = kinds(upload)
+        looks = remembered("kinds", upload, lambda: kinds(upload))
         st.dataframe(
             {
                 "column": [shown(name) for name in looks],
@@ -125,7 +132,7 @@ def _score(gold: GoldQuestions) -> Upload | None:
 
 def _mapped(upload: Upload) -> Labelled | None:
     """Let the person say what the columns mean, beginning with a good guess."""
-    guess, looks = suggest(upload), kinds(upload)
+    guess, looks = remembered("guess", upload, lambda: (suggest(upload), kinds(upload)))
     numbers = [name for name, kind in looks.items() if kind in (Kind.NUMBER, Kind.LABEL)]
     labels = [name for name, kind in looks.items() if kind is Kind.LABEL] or list(looks)
     guessed = [score.column for score in guess.scores]
@@ -202,19 +209,21 @@ def _column(meaning: str, upload: Upload, guess: str | None) -> str | None:
 
 def _read(upload: Upload, columns: Columns) -> Labelled | None:
     """Turn columns into arrays, once for every file and mapping."""
-    remembered = st.session_state.get("labelled")
-    if remembered is None or remembered[0] != (upload.sha256, columns):
-        try:
-            every = labelled(upload, columns)
-        except UploadError as error:
-            problem(str(error))
-            return None
-        counted = independent(every)
-        remembered = ((upload.sha256, columns), counted, len(every.kept) - len(counted.kept))
-        st.session_state["labelled"] = remembered
-    found: Labelled = remembered[1]
+    try:
+        found, repeated = remembered(
+            "labelled", upload, lambda: _independent(labelled(upload, columns)), columns
+        )
+    except UploadError as error:
+        problem(str(error))
+        return None
     for complaint in found.problems:
         st.text(complaint)
-    if remembered[2]:
-        st.text(REPEATED.format(remembered[2]))
+    if repeated:
+        st.text(REPEATED.format(repeated))
     return found
+
+
+def _independent(every: Labelled) -> tuple[Labelled, int]:
+    """Return one row of every question, and how many rows that leaves out."""
+    counted = independent(every)
+    return counted, len(every.kept) - len(counted.kept)

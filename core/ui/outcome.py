@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import streamlit as st
 
+from core.abstention.metrics import Curve
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.charts import calibration as charts
-from core.studies.calibration import BEST, Calibration, curves
+from core.studies import calibration as study
+from core.studies.calibration import BEST, Calibration
 from core.ui import figures
 from core.ui.glossary import TERMS
+from core.ui.remembered import remembered
 
 
 def outcome(found: Calibration) -> None:
@@ -61,7 +65,7 @@ def _numbers(found: Calibration, threshold: Threshold) -> None:
 
 def risk(found: Calibration) -> None:
     """Draw the risk–coverage curve with its band and the chosen point."""
-    curve = curves(found.data)[found.score]
+    curve = curves(found)[found.score]
     st.markdown("**Error against share answered**", help=TERMS["Risk–coverage curve"])
     if not len(curve.doubts):
         st.text("No labelled answer has a score.")
@@ -74,6 +78,12 @@ def risk(found: Calibration) -> None:
         alt_text=charts.risk_coverage_alt(curve, found.policy),
     )
     st.caption(
-        f"Dashed: the target. Diamond: the threshold. Band: {found.target.confidence:.0%} "
-        "interval at each point by itself."
+        "Dashed: the target. "
+        + ("Diamond: the threshold. " if found.policy and found.policy.answered else "")
+        + f"Band: the {100 * found.target.confidence:.4g} % interval at each point by itself."
     )
+
+
+def curves(found: Calibration) -> Mapping[str, Curve]:
+    """Return every score's risk–coverage curve, computed once for the same rows."""
+    return remembered("curves", found.data, lambda: study.curves(found.data))

@@ -14,6 +14,7 @@ from core.studies.scoring import Gold, Scored, score_all, table
 from core.ui.jobs import Job, Registry
 from core.ui.messages import problem
 from core.ui.recordings import model
+from core.ui.remembered import remembered
 
 KEPT = 8  # files
 
@@ -111,10 +112,9 @@ def _watch(job: Job[list[Scored]]) -> None:
 def _as_upload(gold: GoldQuestions) -> tuple[Upload, bytes]:
     """Return the scored table as an upload, made once for every state of the scoring."""
     found = list(_scorings().so_far(gold))
-    key = (gold.sha256, len(found))
-    remembered = st.session_state.get("scored_upload")
-    if remembered is None or remembered[0] != key:
+
+    def make() -> tuple[Upload, bytes]:
         content = table(found, model("embedded"), Request(found[0].gold.query))
-        made = uploads.parse(content, f"{gold.name} (scored)")
-        st.session_state["scored_upload"] = remembered = (key, made, content)
-    return remembered[1], remembered[2]
+        return uploads.parse(content, f"{gold.name} (scored)"), content
+
+    return remembered("scored", gold, make, len(found))

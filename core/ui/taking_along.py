@@ -13,6 +13,7 @@ from core.studies import calibration as study
 from core.studies.calibration import Calibration
 from core.ui import figures, policies
 from core.ui.glossary import TERMS
+from core.ui.remembered import remembered
 
 STEPS = 200
 
@@ -24,7 +25,7 @@ def threshold(found: Calibration) -> None:
     A fragment: moving the slider recomputes this part of the page and nothing else.
     """
     policy, by_hand = _slider(found)
-    shares = study.shares(found)
+    shares = remembered("shares", found, lambda: study.shares(found))
     certified = found.policy.threshold if found.policy else None
     st.markdown("**Doubt of right and wrong answers**", help=TERMS["Threshold λ"])
     figures.draw(
@@ -38,7 +39,9 @@ def threshold(found: Calibration) -> None:
         key="histogram",
         alt_text=charts.histogram_alt(shares, found.score, policy.threshold if policy else None),
     )
-    st.caption("Left of the line is answered. Heights are drawn on a root scale.")
+    st.caption(
+        ("Left of the line is answered. " if policy else "") + "Heights are drawn on a root scale."
+    )
     if policy is None:
         return
     if by_hand:
@@ -60,7 +63,7 @@ def _slider(found: Calibration) -> tuple[Policy | None, bool]:
         return found.policy, False
     low, high = float(doubts.min()), float(doubts.max())
     step = (high - low) / STEPS
-    low, high = low - step, high + step
+    high += step  # to answer the largest doubt as well; at the smallest, nothing is answered
     certified = found.policy.threshold if found.policy else low
     start = min(max(certified, low), high)
     key = f"lambda_{found.data.sha256[:12]}_{len(found.data.kept)}_{found.score}_{start:.9g}"

@@ -8,6 +8,7 @@ from core.charts.calibration import name_of
 from core.data.labelled import Labelled
 from core.studies.calibration import BEST, METHODS, Calibration, Target, calibrate, preferred
 from core.ui.glossary import TERMS
+from core.ui.remembered import remembered
 
 
 def target(data: Labelled) -> Target:
@@ -66,11 +67,9 @@ def calibrated(data: Labelled, wanted: Target) -> Calibration:
     """Calibrate, once for every data and target, and count how many targets were tried."""
     settings = _tried(data)
     settings.add(wanted)
-    remembered = st.session_state.get("calibration")
-    if remembered is None or remembered.data is not data or remembered.target != wanted:
-        remembered = calibrate(data, wanted, settings_tried=len(settings))
-        st.session_state["calibration"] = remembered
-    return remembered
+    return remembered(
+        "calibration", data, lambda: calibrate(data, wanted, settings_tried=len(settings)), wanted
+    )
 
 
 def looked_at_all(data: Labelled, rows: Labelled) -> int:

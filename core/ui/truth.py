@@ -49,10 +49,10 @@ def decisions(judgement: Judgement) -> None:
             "which is": ["right" if s.right else "wrong" for s in judgement.scores],
             "decision": ["✓ good" if s.well_decided else "✗ bad" for s in judgement.scores],
             "abstains from doubt": [
-                s.threshold if math.isfinite(s.threshold) else None for s in judgement.scores
+                f"{s.threshold:.3f}" if math.isfinite(s.threshold) else "not certified"
+                for s in judgement.scores
             ],
         },
-        column_config={"abstains from doubt": st.column_config.NumberColumn(format="%.3f")},
         hide_index=True,
         key="decisions",
         alt="What every score would have decided, and whether that was right",

@@ -122,7 +122,7 @@ def test_the_default_is_certified_and_says_so():
     policy = default_policy()
     assert policy.method == "ltt" and policy.guaranteed
     assert policy.errors / policy.answered <= policy.upper_bound <= policy.target_error
-    assert default_threshold().origin == policy.sentence
+    assert default_threshold().origin == f"Default policy. {policy.sentence}"
 
 
 def test_it_answers_exactly_when_the_doubt_is_below():
