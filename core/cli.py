@@ -6,6 +6,7 @@ usage. With ``--json`` standard output is one JSON object and nothing else.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -123,11 +124,14 @@ def calibrate(
 
 def _policy_report(policy: Policy) -> str:
     sign, relation = (-1, "above") if policy.larger_is_surer else (1, "below")
+    where = f"{relation} {sign * policy.threshold:.6g}"
+    if math.isinf(policy.threshold):
+        where = "wherever there is a score"
     return "\n".join(
         [
             policy.sentence,
             "",
-            f"{policy.score}: answer {relation} {sign * policy.threshold:.6g}",
+            f"{policy.score}: answer {where}",
             f"answered {policy.answered} of {policy.labels}, {policy.errors} of them wrong",
         ]
     )

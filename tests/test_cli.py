@@ -1,16 +1,25 @@
 """The command line: the studies' numbers, one JSON object, exit statuses that mean something."""
 
+import csv
+import hashlib
+import io
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from core import cli
+from core.abstention.policy import from_json, policy_from_dict, to_json
+from core.studies import calibration as study
 from core.studies import saved
+from core.studies.examples import EXAMPLE
 from core.studies.inspection import Reading, run
 from core.studies.recording import Request
+from core.studies.verdict import default_policy
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, TableModel, copies, falling
 
@@ -230,3 +239,260 @@ def test_a_score_without_a_value_is_a_dash(monkeypatch):
     assert result.exit_code == 0
     (line,) = (s for s in result.stdout.splitlines() if "Certified mutual information" in s)
     assert "–" in line
+
+
+# ------------------------------------------------------------------------- calibrating
+
+
+def scores_file(folder, heading, rows, name="scores.csv"):
+    path = folder / name
+    buffer = io.StringIO()
+    csv.writer(buffer).writerows([heading, *rows])
+    path.write_text(buffer.getvalue(), "utf-8")
+    return path
+
+
+@pytest.fixture
+def scores(tmp_path):
+    """Two scores of 40 questions: a doubt, and a confidence that knows a little more."""
+    rows = [
+        (f"q{i}", "x", i / 100, int(i < 25 or i % 2), 1 - i / 50, int(i < 36)) for i in range(1, 41)
+    ]
+    heading = ["question", "source", "a", "a_correct", "b", "b_correct"]
+    return scores_file(tmp_path, heading, rows)
+
+
+def studied(path, *scores, surer=None, **target):
+    """The study's policy for a file, as JSON."""
+    data = study.read(path.read_bytes(), path.name, scores, None, surer)
+    return to_json(study.calibrate(data, study.Target(**target)).policy)
+
+
+def one_object(result):
+    """The only thing on standard output."""
+    assert result.exit_code == 0, result.stderr
+    found, end = json.JSONDecoder().raw_decode(result.stdout)
+    assert result.stdout[end:] == "\n"
+    return found
+
+
+def test_it_prints_the_policy_of_the_study(scores):
+    result = believe("calibrate", scores, "--score", "a", "--target-error", 0.2, "--json")
+    assert one_object(result) == json.loads(studied(scores, "a", error=0.2, score="a"))
+    assert result.stdout == studied(scores, "a", error=0.2, score="a")
+    assert result.stderr == ""
+    # Every second one from the 26th is wrong; P(Bin(29, 0.2) ≤ 2) < 0.1 < P(Bin(30, 0.2) ≤ 3).
+    found = from_json(result.stdout)
+    assert found.threshold == pytest.approx(0.295)
+    assert (found.answered, found.errors, found.labels) == (29, 2, 40)
+
+
+def test_the_bundled_example_gives_the_default_policy():
+    found = one_object(believe("calibrate", EXAMPLE, "--json"))
+    assert policy_from_dict(found) == default_policy()
+
+
+@pytest.mark.parametrize("method", ["ltt", "crc", "empirical"])
+def test_every_method_is_the_studys(scores, method):
+    options = ("--score", "a", "--method", method, "--target-error", 0.25, "--confidence", 0.8)
+    found = one_object(believe("calibrate", scores, *options, "--json"))
+    expected = studied(scores, "a", error=0.25, confidence=0.8, method=method, score="a")
+    assert found == json.loads(expected)
+    assert found["method"] == method
+    assert (found["confidence"] is None) == (method != "ltt")
+
+
+def test_of_several_scores_the_best_is_taken_and_paid_for(scores):
+    options = ("--score", "a", "--score", "b", "--target-error", 0.2, "--json")
+    found = one_object(believe("calibrate", scores, *options))
+    assert found == json.loads(studied(scores, "a", "b", error=0.2))
+    assert (found["score"], found["scores_tried"]) == ("b", 2)
+    # Without a name too, where none of them is the mutual information.
+    assert found == one_object(believe("calibrate", scores, "--target-error", 0.2, "--json"))
+
+
+def test_only_the_named_scores_take_part(scores):
+    found = one_object(
+        believe("calibrate", scores, "--score", "a", "--target-error", 0.2, "--json")
+    )
+    assert (found["score"], found["scores_tried"]) == ("a", 1)
+
+
+def test_one_method_without_a_name_takes_the_first_score(scores):
+    options = ("--method", "empirical", "--target-error", 0.2, "--json")
+    assert one_object(believe("calibrate", scores, *options))["score"] == "a"
+
+
+def test_the_direction_is_guessed_and_can_be_said(scores):
+    base = ("calibrate", scores, "--score", "b", "--method", "empirical", "--target-error", 0.3)
+    guessed = one_object(believe(*base, "--json"))
+    said = one_object(believe(*base, "--larger-is-surer", "--json"))
+    turned = one_object(believe(*base, "--larger-is-doubt", "--json"))
+    assert guessed == said and guessed["larger_is_surer"]
+    assert not turned["larger_is_surer"]
+    expected = studied(
+        scores, "b", surer=False, error=0.3, method="empirical", score="b", confidence=0.9
+    )
+    assert turned == json.loads(expected)
+
+
+def test_the_label_can_be_named(scores):
+    base = ("calibrate", scores, "--score", "a", "--target-error", 0.2, "--json")
+    own = one_object(believe(*base))
+    other = one_object(believe(*base, "--correct", "b_correct"))
+    assert own == one_object(believe(*base, "--correct", "a_correct"))
+    assert own["answered"] < 36 < other["answered"]
+
+
+def test_the_policy_is_written_where_one_says(scores, tmp_path):
+    out = tmp_path / "policy.json"
+    base = ("calibrate", scores, "--score", "a", "--target-error", 0.2, "--out", out)
+    assert believe(*base).exit_code == 0
+    expected = studied(scores, "a", error=0.2, score="a")
+    assert out.read_text("utf-8") == expected
+    out.unlink()
+    assert believe(*base, "--json").stdout == expected == out.read_text("utf-8")
+    assert from_json(out.read_bytes()).score == "a"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--score", "a", "--target-error", 0.2), "a: answer below "),
+        (("--score", "b", "--target-error", 0.2), "b: answer above "),
+    ],
+)
+def test_the_promise_comes_first_and_then_the_numbers(scores, options, says):
+    found = policy_from_dict(one_object(believe("calibrate", scores, *options, "--json")))
+    lines = believe("calibrate", scores, *options).stdout.splitlines()
+    assert lines[0] == found.sentence
+    shown = -found.threshold if found.larger_is_surer else found.threshold
+    assert lines[2] == f"{says}{shown:.6g}"
+    assert lines[3] == f"answered {found.answered} of 40, {found.errors} of them wrong"
+
+
+def test_queries_that_read_like_values_are_different_questions(tmp_path):
+    queries = ["None", "007", "7", "nan", "", "-", "null", "1e3"]
+    rows = [(query, i / 10, int(i < 7)) for i, query in enumerate(queries)]
+    path = scores_file(tmp_path, ["question", "s", "correct"], rows)
+    result = believe(
+        "calibrate", path, "--target-error", 0.5, "--confidence", 0.5, "--method", "ltt", "--json"
+    )
+    assert one_object(result)["labels"] == len(queries)
+    assert "is empty" in result.stderr  # and nothing but that
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_rows_that_do_not_count_are_told_beside_the_policy(tmp_path):
+    rows = [(f"q{i % 30}", i / 100, 1) for i in range(60)] + [("last", 0.1, "maybe")]
+    path = scores_file(tmp_path, ["question", "s", "correct"], rows)
+    result = believe("calibrate", path, "--target-error", 0.2, "--json")
+    assert one_object(result)["labels"] == 30
+    assert "Line 62" in result.stderr and "neither right nor wrong" in result.stderr
+    assert "30 rows ask a question that another row asks too." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "The file is empty"),
+        (b"\x89PNG\r\n\x1a\n", "PNG picture"),
+        (b"question,score\n", "no rows"),
+        (b"question,answer\na,b\n", "No score is chosen"),
+        (b"question,score,correct\na,0.5,perhaps\n", "No score is chosen"),
+        (b"question,score,correct\na,0.5,1\nb,0.9,0\n", "too few"),
+    ],
+)
+def test_what_cannot_be_calibrated_is_a_sentence(tmp_path, content, says):
+    path, out = tmp_path / "x.csv", tmp_path / "policy.json"
+    path.write_bytes(content)
+    for more in ((), ("--json",)):
+        result = believe("calibrate", path, "--out", out, *more)
+        assert result.exit_code == 1
+        assert result.stdout == "" and not out.exists()
+        assert says in result.stderr
+        assert result.stderr.rstrip().endswith(".")
+        assert "Traceback" not in result.stderr and isinstance(result.exception, SystemExit)
+
+
+@pytest.mark.parametrize(
+    ("options", "says", "status"),
+    [
+        (("--score", "c", "--correct", "a_correct"), "no column “c”", 1),
+        (("--score", "c"), "Nothing says which column", 1),
+        (("--score", "a", "--score", "a"), "chosen twice", 1),
+        (("--score", "a", "--correct", "c"), "no column “c”", 1),
+        (("--score", "a", "--correct", "question"), "says nowhere", 1),
+        (("--score", "a", "--target-error", 0.001), "too few", 1),
+        (("--target-error", 0), "The target error is 0.0", 2),
+        (("--target-error", 1.5), "The target error is 1.5", 2),
+        (("--target-error", "nan"), "The target error is nan", 2),
+        (("--confidence", 1), "The confidence is 1.0", 2),
+        (("--confidence", 90), "The confidence is 90.0", 2),
+        (("--score", "a", "--score", "b", "--method", "crc"), "Name one score.", 2),
+        (("--score", "a", "--score", "b", "--method", "empirical"), "Name one score.", 2),
+    ],
+)
+def test_calibrating_the_impossible_is_a_sentence(scores, options, says, status):
+    for more in ((), ("--json",)):
+        result = believe("calibrate", scores, *options, *more)
+        assert (result.exit_code, result.stdout) == (status, "")
+        assert says in result.stderr
+        assert result.stderr.rstrip().endswith(".")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--method", "vibes"),
+        ("--target-error", "few"),
+        ("--unknown",),
+        ("another.csv",),
+        ("--out", "."),
+    ],
+)
+def test_wrong_options_of_calibrate_are_status_two(scores, options):
+    result = believe("calibrate", scores, *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Usage" in result.stderr
+
+
+def test_calibrate_wants_a_file(tmp_path):
+    for arguments in ((), (tmp_path / "none.csv",), (tmp_path,)):
+        assert believe("calibrate", *arguments).exit_code == 2
+
+
+def test_where_nothing_can_be_written_is_a_sentence(scores, tmp_path):
+    out = tmp_path / "no such folder" / "policy.json"
+    result = believe("calibrate", scores, "--score", "a", "--target-error", 0.2, "--out", out)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert isinstance(result.exception, SystemExit)
+    assert result.stderr.rstrip().endswith("cannot be written: No such file or directory.")
+
+
+def test_calibrate_runs_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "core", "calibrate", str(EXAMPLE), "--json"],
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode("utf-8") == to_json(default_policy())
+
+
+def test_outside_scores_are_calibrated():
+    folder = os.environ.get("BELIEVE_TEST_DATA")
+    if not folder:
+        pytest.skip("BELIEVE_TEST_DATA names no folder with outside data")
+    path = Path(folder) / "calibration/tq_agreement.csv"
+    options = ("--score", "score", "--correct", "correct", "--target-error", 0.1)
+    found = policy_from_dict(one_object(believe("calibrate", path, *options, "--json")))
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert found.data == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert found.larger_is_surer and found.pipeline is None
+    assert found.labels == len(rows) == 1938  # no question comes twice
+    answered = [row for row in rows if float(row["score"]) > -found.threshold]
+    assert 0 < found.answered == len(answered) < 1938
+    assert found.errors == sum(row["correct"] == "0" for row in answered)
+    assert found.errors / found.answered < found.upper_bound <= 0.1

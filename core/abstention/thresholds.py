@@ -335,8 +335,8 @@ def _too_few(known: Blocks, target_error: float, confidence: float) -> Uncertifi
         return _unscored()
     return _scarce(
         known,
-        f"{known.scored} labelled answers with a score are too few: even if all of them are "
-        f"right, this target and confidence take {fewest_labels(target_error, confidence):,}.",
+        f"Labelled answers with a score: {known.scored}, too few. Even if all of them are right, "
+        f"this target and confidence take {fewest_labels(target_error, confidence):,}.",
         target_error,
         confidence,
     )
@@ -344,7 +344,7 @@ def _too_few(known: Blocks, target_error: float, confidence: float) -> Uncertifi
 
 def _too_wrong(known: Blocks, start: int, target_error: float, confidence: float) -> Uncertifiable:
     answered, errors = int(known.answered[start]), int(known.errors[start])
-    observed = f"{errors} of the {answered} surest answers are wrong ({errors / answered:.1%})"
+    observed = f"Wrong among the {answered} surest answers: {errors} ({errors / answered:.1%})"
     target = _percent(target_error)
     if _surest(known) < start:
         too_many = f"{observed}, too many for a target of {target}, and fewer prove nothing."
@@ -386,7 +386,7 @@ def _scarce(known: Blocks, opening: str, target_error: float, confidence: float)
     enough = _powerful(target_error, confidence)
     if (errors and hopeless <= 1 - confidence) or math.isinf(enough):
         return Uncertifiable(
-            f"{opening} Of the {answered} surest, {errors} are wrong: more labels of this kind "
+            f"{opening} Wrong among the {answered} surest: {errors}. More labels of this kind "
             "would not help. Raise the target error, or use another score.",
             None,
         )

@@ -21,6 +21,7 @@ from core.studies.calibration import Binned
 from core.uncertainty.scores import SCORES
 
 HEIGHT = 260
+MOST_POINTS = 4000  # of all curves together; Altair draws no more than 5,000 rows
 DASHES: tuple[list[int], ...] = ([], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3], [10, 4])
 
 
@@ -204,10 +205,12 @@ def risk_coverage_alt(curve: Curve, policy: Policy | None) -> str:
 
 def precision_recall(curves: Mapping[str, Curve], chosen: str, palette: Palette) -> Chart:
     """The paper's curves: share right among the answered against the share answered."""
+    points = min(200, MOST_POINTS // max(len(curves), 1))
+    drawn = {name: full.thinned(points) for name, full in curves.items()}
     data = pd.concat(
         [
             pd.DataFrame({"recall": c.coverage, "precision": c.precision, "score": name_of(name)})
-            for name, c in ((n, full.thinned(200)) for n, full in curves.items())
+            for name, c in drawn.items()
         ]
     )
     names = [name_of(name) for name in curves]

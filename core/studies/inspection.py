@@ -15,6 +15,7 @@ import numpy as np
 
 from core import prompts
 from core.abstention.policy import Pipeline, Policy, PolicyError, check_pipeline
+from core.data.uploads import shortened
 from core.language_models.base import LanguageModel
 from core.studies.pipeline import pipeline_of
 from core.studies.progress import Progress, silent
@@ -244,15 +245,32 @@ def read(
     scores = {name: info.function(evidence) for name, info in SCORES.items()}
     refused = None
     if policy is not None:
-        threshold = threshold_of(policy)
+        threshold, refused = threshold_of(policy), cannot_decide(policy)
         try:
             check_pipeline(policy, _pipeline(recording, reading, threshold.least_mass))
         except PolicyError as error:
-            threshold, refused = None, str(error)
+            refused = refused or str(error)
+        if refused:
+            threshold = None
     verdict = decide(
         scores, evidence.sampled_mass, len(evidence.centres), threshold or default_threshold()
     )
     return Inspection(recording, reading, evidence, scores, verdict, refused)
+
+
+def cannot_decide(policy: Policy) -> str | None:
+    """Say why a policy decides no inspection, whatever its settings; None if it may."""
+    name = shortened(policy.score)
+    if policy.pipeline is None:
+        return (
+            "This policy was calibrated on scores of unknown origin, so it cannot decide here. "
+            "Calibrate on scores of this pipeline."
+        )
+    if policy.score not in SCORES:
+        return f"This policy is about “{name}”, a score that is not computed here."
+    if policy.larger_is_surer:
+        return f"This policy takes a large “{name}” for a sure answer; here it is a doubt."
+    return None
 
 
 def _pipeline(recording: Recording, reading: Reading, least_mass: float) -> Pipeline:

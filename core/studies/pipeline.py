@@ -45,6 +45,8 @@ def prompt_fingerprint() -> str:
         prompts.iterative("Q", ["A"]),
         prompts.iterative("Q", ["A", "B"]),
         prompts.self_verification("Q", "A"),
+        prompts.TRUE,
+        prompts.FALSE,
     )
     return hashlib.sha256("\0".join(every).encode()).hexdigest()[:12]
 

@@ -65,6 +65,10 @@ def test_no_rows_leave_the_header():
     assert read(to_csv(["a", "b"], [])) == [["a", "b"]]
 
 
+def test_a_heading_of_an_upload_is_disarmed_too():
+    assert read(to_csv(["=1+1", "a"], [])) == [["'=1+1", "a"]]
+
+
 @given(st.lists(st.lists(st.text(), min_size=2, max_size=2), max_size=5))
 def test_what_is_written_is_read_again(rows):
     back = read(to_csv(["a", "b"], rows))[1:]

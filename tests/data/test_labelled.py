@@ -17,7 +17,7 @@ from core.abstention.metrics import auroc
 from core.data import columns, gold
 from core.data.columns import Kind, kinds, parse_correctness, parse_score
 from core.data.gold import MAX_GOLD, gold_questions
-from core.data.labelled import Columns, Score, labelled, suggest, template
+from core.data.labelled import Columns, Score, labelled, pipelines_of, suggest, template
 from core.data.uploads import UploadError, parse
 from core.uncertainty.scores import SCORES
 
@@ -308,6 +308,21 @@ def test_semantic_entropy_comes_before_entropy_and_is_a_score_as_well():
     assert [score.column for score in suggest(upload).scores] == ["entropy", "semantic_entropy"]
 
 
+def test_entropy_comes_before_a_doubt_that_can_be_missing():
+    """Our own table: too little was seen for a doubt, and the entropy is known."""
+    heading = ["semantic_entropy", "semantic_entropy_correct", "entropy"]
+    assert suggest(table(heading, ["", "1", "1.5"], ["0.5", "0", "0.5"])).entropy == "entropy"
+    assert suggest(table(heading[:2], ["0.5", "0"])).entropy == "semantic_entropy"
+
+
+def test_a_doubt_of_ours_is_a_score_though_all_of_it_is_0():
+    heading = ["mutual_information", "mutual_information_correct", "other", "other_correct"]
+    suggested = suggest(table(heading, ["0.0", "1", "0.0", "1"], ["0.0", "0", "1", "0"]))
+    expected = Score("mutual_information", False, "mutual_information_correct")
+    assert suggested.scores == (expected,)
+    assert suggest(table(["mutual_information", "correct"], ["0", "1"])).scores == ()
+
+
 def test_nothing_to_suggest():
     assert suggest(table(["a", "b"], ["x", "y"])) == Columns(None, None, ())
 
@@ -439,6 +454,12 @@ def test_a_correctness_that_serves_two_scores_is_complained_of_once():
     upload = table(["a", "b", "correct"], [0.1, 0.2, 1], [0.3, 0.4, ""])
     both = (Score("a", False, "correct"), Score("b", False, "correct"))
     assert len(labelled(upload, Columns(None, None, both)).problems) == 1
+
+
+def test_every_different_pipeline_of_a_table_is_told():
+    upload = table(["s", "Pipeline"], ["1", "p1"], ["2", ""], ["3", "p2"], ["4", "p1"])
+    assert pipelines_of(upload) == ["p1", "", "p2"]
+    assert pipelines_of(table(["s"], ["1"])) == []
 
 
 def test_different_pipelines_are_no_pipeline():
