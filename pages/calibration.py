@@ -5,7 +5,7 @@ import streamlit as st
 from core.studies.calibration import CalibrationError
 from core.ui import frame, glossary, policies
 from core.ui.comparison import comparison
-from core.ui.fresh_rows import confirmation, held_back, new_scores
+from core.ui.fresh_rows import confirmation, held_back, holding_back, new_scores
 from core.ui.labelled_data import labelled_data
 from core.ui.messages import problem
 from core.ui.outcome import outcome, risk
@@ -31,9 +31,13 @@ def page() -> None:
     with asking:
         st.subheader("1. Data")
         data = labelled_data()
+        hold = holding_back()
         if data is not None:
-            rows, untouched = held_back(data)
-            st.subheader("2. Target")
+            rows, untouched = held_back(data) if hold else (data, None)
+        st.subheader("2. Target")
+        if data is None:
+            st.text("The target stands here as soon as there are labelled scores.")
+        else:
             try:
                 found = calibrated(rows, target(rows))
             except CalibrationError as error:

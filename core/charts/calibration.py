@@ -325,8 +325,8 @@ def sources(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
         x=alt.X(
             "error:Q",
             title="wrong among the answered",
-            axis=alt.Axis(format="%"),
-            scale=alt.Scale(domain=[0, max(2 * target, float(data["error"].max() or 0) * 1.15)])
+            axis=alt.Axis(format="%", tickCount=5, labelFlush=False),
+            scale=alt.Scale(domain=[0, max(2 * target, float(data["error"].max() or 0) * 1.25)])
             if len(data)
             else alt.Undefined,
         ),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import streamlit as st
 
+from core.abstention.drift import FEWEST
 from core.abstention.policy import Policy, PolicyError
 from core.data import uploads
 from core.data.labelled import Labelled
@@ -15,19 +19,22 @@ from core.ui.messages import problem
 from core.ui.remembered import remembered
 
 
-def held_back(data: Labelled) -> tuple[Labelled, Labelled | None]:
-    """Let half of the rows be held back; return what to try settings on, and the rest."""
-    hold = st.toggle(
+def holding_back() -> bool:
+    """Let half of the rows be held back: best before there are data, and results on all rows."""
+    return st.toggle(
         "Hold half of the rows back to confirm on",
-        key=f"hold_{data.sha256[:16]}",
+        key="hold",
         persist_state="session",
         help="Try settings on one half as often as you like; then confirm the one you chose on "
-        "the other, once. Rows of the same question stay together.",
+        "the other, once. Switch this on before you bring the data: a choice that has seen all "
+        "rows cannot be confirmed on half of them.",
     )
-    if not hold:
-        return data, None
+
+
+def held_back(data: Labelled) -> tuple[Labelled, Labelled]:
+    """Split the rows; return those to try settings on, and those held back."""
     first, second = remembered("halves", data, lambda: study.halves(data))
-    st.text(f"{len(first.kept):,} rows to try settings on, {len(second.kept):,} held back.")
+    st.text(f"Rows to try settings on: {len(first.kept):,}; held back: {len(second.kept):,}.")
     return first, second
 
 
@@ -39,12 +46,20 @@ def confirmation(found: Calibration, untouched: Labelled | None, looked_at_all: 
     st.markdown("**Confirm on the half held back**")
     confirmed: dict[str, list[Policy]] = st.session_state.setdefault("confirmed", {})
     before = confirmed.setdefault(untouched.sha256, [])
-    if st.button("Confirm this threshold", key="confirm", disabled=policy in before):
-        before.append(policy)
+    # The same threshold again, after a look at others, is no other threshold.
+    policy = replace(policy, settings_tried=1)
+    st.button(
+        "Confirm this threshold",
+        key="confirm",
+        disabled=policy in before,
+        on_click=before.append,
+        args=(policy,),
+    )
     if looked_at_all:
         st.text(
-            f"Before the halves were split, {looked_at_all} settings were tried on all rows, these "
-            "included: a choice made then has seen the half that is to confirm it."
+            f"Before the split, {looked_at_all} "
+            + ("setting was" if looked_at_all == 1 else "settings were")
+            + " tried on all rows. A choice made then has seen the half that is to confirm it."
         )
     if policy not in before:
         return
@@ -58,16 +73,17 @@ def confirmation(found: Calibration, untouched: Labelled | None, looked_at_all: 
         else:
             st.badge("Not confirmed", icon=":material/warning:", color="orange")
         st.text(found_there.sentence)
-        if before[0] != policy:
+        if earlier := before.index(policy):
             st.text(
-                f"This half has been used to confirm {before.index(policy)} other "
-                "threshold(s) before; only the first confirmation counts in full."
+                f"{earlier} other threshold{'s were' if earlier > 1 else ' was'} confirmed on this "
+                "half before; only the first confirmation counts in full."
             )
 
 
 def new_scores(found: Calibration) -> None:
     """Take scores without labels, compare them with the calibration's, and decide on them."""
-    if found.policy is None:
+    policy = found.policy
+    if policy is None:
         return
     with st.expander("New questions: do they look like these?", icon=":material/difference:"):
         st.text(
@@ -78,13 +94,23 @@ def new_scores(found: Calibration) -> None:
         if given is None:
             return
         try:
-            fresh = study.new_scores(uploads.parse(given.getvalue(), given.name), found.policy)
-            compared = study.drift_from(found, fresh)
+            upload = remembered(
+                "new_upload",
+                None,
+                lambda: uploads.parse(given.getvalue(), given.name),
+                given.file_id,
+            )
+            fresh = study.new_scores(upload, policy)
+            compared = remembered(
+                "drift", found, lambda: study.drift_from(found, fresh), given.file_id
+            )
         except (UploadError, CalibrationError, PolicyError) as error:
             problem(str(error))
             return
         if compared.drifted:
             st.badge("Different", icon=":material/warning:", color="orange")
+        elif np.count_nonzero(~np.isnan(fresh.doubts)) < FEWEST:
+            st.badge("Too few to say", icon=":material/help:", color="gray")
         else:
             st.badge("No difference visible", icon=":material/check:", color="blue")
         st.text(compared.sentence)

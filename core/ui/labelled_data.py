@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
 from core.charts.inspection import shown
 from core.data import uploads
-from core.data.columns import Kind, kinds
+from core.data.columns import Kind, column_of, kinds
 from core.data.gold import GoldQuestions, gold_questions
 from core.data.labelled import Columns, Labelled, Score, labelled, suggest, template
 from core.data.uploads import Upload, UploadError
@@ -24,6 +25,9 @@ TYPES = ["csv", "tsv", "txt", "json", "jsonl", "parquet"]
 PREVIEW = 200
 ONE_EACH = "one for each score"
 NO_COLUMN = "(none)"
+RIGHT_OR_WRONG = (
+    "Whether the answer that the score would serve is right. It can differ from score to score."
+)
 MEANINGS = {"query": "Question", "source": "Source", "entropy": "Semantic entropy (nats)"}
 
 
@@ -94,17 +98,18 @@ def _forget() -> None:
 
 def _what_was_read(upload: Upload) -> None:
     """Name the file, and show its first rows with the types that were detected."""
+    rows, columns = upload.table.shape
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(
-            f"{upload.name}: {len(upload.table):,} rows, {len(upload.table.columns)} columns "
-            f"({upload.kind})",
+            f"{upload.name}: {rows:,} {'row' if rows == 1 else 'rows'}, {columns} "
+            f"{'column' if columns == 1 else 'columns'} ({upload.kind})",
             width="stretch",
         )
         st.button("Remove", key="remove_upload", icon=":material/close:", on_click=_forget)
     for note in upload.notes:
         st.text(f"Note: {note}")
     with st.expander("Look at the data", icon=":material/table:"):
-        looks = remembered("kinds", upload, lambda: kinds(upload))
+        looks = _kinds(upload)
         st.dataframe(
             {
                 "column": [shown(name) for name in looks],
@@ -114,15 +119,17 @@ def _what_was_read(upload: Upload) -> None:
             hide_index=True,
             key="kinds",
         )
-        st.dataframe(upload.table.head(PREVIEW), key="preview")
-        if len(upload.table) > PREVIEW:
+        first = upload.table.head(PREVIEW).set_axis(upload.lines[:PREVIEW])
+        unit = "row" if upload.kind == "Parquet" else "line"
+        st.dataframe(first.rename_axis(unit), key="preview")
+        if rows > PREVIEW:
             st.caption(f"The first {PREVIEW:d} rows.")
 
 
 def _score(gold: GoldQuestions) -> Upload | None:
     """Questions with answers only: offer to score them on the embedded model."""
     st.text(
-        f"{len(gold.questions):,} questions with right answers and no scores: the embedded model "
+        f"Questions with right answers and no scores: {len(gold.questions):,}. The embedded model "
         "can be asked them here."
     )
     for complaint in gold.problems:
@@ -132,63 +139,97 @@ def _score(gold: GoldQuestions) -> Upload | None:
 
 def _mapped(upload: Upload) -> Labelled | None:
     """Let the person say what the columns mean, beginning with a good guess."""
-    guess, looks = remembered("guess", upload, lambda: (suggest(upload), kinds(upload)))
-    numbers = [name for name, kind in looks.items() if kind in (Kind.NUMBER, Kind.LABEL)]
-    labels = [name for name, kind in looks.items() if kind is Kind.LABEL] or list(looks)
-    guessed = [score.column for score in guess.scores]
+    guess, numbers, labels = remembered("guess", upload, partial(_guess, upload))
     own = {score.column: score.correct for score in guess.scores}
     key = upload.sha256[:16]
-    with st.expander("What the columns mean", icon=":material/view_column:", expanded=not guessed):
+    with st.expander("What the columns mean", icon=":material/view_column:", expanded=not own):
         scores = st.multiselect(
             "Scores",
             numbers,
-            guessed,
+            list(own),
             key=f"scores_{key}",
             persist_state="session",
             help=TERMS["Score"],
         )
         surer = st.multiselect(
-            "Of these, where larger means surer (confidences)",
-            scores,
-            [s.column for s in guess.scores if s.larger_is_surer and s.column in scores],
-            key=f"surer_{key}_{len(scores)}",
+            "Scores where larger means surer (confidences)",
+            numbers,
+            [score.column for score in guess.scores if score.larger_is_surer],
+            key=f"surer_{key}",
             persist_state="session",
         )
-        each = len(set(own.values())) > 1
-        choices = [ONE_EACH, *labels] if len(scores) > 1 else labels
-        first = next(iter(own.values()), labels[0] if labels else "")
-        right = st.selectbox(
-            "Right or wrong",
-            choices,
-            0 if each and ONE_EACH in choices else choices.index(first) if first in choices else 0,
-            key=f"correct_{key}",
-            persist_state="session",
-            help="Whether the answer that a score would serve is right. It can differ from "
-            "score to score.",
-        )
-        correct = dict.fromkeys(scores, right)
-        if right == ONE_EACH:
-            for score in scores:
-                guess_here = own.get(score, labels[0])
-                correct[score] = st.selectbox(
-                    "Right or wrong of one score",
-                    labels,
-                    labels.index(guess_here) if guess_here in labels else 0,
-                    key=f"correct_{key}_{score}",
-                    persist_state="session",
-                    format_func=partial(_of, score),
-                    label_visibility="collapsed",
-                )
+        correct = _correctness(scores, labels, own, key)
         query = _column("query", upload, guess.query)
         source = _column("source", upload, guess.source)
         entropy = _column("entropy", upload, guess.entropy)
     if not scores:
-        problem("Choose at least one score column under “What the columns mean”.")
+        problem(
+            "Choose at least one score column under “What the columns mean”."
+            if numbers
+            else "No column of this file holds numbers, so that none can be a score. Bring one "
+            "with a score for every answer."
+        )
         return None
     columns = Columns(
         query, source, tuple(Score(s, s in surer, correct[s]) for s in scores), entropy
     )
     return _read(upload, columns)
+
+
+def _correctness(
+    scores: list[str], labels: list[str], own: dict[str, str], key: str
+) -> dict[str, str]:
+    """Let the person say which column tells whether a score's answers are right."""
+    each = ONE_EACH
+    if len(scores) > 1:
+        guessed = set(own.values())
+        first = labels.index(next(iter(guessed))) + 1 if len(guessed) == 1 else 0
+        each = st.selectbox(
+            "Right or wrong",
+            [ONE_EACH, *labels],
+            first,
+            key=f"correct_{key}",
+            persist_state="session",
+            help=RIGHT_OR_WRONG,
+        )
+    if each != ONE_EACH:
+        return dict.fromkeys(scores, each)
+    return {
+        score: st.selectbox(
+            "Right or wrong",
+            labels,
+            labels.index(own.get(score, labels[0])),
+            key=f"correct_{key}_{score}",
+            persist_state="session",
+            format_func=partial(_of, score) if len(scores) > 1 else str,
+            label_visibility="collapsed" if len(scores) > 1 else "visible",
+            help=RIGHT_OR_WRONG,
+        )
+        for score in scores
+    }
+
+
+def _kinds(upload: Upload) -> dict[str, Kind]:
+    return remembered("kinds", upload, partial(kinds, upload))
+
+
+def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
+    """Return what the columns seem to mean, which hold any number, and which any label.
+
+    One odd cell must not keep a person from choosing a column: its line is named later.
+    Columns of labels alone come first; where there is none, every column can be chosen.
+    """
+    guess, looks = suggest(upload), _kinds(upload)
+    columns = {name: column_of(upload, name) for name in looks}
+    numbers = [
+        name
+        for name, column in columns.items()
+        if looks[name] is Kind.NUMBER or not np.isnan(column.numbers()[0]).all()
+    ]
+    labels = [n for n, column in columns.items() if not np.isnan(column.correctness()).all()]
+    sure = {score.correct for score in guess.scores}
+    labels.sort(key=lambda name: looks[name] is not Kind.LABEL and name not in sure)
+    return guess, numbers, labels or list(looks)
 
 
 def _of(score: str, column: str) -> str:

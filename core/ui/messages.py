@@ -11,6 +11,6 @@ import streamlit as st
 
 def problem(text: str) -> None:
     """Say what went wrong, in plain text."""
-    with st.container(border=True, horizontal=True, key="problem"):
+    with st.container(border=True, horizontal=True):
         st.badge("Not done", icon=":material/error:", color="red")
         st.text(text)

@@ -40,15 +40,17 @@ def outcome(found: Calibration) -> None:
             st.caption(
                 f"You have tried {found.policy.settings_tried:d} settings on these rows. The "
                 "promise holds for a setting that was named beforehand; picking the nicest of "
-                "several after looking weakens it. Hold half of the rows back to confirm on."
+                "several after looking weakens it. Confirm the one you choose on rows held back."
             )
 
 
 def _numbers(found: Calibration, threshold: Threshold) -> None:
     cards = iter(st.columns(4))
     with next(cards):
-        value = "∞" if math.isinf(threshold.value) else f"{threshold.value:.3f}"
-        st.metric("Threshold λ", value, help=TERMS["Threshold λ"])
+        plain = not threshold.value or 1e-3 <= abs(threshold.value) < 1e6
+        value = f"{threshold.value:.3f}" if plain else f"{threshold.value:.3g}"
+        everything = math.isinf(threshold.value)
+        st.metric("Threshold λ", "∞" if everything else value, help=TERMS["Threshold λ"])
     with next(cards):
         st.metric("Answered", f"{threshold.coverage:.1%}", help=TERMS["Coverage"])
     with next(cards):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError, from_json
+from core.studies.inspection import cannot_decide
 from core.ui.messages import problem
 
 _IN_USE = "policy_in_use"
@@ -37,7 +38,12 @@ def bring() -> None:
             problem(str(error))
             return
         st.text(policy.sentence)
-        st.button("Use it", key="use_uploaded", on_click=use, args=(policy,))
+        reason = cannot_decide(policy)
+        if reason:
+            st.text(reason)
+        st.button(
+            "Use it", key="use_uploaded", disabled=reason is not None, on_click=use, args=(policy,)
+        )
 
 
 def banner() -> None:

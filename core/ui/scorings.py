@@ -66,6 +66,7 @@ def _scorings() -> Scorings:
 def scored(gold: GoldQuestions) -> Upload | None:
     """Offer to score, show how far it is, and return the scored table as if uploaded."""
     everything, so_far = len(gold.questions), len(_scorings().so_far(gold))
+    left = everything - so_far
     job: Job[list[Scored]] | None = st.session_state.get(f"scoring_{gold.sha256}")
     if job is not None and not job.done:
         _watch(job)
@@ -73,9 +74,9 @@ def scored(gold: GoldQuestions) -> Upload | None:
     if job is not None and job.error and not job.cancelled:
         problem(str(job.error))
     with st.container(horizontal=True, vertical_alignment="center"):
-        if so_far < everything:
+        if left:
             st.button(
-                f"Score {everything - so_far:d} questions on the embedded model",
+                f"Score {left:d} question{'s' if left > 1 else ''} on the embedded model",
                 key="score",
                 type="primary" if not so_far else "secondary",
                 on_click=_start,

@@ -11,11 +11,13 @@ from core.abstention.policy import Policy, to_json
 from core.charts import calibration as charts
 from core.studies import calibration as study
 from core.studies.calibration import Calibration
+from core.studies.inspection import cannot_decide
 from core.ui import figures, policies
 from core.ui.glossary import TERMS
 from core.ui.remembered import remembered
 
 STEPS = 200
+WIDEST = 1e300  # what a browser's slider can span
 
 
 @st.fragment
@@ -62,8 +64,11 @@ def _slider(found: Calibration) -> tuple[Policy | None, bool]:
         st.text("All doubts are equal: λ can only answer everything or nothing.")
         return found.policy, False
     low, high = float(doubts.min()), float(doubts.max())
-    step = (high - low) / STEPS
+    step = high / STEPS - low / STEPS  # the difference itself can be infinite
     high += step  # to answer the largest doubt as well; at the smallest, nothing is answered
+    if low + step == low or high - low > WIDEST:
+        st.text("The doubts are too near each other, or too far apart, to move λ by hand.")
+        return found.policy, False
     certified = found.policy.threshold if found.policy else low
     start = min(max(certified, low), high)
     key = f"lambda_{found.data.sha256[:12]}_{len(found.data.kept)}_{found.score}_{start:.9g}"
@@ -73,7 +78,7 @@ def _slider(found: Calibration) -> tuple[Policy | None, bool]:
         high,
         start,
         step,
-        format="%.3f",
+        format="%.3f" if 0.01 <= high - low <= 1e6 else "%.3e",
         key=key,
         persist_state="session",
         help="Moving λ away from where it was found shows what would happen on the labelled "
@@ -90,16 +95,18 @@ def _set(key: str, value: float) -> None:
 
 
 def _offers(found: Calibration, policy: Policy) -> None:
+    reason = cannot_decide(policy)
     with st.container(horizontal=True):
-        st.button(
+        if st.button(
             "Use this policy",
             key="use_policy",
             type="primary",
             icon=":material/policy:",
-            on_click=policies.use,
-            args=(policy,),
+            disabled=reason is not None,
             help="The verdicts of the inspection page follow it from now on, in this session.",
-        )
+        ):
+            policies.use(policy)
+            st.rerun()  # all of the page: its top says what is in use
         st.download_button(
             "Policy (JSON)",
             lambda: to_json(policy),
@@ -118,10 +125,12 @@ def _offers(found: Calibration, policy: Policy) -> None:
             icon=":material/download:",
             on_click="ignore",
         )
-    if policies.in_use() == policy:
-        st.text("In use: the verdicts of the inspection page follow this policy.")
-    elif policy.pipeline is None:
+    if policy.pipeline is None:
         st.text(
             "These scores do not say how they were made, so the policy decides over files of such "
             "scores, not over inspections here."
         )
+    elif reason:
+        st.text(reason)
+    elif policies.in_use() == policy:
+        st.text("In use: the verdicts of the inspection page follow this policy.")

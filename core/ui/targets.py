@@ -28,7 +28,7 @@ def target(data: Labelled) -> Target:
         "Score",
         options,
         options.index(preferred(data, method=method)),
-        key=f"score_{data.sha256[:16]}_{len(options)}",
+        key=f"score_{data.sha256[:16]}",
         persist_state="session",
         format_func=lambda name: name if name == BEST else name_of(name),
         help="One named beforehand, or the best of all at δ divided by their number: choosing "

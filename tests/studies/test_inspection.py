@@ -13,6 +13,7 @@ from core import prompts
 from core.studies.inspection import (
     ENOUGH_MASS,
     Reading,
+    cannot_decide,
     growth,
     is_settled,
     next_size,
@@ -287,6 +288,23 @@ def test_a_policy_of_another_pipeline_is_refused_and_the_default_decides(embedde
         assert inspection.verdict.threshold == default_threshold()
     unknown = replace(policy, pipeline=None)
     assert "unknown origin" in read(recording, policy=unknown).refused
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"pipeline": None}, "unknown origin"),
+        ({"score": "confidence"}, "“confidence”, a score that is not computed here"),
+        ({"larger_is_surer": True}, "for a sure answer; here it is a doubt"),
+    ],
+)
+def test_a_policy_that_can_decide_nothing_here_is_refused(embedded, change, reason):
+    policy = replace(default_policy(), **change)
+    assert reason in cannot_decide(policy)
+    inspection = read(record(Request(KNOWN_BY_HEART), embedded), policy=policy)
+    assert inspection.refused == cannot_decide(policy)
+    assert inspection.verdict.threshold == default_threshold()
+    assert cannot_decide(default_policy()) is None
 
 
 def test_sizes_grow_to_the_limit_and_no_further():

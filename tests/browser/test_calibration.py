@@ -1,0 +1,314 @@
+"""The page "Calibration" as a person uses it."""
+
+import csv
+import io
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from core.abstention.policy import from_json
+from core.studies.examples import EXAMPLE_NAME
+from core.studies.inspection import Reading
+from core.studies.pipeline import pipeline_of, to_text
+from core.studies.recording import Request
+from core.studies.verdict import default_threshold
+from tests.browser.server import at_rest, go_to, too_wide
+
+pytestmark = pytest.mark.browser
+
+DOCS = Path(__file__).parents[2] / "docs"
+IMAGE, FORMULA = "![x](http://192.0.2.1/x.png)", '=HYPERLINK("http://192.0.2.1")'
+RIGHT, ROWS = 150, 200  # of the tables here: the right answers have the smaller doubts
+CERTIFIED, FOUND = 153, 1.525  # P(Bin(153, 5 %) ≤ 3) is below 10 %, P(Bin(154, 5 %) ≤ 4) is not
+TABS = ("All scores", "By entropy", "By source", "Comparison with intervals")
+
+
+def written(heading, rows):
+    buffer = io.StringIO()
+    csv.writer(buffer).writerows([heading, *rows])
+    return buffer.getvalue().encode()
+
+
+@pytest.fixture
+def mine(embedded):
+    """Entropies of this pipeline, under headings that nobody can guess the meaning of."""
+    made_by = pipeline_of(
+        embedded.name,
+        embedded.revision,
+        Request("Who?"),
+        Reading(),
+        default_threshold().least_mass,
+    )
+    return written(
+        ("asked", "semantic_entropy", "first", "second", "pipeline"),
+        (
+            (
+                f"{FORMULA} {row}" if row % 2 else f"question {row}",
+                row / 100,
+                row % 2,
+                int(row < RIGHT),
+                to_text(made_by),
+            )
+            for row in range(ROWS)
+        ),
+    )
+
+
+def hostile():
+    """Text from somebody who wishes us ill, wherever a table has text."""
+    return written(
+        ("question", "source", IMAGE, "$5 and $6 <b>:red[x]", "correct"),
+        (
+            (f"{row} {IMAGE}", f"<img src=http://192.0.2.1/{row % 3}.png>", row, -row, row < RIGHT)
+            for row in range(ROWS)
+        ),
+    )
+
+
+def upload(page, content, name="mine.csv"):
+    uploader = page.get_by_test_id("stFileUploader").first
+    uploader.locator("input[type=file]").set_input_files(
+        {"name": name, "mimeType": "text/csv", "buffer": content}
+    )
+    expect(page.get_by_text(re.compile(f"^{re.escape(name)}: "))).to_be_visible()
+    at_rest(page)
+
+
+def opened(page, label):
+    """Open an expander unless it is open."""
+    expander = page.get_by_test_id("stExpander").filter(has_text=label)
+    if expander.locator("details[open]").count() == 0:
+        expander.locator("summary").click()
+    return expander
+
+
+def choose(page, field, option):
+    """Choose in a list, by typing and pressing Enter as people do."""
+    box = page.get_by_role("combobox", name=field, exact=True).first
+    box.click()
+    box.press_sequentially(option)
+    page.get_by_role("option", name=option, exact=True).click()
+    box.press("Escape")
+    at_rest(page)
+
+
+def metric(page, label):
+    card = page.get_by_test_id("stMetric").filter(has_text=label)
+    return card.get_by_test_id("stMetricValue")
+
+
+def outcome(page):
+    return page.locator(".st-key-outcome")
+
+
+def downloaded(page, button, within=None):
+    with page.expect_download() as download:
+        (within or page).get_by_role("button", name=button, exact=True).first.click()
+    return Path(download.value.path()).read_bytes()
+
+
+def with_the_example(page):
+    page.get_by_role("button", name="Use the bundled example").click()
+    expect(page.get_by_text(f"{EXAMPLE_NAME}: 1,000 rows")).to_be_visible()
+    expect(outcome(page)).to_contain_text("Guaranteed")
+    at_rest(page)
+
+
+def drawn(page, chart):
+    """Wait for a picture: they come after the script has ended."""
+    found = page.locator(f"[data-testid=stVegaLiteChart][aria-label^='{chart}']")
+    expect(found.locator("canvas,svg").first).to_be_visible()
+
+
+def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
+    page = open_page(f"{address}/calibration")
+    at_rest(page)
+    upload(page, mine)
+    # Two columns could be the labels, so that no score is guessed: the person says it.
+    expect(page.get_by_text("Choose at least one score column")).to_be_visible()
+    opened(page, "What the columns mean")
+    choose(page, "Scores", "semantic_entropy")
+    choose(page, "Right or wrong", "second")
+    choose(page, "Question", "asked")
+    expect(outcome(page)).to_contain_text("Guaranteed")
+    expect(metric(page, "Answered")).to_have_text(f"{CERTIFIED / ROWS:.1%}")
+    expect(metric(page, "Threshold λ")).to_have_text(str(FOUND))
+
+    slider = page.get_by_role("slider")
+    slider.focus()
+    slider.press("ArrowRight")
+    moved = page.locator(".st-key-moved")
+    expect(moved).to_contain_text("No guarantee")
+    by_hand = json.loads(downloaded(page, "Policy (JSON)"))
+    assert by_hand["method"] == "by hand" and by_hand["threshold"] > FOUND
+    page.get_by_role("button", name="Back to where it was found").click()
+    expect(moved).to_have_count(0)
+    at_rest(page)
+
+    policy = from_json(downloaded(page, "Policy (JSON)"))
+    assert (policy.method, policy.score, policy.threshold) == ("ltt", "semantic_entropy", FOUND)
+    assert (policy.labels, policy.answered, policy.errors) == (ROWS, CERTIFIED, CERTIFIED - RIGHT)
+    content = downloaded(page, "Decisions (CSV)").decode("utf-8-sig")
+    decisions = list(csv.DictReader(io.StringIO(content, newline="")))
+    assert [row["decision"] for row in decisions].count("answer") == CERTIFIED
+    assert decisions[1]["query"] == f"'{FORMULA} 1"  # a spreadsheet shows it, and runs nothing
+    assert not any(cell.startswith(("=", "+", "@")) for row in decisions for cell in row.values())
+
+    page.get_by_role("button", name="Use this policy").click()
+    in_use = page.locator(".st-key-policy")
+    expect(in_use).to_contain_text("Policy in use")
+    at_rest(page)
+    go_to(page, "Inspection")
+    expect(in_use).to_contain_text(policy.sentence)
+    expect(page.locator(".st-key-verdict")).to_contain_text(
+        re.compile(rf"S\.E\. is \d\.\d+ nats, λ is {FOUND} nats")
+    )
+
+    go_to(page, "Calibration")
+    expect(page.get_by_text("mine.csv: 200 rows, 5 columns (CSV)")).to_be_visible()
+    expect(metric(page, "Answered")).to_have_text(f"{CERTIFIED / ROWS:.1%}")
+    page.get_by_role("button", name="Stop using it").click()
+    expect(in_use).to_have_count(0)
+
+
+def test_moving_the_threshold_reruns_its_own_part_only(address, open_page):
+    page = open_page("about:blank")
+    runs = []  # how each of them ended, which says what it was
+
+    def note(payload):
+        message = ForwardMsg.FromString(payload)
+        if message.HasField("script_finished"):
+            runs.append(ForwardMsg.ScriptFinishedStatus.Name(message.script_finished))
+
+    page.on("websocket", lambda socket: socket.on("framereceived", note))
+    page.goto(f"{address}/calibration")
+    at_rest(page)
+    with_the_example(page)
+    assert "FINISHED_SUCCESSFULLY" in runs
+    runs.clear()
+    slider = page.get_by_role("slider")
+    slider.focus()
+    slider.press("ArrowRight")
+    expect(page.locator(".st-key-moved")).to_contain_text("No guarantee")
+    page.get_by_role("button", name="Back to where it was found").click()
+    expect(page.locator(".st-key-moved")).to_have_count(0)
+    at_rest(page)
+    assert runs == ["FINISHED_FRAGMENT_RUN_SUCCESSFULLY"] * 2
+
+
+def test_questions_are_scored_and_the_table_can_be_kept(address, open_page):
+    page = open_page(f"{address}/calibration")
+    at_rest(page)
+    rows = [
+        ("What is the capital of France?", "Paris"),
+        ("What is the capital of Germany?", "Nowhere"),
+        (f"What is the capital of {IMAGE}?", FORMULA),
+    ]
+    upload(page, written(("question", "gold answers"), rows), "gold.csv")
+    page.get_by_role("button", name="Score 3 questions on the embedded model").click()
+    expect(page.get_by_text("3 of 3 are scored.")).to_be_visible()
+    at_rest(page)
+    content = downloaded(page, "Download the scored table").decode("utf-8-sig")
+    scored = list(csv.DictReader(io.StringIO(content, newline="")))
+    assert [row["question"] for row in scored] == [question for question, _ in rows]
+    assert [row["mutual_information_correct"] for row in scored] == ["1", "0", "0"]
+    assert scored[2]["right answers"] == f"'{FORMULA}"
+    expect(outcome(page)).to_contain_text("Cannot be certified")
+
+
+def test_new_scores_are_compared_and_decided(address, open_page, tmp_path):
+    page = open_page(f"{address}/calibration")
+    at_rest(page)
+    with_the_example(page)
+    section = opened(page, "New questions: do they look like these?")
+    content = written(("name", "mutual_information"), ((FORMULA, row % 3) for row in range(90)))
+    section.locator("input[type=file]").set_input_files(
+        {"name": "new.csv", "mimeType": "text/csv", "buffer": content}
+    )
+    expect(section).to_contain_text("they are distributed differently")
+    expect(section).to_contain_text("30 of 90 would be answered.")
+    at_rest(page)
+    content = downloaded(page, "Decisions (CSV)", section).decode("utf-8-sig")
+    decisions = list(csv.DictReader(io.StringIO(content, newline="")))
+    assert [row["decision"] for row in decisions[:3]] == ["answer", "abstain", "abstain"]
+    assert {row["name"] for row in decisions} == {f"'{FORMULA}"}
+
+
+def test_a_bad_file_leaves_the_last_good_one_in_place(address, open_page, mine):
+    page = open_page(f"{address}/calibration")
+    at_rest(page)
+    with_the_example(page)
+    upload(page, b"\x89PNG\r\n\x1a\n" + bytes(50), "picture.csv")
+    expect(page.get_by_text("picture.csv: The file seems to be a PNG picture")).to_be_visible()
+    expect(page.get_by_text(f"{EXAMPLE_NAME}: 1,000 rows")).to_be_visible()
+    expect(outcome(page)).to_contain_text("Guaranteed")
+
+
+def test_the_target_stands_in_the_address(address, open_page):
+    page = open_page(f"{address}/calibration")
+    at_rest(page)
+    with_the_example(page)
+    error = page.get_by_role("spinbutton", name="Target error α")
+    error.fill("0.1")
+    error.press("Enter")
+    page.wait_for_url(re.compile(r"alpha=0\.1"))
+    expect(outcome(page)).to_contain_text("at most 10 % of answered questions are wrong")
+    page.reload()
+    expect(page.get_by_role("button", name="Use the bundled example")).to_be_visible()
+    at_rest(page)
+    with_the_example(page)
+    expect(outcome(page)).to_contain_text("at most 10 % of answered questions are wrong")
+
+
+def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):
+    page = open_page(f"{cold_address}/calibration?alpha=0.1")
+    expect(page.get_by_role("heading", name="When should it answer?")).to_be_visible()
+    expect(page.get_by_test_id("stTopNavLink")).to_have_count(4)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_hostile_text_stays_text(address, open_page, width):
+    """`open_page` fails the test if anything is fetched from where it points."""
+    page = open_page(f"{address}/calibration", width=width, height=1400)
+    at_rest(page)
+    upload(page, hostile(), f"{IMAGE}.csv")
+    expect(outcome(page)).to_contain_text(f"each tested at δ divided by 2: {IMAGE}.")
+    opened(page, "Look at the data")
+    opened(page, "What the columns mean")
+    opened(page, "New questions: do they look like these?")
+    opened(page, "Bring a policy")
+    drawn(page, f"Histogram of {IMAGE}")
+    for tab in TABS:
+        page.get_by_role("tab", name=tab).click()
+        expect(page.get_by_role("tabpanel").filter(visible=True)).not_to_be_empty()
+        at_rest(page)
+    chart = page.locator("[data-testid=stVegaLiteChart][aria-label^='Histogram of']")
+    chart.hover()  # a tooltip is HTML
+    assert page.locator("[src*='192.0.2.1'],[href*='192.0.2.1']").count() == 0
+    assert page.locator("b").filter(has_text=":red").count() == 0
+    assert too_wide(page) <= 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("name", "width", "height"), [("wide", 1280, 1500), ("phone", 390, 844)])
+def test_fits_the_screen(address, open_page, scheme, name, width, height, tmp_path):
+    page = open_page(f"{address}/calibration", width=width, height=height, scheme=scheme)
+    at_rest(page)
+    assert too_wide(page) <= 0
+    with_the_example(page)
+    for chart in ("Answering all", "Histogram of", "Precision and recall"):
+        drawn(page, chart)
+    assert too_wide(page) <= 0
+    folder = DOCS if os.environ.get("BELIEVE_SCREENSHOTS") else tmp_path
+    folder.mkdir(exist_ok=True)
+    page.mouse.move(0, 0)
+    page.screenshot(path=folder / f"calibration-{name}-{scheme}.png")
+    for tab in TABS:
+        page.get_by_role("tab", name=tab).click()
+        at_rest(page)
+        assert too_wide(page) <= 0

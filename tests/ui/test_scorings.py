@@ -1,0 +1,69 @@
+"""Scorings: shared by all who upload the same file, stopped and gone on with, and not for ever."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.data.gold import GoldQuestions
+from core.studies import scoring
+from core.ui import scorings
+from core.ui.scorings import KEPT, Scorings
+from tests.fakes import QUERY, TableModel
+
+LONG = 60  # seconds: what never happens unless something hangs
+
+
+@pytest.fixture
+def gold(monkeypatch):
+    """Three times one question, which this model answers with “right”."""
+    model = TableModel(["right", "other"], [0.9, 0.1], [[0.9, 0.1], [0.9, 0.1]])
+    monkeypatch.setattr(scorings, "model", lambda name: model)
+    answers = (("right",), ("wrong",), ("wrong", "right"))
+    return GoldQuestions("g.csv", "f" * 64, (QUERY,) * 3, answers, ("", "b", ""), (2, 3, 4), ())
+
+
+def finished(job):
+    assert job.wait(LONG)
+    return job
+
+
+def test_scores_with_the_labels_of_the_file(gold):
+    found = finished(Scorings().start(gold)).result
+    assert [scored.correct["mutual_information"] for scored in found] == [True, False, True]
+    assert [scored.gold.source for scored in found] == ["", "b", ""]
+
+
+def test_the_same_file_is_scored_once(gold, monkeypatch):
+    every = Scorings()
+    first = finished(every.start(gold))
+    monkeypatch.setattr(scoring, "score", None)  # nothing is asked any more
+    assert every.start(gold) is first
+    assert every.so_far(gold) == first.result
+
+
+def test_what_is_scored_can_be_seen_on_the_way_and_is_gone_on_with(gold, monkeypatch):
+    every, score = Scorings(), scoring.score
+    asked = []
+
+    def failing(question, *args, **kwargs):
+        asked.append(question.source)
+        if len(asked) == 2:
+            raise ValueError("broken")
+        return score(question, *args, **kwargs)
+
+    monkeypatch.setattr(scoring, "score", failing)
+    assert str(finished(every.start(gold)).error) == "broken"
+    assert len(every.so_far(gold)) == 1
+    assert finished(every.start(gold)).error is None
+    assert asked == ["", "b", "b", ""] and len(every.so_far(gold)) == 3
+
+
+def test_only_the_files_used_last_are_kept(gold):
+    every = Scorings()
+    files = [replace(gold, sha256=f"{number:064d}") for number in range(KEPT + 1)]
+    for file in files[:-1]:
+        every.so_far(file).append("scored")
+    every.so_far(files[0])  # used again
+    every.so_far(files[-1])  # one too many
+    assert every.so_far(files[0]) == ["scored"]
+    assert every.so_far(files[1]) == []
