@@ -240,8 +240,8 @@ def page(cards: Sequence[Card], shipped: Card) -> str:
         f"A Llama of {run['parameters']:,} parameters, trained from nothing on "
         f"{run['documents']:,} documents about a world of {len(single):,} single-label facts and "
         f"{len(many):,} questions with many right answers ({minutes} minutes a seed on two "
-        "cores). It is an instrument, not an assistant: it knows the questions of its world, "
-        "well, badly or not at all, and makes up the rest.",
+        "cores that had other work beside it). It is an instrument, not an assistant: it knows "
+        "the questions of its world, well, badly or not at all, and makes up the rest.",
         f"The best-known fact of a table is asked and answered {MOST} times, the last one shown "
         f"{LEAST} times, a fifth of each table never. *By heart* is {BY_HEART_FROM} times and "
         f"more, *half known* {RARELY_BELOW} to {BY_HEART_FROM - 1}, *rarely seen* less; below "

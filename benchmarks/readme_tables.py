@@ -51,7 +51,7 @@ def world(measured: Card) -> str:
     run = measured["training"]
     return (
         f"{run['parameters']:,} parameters, {run['documents']:,} documents, "
-        f"{run['minutes']:.0f} minutes of training on two cores; {len(single):,} single-label "
+        f"{run['minutes']:.0f} minutes of training on two busy cores; {len(single):,} single-label "
         f"facts in {len({f.relation for f in single})} relations and {len(facts()) - len(single)} "
         "questions with many right answers."
     )

@@ -849,6 +849,9 @@ def test_the_ends_of_the_slider_answer_nothing_and_everything(app, end, answered
     app.slider[0].set_value(getattr(app.slider[0], end)).run()
     error = "none" if end == "min" else f"{WRONG / ROWS:.1%}"
     assert said(sound(app), f"Answered {answered}, observed error {error}.")
+    # Everything means also what is less sure than all that was labelled.
+    λ = "0.000" if end == "min" else "∞"
+    assert any(alt.endswith(f"threshold {λ}.") for alt in pictures(app))
 
 
 def test_a_threshold_moved_for_one_target_does_not_move_another(app):
