@@ -126,7 +126,7 @@ def test_reload_shows_the_same(address, open_page):
     page.reload()
     settled(page)
     expect(page.get_by_label("Question")).to_have_value("Name an alcoholic drink")
-    assert page.get_by_test_id("stMetricValue").all_inner_texts() == values
+    expect(page.get_by_test_id("stMetricValue")).to_have_text(values)
 
 
 def test_sample_until_certified_ends_and_says_so(address, open_page):
