@@ -65,9 +65,11 @@ def _choose_cell() -> None:
 
 def _cell(inspection: Inspection, names: list[str]) -> None:
     """Show one entry: both probabilities, its term, the exact prompt, the likelihoods."""
+    # A choice outlives the clusters it was made in; where nobody chose, the likeliest is shown.
+    untouched = st.session_state.get("cluster_names", names)[0]
     st.session_state["cluster_names"] = names
-    for key in ("first", "second"):  # a selection outlives the clusters it was made in
-        if st.session_state.get(key) not in names:
+    for key in ("first", "second"):
+        if st.session_state.get(key, untouched) == untouched or st.session_state[key] not in names:
             st.session_state[key] = names[0]
     with st.container(border=True, key="cell"):
         left, right = st.columns(2)
