@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from core.data import truth, world
 from core.data.world import Fact
@@ -25,13 +23,12 @@ from core.language_models.embedded import FOLDER
 from core.language_models.embedded.model import EmbeddedModel
 from core.studies.inspection import Reading, evidence_of
 from core.studies.recording import Request, record
-from core.studies.verdict import enough_seen
+from core.studies.verdict import CERTIFIED, SCORE, enough_seen
 from core.uncertainty.scores import SCORES
 from training.corpus import Author, careless
 
 PROCESSES = 2
 UNANSWERABLE = "unanswerable"
-SCORE, CERTIFIED = "mutual_information", "certified_mutual_information"
 
 T, R = TypeVar("T"), TypeVar("R")
 
@@ -181,12 +178,3 @@ def measure(asked: Sequence[Question], folder: Path = FOLDER, samples: int = 10)
 
 def _inspect(question: Question, *, folder: Path, samples: int) -> Row:
     return inspect(question, opened(folder), samples)
-
-
-def auroc(doubt: NDArray[np.floating], wrong: NDArray[np.bool_]) -> float:
-    """Return P(doubt of a wrong answer > doubt of a right one), ties counting half."""
-    positives, negatives = int(wrong.sum()), int((~wrong).sum())
-    if not positives or not negatives:
-        return float("nan")
-    above = rankdata(doubt)[wrong].sum() - positives * (positives + 1) / 2
-    return float(above / (positives * negatives))

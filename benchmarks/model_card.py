@@ -28,7 +28,6 @@ from benchmarks._measuring import (
     Question,
     Row,
     Wording,
-    auroc,
     in_parallel,
     measure,
     opened,
@@ -37,6 +36,7 @@ from benchmarks._measuring import (
 )
 from benchmarks.default_policy import choose
 from core import prompts
+from core.abstention.metrics import auroc
 from core.data import truth, world
 from core.data.world import Band, Fact
 from core.language_models.embedded import FOLDER
@@ -113,10 +113,10 @@ def ranking(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
     for name in SCORES:
         wrong = np.array([not r.correct[name] for r in rows])
         doubt = np.array([r.doubt[name] for r in rows])
-        result[name] = {"wrong": float(wrong.mean()), "auroc": auroc(doubt, wrong)}
+        result[name] = {"wrong": float(wrong.mean()), "auroc": auroc(doubt, ~wrong)}
     wrong = np.array([not r.correct[SCORE] for r in rows])
     mass = np.array([-r.mass for r in rows])
-    return result | {MASS: {"wrong": float(wrong.mean()), "auroc": auroc(mass, wrong)}}
+    return result | {MASS: {"wrong": float(wrong.mean()), "auroc": auroc(mass, ~wrong)}}
 
 
 def mixture(rows: Sequence[Row], seed: int = 0) -> NDArray[np.int64]:

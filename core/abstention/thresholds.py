@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -412,10 +412,3 @@ def _check(target_error: float, confidence: float = 0.5) -> None:
         raise ValueError(f"The target error is {target_error}; choose one between 0 and 1.")
     if not 0 < confidence < 1:
         raise ValueError(f"The confidence is {confidence}; choose one between 0 and 1.")
-
-
-METHODS: dict[str, Callable[..., Threshold | Uncertifiable]] = {
-    "ltt": learn_then_test,
-    "crc": conformal_risk_control,
-    "empirical": empirical,
-}

@@ -34,16 +34,14 @@ from core.data.labelled import (
 from core.data.uploads import Upload, UploadError, shortened
 from core.studies.pipeline import from_text
 from core.studies.progress import Progress, silent
+from core.studies.verdict import SCORE
 
 BEST = "best of all scores"
-PREFERRED = "mutual_information"
 METHODS = {
     "ltt": "Learn-then-Test (guarantee)",
     "crc": "Conformal risk control (bounds something else)",
     "empirical": "Empirical rule of the paper (no guarantee)",
 }
-
-
 REPEATED = (
     "{:,} rows ask a question that another row asks too. One row of each question counts, drawn "
     "at random: several answers to one question are no independent evidence."
@@ -242,8 +240,8 @@ def preferred(data: Labelled, wanted: Sequence[str] = (), method: str = "ltt") -
     """
     if wanted:
         return wanted[0] if len(wanted) == 1 else BEST
-    if PREFERRED in data.doubts:
-        return PREFERRED
+    if SCORE in data.doubts:
+        return SCORE
     return BEST if len(data.doubts) > 1 and method == "ltt" else next(iter(data.doubts))
 
 
@@ -417,18 +415,28 @@ class Confirmation:
 
 
 def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmation:
-    """Test one policy, chosen elsewhere, on untouched rows: one test, no correction."""
+    """Test one policy, chosen elsewhere, on untouched rows: one test, no correction.
+
+    It tests what the policy's method bounds: the error among the answered, or, for conformal
+    risk control, the share of all questions that is answered and wrong.
+    """
+    untouched = independent(untouched)
     doubts, correct = untouched.doubts[policy.score], untouched.correct[policy.score]
     found = thresholds.at(doubts, correct, policy.threshold)
-    bound = thresholds.clopper_pearson(found.errors, found.answered, confidence)
+    of_all = policy.method == "crc"
+    trials = found.queries if of_all else found.answered
+    bound = thresholds.clopper_pearson(found.errors, trials, confidence)
     found = replace(found, upper_bound=bound)
     kept = bound <= policy.target_error
+    what = (
+        "of all questions are answered and wrong" if of_all else "of answered questions are wrong"
+    )
     return Confirmation(
         found,
         kept,
         f"On {found.queries:,} held-out rows it answered {found.answered:,}, of which "
         f"{found.errors:,} wrongly: with {100 * confidence:.6g}% confidence at most {bound:.1%} "
-        f"of answered questions are wrong, {'within' if kept else 'above'} the target of "
+        f"{what}, {'within' if kept else 'above'} the target of "
         f"{100 * policy.target_error:.6g}%."
         + ("" if kept else " This does not disprove the policy; it fails to confirm it."),
     )

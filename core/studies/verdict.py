@@ -180,11 +180,5 @@ def decide(
 def _shown(name: str, doubt: float) -> str:
     """Return a doubt with its unit; of a probability it is −ln p."""
     value = "∞" if math.isinf(doubt) else f"{doubt:.3f}"
-    unit = SCORES[name].unit
-    return (
-        f"{value} nats"
-        if unit == "nats"
-        else f"{value} (−ln p)"
-        if unit == "probability"
-        else value
-    )
+    suffix = {"nats": " nats", "probability": " (−ln p)"}
+    return value + suffix.get(SCORES[name].unit, "")

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import special, stats
+from scipy import stats
 
+from benchmarks.promise import LAW_1, LAW_2, REPETITIONS, Mixture, simulate, violated
 from core.abstention import thresholds
 from core.abstention.thresholds import Threshold, Uncertifiable, learn_then_test
 
-REPETITIONS = 1000
 TARGETS = ((0.05, 0.9), (0.1, 0.8), (0.2, 0.9), (0.3, 0.95), (0.5, 0.6), (0.5, 0.99))
 
 
@@ -279,7 +279,7 @@ def test_a_confidence_is_not_rounded_up_to_certainty():
 
 @pytest.mark.parametrize("bad", [0, 1, -0.1, 1.5, np.nan])
 def test_targets_and_confidences_lie_between_0_and_1(bad):
-    for method in thresholds.METHODS.values():
+    for method in (learn_then_test, thresholds.conformal_risk_control, thresholds.empirical):
         more = {"confidence": 0.9} if method is learn_then_test else {}
         with pytest.raises(ValueError, match=r"target error is .* between 0 and 1"):
             method([0], [1], target_error=bad, **more)
@@ -328,45 +328,6 @@ def test_at_a_threshold_by_hand(value, answered, errors):
 
 
 # -------------------------------------------------------------- promises, on laws that we know
-
-
-class Mixture:
-    """Score 0 for some, else Beta(a, b); wrong with probability base + slope · score^power."""
-
-    def __init__(self, zeros, a, b, base, slope, power):
-        self.zeros, self.a, self.b = zeros, a, b
-        self.base, self.slope, self.power = base, slope, power
-
-    def draw(self, rng, n):
-        doubts = np.where(rng.random(n) < self.zeros, 0, rng.beta(self.a, self.b, n))
-        return doubts, rng.random(n) >= self.base + self.slope * doubts**self.power
-
-    def truth(self, value):
-        """Return the shares of queries that are answered, and answered wrongly, at λ."""
-        x = min(value, 1.0)
-        below = (1 - self.zeros) * special.betainc(self.a, self.b, x)
-        moment = special.beta(self.a + self.power, self.b) / special.beta(self.a, self.b)
-        moment *= (1 - self.zeros) * special.betainc(self.a + self.power, self.b, x)
-        answered = below + (self.zeros if value > 0 else 0)
-        return answered, self.base * answered + self.slope * moment
-
-
-LAW_1 = Mixture(0.4, 1.2, 1.6, 0.02, 0.75, 1)
-LAW_2 = Mixture(0.0, 1.5, 2.0, 0.01, 0.8, 2)
-
-
-def simulate(law, n, method):
-    """Return true answered and true answered-and-wrong shares, 0 where nothing is certified."""
-    truths = np.zeros((REPETITIONS, 2))
-    for i in range(REPETITIONS):
-        found = method(*law.draw(np.random.default_rng((n, i)), n))
-        if isinstance(found, Threshold):
-            truths[i] = law.truth(found.value)
-    return truths.T
-
-
-def violated(answered, wrong, alpha):
-    return np.mean(wrong > alpha * answered)
 
 
 def and_three_standard_errors(share):

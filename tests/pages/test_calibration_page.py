@@ -879,7 +879,7 @@ def test_a_half_is_held_back_and_confirms_once(app):
     app.button(key="use_example").click().run()
     first, second = study.halves(bundled())
     assert said(sound(app), "Rows to try settings on: 500; held back: 500.")
-    found = calibrate(first, Target(score=study.PREFERRED))
+    found = calibrate(first, Target(score="mutual_information"))
     assert metrics(app)["Answered"] == f"{found.outcome.coverage:.1%}"
     assert badges(app) == [GUARANTEED]
     confirm(app)

@@ -523,6 +523,34 @@ def test_a_confirmation_rounds_neither_confidence_nor_target_up(certified):
     assert sentence.split(". ")[0].endswith("the target of 0.04%")
 
 
+def test_a_policy_by_conformal_risk_control_is_held_to_what_that_bounds(certified):
+    """1 of 40 is answered and wrong: 9.4 % of all, where 33.7 % of the answered would be."""
+    policy = replace(
+        certified.policy, target_error=0.1, threshold=0.65, method="crc", confidence=None
+    )
+    found = study.confirm(policy, untouched(9, 1, 30), 0.9)
+    assert stats.binom.cdf(1, 40, found.observed.upper_bound) == pytest.approx(0.1)
+    assert found.kept
+    assert found.sentence == (
+        "On 40 held-out rows it answered 10, of which 1 wrongly: with 90% confidence at most "
+        "9.4% of all questions are answered and wrong, within the target of 10%."
+    )
+
+
+def test_a_question_that_is_repeated_confirms_once(certified):
+    once = untouched(10, 0, 10)
+    twice = replace(
+        once,
+        queries=np.tile(once.queries, 2),
+        sources=np.tile(once.sources, 2),
+        doubts={"a": np.tile(once.doubts["a"], 2)},
+        correct={"a": np.tile(once.correct["a"], 2)},
+        kept=np.arange(40),
+    )
+    policy = replace(certified.policy, target_error=0.25, threshold=0.65)
+    assert study.confirm(policy, twice, 0.9) == study.confirm(policy, once, 0.9)
+
+
 def test_the_bound_holds_for_the_other_half_as_often_as_it_says():
     """2,000 halves whose error is 0.1: the bound at 80 % lies below in at most 20 % of them."""
     rng = np.random.default_rng(0)
