@@ -6,9 +6,12 @@ Nothing here depends on what the model has learned: it is replaced when it is tr
 import json
 import math
 import shutil
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
 from core import prompts
@@ -18,8 +21,8 @@ from core.language_models.base import (
     BrokenModelError,
     PromptTooLongError,
 )
-from core.language_models.embedded import FOLDER
-from core.language_models.embedded.model import FILES, EmbeddedModel
+from core.language_models.embedded import FOLDER, runtime
+from core.language_models.embedded.model import FILES, EmbeddedModel, _left_at, _trunk
 
 KNOWN, UNKNOWN = "What is the capital of France?", "What is the capital of Zorvania?"
 ANSWERS = ["Paris", "The river Zambezi", "Ærøskøbing — “ø”", "São Tomé 👩‍👩‍👧", "", "7"]
@@ -36,8 +39,11 @@ class Reference:
         weights = load_file(folder / "model.safetensors")
         self.weights = {name: weight.astype(np.float64) for name, weight in weights.items()}
 
-    def log_probabilities(self, tokens):
-        """ln P(next token) behind every prefix of `tokens`, of shape (length, vocabulary)."""
+    def log_probabilities(self, tokens, attention=None):
+        """ln P(next token) behind every prefix of `tokens`, of shape (length, vocabulary).
+
+        A list of attention is filled with one array a head: how the last token sees the others.
+        """
         c, w = self.config, self.weights
         length, heads = len(tokens), c["num_attention_heads"]
         width = c["hidden_size"] // heads
@@ -61,7 +67,10 @@ class Reference:
                 query, key = turned(q[:, part], turns), turned(k[:, part], turns)
                 score = np.where(future, -np.inf, query @ key.T / math.sqrt(width))
                 weight = np.exp(score - score.max(axis=1, keepdims=True))
-                out[:, part] = weight / weight.sum(axis=1, keepdims=True) @ v[:, part]
+                weight /= weight.sum(axis=1, keepdims=True)
+                out[:, part] = weight @ v[:, part]
+                if attention is not None:
+                    attention.append(weight[-1])
             x = x + project(out, "self_attn.o_proj")
             h = norm(x, "post_attention_layernorm")
             gate = project(h, "mlp.gate_proj")
@@ -218,6 +227,203 @@ def test_no_prompts_or_no_answers_make_an_empty_table(embedded):
     assert embedded.log_likelihoods(["A:"], []).shape == (1, 0)
 
 
+# ------------------------------------------------------------- branching off a trunk
+
+
+def told(times, answer="Lyon"):
+    """The prompts that tell an answer that often."""
+    return [prompts.iterative(KNOWN, [answer] * t) for t in times]
+
+
+def one_by_one(model, asked, answers):
+    return np.concatenate([model.log_likelihoods([prompt], answers) for prompt in asked])
+
+
+def test_prompts_that_branch_off_the_longest_are_scored_as_alone(embedded):
+    times = np.random.default_rng(1).permutation(101)
+    together = embedded.log_likelihoods(told(times), ANSWERS)
+    alone = one_by_one(embedded, told(times[::5]), ANSWERS)
+    np.testing.assert_allclose(together[::5], alone, atol=1e-4)
+
+
+def test_branching_prompts_are_scored_as_defined(embedded, reference):
+    times = [0, 1, 13, 30]
+    expected = [[reference.log_likelihood(embedded, p, a) for a in ANSWERS] for p in told(times)]
+    together = embedded.log_likelihoods(told(range(31)), ANSWERS)
+    np.testing.assert_allclose(together[times], expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("answer", ["São Tomé 👩‍👩‍👧", "Is it?", "a rather longer one, of words"])
+def test_whatever_is_told_branching_does_not_show(embedded, answer):
+    asked = told([20, 0, 40, 20, 1, 2, 3, 39], answer)
+    together = embedded.log_likelihoods(asked, ["Paris", answer])
+    np.testing.assert_allclose(together, one_by_one(embedded, asked, ["Paris", answer]), atol=1e-4)
+
+
+@pytest.mark.parametrize("where", [0, 17, 40])
+@pytest.mark.parametrize(
+    "company",
+    [
+        ["A:"],  # nothing shared: it leaves the trunk at its root
+        [prompts.iterative(UNKNOWN), prompts.iterative(UNKNOWN, ["Lyon"] * 3)],
+        [prompts.iterative(KNOWN, ["Lyon"] * 40) + " Lyon"],  # longer than the longest
+        [prompts.iterative("x" * 300, ["y"])],  # much longer where it branches off
+        [prompts.iterative(KNOWN)] * 3,
+    ],
+)
+def test_branching_prompts_may_be_mixed_with_others(embedded, company, where):
+    asked = told(range(41))
+    asked[where:where] = company
+    together = embedded.log_likelihoods(asked, ANSWERS[:3])
+    checked = sorted({0, 1, 40, *range(where, where + len(company)), len(asked) - 1})
+    alone = one_by_one(embedded, [asked[i] for i in checked], ANSWERS[:3])
+    np.testing.assert_allclose(together[checked], alone, atol=1e-4)
+
+
+@pytest.mark.parametrize("size", [1, 100])
+def test_blocks_do_not_show_where_prompts_branch(embedded, monkeypatch, size):
+    """Down to one prompt and one answer a block, where all of a block leave in one place."""
+    whole = embedded.log_likelihoods(told(range(25)), ANSWERS)
+    monkeypatch.setattr("core.language_models.embedded.model.BLOCK_TOKENS", size)
+    np.testing.assert_allclose(embedded.log_likelihoods(told(range(25)), ANSWERS), whole, atol=1e-4)
+
+
+def prefix(a, b):
+    parted = (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
+    return next(parted, min(len(a), len(b)))
+
+
+TOKENS = st.lists(st.integers(0, 2), min_size=1, max_size=6)
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), TOKENS), min_size=1, max_size=8), st.booleans())
+def test_a_trunk_is_what_prompts_begin_with(branches, alike):
+    """And every prompt keeps a token of its own, to say what comes next."""
+    base = [0, 1, 2, 2, 1] * 6
+    asked = [(base[:length] if alike else []) + own for length, own in branches]
+    trunk, shared = _trunk(asked)
+    assert len(shared) == len(asked)
+    for prompt, length in zip(asked, shared.tolist(), strict=True):
+        assert 0 <= length < len(prompt)
+        assert length <= len(trunk)
+        assert trunk[:length] == prompt[:length]
+    longest = max(asked, key=len)
+    assert trunk == longest[: len(trunk)]
+    # Either all leave where the first of them must, or each as late as it can.
+    together = min(min(prefix(p, q), len(p) - 1, len(q) - 1) for p in asked for q in asked)
+    each = [min(prefix(p, longest), len(p) - 1) for p in asked]
+    assert shared.tolist() in ([together] * len(asked), each)
+    assert len(trunk) == max(shared)
+
+
+def test_repetitions_branch_off_the_longest_prompt(embedded):
+    """101 prompts of up to 317 tokens: 9 at most are a prompt’s own, all others the longest’s."""
+    asked = [embedded.encode(prompt) for prompt in told(range(101))]
+    trunk, shared = _trunk(asked)
+    assert len(trunk) == len(asked[-1]) - 1
+    own = [len(prompt) - length for prompt, length in zip(asked, shared.tolist(), strict=True)]
+    assert max(own) < 15 < len(asked[-1]) / 15
+
+
+def test_prompts_of_one_length_share_their_common_prefix(embedded):
+    asked = [embedded.encode(prompts.iterative(KNOWN, [a])) for a in ("Lyon", "Nice", "Metz")]
+    trunk, shared = _trunk(asked)
+    assert shared.tolist() == [len(trunk)] * 3
+    assert len(trunk) == min(prefix(asked[0], other) for other in asked[1:])
+    assert trunk == asked[0][: len(trunk)]
+
+
+# ---------------------------------------------------------------------------- attention
+
+
+ATTENDED = [
+    prompts.iterative(KNOWN),
+    prompts.iterative(UNKNOWN, ["Vienna", "São Tomé 👩‍👩‍👧"]),
+    prompts.iterative(KNOWN, ["Lyon"] * 30),
+    "A:",
+]
+
+
+@pytest.mark.parametrize("prompt", ATTENDED)
+def test_attention_is_that_of_the_definition(embedded, reference, prompt):
+    expected = []
+    reference.log_probabilities(embedded.encode(prompt), expected)
+    spans, weights = embedded.attention(prompt)
+    layers, heads = len(embedded.llama.layers), embedded.llama.heads
+    assert weights.shape == (layers, heads, len(embedded.encode(prompt)))
+    assert len(spans) == weights.shape[2]
+    np.testing.assert_allclose(weights.reshape(layers * heads, -1), expected, atol=1e-5)
+    np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-5)
+    assert weights.min() >= 0
+
+
+@pytest.mark.parametrize("prompt", ATTENDED)
+def test_spans_cover_the_prompt_from_end_to_end(embedded, prompt):
+    """In order and without a hole; the tokens of one letter's bytes all stand at that letter."""
+    spans, _ = embedded.attention(prompt)
+    assert (spans[0][0], spans[-1][1]) == (0, len(prompt))
+    for (begin, end), (following, after) in pairwise(spans):
+        assert begin <= following <= end <= after
+    for (begin, end), token in zip(spans, embedded.encode(prompt), strict=True):
+        text = embedded.tokenizer.decode([token])
+        assert prompt[begin:end] == text or "\ufffd" in text
+
+
+@pytest.mark.parametrize("prompt", ATTENDED)
+def test_looking_on_changes_nothing(embedded, prompt):
+    tokens = np.array([embedded.encode(prompt)])
+    hidden, segment = embedded.llama.forward(tokens)
+    seen = []
+    watched, same = embedded.llama.forward(tokens, attention=seen)
+    np.testing.assert_array_equal(watched, hidden)
+    np.testing.assert_array_equal(same.keys, segment.keys)
+    np.testing.assert_array_equal(same.values, segment.values)
+    assert len(seen) == len(embedded.llama.layers)
+
+
+def test_attention_behind_a_past_is_that_of_the_whole(embedded):
+    tokens = np.array([embedded.encode(ATTENDED[1])])
+    whole, seen = [], []
+    embedded.llama.forward(tokens, attention=whole)
+    _, past = embedded.llama.forward(tokens[:, :10])
+    embedded.llama.forward(tokens[:, 10:], (past,), attention=seen)
+    np.testing.assert_allclose(seen, whole, atol=1e-5)
+
+
+def test_rows_that_leave_a_trunk_do_not_see_what_comes_behind(embedded):
+    """Three rows leave one sequence after 4, 9 and all of its tokens, and see those alone."""
+    trunk = embedded.encode(ATTENDED[0])
+    own = np.tile(embedded.encode(" Paris, I think.")[:3], (3, 1))
+    lengths = np.array([4, 9, len(trunk)])
+    _, past = embedded.llama.forward(np.array([trunk]))
+    seen = []
+    hidden, _ = embedded.llama.forward(own, (_left_at(past, lengths),), attention=seen)
+    for row, length in enumerate(lengths):
+        alone = []
+        whole, _ = embedded.llama.forward(np.array([[*trunk[:length], *own[row]]]), attention=alone)
+        np.testing.assert_allclose(hidden[row], whole[0, length:], atol=1e-4)
+        for layer, expected in zip(seen, alone, strict=True):
+            np.testing.assert_array_equal(layer[row, :, length : len(trunk)], 0)
+            visible = np.delete(layer[row], np.arange(length, len(trunk)), axis=-1)
+            np.testing.assert_allclose(visible, expected[0], atol=1e-5)
+
+
+def test_nobody_looks_on_unless_asked(embedded, monkeypatch):
+    watched = []
+    attend = runtime._attention
+
+    def noted(query, stretches, visible, seen=None):
+        watched.append(seen)
+        return attend(query, stretches, visible, seen)
+
+    monkeypatch.setattr(runtime, "_attention", noted)
+    embedded.log_likelihoods(told(range(20)), ANSWERS)
+    embedded.sample(prompts.iterative(KNOWN), 3)
+    assert watched and all(seen is None for seen in watched)
+    embedded.attention(prompts.iterative(KNOWN))
+    assert isinstance(watched[-1], list)
+
+
 # ----------------------------------------------------------------------------- sampling
 
 
@@ -350,6 +556,7 @@ def test_a_prompt_that_is_too_long_is_refused_with_a_sentence(embedded):
         lambda: embedded.sample(prompt, 1),
         lambda: embedded.log_likelihoods([prompt], ["Paris"]),
         lambda: embedded.log_likelihoods([prompts.iterative(KNOWN), prompt], ["Paris"]),
+        lambda: embedded.attention(prompt),
     ):
         with pytest.raises(PromptTooLongError, match="Shorten the question") as caught:
             ask()

@@ -130,26 +130,47 @@ class EmbeddedModel(LanguageModel):
         """Score every answer under every prompt; see `LanguageModel.log_likelihoods`.
 
         What all prompts share is computed once, the rest of each prompt once, and only
-        the answers row by row.
+        the answers row by row. Prompts that repeat an answer ever more often share more with
+        the longest of them than with each other; they branch off it.
         """
         if not prompts or not answers:
             return np.zeros((len(prompts), len(answers)))
         targets = [[*self.encode(f" {answer}"), self.end] for answer in answers]
         longest = max(map(len, targets))
         tokens = [self._prompt_tokens(prompt, room=longest) for prompt in prompts]
-        shared = _common_prefix(tokens)
-        past: tuple[Segment, ...] = ()
-        if shared:
-            past = (self.llama.forward(np.array([tokens[0][:shared]]))[1],)
+        trunk, shared = _trunk(tokens)
+        past: Segment | None = None
+        if len(trunk):
+            past = self.llama.forward(np.array([trunk]))[1]
         result = np.empty((len(prompts), len(answers)))
-        rows = max(1, BLOCK_TOKENS // max(len(answers) * longest, len(tokens[0]) - shared))
+        own = max(len(t) - s for t, s in zip(tokens, shared, strict=True))
+        rows = max(1, BLOCK_TOKENS // max(len(answers) * longest, own))
         columns = max(1, BLOCK_TOKENS // longest)
         for block in _blocks(len(prompts), rows):
-            rest = [t[shared:] for t in tokens[block]]
-            opening, segment = self._read_prompts(rest, past)
+            rest = [t[s:] for t, s in zip(tokens[block], shared[block], strict=True)]
+            before = () if past is None else (_left_at(past, shared[block]),)
+            opening, segment = self._read_prompts(rest, before)
             for part in _blocks(len(answers), columns):
-                result[block, part] = self._score(targets[part], opening, (*past, segment))
+                result[block, part] = self._score(targets[part], opening, (*before, segment))
         return result
+
+    # --------------------------------------------------------------------- attention
+
+    @_one_thread
+    def attention(self, prompt: str) -> tuple[list[tuple[int, int]], NDArray[np.float32]]:
+        """Return how the prompt's last position attends to every token of the prompt.
+
+        Returns
+        -------
+        spans : list of (int, int)
+            Where each token begins and ends in the prompt, in characters.
+        weights : ndarray of shape (layers, heads, tokens)
+            Each head's weights sum to 1.
+        """
+        encoded = self.tokenizer.encode(prompt)
+        weights: list[NDArray[np.float32]] = []
+        self.llama.forward(np.array([self._prompt_tokens(prompt)]), attention=weights)
+        return list(encoded.offsets), np.concatenate(weights)
 
     def _read_prompts(
         self, rest: list[list[int]], past: tuple[Segment, ...]
@@ -200,6 +221,29 @@ def _draw(
     cumulative = np.exp(scaled - scaled.max(axis=1, keepdims=True)).cumsum(axis=1)
     below = cumulative < uniform[:, None] * cumulative[:, -1:]
     return below.sum(axis=1)
+
+
+def _trunk(prompts: Sequence[list[int]]) -> tuple[list[int], NDArray[np.int64]]:
+    """Return what is computed once, and how much of it each prompt begins with.
+
+    Either the prefix of all, or, where that saves half of the work, the longest prompt.
+    """
+    common = _common_prefix(prompts)
+    longest = max(prompts, key=len)
+    branching = np.array([min(_common_prefix([p, longest]), len(p) - 1) for p in prompts])
+    rest = max(len(p) - b for p, b in zip(prompts, branching.tolist(), strict=True))
+    # What is left of the prompts is padded to the longest of it.
+    with_prefix = common + len(prompts) * (len(longest) - common)
+    with_longest = int(branching.max()) + len(prompts) * rest
+    if 2 * with_longest < with_prefix:
+        return longest[: int(branching.max())], branching
+    return longest[:common], np.full(len(prompts), common)
+
+
+def _left_at(trunk: Segment, lengths: NDArray[np.int64]) -> Segment:
+    """Return a trunk that each row leaves at its own place; one place where all agree."""
+    places = lengths if len({*lengths.tolist()}) > 1 else lengths[:1]
+    return Segment(trunk.keys, trunk.values, places)
 
 
 def _common_prefix(sequences: Sequence[list[int]]) -> int:

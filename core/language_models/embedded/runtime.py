@@ -37,8 +37,9 @@ class Segment:
     keys, values : per layer, of shape (G, H, L, D)
         G divides the batch that attends to the segment: each of the G sequences serves
         B/G neighbouring rows.
-    lengths : ndarray of shape (G,)
-        How much of L is text; the rest is padding on the right.
+    lengths : ndarray of shape (G,), or (N,) where G divides N, and N the batch
+        How much of L counts; the rest is padding on the right. More lengths than sequences
+        mean that rows branch off the same sequence at different places.
     """
 
     keys: list[Array]
@@ -84,11 +85,22 @@ class Llama:
             self.context_length, self.head_width, float(config["rope_theta"])
         )  # (context, D) each
 
-    def forward(self, tokens: Tokens, past: Sequence[Segment] = ()) -> tuple[Array, Segment]:
+    def forward(
+        self,
+        tokens: Tokens,
+        past: Sequence[Segment] = (),
+        attention: list[Array] | None = None,
+    ) -> tuple[Array, Segment]:
         """Run `tokens`, of shape (B, L), behind `past` and return what they became.
 
         Padding on the right needs no mask of its own: under causal attention nothing
         looks at it but itself.
+
+        Parameters
+        ----------
+        attention : list, optional
+            Filled with one array a layer, (B, H, everything before and L): how the last
+            position of every row attends to all that it sees.
 
         Returns
         -------
@@ -113,7 +125,7 @@ class Llama:
             )  # (B, H, L, D) each
             query, key = _rotate(query, cosine, sine), _rotate(key, cosine, sine)
             stretches = [(s.keys[i], s.values[i]) for s in past] + [(key, value)]
-            x = x + _attention(query, stretches, visible) @ layer.output
+            x = x + _attention(query, stretches, visible, attention) @ layer.output
             gate_up = _rms_norm(x, layer.mlp_norm, self.epsilon) @ layer.gate_up  # (B, L, 2M)
             gate, up = np.split(gate_up, 2, axis=-1)
             x = x + (gate / (1 + np.exp(-gate)) * up) @ layer.down
@@ -156,7 +168,10 @@ class _Layer:
 
 
 def _attention(
-    query: Array, stretches: Sequence[tuple[Array, Array]], visible: Sequence[Array | None]
+    query: Array,
+    stretches: Sequence[tuple[Array, Array]],
+    visible: Sequence[Array | None],
+    seen: list[Array] | None = None,
 ) -> Array:
     """Attend from (B, H, L, D) to every stretch of the past at once; returns (B, L, W)."""
     B, H, L, D = query.shape
@@ -167,12 +182,17 @@ def _attention(
         score = (_share(query, G) @ key.swapaxes(-1, -2)) * scale  # (G, H, B/G·L, P)
         score = _unshare(score, B, L)  # (B, H, L, P)
         if mask is not None:
-            # (G, 1, 1, P) for padding, one row a sequence; (1, 1, L, P) for causality.
-            score = score + (np.repeat(mask, B // G, axis=0) if len(mask) == G else mask)
+            # (N, 1, 1, P) for padding, N dividing the batch; (1, 1, L, P) for causality.
+            score = (
+                score + np.repeat(mask, B // len(mask), axis=0) if len(mask) > 1 else score + mask
+            )
         scores.append(score)
     peak = np.maximum.reduce([s.max(axis=-1, keepdims=True) for s in scores])
     weights = [np.exp(s - peak) for s in scores]
     total = sum(w.sum(axis=-1, keepdims=True) for w in weights)
+    if seen is not None:
+        last = np.concatenate([w[:, :, -1] for w in weights], axis=-1)  # (B, H, P)
+        seen.append(last / total[:, :, -1])
     out = sum(
         _unshare(_share(w, len(value)) @ value, B, L)
         for w, (_, value) in zip(weights, stretches, strict=True)
@@ -197,7 +217,7 @@ def _unshare(x: Array, B: int, L: int) -> Array:
 
 
 def _padding_mask(segment: Segment) -> Array | None:
-    """Hide what lies behind each sequence's end, of shape (G, 1, 1, P)."""
+    """Hide what lies behind where each sequence ends or is left, of shape (N, 1, 1, P)."""
     columns = np.arange(segment.padded_length)
     hidden = columns >= segment.lengths[:, None]
     return np.where(hidden, _NEVER, np.float32(0))[:, None, None] if hidden.any() else None
