@@ -9,10 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
-from core import prompts
 from core.language_models.base import LanguageModel
+from core.studies.amplification import Case, amplify
 from core.studies.inspection import Inspection
 from core.studies.verdict import default_thresholds
 
@@ -69,9 +67,8 @@ def contradict(times: int, model: LanguageModel) -> tuple[Turned, ...]:
     """Tell the model the wrong answer `times` times, for each of `CONTRADICTED`."""
     result = []
     for example, (right, told) in CONTRADICTED.items():
-        prompt = prompts.iterative(EXAMPLES[example], [told] * times)
-        ((of_right, of_told),) = model.log_likelihoods([prompt], [right, told])
-        result.append(Turned(example, right, told, float(1 / (1 + np.exp(of_told - of_right)))))
+        (point,) = amplify(Case(EXAMPLES[example], right, told), model, [times]).points
+        result.append(Turned(example, right, told, point.normalised_probability or 0.0))
     return tuple(result)
 
 

@@ -1,0 +1,381 @@
+"""Amplification: what repeating an answer does to a model (the paper's Section 3).
+
+The model is told t times that one answer is b, and asked how likely the right answer a and
+b are. What it knows stays, however often it is told otherwise; what it half knows turns at
+once; of many right answers each keeps a share. All t of a query go out as one batched call.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+from scipy.special import expit  # type: ignore[import-untyped, unused-ignore]
+
+from core import prompts
+from core.data.exports import to_csv
+from core.data.truth import SAME_ANSWER
+from core.language_models.base import LanguageModel, PromptTooLongError
+from core.studies.progress import Progress, silent
+from core.studies.recording import MAX_QUERY_CHARACTERS, InvalidRequestError
+from core.uncertainty.similarity import token_f1
+
+DEFAULT_REPETITIONS = (0, 1, 2, 5, 10, 20, 50, 100)
+FREQUENCY_REPETITIONS = (0, 1, 5, 20, 100)  # where every point costs many calls
+MOST_REPETITIONS = 1000
+MOST_POINTS = 101
+SAMPLES_A_POINT = 40  # where frequencies stand for likelihoods
+CONFIDENCE = 1.959964  # standard normal quantile of 97.5 %
+
+
+@dataclass(frozen=True)
+class Case:
+    """A query, its right answer, and the answer that is repeated.
+
+    Raises
+    ------
+    InvalidRequestError
+        With a sentence, when one of them is empty, too long, has a line break, or when the
+        two answers are the same.
+    """
+
+    query: str
+    answer: str
+    repeated: str
+
+    def __post_init__(self) -> None:
+        """Tidy the texts and enforce the limits, whatever the screen in front allowed."""
+        for name, words in (
+            ("query", "question"),
+            ("answer", "right answer"),
+            ("repeated", "answer to repeat"),
+        ):
+            text = getattr(self, name).strip()
+            object.__setattr__(self, name, text)
+            if not text:
+                raise InvalidRequestError(f"There is no {words}. Type one.")
+            if len(text) > MAX_QUERY_CHARACTERS:
+                raise InvalidRequestError(
+                    f"The {words} has {len(text):,} characters; at most "
+                    f"{MAX_QUERY_CHARACTERS:,} are possible. Shorten it."
+                )
+            if name != "query" and len(text.splitlines()) > 1:
+                raise InvalidRequestError(
+                    f"The {words} has a line break, where a model's answer ends. Use one line."
+                )
+            if any("\ud800" <= character <= "\udfff" for character in text):
+                raise InvalidRequestError(f"The {words} is no valid Unicode. Type it again.")
+        if self.answer == self.repeated:
+            raise InvalidRequestError(
+                "The two answers are the same. Repeat another one than the right one."
+            )
+
+    def prompt(self, repetitions: int) -> str:
+        """Return the prompt F_t with the repeated answer told t times."""
+        return prompts.iterative(self.query, [self.repeated] * repetitions)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where the two answers stand after t repetitions.
+
+    Attributes
+    ----------
+    repetitions : int
+        t.
+    log_likelihood_answer, log_likelihood_repeated : float or None
+        ln Q(a | F_t) and ln Q(b | F_t), nats; None where the model cannot score texts.
+    normalised_probability : float or None
+        P(a) / (P(a) + P(b)), in [0, 1]; None where neither was ever sampled.
+    lower, upper : float or None
+        The 95 % Wilson interval where frequencies stand for likelihoods.
+    """
+
+    repetitions: int
+    log_likelihood_answer: float | None
+    log_likelihood_repeated: float | None
+    normalised_probability: float | None
+    lower: float | None = None
+    upper: float | None = None
+
+    @property
+    def turned(self) -> bool:
+        """Whether the repeated answer is the likelier one."""
+        return self.normalised_probability is not None and self.normalised_probability < 0.5
+
+
+@dataclass(frozen=True)
+class Amplification:
+    """A curve over the number of repetitions."""
+
+    case: Case
+    model: str
+    revision: str
+    points: tuple[Point, ...]
+
+    @property
+    def overtaken_at(self) -> int | None:
+        """The first t of the curve where the repeated answer is the likelier; None if none is."""
+        return next((p.repetitions for p in self._seen if p.turned), None)
+
+    @property
+    def verdict(self) -> str:
+        """What repeating did, in one sentence."""
+        if not self._seen:
+            return "Neither answer was ever sampled, so nothing can be said about them."
+        ours, theirs = (f"“{text}”" for text in (self.case.answer, self.case.repeated))
+        first, last = self._seen[0], self._seen[-1]
+        at = self.overtaken_at
+        keeps = f"{percent(last.normalised_probability or 0.0)} of the two"
+        if at is None:
+            return f"Not turned by {_times(last.repetitions)}: {ours} keeps {keeps}."
+        if at == first.repetitions:
+            since = "before any repetition" if at == 0 else f"at {_times(at)} already"
+            begins, again = f"{theirs} is the likelier one {since}", ""
+        else:
+            before = max(p.repetitions for p in self._seen if p.repetitions < at)
+            where = f"at {_times(at)}" if at == before + 1 else f"between {before} and {_times(at)}"
+            begins, again = f"{theirs} overtakes {where}", " again"
+        if at == last.repetitions:
+            return f"{begins}: {ours} has {keeps} left."
+        after = f"after {_times(last.repetitions)} {ours}"
+        if last.turned:
+            return f"{begins}; {after} has {keeps} left."
+        ahead = "level" if last.normalised_probability == 0.5 else f"ahead{again}"
+        return f"{begins}; but {after} is {ahead}, {keeps}."
+
+    @property
+    def _seen(self) -> list[Point]:
+        return [p for p in self.points if p.normalised_probability is not None]
+
+
+def _times(repetitions: int) -> str:
+    return f"{repetitions} repetition{'' if repetitions == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """Return a share in words that never round to a certainty."""
+    if share < 0.001:
+        return "less than 0.1%"
+    return "more than 99.9%" if share > 0.999 else f"{share:.1%}"
+
+
+def tidied(repetitions: Sequence[int]) -> tuple[int, ...]:
+    """Return distinct numbers of repetitions in rising order.
+
+    Raises
+    ------
+    InvalidRequestError
+        When there are none, or one is negative or above `MOST_REPETITIONS`.
+    """
+    found = tuple(sorted({int(t) for t in repetitions}))
+    if not found:
+        raise InvalidRequestError("Name at least one number of repetitions, such as 0,1,10.")
+    if found[0] < 0 or found[-1] > MOST_REPETITIONS:
+        raise InvalidRequestError(
+            f"Numbers of repetitions must lie between 0 and {MOST_REPETITIONS:,}."
+        )
+    return found
+
+
+def grid(model: LanguageModel, most: int) -> tuple[int, ...]:
+    """Return the numbers of repetitions of a curve up to `most`.
+
+    Every one of them, or, beyond `MOST_POINTS` and where every point costs many calls, fewer
+    that are further and further apart.
+
+    Raises
+    ------
+    InvalidRequestError
+        When `most` is negative or above `MOST_REPETITIONS`.
+    """
+    tidied([most])
+    if not model.capabilities.scores_given_text:
+        return tidied([*(t for t in FREQUENCY_REPETITIONS if t < most), most])
+    if most < MOST_POINTS:
+        return tuple(range(most + 1))
+    spread = np.geomspace(10, most, MOST_POINTS - 10)
+    return tidied([*range(11), *np.round(spread).astype(int).tolist()])
+
+
+def amplify(
+    case: Case,
+    model: LanguageModel,
+    repetitions: Sequence[int] = DEFAULT_REPETITIONS,
+    progress: Progress = silent,
+    *,
+    seed: int = 0,
+) -> Amplification:
+    """Tell the model the answer to repeat t times, for every t, and see what becomes of it.
+
+    Raises
+    ------
+    InvalidRequestError
+        Also when a prompt does not fit: it names the largest t that does.
+    ModelError
+        With a sentence for the person.
+    """
+    times = tidied(repetitions)
+    progress(f"Repeating an answer up to {times[-1]} times", 0.0)
+    if model.capabilities.scores_given_text:
+        points = _by_likelihood(case, model, times, progress)
+    else:
+        points = _by_frequency(case, model, times, progress, seed)
+    return Amplification(case, model.name, model.revision, points)
+
+
+def _by_likelihood(
+    case: Case, model: LanguageModel, times: tuple[int, ...], progress: Progress
+) -> tuple[Point, ...]:
+    try:
+        found = model.log_likelihoods([case.prompt(t) for t in times], [case.answer, case.repeated])
+    except PromptTooLongError as error:
+        sentence = _what_fits(case, model, times[-1], error, progress)
+        raise InvalidRequestError(sentence) from error
+    return tuple(
+        Point(t, float(a), float(b), _share(float(a), float(b)))
+        for t, (a, b) in zip(times, found, strict=True)
+    )
+
+
+def _share(log_answer: float, log_repeated: float) -> float | None:
+    """Return P(a) / (P(a) + P(b)); None where neither is possible at all."""
+    if max(log_answer, log_repeated) == -math.inf:
+        return None
+    return float(expit(log_answer - log_repeated))
+
+
+def _what_fits(
+    case: Case, model: LanguageModel, most: int, error: PromptTooLongError, progress: Progress
+) -> str:
+    """Find the largest t whose prompt fits, by bisection, and say it."""
+
+    def fits(repetitions: int) -> bool:
+        progress("Finding out how many repetitions fit", 0.0)
+        try:
+            model.log_likelihoods([case.prompt(repetitions)], [case.answer, case.repeated])
+        except PromptTooLongError:
+            return False
+        return True
+
+    if not fits(0):
+        return str(error)
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return (
+        f"With {_times(most)} the prompt does not fit into the model's context; the most that "
+        f"fits is {low}."
+    )
+
+
+def calls_needed(model: LanguageModel, repetitions: Sequence[int]) -> int:
+    """Return how many answers the model will be asked for where it cannot score texts."""
+    if model.capabilities.scores_given_text:
+        return 0
+    return SAMPLES_A_POINT * len(tidied(repetitions))
+
+
+def _by_frequency(
+    case: Case,
+    model: LanguageModel,
+    times: tuple[int, ...],
+    progress: Progress,
+    seed: int,
+) -> tuple[Point, ...]:
+    points: list[Point] = []
+    for i, t in enumerate(times):
+        progress(f"Sampling after {_times(t)}", i / len(times))
+        try:
+            drawn = [r.text for r in model.sample(case.prompt(t), SAMPLES_A_POINT, seed=seed)]
+        except PromptTooLongError as error:
+            if not points:
+                raise InvalidRequestError(str(error)) from error
+            raise InvalidRequestError(
+                f"With {_times(t)} the prompt does not fit into the model's context; with "
+                f"{times[i - 1]} it does. Choose fewer repetitions."
+            ) from error
+        ours = sum(_is_meant(text, case.answer, case.repeated) for text in drawn)
+        theirs = sum(_is_meant(text, case.repeated, case.answer) for text in drawn)
+        share, lower, upper = _wilson(ours, ours + theirs)
+        points.append(Point(t, None, None, share, lower, upper))
+    return tuple(points)
+
+
+def _is_meant(text: str, answer: str, other: str) -> bool:
+    """Whether a sampled text counts as an answer, and is no nearer to the other one."""
+    near = token_f1(text, answer)
+    return near >= SAME_ANSWER and near > token_f1(text, other)
+
+
+def _wilson(successes: int, trials: int) -> tuple[float | None, float | None, float | None]:
+    """Return a share with its 95 % Wilson interval; Nones without a trial."""
+    if not trials:
+        return None, None, None
+    z2 = CONFIDENCE**2
+    share = successes / trials
+    centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
+    half = (
+        CONFIDENCE
+        * math.sqrt(share * (1 - share) / trials + z2 / (4 * trials**2))
+        / (1 + z2 / trials)
+    )
+    return share, max(0.0, centre - half), min(1.0, centre + half)
+
+
+# ------------------------------------------------------------------------ taking along
+
+COLUMNS = ("query", "answer", "repeated", *(f.name for f in fields(Point)))
+
+
+def to_dict(amplification: Amplification) -> dict[str, Any]:
+    """Return a curve as JSON knows it: the logarithm of 0 is null there."""
+    return {
+        "query": amplification.case.query,
+        "answer": amplification.case.answer,
+        "repeated": amplification.case.repeated,
+        "model": amplification.model,
+        "revision": amplification.revision,
+        "verdict": amplification.verdict,
+        "curve": [
+            {name: None if value == -math.inf else value for name, value in asdict(p).items()}
+            for p in amplification.points
+        ],
+    }
+
+
+def to_json(amplification: Amplification) -> str:
+    """Return `to_dict` as one JSON object."""
+    return json.dumps(to_dict(amplification), ensure_ascii=False, allow_nan=False)
+
+
+def all_to_json(amplifications: Sequence[Amplification]) -> str:
+    """Return several curves as a JSON list of such objects."""
+    return "[" + ",\n".join(map(to_json, amplifications)) + "]\n"
+
+
+def to_columns(amplifications: Sequence[Amplification]) -> dict[str, list[Any]]:
+    """Return curves as a table by columns, one row a point."""
+    rows = [
+        {
+            "query": a.case.query,
+            "answer": a.case.answer,
+            "repeated": a.case.repeated,
+            **asdict(point),
+        }
+        for a in amplifications
+        for point in a.points
+    ]
+    return {name: [row[name] for row in rows] for name in COLUMNS}
+
+
+def to_csv_bytes(amplifications: Sequence[Amplification]) -> bytes:
+    """Return curves as a disarmed CSV, one row a point."""
+    columns = to_columns(amplifications)
+    rows = zip(*columns.values(), strict=True)
+    return to_csv(COLUMNS, (["" if cell is None else cell for cell in row] for row in rows))

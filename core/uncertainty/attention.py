@@ -1,0 +1,192 @@
+"""Why repeating an answer turns a model that does not know: one idealised attention head.
+
+The paper's Section 3.1. Rows of Z stand for whole statements: the query X first, then t
+copies of the statement Y ("One answer to question Q is …"). The end of the input, E,
+attends to them,
+
+    f(Z; W_Q, W_K, W_V) = Softmax(E⊤ W_Q (Z W_K)⊤ / √d) Z W_V,
+
+so that the weight on X competes with the total weight on the copies of Y. A query seen
+often in training lies in the span of the large principal components of W_Q W_K⊤ and wins,
+whatever the context says, until t is huge; one seen rarely does not, and its answer is
+whatever stands in the context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit  # type: ignore[import-untyped, unused-ignore]
+
+from core.uncertainty.checks import Floats
+
+
+@dataclass(frozen=True)
+class Head:
+    """One attention head over statements, and the three vectors that meet in it.
+
+    Attributes
+    ----------
+    query, key : ndarray of shape (d', d)
+        W_Q and W_K.
+    value : ndarray of shape (d', v)
+        W_V: maps a query to the distribution of its answers, and a statement to the answer
+        that it states.
+    x, y, end : ndarray of shape (d',)
+        The query X, the repeated statement Y, and the end vector E.
+    """
+
+    query: Floats
+    key: Floats
+    value: Floats
+    x: Floats
+    y: Floats
+    end: Floats
+
+    def rows(self, repetitions: int) -> Floats:
+        """Return Z: X, then the copies of Y, of shape (1 + t, d')."""
+        return np.vstack([self.x, *[self.y] * repetitions])
+
+    def logits(self, z: ArrayLike) -> Floats:
+        """Return E⊤ W_Q (Z W_K)⊤ / √d, of shape (n,)."""
+        return np.asarray(
+            self.end @ self.query @ (np.asarray(z) @ self.key).T / np.sqrt(self.query.shape[1])
+        )
+
+
+def weights(head: Head, z: ArrayLike) -> Floats:
+    """Return the head's softmax over the rows of Z, of shape (n,): how E attends to each."""
+    logits = head.logits(z)
+    raised = np.exp(logits - logits.max())
+    return np.asarray(raised / raised.sum())
+
+
+def output(head: Head, z: ArrayLike) -> Floats:
+    """Return f(Z; W_Q, W_K, W_V), of shape (v,)."""
+    return np.asarray(weights(head, z) @ np.asarray(z) @ head.value)
+
+
+def weight_on_query(gap: float, repetitions: ArrayLike) -> Floats:
+    """Return the softmax weight on X in closed form: 1 / (1 + t·e^(−gap)).
+
+    Parameters
+    ----------
+    gap : float
+        The logit of X less that of Y.
+    repetitions : array_like of int
+        t; the copies of Y together have the rest of the weight.
+    """
+    t = np.asarray(repetitions, float)
+    with np.errstate(divide="ignore"):
+        return np.asarray(expit(gap - np.log(t)))
+
+
+def overtaken_at(gap: float) -> float:
+    """Return the t at which the copies of Y weigh as much as X: e^gap."""
+    return float(np.exp(min(gap, 700.0)))
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """What the head does as Y is repeated; one entry for every t.
+
+    Attributes
+    ----------
+    repetitions : ndarray of int, shape (n,)
+    on_query, on_copies : ndarray of shape (n,)
+        Softmax weight on X, and on all copies of Y together.
+    gap : float
+        The logit of X less that of Y.
+    closed_form : ndarray of shape (n,)
+        `weight_on_query` at this gap, which on_query must equal.
+    in_weight, in_context : ndarray of shape (n,)
+        The output's shares of the answer that W_V has learnt for X, and of the one that Y
+        states.
+    """
+
+    repetitions: np.ndarray
+    on_query: Floats
+    on_copies: Floats
+    gap: float
+    closed_form: Floats
+    in_weight: Floats
+    in_context: Floats
+
+
+def repeat(head: Head, repetitions: Sequence[int]) -> Repeated:
+    """Run the head for every number of repetitions of Y."""
+    on_query, in_weight, in_context = [], [], []
+    learnt, stated = head.x @ head.value, head.y @ head.value
+    basis = np.linalg.pinv(np.column_stack([learnt, stated]))  # (2, v)
+    for t in repetitions:
+        z = head.rows(t)
+        on_query.append(weights(head, z)[0])
+        shares = basis @ output(head, z)
+        in_weight.append(shares[0])
+        in_context.append(shares[1])
+    x, y = head.logits(np.vstack([head.x, head.y]))
+    gap, first = float(x - y), np.array(on_query)
+    return Repeated(
+        repetitions=np.asarray(repetitions),
+        on_query=first,
+        on_copies=1 - first,
+        gap=gap,
+        closed_form=weight_on_query(gap, repetitions),
+        in_weight=np.array(in_weight),
+        in_context=np.array(in_context),
+    )
+
+
+def idealised(
+    *, dimension: int = 512, in_span: float = 1.0, strength: float = 12.0, seed: int = 0
+) -> Head:
+    """Return a head in which X lies more or less in the span that training has made large.
+
+    W_Q W_K⊤ has one large principal component, a direction u, along which E asks. X has the
+    share `in_span` of its length along u, the rest in a random direction. Y is a random
+    statement: it touches u by chance alone, less and less as the dimension grows.
+
+    Parameters
+    ----------
+    dimension : int
+        d' = d, at least 3.
+    in_span : float
+        In [0, 1]: 1 is a query known by heart, 0 one never seen.
+    strength : float
+        The logit of a statement that lies entirely along u.
+
+    Raises
+    ------
+    ValueError
+        When the dimension or the share is out of range.
+    """
+    if dimension < 3:
+        raise ValueError(f"The dimension is {dimension}; choose at least 3.")
+    if not 0 <= in_span <= 1:
+        raise ValueError(f"The share of X in the span is {in_span}; choose one from 0 to 1.")
+    u, aside, y = np.random.default_rng(seed).normal(size=(3, dimension))
+    u, y = u / np.linalg.norm(u), y / np.linalg.norm(y)
+    aside -= (aside @ u) * u
+    x = in_span * u + np.sqrt(1 - in_span**2) * aside / np.linalg.norm(aside)
+    return Head(
+        # so that E⊤ W_Q (V W_K)⊤ / √d = strength · ⟨u, V⟩
+        query=np.sqrt(dimension) * strength * np.outer(u, u),
+        key=np.outer(u, u),
+        value=np.linalg.pinv(np.column_stack([x, y])).T,  # X and Y each to its own answer
+        x=x,
+        y=y,
+        end=u,
+    )
+
+
+def spread(most: int) -> tuple[int, ...]:
+    """Return numbers of repetitions from 0 to `most`, dense at first, then further apart."""
+    wide = np.geomspace(10, max(most, 10), 20).round().astype(int).tolist()
+    return tuple(sorted({t for t in (*range(11), *wide) if t <= most}))
+
+
+# The three cases of Section 3.1, by how much of X lies in the span.
+CASES: dict[str, float] = {"seen often": 1.0, "seen sometimes": 0.4, "never seen": 0.0}
