@@ -17,7 +17,14 @@ from core.abstention.policy import Policy, to_json
 from core.abstention.thresholds import Uncertifiable
 from core.data.uploads import UploadError
 from core.language_models.base import ModelError, open_model
-from core.studies import calibration, saved
+from core.studies import amplification, calibration, saved
+from core.studies.amplification import (
+    DEFAULT_REPETITIONS,
+    Amplification,
+    Case,
+    Point,
+    tidied,
+)
 from core.studies.calibration import METHODS, CalibrationError
 from core.studies.inspection import Inspection, Reading, run
 from core.studies.judgement import judge
@@ -135,6 +142,50 @@ def _policy_report(policy: Policy) -> str:
             f"answered {policy.answered} of {policy.labels}, {policy.errors} of them wrong",
         ]
     )
+
+
+@main.command(help="Tell a model one answer ever more often, and see what becomes of another.")
+@click.argument("query")
+@click.option("--answer", required=True, help="The right answer.")
+@click.option("--repeated", required=True, help="The answer that is repeated.")
+@click.option(
+    "--repetitions",
+    default=",".join(map(str, DEFAULT_REPETITIONS)),
+    show_default=True,
+    help="Numbers with commas.",
+)
+@click.option("--model", default="embedded", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def amplify(
+    query: str, answer: str, repeated: str, repetitions: str, model: str, as_json: bool
+) -> None:
+    """Print the curve of the normalised probability over the number of repetitions."""
+    try:
+        times = [int(part) for part in repetitions.split(",") if part.strip()]
+    except ValueError as error:
+        raise click.UsageError("--repetitions takes whole numbers with commas: 0,1,10.") from error
+    case = _usage(Case, query, answer, repeated)
+    _usage(tidied, times)
+    try:
+        found = amplification.amplify(case, open_model(model), times)
+    except (InvalidRequestError, ModelError) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(amplification.to_json(found) if as_json else _curve(found))
+
+
+def _curve(found: Amplification) -> str:
+    head = f"{'t':>5}  {'P(a)/(P(a)+P(b))':>17}  {'ln P(a)':>9}  {'ln P(b)':>9}"
+    return "\n".join([found.verdict, "", head, *map(_point, found.points)])
+
+
+def _point(point: Point) -> str:
+    numbers = (
+        (point.normalised_probability, 17),
+        (point.log_likelihood_answer, 9),
+        (point.log_likelihood_repeated, 9),
+    )
+    cells = [f"{'–':>{w}}" if v is None else f"{v:{w}.4f}" for v, w in numbers]
+    return "  ".join([f"{point.repetitions:5d}", *cells])
 
 
 def _refuse_options_beside_from() -> None:

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 import os
 import subprocess
 import sys
@@ -14,8 +15,10 @@ from click.testing import CliRunner
 
 from core import cli
 from core.abstention.policy import from_json, policy_from_dict, to_json
+from core.language_models.base import Capabilities, LanguageModel, Response
+from core.studies import amplification, saved
 from core.studies import calibration as study
-from core.studies import saved
+from core.studies.amplification import Case
 from core.studies.examples import EXAMPLE
 from core.studies.inspection import Reading, run
 from core.studies.recording import Request
@@ -496,3 +499,156 @@ def test_outside_scores_are_calibrated():
     assert 0 < found.answered == len(answered) < 1938
     assert found.errors == sum(row["correct"] == "0" for row in answered)
     assert found.errors / found.answered < found.upper_bound <= 0.1
+
+
+# -------------------------------------------------------------------------- amplifying
+
+
+CAPITAL = ("amplify", "What is the capital of France?", "--answer", "Paris", "--repeated", "Lyon")
+POINT = {
+    *("repetitions", "log_likelihood_answer", "log_likelihood_repeated", "normalised_probability"),
+}
+
+
+class Speaking(LanguageModel):
+    """Cannot score texts, and says one thing only."""
+
+    name, revision = "speaking", "1"
+    capabilities = Capabilities(scores_given_text=False, seeded=True)
+
+    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
+        return [Response("answer0", True)] * count
+
+    def log_likelihoods(self, prompts, answers):
+        raise AssertionError("it cannot score texts")
+
+
+def told(*more):
+    """Amplify with the table's question and two of its answers."""
+    answers = ("--answer", "answer0", "--repeated", "answer1")
+    return believe("amplify", QUERY, *answers, *more)
+
+
+def test_a_curve_as_json_is_the_studys(embedded):
+    found = one_object(believe(*CAPITAL, "--json"))
+    case = Case("What is the capital of France?", "Paris", "Lyon")
+    assert found == json.loads(amplification.to_json(amplification.amplify(case, embedded)))
+    assert (found["query"], found["answer"], found["repeated"]) == (
+        "What is the capital of France?",
+        "Paris",
+        "Lyon",
+    )
+    assert [point["repetitions"] for point in found["curve"]] == [0, 1, 2, 5, 10, 20, 50, 100]
+    assert all(set(point) >= POINT for point in found["curve"])
+
+
+def test_a_curve_in_words_by_hand(table):
+    """Q(a) and Q(b) as the table has them: 0.8 and more go to what is told."""
+    first = falling(12)
+    rows = [first[:2], 0.2 * first[:2] + [0, 0.8]]
+    lines = told("--repetitions", "0,1").stdout.splitlines()
+    assert lines[:2] == [
+        "“answer1” overtakes at 1 repetition: “answer0” has "
+        f"{rows[1][0] / rows[1].sum():.1%} of the two left.",
+        "",
+    ]
+    assert lines[2].split() == ["t", "P(a)/(P(a)+P(b))", "ln", "P(a)", "ln", "P(b)"]
+    for t, (line, (a, b)) in enumerate(zip(lines[3:], rows, strict=True)):
+        assert line.split() == [
+            str(t),
+            f"{a / (a + b):.4f}",
+            f"{math.log(a):.4f}",
+            f"{math.log(b):.4f}",
+        ]
+        assert len(line) == len(lines[2])
+
+
+def test_repetitions_may_come_twice_and_in_any_order(table):
+    tidy = one_object(told("--repetitions", "0,1", "--json"))
+    assert [point["repetitions"] for point in tidy["curve"]] == [0, 1]
+    for careless in ("1,0,1,0", " 1, 0 ,", "0,,1", "0, ,1", "01,00"):
+        assert one_object(told("--repetitions", careless, "--json")) == tidy
+
+
+def test_frequencies_stand_where_likelihoods_are_missing(monkeypatch):
+    monkeypatch.setattr(cli, "open_model", lambda name: Speaking())
+    *_, line = told("--repetitions", "5").stdout.splitlines()
+    assert line.split() == ["5", "1.0000", "–", "–"]
+    (point,) = one_object(told("--repetitions", "5", "--json"))["curve"]
+    assert set(point) >= POINT and point["log_likelihood_answer"] is None
+
+
+def test_nothing_sampled_is_a_dash(monkeypatch):
+    monkeypatch.setattr(cli, "open_model", lambda name: Speaking())
+    result = believe("amplify", QUERY, "--answer", "x", "--repeated", "y", "--repetitions", "0")
+    first, *_, line = result.stdout.splitlines()
+    assert result.exit_code == 0
+    assert first == "Neither answer was ever sampled, so nothing can be said about them."
+    assert line.split() == ["0", "–", "–", "–"]
+
+
+LONG = (*CAPITAL[:4], "--repeated", "Lyon " * 120, "--repetitions", "0,20")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says", "status"),
+    [
+        ((*CAPITAL, "--repetitions", "0,few"), "--repetitions takes whole numbers with commas", 2),
+        ((*CAPITAL, "--repetitions", "0,1.5"), "--repetitions takes whole numbers with commas", 2),
+        ((*CAPITAL, "--repetitions", ""), "Name at least one number of repetitions", 2),
+        ((*CAPITAL, "--repetitions", ",,"), "Name at least one number of repetitions", 2),
+        ((*CAPITAL, "--repetitions", "0,-1"), "must lie between 0 and 1,000.", 2),
+        ((*CAPITAL, "--repetitions", "-1"), "must lie between 0 and 1,000.", 2),
+        ((*CAPITAL, "--repetitions", "1001"), "must lie between 0 and 1,000.", 2),
+        ((*CAPITAL, "--repetitions", "9" * 5000), "--repetitions takes whole numbers", 2),
+        ((*CAPITAL, "--repeated", "Paris"), "The two answers are the same.", 2),
+        ((*CAPITAL, "--answer", " "), "There is no right answer.", 2),
+        ((*CAPITAL, "--repeated", "a\nb"), "has a line break", 2),
+        ((*CAPITAL, "--repeated", "\ud800"), "no valid Unicode", 2),
+        (("amplify", "", *CAPITAL[2:]), "There is no question.", 2),
+        (("amplify", "x" * 2001, *CAPITAL[2:]), "2,001 characters", 2),
+        ((*CAPITAL, "--model", "unknown"), "There is no model called “unknown”.", 1),
+        (
+            LONG,
+            "With 20 repetitions the prompt does not fit into the model's context; the most that fits is ",
+            1,
+        ),
+        (("amplify", "é" * 2000, *CAPITAL[2:]), "Shorten the question", 1),
+    ],
+    ids=lambda value: None if isinstance(value, tuple) else str(value)[:40],
+)
+def test_amplifying_the_impossible_is_a_sentence(arguments, says, status):
+    for more in ((), ("--json",)):
+        result = believe(*arguments, *more)
+        assert (result.exit_code, result.stdout) == (status, "")
+        assert says in result.stderr
+        assert result.stderr.rstrip().endswith(".")
+        assert "Traceback" not in result.stderr and isinstance(result.exception, SystemExit)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("amplify",),
+        ("amplify", QUERY),
+        ("amplify", QUERY, "--answer", "a"),
+        ("amplify", QUERY, "--repeated", "b"),
+        (*CAPITAL, "another question"),
+        (*CAPITAL, "--unknown"),
+    ],
+)
+def test_wrong_options_of_amplify_are_status_two(arguments):
+    result = believe(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Usage" in result.stderr
+
+
+def test_amplify_runs_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "core", *CAPITAL, "--repetitions", "0,3", "--json"],
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    found = json.loads(done.stdout.decode("utf-8"))
+    assert [point["repetitions"] for point in found["curve"]] == [0, 3]
