@@ -40,6 +40,8 @@ from core.abstention.metrics import auroc
 from core.data import truth, world
 from core.data.world import Band, Fact
 from core.language_models.embedded import FOLDER
+from core.studies.amplification import amplify
+from core.studies.cases import of_fact
 from core.studies.inspection import Reading, evidence_of
 from core.studies.recording import Request, record
 from core.uncertainty.scores import SCORES
@@ -178,17 +180,9 @@ def growth(folder: Path) -> dict[str, dict[str, dict[str, float]]]:
     return result
 
 
-def rival(index: int, fact: Fact) -> str:
-    """Return the answer to repeat: the misconception, or another right one of many."""
-    return fact.answers[1].text if fact.band is Band.MANY_ANSWERS else str(fact.misconception)
-
-
 def _repeated(item: tuple[int, Fact], *, folder: Path) -> list[float]:
-    index, fact = item
-    told = rival(index, fact)
-    asked = [prompts.iterative(fact.question, [told] * t) for t in REPETITIONS]
-    likelihoods = opened(folder).log_likelihoods(asked, [fact.answers[0].text, told])
-    return list(1 / (1 + np.exp(likelihoods[:, 1] - likelihoods[:, 0])))
+    points = amplify(of_fact(item[1]), opened(folder), REPETITIONS).points
+    return [point.normalised_probability or 0.0 for point in points]
 
 
 def repetition(folder: Path) -> dict[str, list[float]]:

@@ -81,6 +81,19 @@ def bands(measured: Card) -> str:
     return "\n".join(lines)
 
 
+def repetition(measured: Card) -> str:
+    """Return what is left of the right answer by how often another was told, by band."""
+    told = measured["repetition"]
+    lines = [
+        f"| band | {' | '.join(f'{t} ×' for t in told['times'])} |",
+        f"| --- |{' --: |' * len(told['times'])}",
+    ]
+    for band in BANDS:
+        shares = " | ".join(f"{share:.3f}" for share in told["medians"][band.value])
+        lines.append(f"| {band.value} | {shares} |")
+    return "\n".join(lines)
+
+
 def rankings(measured: Card) -> str:
     """Return how well each score ranks wrong answers."""
     training = measured["wordings"][Wording.TRAINING.value]
@@ -135,7 +148,7 @@ def default(measured: Card) -> str:
     )
 
 
-PARTS = {f.__name__: f for f in (world, bands, rankings, nobody, policies, default)}
+PARTS = {f.__name__: f for f in (world, bands, repetition, rankings, nobody, policies, default)}
 
 
 def filled(text: str) -> str:
