@@ -105,6 +105,8 @@ def onward() -> None:
     with st.container(horizontal=True):
         if st.button("Ask your own question", type="primary", key="own"):
             st.switch_page(frame.inspection())
+        if st.button("What does repeating an answer do?", key="repeating"):
+            st.switch_page(frame.amplification())
         if st.button("What can I ask?", key="catalogue"):
             st.switch_page(frame.questions())
         if st.button("When should it answer?", key="threshold"):

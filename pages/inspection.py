@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.charts import inspection as charts
 from core.language_models.base import ModelError
+from core.studies.cases import propose
 from core.studies.inspection import Inspection, Reading, is_settled, read
 from core.studies.recording import InvalidRequestError, Request
 from core.studies.verdict import Decision
@@ -59,6 +60,7 @@ def inspect() -> None:
     scores(inspection)
     clusters(inspection)
     matrices(inspection)
+    amplified(inspection)
     more(inspection)
     details(inspection)
 
@@ -215,6 +217,17 @@ def more(inspection: Inspection) -> None:
     if settled:
         st.text(settled)
     draw_growth(inspection.recording, inspection.reading, "growth")
+
+
+def amplified(inspection: Inspection) -> None:
+    """Offer to repeat one of its answers, ever more often."""
+    if len(inspection.clusters) > 1 and st.button(
+        "What does repeating an answer do here?", key="amplify", icon=":material/repeat:"
+    ):
+        try:
+            frame.amplify(inspection.query, *propose(inspection))
+        except InvalidRequestError as error:
+            problem(str(error))
 
 
 def _certify(request: Request, reading: Reading) -> None:

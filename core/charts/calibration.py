@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy
-from core.charts.theme import Chart, Palette, themed
+from core.charts.theme import DASHES, Chart, Palette, themed
 from core.studies.calibration import Binned
 from core.uncertainty.scores import SCORES
 
 HEIGHT = 260
 MOST_POINTS = 4000  # of all curves together; Altair draws no more than 5,000 rows
-DASHES: tuple[list[int], ...] = ([], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3], [10, 4])
 
 
 def name_of(score: str) -> str:

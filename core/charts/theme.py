@@ -13,6 +13,8 @@ import altair as alt
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 
+# Beside the colours of `Palette.categories`, so that no meaning rests on colour alone.
+DASHES: tuple[list[int], ...] = ([], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3], [10, 4])
 FONT = "'Source Sans', 'Source Sans Pro', sans-serif"
 
 

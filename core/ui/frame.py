@@ -33,6 +33,11 @@ def inspection() -> Page:
     return st.Page(PAGES / "inspection.py", title="Inspection", icon=":material/search:")
 
 
+def amplification() -> Page:
+    """Return the page that repeats an answer and shows what becomes of another."""
+    return st.Page(PAGES / "amplification.py", title="Amplification", icon=":material/repeat:")
+
+
 def questions() -> Page:
     """Return the page that lists what the embedded model can be asked."""
     return st.Page(PAGES / "questions.py", title="What can I ask?", icon=":material/forum:")
@@ -51,7 +56,9 @@ def draw() -> Page:
         layout="wide",
         menu_items={"About": ABOUT},
     )
-    page = st.navigation([home(), inspection(), calibration(), questions()], position="top")
+    page = st.navigation(
+        [home(), inspection(), amplification(), calibration(), questions()], position="top"
+    )
     st.session_state[_DRAWN] = True
     return page
 
@@ -61,6 +68,14 @@ def require_app() -> None:
     if not st.session_state.pop(_DRAWN, False):
         draw()
         st.session_state.pop(_DRAWN, None)
+
+
+def amplify(query: str, answer: str, repeated: str) -> None:
+    """Go to the curve of a question, its answer, and the answer to repeat."""
+    case = {"query": query, "answer": answer, "repeated": repeated}
+    for name in case:  # what was typed there before would win over the address
+        st.session_state.pop(name, None)
+    st.switch_page(amplification(), query_params=case)
 
 
 def inspect(question: str) -> None:

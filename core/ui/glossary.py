@@ -30,6 +30,14 @@ TERMS: Final[dict[str, str]] = {
     "Scores over a small share mean little.",
     "Told": "An answer that the prompt mentions before it asks: “One answer to question Q is …”. "
     "What a model knows does not depend on it.",
+    "Amplification": "Repeating an answer in the prompt, “One answer to question Q is …. Another "
+    "answer to question Q is …”, and watching what the model says then.",
+    "Normalised conditional probability": "The probability of one answer divided by that of two "
+    "together, from 0 to 1, after the prompt has told one of them t times: below one half, the "
+    "repeated one has overtaken.",
+    "Attention head": "The part of a transformer that decides how much each earlier piece of the "
+    "text counts for the next word. Its weights sum to 1, so that what is repeated takes weight "
+    "away from what was asked.",
     "Joint distribution": "How probable each pair is: a first answer, and the next one when the "
     "first has been told.",
     "Product distribution": "How probable each pair would be if telling made no difference: the "

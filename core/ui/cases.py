@@ -1,0 +1,178 @@
+"""Typing a case: a question, its answer, the answer to repeat; and curves kept beside it.
+
+All of it stands in the address, so that a reload, or a colleague, sees the same.
+"""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.charts.amplification import MOST_CURVES
+from core.language_models.base import ModelError
+from core.studies.amplification import MOST_REPETITIONS, Case
+from core.studies.cases import EXAMPLES, propose
+from core.studies.inspection import Reading, read
+from core.studies.progress import Cancelled
+from core.studies.recording import MAX_QUERY_CHARACTERS, InvalidRequestError, Recording, Request
+from core.ui.jobs import Job
+from core.ui.messages import problem
+from core.ui.recordings import model, recordings
+
+FIELDS = {
+    "query": "Question",
+    "answer": "Right answer",
+    "repeated": "Answer to repeat",
+}
+FIRST = EXAMPLES["Half known"]
+AT_FIRST = tuple(EXAMPLES[name] for name in ("Known", "Many answers"))
+QUICK = 1.5  # seconds: proposals that come sooner need no progress bar
+MOST_KEPT = MOST_CURVES - 1
+KEPT = "kept"  # in the address: one JSON list of three texts for each curve
+
+
+def ask() -> Case | None:
+    """Let the person type a case; None, with a sentence, while it is none."""
+    _fill_in()
+    columns = iter(st.columns([2, 1, 1], vertical_alignment="bottom"))
+    texts = [_field(next(columns), field) for field in FIELDS]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for name, case in EXAMPLES.items():
+            st.button(name, key=f"case_{name}", help=case.query, on_click=_set, args=(case,))
+        st.button(
+            "Propose from samples",
+            key="propose",
+            icon=":material/auto_awesome:",
+            help="Asks the question ten times and fills in the two likeliest answers; of a "
+            "question of the embedded world, a right one first.",
+            on_click=_propose,
+            args=(texts[0],),
+        )
+    if waiting := st.session_state.get("proposing"):
+        _watch(waiting)
+    if said := st.session_state.get("proposed"):
+        problem(said)
+    try:
+        return Case(*texts)
+    except InvalidRequestError as error:
+        problem(str(error))
+        return None
+
+
+def _field(column: DeltaGenerator, name: str) -> str:
+    first: str = getattr(FIRST, name)
+    if st.query_params.get(name) == first:  # Streamlit skips a default in the address
+        st.session_state[name] = first
+    typed = column.text_input(
+        FIELDS[name],
+        first,
+        max_chars=MAX_QUERY_CHARACTERS,
+        key=name,
+        bind="query-params",
+        persist_state="session",
+    )
+    return typed or ""
+
+
+def most_repetitions() -> int:
+    """Let the person say how far the curve goes."""
+    return st.number_input(
+        "Repetitions up to",
+        1,
+        MOST_REPETITIONS,
+        100,
+        10,
+        key="most",
+        bind="query-params",
+        persist_state="session",
+        help="As many as fit into the model’s context.",
+    )
+
+
+def _set(case: Case) -> None:
+    for name in FIELDS:
+        st.session_state[name] = getattr(case, name)
+    st.session_state.pop("proposed", None)
+
+
+# ---------------------------------------------------------------------------- proposing
+
+
+def _propose(query: str) -> None:
+    st.session_state.pop("proposed", None)
+    try:
+        request = Request(query)
+    except InvalidRequestError as error:
+        st.session_state["proposed"] = str(error)
+        return
+    job = recordings().ask(request, model("embedded"))
+    st.session_state["proposing"] = job
+    job.wait(QUICK)
+
+
+def _fill_in() -> None:
+    """Take over a proposal that is ready: before the fields are drawn, or it is too late."""
+    job: Job[Recording] | None = st.session_state.get("proposing")
+    if job is None or not job.done:
+        return
+    del st.session_state["proposing"]
+    try:
+        if job.result is None:
+            raise job.error or Cancelled
+        answer, repeated = propose(read(job.result, Reading()))
+    except (InvalidRequestError, ModelError) as error:
+        st.session_state["proposed"] = str(error)
+    except Cancelled:
+        st.session_state["proposed"] = "Cancelled. Nothing was changed."
+    else:
+        _set(Case(job.result.request.query, answer, repeated))
+
+
+@st.fragment(run_every=0.5)
+def _watch(job: Job[Recording]) -> None:
+    if job.done:
+        st.rerun()
+    st.progress(min(job.share, 1.0), job.stage)
+    st.button("Cancel", on_click=job.cancel, key="cancel_proposing")
+
+
+# ------------------------------------------------------------------ kept beside the case
+
+
+def kept() -> list[Case]:
+    """Return the cases whose curves stand beside, as the address says."""
+    if KEPT not in st.session_state:
+        given = st.query_params.get_all(KEPT)
+        st.session_state[KEPT] = [*map(_parse, given)] if given else list(AT_FIRST)
+    found = [case for case in st.session_state[KEPT] if case is not None][:MOST_KEPT]
+    st.session_state[KEPT] = found
+    if found == list(AT_FIRST):
+        st.query_params.pop(KEPT, None)
+    else:
+        st.query_params[KEPT] = [json.dumps(_texts(c), ensure_ascii=False) for c in found] or [""]
+    return found
+
+
+def _texts(case: Case) -> list[str]:
+    return [getattr(case, name) for name in FIELDS]
+
+
+def _parse(text: str) -> Case | None:
+    """Read a case out of an address that anybody may have written."""
+    try:
+        texts = json.loads(text)
+        return Case(*texts) if all(isinstance(t, str) for t in texts) else None
+    except (ValueError, TypeError):
+        return None
+
+
+def keep(case: Case) -> None:
+    """Keep a case's curve beside those that follow."""
+    st.session_state[KEPT] = [*(c for c in st.session_state[KEPT] if c != case), case]
+
+
+def remove(case: Case) -> None:
+    """Take a curve away again."""
+    st.session_state[KEPT] = [c for c in st.session_state[KEPT] if c != case]

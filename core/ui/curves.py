@@ -1,0 +1,153 @@
+"""Curves for a page: computed once, in a job that can be watched and stopped, and kept.
+
+A curve is determined by its case, the numbers of repetitions and the model, so whoever asks
+for the same one gets it again. What a stopped job has computed stays.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.language_models.base import LanguageModel, ModelError
+from core.studies.amplification import Amplification, Case, amplify, calls_needed
+from core.studies.progress import Progress
+from core.studies.recording import InvalidRequestError
+from core.ui.jobs import Job, Registry
+from core.ui.messages import problem
+
+KEPT = 1024  # curves; one of 101 points takes about 20 kilobytes
+QUICK = 1.2  # seconds: curves that come sooner are shown without a progress bar
+
+Found = Amplification | str  # a curve, or the sentence that says why there is none
+_Key = tuple[str, str, Case, tuple[int, ...]]
+
+
+class Curves:
+    """The curves of this process."""
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[_Key, Found] = OrderedDict()
+        self._lock = threading.Lock()
+        self._jobs = Registry()
+
+    def find(self, case: Case, model: LanguageModel, times: tuple[int, ...]) -> Found | None:
+        """Return the curve, or why there is none; None while nobody has asked for it."""
+        with self._lock:
+            key = (model.name, model.revision, case, times)
+            if key in self._found:
+                self._found.move_to_end(key)
+            return self._found.get(key)
+
+    def start(
+        self, cases: Sequence[Case], model: LanguageModel, times: tuple[int, ...]
+    ) -> Job[list[Found]]:
+        """Start computing those that are not there yet, one after the other."""
+
+        def work(job: Job[list[Found]]) -> list[Found]:
+            result = []
+            for i, case in enumerate(cases):
+                found = self.find(case, model, times)
+                if found is None:
+                    found = self._compute(case, model, times, _part(job, i, len(cases)))
+                    self._keep((model.name, model.revision, case, times), found)
+                result.append(found)
+            return result
+
+        return self._jobs.start((model.name, model.revision, tuple(cases), times), work)
+
+    def _keep(self, key: _Key, found: Found) -> None:
+        with self._lock:
+            self._found[key] = found
+            while len(self._found) > KEPT:
+                self._found.popitem(last=False)
+
+    @staticmethod
+    def _compute(
+        case: Case, model: LanguageModel, times: tuple[int, ...], progress: Progress
+    ) -> Found:
+        try:
+            return amplify(case, model, times, progress)
+        except InvalidRequestError as error:  # of this case alone; the others go on
+            return str(error)
+
+
+def _part(job: Job[list[Found]], i: int, of: int) -> Progress:
+    """Return the progress of the i-th piece of work as part of the whole."""
+
+    def report(stage: str, share: float) -> None:
+        job.progress(stage if of == 1 else f"Curve {i + 1} of {of}", (i + share) / of)
+
+    return report
+
+
+@st.cache_resource(show_spinner=False)
+def _curves() -> Curves:
+    return Curves()
+
+
+def curves(
+    cases: Sequence[Case],
+    model: LanguageModel,
+    times: tuple[int, ...],
+    *,
+    key: str,
+) -> list[Found] | None:
+    """Return a curve for every case, or None while they are being computed, and after a cancel.
+
+    Parameters
+    ----------
+    key : str
+        Tells the places of a page apart that ask for curves.
+    """
+    found = [_curves().find(case, model, times) for case in cases]
+    there = [f for f in found if f is not None]
+    if len(there) == len(cases):
+        return there
+    wanted = (tuple(cases), times)
+    ended = st.session_state.get(f"ended_{key}")
+    if ended and ended[0] == wanted:  # cancelled or failed: nobody asks again but the person
+        problem(_why(ended[1]))
+        st.button(
+            "Go on", key=f"go_on_{key}", on_click=st.session_state.pop, args=(f"ended_{key}",)
+        )
+        return None
+    missing = [case for case, f in zip(cases, found, strict=True) if f is None]
+    calls = calls_needed(model, times) * len(missing)
+    if calls and st.session_state.get(f"agreed_{key}") != wanted:
+        st.text(
+            "This model cannot say how likely a given answer is, so answers are sampled and "
+            f"counted: {calls:,} calls."
+        )
+        if st.button(f"Ask {calls:d} times", key=f"agree_{key}", type="primary"):
+            st.session_state[f"agreed_{key}"] = wanted
+            st.rerun()
+        return None
+    job = _curves().start(missing, model, times)
+    if job.wait(QUICK) and job.result is not None:
+        made = dict(zip(missing, job.result, strict=True))
+        return [made[case] if f is None else f for case, f in zip(cases, found, strict=True)]
+    _watch(job, wanted, key)
+    return None
+
+
+@st.fragment(run_every=0.5)
+def _watch(job: Job[list[Found]], wanted: object, key: str) -> None:
+    """Show how far a job is, let the person stop it, and redraw the page when it is done."""
+    if job.done:
+        if job.error is not None:
+            st.session_state[f"ended_{key}"] = (wanted, job)
+        st.rerun()
+    st.progress(min(job.share, 1.0), job.stage)
+    st.button("Cancel", on_click=job.cancel, key=f"cancel_{key}")
+
+
+def _why(job: Job[list[Found]]) -> str:
+    if job.cancelled:
+        return "Cancelled. What was computed is kept."
+    if isinstance(job.error, ModelError):
+        return str(job.error)
+    return "Something went wrong inside the program while the curves were computed."

@@ -1,0 +1,196 @@
+"""Amplification: what repeating an answer does to a model, and why."""
+
+from functools import partial
+
+import streamlit as st
+
+from core.charts import amplification as charts
+from core.charts.amplification import SCALES
+from core.studies import amplification as study
+from core.studies.amplification import Amplification, Case
+from core.studies.recording import InvalidRequestError
+from core.ui import cases, figures, frame, glossary
+from core.ui.curves import curves
+from core.ui.galleries import paper, world
+from core.ui.glossary import TERMS
+from core.ui.mechanism import mechanism
+from core.ui.messages import problem
+from core.ui.recordings import model
+
+frame.require_app()
+
+
+def page() -> None:
+    """Draw the page: one curve typed by hand, two galleries, and the mechanism."""
+    st.title("What does repeating an answer do?")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            "Tell the model an answer over and over, then ask. **What it knows stays, however "
+            "often it hears otherwise; what it half knows turns at once; of many right answers "
+            "each keeps a share.** This is the effect that mutual information measures.",
+            width="stretch",
+        )
+        glossary.button()
+    curve, published, by_band, why = st.tabs(
+        ["Your question", "The paper’s questions", "The embedded world", "The mechanism"],
+        key="tab",
+        bind="query-params",
+    )
+    with curve:
+        if curve.open:
+            your_question()
+    with published:
+        if published.open:
+            paper()
+    with by_band:
+        if by_band.open:
+            world()
+    with why:
+        if why.open:
+            mechanism()
+
+
+# ------------------------------------------------------------------------ your question
+
+
+def your_question() -> None:
+    """From a typed case to its curve, beside those that were kept."""
+    case = cases.ask()
+    left, right = st.columns([1, 3], vertical_alignment="bottom")
+    with left:
+        most = cases.most_repetitions()
+    with right:
+        scale = st.segmented_control(
+            "Axis of repetitions",
+            SCALES,
+            default="log",
+            key="scale",
+            required=True,
+            bind="query-params",
+            persist_state="session",
+        )
+    asked = model("embedded")
+    wanted = [*([case] if case else []), *(c for c in cases.kept() if c != case)]
+    if not wanted:
+        return
+    try:
+        times = study.grid(asked, most)
+    except InvalidRequestError as error:
+        problem(str(error))
+        return
+    found = curves(wanted, asked, times, key="own")
+    if found is None:
+        return
+    for said in found:
+        if isinstance(said, str):
+            problem(said)
+    drawn = [one for one in found if isinstance(one, Amplification)]
+    if not drawn:
+        return
+    if case and drawn[0].case == case:
+        with st.container(border=True, key="verdict"):
+            st.text(drawn[0].verdict)
+    pictures(drawn, scale)
+    listed(drawn, case)
+    prompt(drawn, most)
+    details(drawn, scale)
+
+
+def pictures(drawn: list[Amplification], scale: str) -> None:
+    """Draw the normalised probability, and the raw ones on a logarithmic axis."""
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.markdown(
+            "**How much the answer keeps against the repeated one**",
+            help=TERMS["Normalised conditional probability"],
+        )
+        figures.draw(
+            charts.curves(drawn, scale, figures.palette()),
+            key="curves",
+            alt_text=charts.curves_alt(drawn),
+        )
+    with right:
+        st.markdown(
+            "**The probabilities themselves**",
+            help="Of the answer and of the repeated one, each on its own, on a logarithmic axis.",
+        )
+        if any(one.points[0].log_likelihood_answer is not None for one in drawn):
+            figures.draw(
+                charts.probabilities(drawn, scale, figures.palette()),
+                key="probabilities",
+                alt_text=charts.probabilities_alt(drawn),
+            )
+        else:
+            st.text("This model does not say how likely an answer is; its answers were counted.")
+
+
+def listed(drawn: list[Amplification], case: Case | None) -> None:
+    """Name every curve with its initial probabilities, and let it be kept or removed."""
+    for i, one in enumerate(drawn):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(f"{i + 1}. {charts.described(one)}", width="stretch")
+            if one.case == case:
+                st.button(
+                    "Keep this curve",
+                    key="keep",
+                    icon=":material/push_pin:",
+                    on_click=cases.keep,
+                    args=(one.case,),
+                    disabled=one.case in cases.kept() or len(cases.kept()) >= cases.MOST_KEPT,
+                    help="It stays beside the ones that you ask for next.",
+                )
+            else:
+                st.button(
+                    "Remove",
+                    key=f"remove_{i}",
+                    icon=":material/close:",
+                    on_click=cases.remove,
+                    args=(one.case,),
+                )
+
+
+def prompt(drawn: list[Amplification], most: int) -> None:
+    """Show the exact prompt at any number of repetitions."""
+    with st.popover("The exact prompt", icon=":material/article:"):
+        times = st.number_input("At how many repetitions", 0, most, min(2, most), key="prompt_at")
+        st.code(drawn[0].case.prompt(times), language=None, wrap_lines=True, height=320)
+
+
+def details(drawn: list[Amplification], scale: str) -> None:
+    """Offer every number as a table, and files to take along."""
+    with st.expander("Every point as a table"):
+        st.dataframe(study.to_columns(drawn), hide_index=True, key="points")
+    with st.container(horizontal=True):
+        st.download_button(
+            "Curves (CSV)",
+            lambda: study.to_csv_bytes(drawn),
+            file_name="amplification.csv",
+            mime="text/csv",
+            key="curves_csv",
+            on_click="ignore",
+        )
+        st.download_button(
+            "Curves (JSON)",
+            lambda: study.all_to_json(drawn),
+            file_name="amplification.json",
+            mime="application/json",
+            key="curves_json",
+            on_click="ignore",
+        )
+    with st.expander("Figures as PNG and SVG"):
+        palette, query = figures.palette(), drawn[0].case.query
+        figures.downloads(
+            "curves",
+            "What an answer keeps as another is repeated",
+            query,
+            partial(charts.curves, drawn, scale, palette),
+        )
+        figures.downloads(
+            "probabilities",
+            "Probabilities of both answers",
+            query,
+            partial(charts.probabilities, drawn, scale, palette),
+        )
+
+
+page()
