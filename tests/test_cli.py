@@ -610,7 +610,8 @@ LONG = (*CAPITAL[:4], "--repeated", "Lyon " * 120, "--repetitions", "0,20")
         ((*CAPITAL, "--model", "unknown"), "There is no model called “unknown”.", 1),
         (
             LONG,
-            "With 20 repetitions the prompt does not fit into the model's context; the most that fits is ",
+            "With 20 repetitions the prompt does not fit into the model's context; the most that "
+            "fits is ",
             1,
         ),
         (("amplify", "é" * 2000, *CAPITAL[2:]), "Shorten the question", 1),

@@ -1,0 +1,414 @@
+"""The page "Amplification" as a person uses it."""
+
+import csv
+import html
+import io
+import json
+import os
+import re
+from pathlib import Path
+from urllib.parse import parse_qs, quote, urlencode, urlparse
+
+import pytest
+from playwright.sync_api import expect
+
+from core import prompts
+from core.charts import amplification as charts
+from core.charts import mechanism as mechanism_charts
+from core.studies.amplification import Case, amplify, to_columns
+from core.studies.cases import EXAMPLES, PAPER, by_band
+from core.studies.mechanism import looking
+from core.uncertainty import attention
+from tests.browser.server import at_rest, go_to, question_of, too_wide
+
+pytestmark = pytest.mark.browser
+
+DOCS = Path(__file__).parents[2] / "docs"
+CURVES, PROBABILITIES = range(2)  # the pictures of the first tab, from the left
+FIRST, KNOWN, MANY = (EXAMPLES[name] for name in ("Half known", "Known", "Many answers"))
+OWN, PUBLISHED, WORLD, WHY = (
+    "Your question",
+    "The paper’s questions",
+    "The embedded world",
+    "The mechanism",
+)
+IMAGE, FORMULA = "![x](http://192.0.2.1/x.png)", '=HYPERLINK("http://192.0.2.1")'
+HOSTILE = Case(
+    f'{IMAGE} <img src=http://192.0.2.1/y.png> $5 and $6 :red[x] "it\'s"',
+    f"<b>right</b> {IMAGE}",
+    f"[wrong](http://192.0.2.1) {IMAGE} $x$",
+)
+
+
+def link(address, **query):
+    return f"{address}/amplification?{urlencode(query, doseq=True)}"
+
+
+def of_case(case):
+    return {"query": case.query, "answer": case.answer, "repeated": case.repeated}
+
+
+def field(page, name):
+    return page.get_by_role("textbox", name=name, exact=True)
+
+
+def enter(page, name, text):
+    field(page, name).fill(text)
+    field(page, name).press("Enter")
+
+
+def shows(page, case):
+    """Wait until the fields hold a case and the first line below the charts is about it."""
+    expect(question_of(page)).to_have_value(case.query)
+    expect(field(page, "Right answer")).to_have_value(case.answer)
+    expect(field(page, "Answer to repeat")).to_have_value(case.repeated)
+    expect(listed(page).first).to_contain_text(f"1. Q: {case.query}  A: {case.answer} (")
+    at_rest(page)
+
+
+def listed(page):
+    """The lines below the charts: one for every curve, with its number."""
+    return page.get_by_test_id("stText").filter(has_text=re.compile(r"^\d\. Q: "))
+
+
+def verdict(page):
+    return page.locator(".st-key-verdict")
+
+
+def pictures(page):
+    return page.get_by_test_id("stVegaLiteChart").filter(visible=True)
+
+
+def drawn(page, number):
+    """Wait for a picture: they come after the script has ended."""
+    expect(pictures(page).nth(number).locator("svg").first).to_be_visible()
+    return pictures(page).nth(number)
+
+
+def ticks(page, number):
+    return drawn(page, number).locator("g.role-axis-label text").all_text_contents()
+
+
+def opened(page, label):
+    page.get_by_test_id("stExpander").filter(has_text=label).locator("summary").click()
+    return page.get_by_test_id("stExpander").filter(has_text=label)
+
+
+def downloaded(page, button, within=None):
+    with page.expect_download() as download:
+        (within or page).get_by_role("button", name=button, exact=True).first.click()
+    return Path(download.value.path()).read_bytes()
+
+
+def choose(page, tab):
+    page.get_by_role("tab", name=tab).click()
+    expect(page.get_by_role("tab", name=tab)).to_have_attribute("aria-selected", "true")
+
+
+def test_type_a_question_and_read_its_curve(address, open_page, embedded):
+    page = open_page(f"{address}/amplification")
+    shows(page, FIRST)
+    case = Case("Who was the first US president?", "George Washington", "Abraham Lincoln")
+    enter(page, "Question", case.query)
+    enter(page, "Right answer", case.answer)
+    enter(page, "Answer to repeat", case.repeated)
+    shows(page, case)
+    found = amplify(case, embedded, range(101))
+    expect(verdict(page)).to_have_text(found.verdict)
+    expect(listed(page).first).to_have_text(f"1. {charts.described(found)}")
+    said = re.compile(f"^{re.escape(charts.curves_alt([found]))}")
+    expect(drawn(page, CURVES)).to_have_attribute("aria-label", said)
+    expect(drawn(page, PROBABILITIES)).to_have_attribute(
+        "aria-label", re.compile(f"^{re.escape(charts.probabilities_alt([found]))}")
+    )
+    expect(drawn(page, CURVES)).to_contain_text("1. Who was the first US president?")
+    expect(drawn(page, CURVES)).to_contain_text(f"3. {MANY.query}")  # those kept beside it
+
+
+def test_the_axis_can_be_linear_or_logarithmic(address, open_page):
+    page = open_page(f"{address}/amplification")
+    shows(page, FIRST)
+    assert {"0", "1", "2", "5", "10", "20", "50", "100"} <= {*ticks(page, CURVES)}
+    page.get_by_role("radio", name="linear").click()
+    page.wait_for_url(re.compile("scale=linear"))
+    at_rest(page)
+    for number in (CURVES, PROBABILITIES):
+        expect(drawn(page, number).get_by_text("40", exact=True)).to_be_visible()
+        assert "2" not in ticks(page, number) and "100" in ticks(page, number)
+
+
+def test_the_exact_prompt_is_one_click_away(address, open_page):
+    page = open_page(f"{address}/amplification")
+    shows(page, FIRST)
+    page.get_by_role("button", name="The exact prompt").click()
+    code = page.get_by_test_id("stCode")
+    expect(code).to_have_text(FIRST.prompt(2), use_inner_text=True)
+    at = page.get_by_role("spinbutton", name="At how many repetitions")
+    at.fill("3")
+    at.press("Enter")
+    three = prompts.iterative(FIRST.query, [FIRST.repeated] * 3)
+    assert three.count(FIRST.repeated) == 3
+    expect(code).to_have_text(three, use_inner_text=True)
+    assert code.inner_text().rstrip("\n") == three
+
+
+def test_everything_can_be_taken_along(address, open_page, embedded):
+    case = Case(f"{FORMULA} what is it?", "me", "you")
+    page = open_page(link(address, **of_case(case), most=3, kept=""))
+    shows(page, case)
+    found = amplify(case, embedded, range(4))
+
+    content = downloaded(page, "Curves (CSV)").decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(content, newline="")))
+    columns = to_columns([found])
+    assert list(rows[0]) == list(columns)
+    assert [int(row["repetitions"]) for row in rows] == [0, 1, 2, 3]
+    for name in ("log_likelihood_answer", "log_likelihood_repeated", "normalised_probability"):
+        assert [float(row[name]) for row in rows] == columns[name]
+    assert {row["query"] for row in rows} == {f"'{case.query}"}  # nothing a spreadsheet would run
+
+    (one,) = json.loads(downloaded(page, "Curves (JSON)"))
+    assert one["query"] == case.query and one["verdict"] == found.verdict
+    assert [p["normalised_probability"] for p in one["curve"]] == columns["normalised_probability"]
+
+    figures = opened(page, "Figures as PNG and SVG")
+    svg = html.unescape(downloaded(page, "SVG", figures).decode())
+    assert svg.startswith("<svg")
+    assert "What an answer keeps as another is repeated" in svg and f"1. {case.query}" in svg
+    assert downloaded(page, "PNG", figures).startswith(b"\x89PNG\r\n\x1a\n")
+
+    table = opened(page, "Every point as a table")
+    expect(table.locator("canvas").first).to_be_visible()
+
+
+def test_a_permalink_shows_the_same_again(address, open_page):
+    page = open_page(f"{address}/amplification")
+    shows(page, FIRST)
+    enter(page, "Question", "What is the capital of Italy?")
+    enter(page, "Right answer", "Rome")
+    enter(page, "Answer to repeat", "“Milan” & [more]")
+    shows(page, Case("What is the capital of Italy?", "Rome", "“Milan” & [more]"))
+    page.get_by_role("button", name="Keep this curve").click()
+    expect(page.get_by_role("button", name="Keep this curve")).to_be_disabled()
+    at_rest(page)
+    page.get_by_role("button", name="Remove").first.click()
+    expect(listed(page)).to_have_count(2)
+    at_rest(page)
+    enter(page, "Right answer", "Naples")
+    expect(listed(page)).to_have_count(3)
+    most = page.get_by_role("spinbutton", name="Repetitions up to")
+    most.fill("20")
+    most.press("Enter")
+    expect(verdict(page)).to_contain_text("20 repetitions")
+    page.get_by_role("radio", name="linear").click()
+    page.wait_for_url(re.compile("scale=linear"))
+    at_rest(page)
+    given = parse_qs(urlparse(page.url).query)
+    assert set(given) == {"query", "answer", "repeated", "most", "scale", "kept"}
+    assert len(given["kept"]) == 2
+    lines, said = listed(page).all_inner_texts(), verdict(page).inner_text()
+
+    again = open_page(page.url)  # as a colleague opens it
+    page.reload()
+    for one in (page, again):
+        expect(verdict(one)).to_have_text(said)
+        expect(listed(one)).to_have_text(lines)
+        expect(one.get_by_role("radio", name="linear")).to_be_checked()
+        at_rest(one)
+        assert parse_qs(urlparse(one.url).query) == given
+
+
+def test_what_stood_there_is_still_there_after_another_page(address, open_page):
+    page = open_page(f"{address}/amplification")
+    shows(page, FIRST)
+    enter(page, "Answer to repeat", "Nobody")
+    expect(verdict(page)).to_contain_text("of the two")
+    expect(listed(page).first).to_contain_text("repeated, Nobody")
+    at_rest(page)
+    go_to(page, "Home")
+    expect(page.get_by_role("heading", name="Can I believe what")).to_be_visible()
+    page.get_by_role("button", name="What does repeating an answer do?").click()
+    shows(page, Case(FIRST.query, FIRST.answer, "Nobody"))
+
+
+def test_the_answers_are_proposed_from_samples(address, open_page):
+    page = open_page(f"{address}/amplification")
+    shows(page, FIRST)
+    enter(page, "Question", "What is the capital of Germany?")
+    expect(listed(page).first).to_contain_text("capital of Germany")
+    at_rest(page)
+    page.get_by_role("button", name="Propose from samples").click()
+    expect(field(page, "Right answer")).to_have_value("Berlin")
+    expect(listed(page).first).to_contain_text("A: Berlin (")
+    assert field(page, "Answer to repeat").input_value() not in ("", "Berlin", FIRST.repeated)
+    page.wait_for_url(re.compile("answer=Berlin"))
+
+
+def test_from_an_inspection_to_its_curve(address, open_page):
+    page = open_page(f"{address}/inspection?q={quote(FIRST.query)}")
+    button = page.get_by_role("button", name="What does repeating an answer do here?")
+    expect(button).to_be_visible()
+    expect(page.get_by_text("Calls and timings")).to_be_visible()
+    at_rest(page)
+    button.click()
+    expect(page.get_by_role("heading", name="What does repeating an answer do?")).to_be_visible()
+    shows(page, FIRST)
+    for query in ("What is the capital of Italy?", FIRST.query):  # what is typed then counts
+        enter(page, "Question", query)
+        shows(page, Case(query, FIRST.answer, FIRST.repeated))
+
+
+def test_the_papers_gallery_and_a_closer_look(address, open_page, embedded):
+    page = open_page(f"{address}/amplification", height=2600)
+    shows(page, FIRST)
+    choose(page, PUBLISHED)
+    page.wait_for_url(re.compile("tab=The"))
+    for title in PAPER:
+        expect(page.get_by_role("heading", name=title)).to_be_visible()
+    expect(page.get_by_role("button", name="Look closer")).to_have_count(12)
+    at_rest(page)
+    expect(pictures(page)).to_have_count(12)
+    every = [published.case for group in PAPER.values() for published in group]
+    for i in (0, 7, 11):
+        found = amplify(every[i], embedded)
+        expect(pictures(page).nth(i)).to_have_attribute("aria-label", charts.curves_alt([found]))
+        drawn(page, i)
+    for i in (1, 5):  # the second is the question that the page opens with
+        page.get_by_role("button", name="Look closer").nth(i).click()
+        shows(page, every[i])
+        expect(page.get_by_role("tab", name=OWN)).to_have_attribute("aria-selected", "true")
+        assert "tab=" not in page.url
+        choose(page, PUBLISHED)
+        expect(page.get_by_role("button", name="Look closer")).to_have_count(12)
+        at_rest(page)
+
+
+def test_the_worlds_gallery_draws_other_questions(address, open_page, embedded):
+    page = open_page(link(address, tab=WORLD, each=3))
+
+    def draw_is(seed):
+        expect(pictures(page)).to_have_count(5)
+        for i, (band, cases) in enumerate(by_band(3, seed).items()):
+            found = [amplify(case, embedded) for case in cases]
+            expect(pictures(page).nth(i)).to_have_attribute(
+                "aria-label", charts.band_alt(band, found)
+            )
+            drawn(page, i)
+
+    draw_is(0)
+    seed = page.get_by_role("spinbutton", name="Draw number")
+    seed.fill("8")
+    seed.press("Enter")
+    page.wait_for_url(re.compile("draw=8"))
+    draw_is(8)
+    page.reload()
+    draw_is(8)
+
+
+def test_the_heads_follow_the_slider(address, open_page, embedded):
+    page = open_page(link(address, tab=WHY), height=1600)
+    heads = drawn(page, 2)
+    for presses, times in ((1, 2), (2, 10)):
+        slider = page.get_by_role("slider", name="Repetitions")
+        for _ in range(presses):
+            slider.press("ArrowRight")
+        page.wait_for_url(re.compile(f"heads_at={times}"))
+        (found,) = looking(KNOWN, embedded, [times])
+        said = mechanism_charts.heads_alt(found, mechanism_charts.ON_QUESTION)
+        expect(heads).to_have_attribute("aria-label", said)
+        expect(page.get_by_text(f"Told “Lyon” {times} times, “Paris” keeps")).to_be_visible()
+    expect(heads.locator("g.mark-rect path")).to_have_count(found.on_question.size)
+
+
+def test_the_papers_three_cases_move_the_idealised_head(address, open_page):
+    page = open_page(link(address, tab=WHY))
+    for name, share in attention.CASES.items():
+        page.get_by_role("button", name=name, exact=True).click()
+        expect(page.get_by_test_id("stSliderThumbValue").first).to_have_text(f"{share:.2f}")
+        found = attention.repeat(attention.idealised(in_span=share), attention.spread(1000))
+        expect(drawn(page, 0)).to_have_attribute("aria-label", mechanism_charts.weights_alt(found))
+        expect(drawn(page, 1)).to_have_attribute("aria-label", mechanism_charts.outputs_alt(found))
+        at_rest(page)
+
+
+def test_cancel_stops_and_nobody_goes_on_unasked(address, open_page):
+    page = open_page(link(address, tab=WORLD, each=50, draw=4242))
+    page.get_by_role("button", name="Cancel").click()
+    said = page.get_by_text("Cancelled. What was computed is kept.")
+    expect(said).to_be_visible()
+    at_rest(page)
+    choose(page, OWN)  # any other interaction
+    shows(page, FIRST)
+    choose(page, WORLD)
+    expect(said).to_be_visible()
+    assert not page.get_by_test_id("stProgress").filter(visible=True).count()
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(said).to_be_visible()
+
+
+def test_bad_input_gets_a_sentence(address, open_page):
+    page = open_page(f"{address}/amplification")
+    shows(page, FIRST)
+    enter(page, "Right answer", FIRST.repeated)
+    expect(page.get_by_text("The two answers are the same.")).to_be_visible()
+    enter(page, "Right answer", "")
+    expect(page.get_by_text("There is no right answer.")).to_be_visible()
+    expect(listed(page)).to_have_count(2)
+    enter(page, "Right answer", FIRST.answer)
+    shows(page, FIRST)
+    expect(page.get_by_text("There is no right answer.")).to_have_count(0)
+
+
+def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):
+    case = Case("What is the capital of Italy?", "Rome", "Milan")
+    page = open_page(link(cold_address, **of_case(case)))
+    shows(page, case)
+    expect(page.get_by_test_id("stTopNavLink")).to_have_count(5)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_hostile_text_stays_text(address, open_page, width):
+    """`open_page` fails the test if anything is fetched from where it points."""
+    other = [f"two\nlines {IMAGE}", f"{IMAGE} <b>kept</b>", "$y$"]
+    page = open_page(
+        link(address, **of_case(HOSTILE), most=5, kept=json.dumps(other)), width=width, height=2000
+    )
+    expect(listed(page)).to_have_count(2)
+    expect(listed(page).first).to_contain_text(f"Q: {HOSTILE.query}  A: {HOSTILE.answer} (")
+    expect(drawn(page, CURVES)).to_contain_text(f"1. {HOSTILE.query[:60]}")
+    page.get_by_role("button", name="The exact prompt").click()
+    expect(page.get_by_test_id("stCode")).to_contain_text(HOSTILE.repeated)
+    page.keyboard.press("Escape")
+    opened(page, "Every point as a table")
+    opened(page, "Figures as PNG and SVG")
+    for number in (CURVES, PROBABILITIES):  # a tooltip is HTML
+        drawn(page, number).locator("g.mark-symbol path").first.hover(force=True)
+        expect(page.locator("#vg-tooltip-element")).to_contain_text("192.0.2.1")
+        assert page.locator("#vg-tooltip-element").locator("img,b,a,script").count() == 0
+    page.get_by_role("button", name="Propose from samples").click()
+    expect(field(page, "Right answer")).not_to_have_value(HOSTILE.answer)
+    at_rest(page)
+    assert page.locator("[src*='192.0.2.1'],[href*='192.0.2.1']").count() == 0
+    assert page.locator("b").filter(has_text="right").count() == 0
+    assert page.locator(".katex").count() == 0
+    assert too_wide(page) <= 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("name", "width", "height"), [("wide", 1280, 1180), ("phone", 390, 844)])
+def test_fits_the_screen(address, open_page, scheme, name, width, height, tmp_path):
+    page = open_page(f"{address}/amplification", width=width, height=height, scheme=scheme)
+    shows(page, FIRST)
+    drawn(page, CURVES)
+    drawn(page, PROBABILITIES)
+    assert too_wide(page) <= 0
+    folder = DOCS if os.environ.get("BELIEVE_SCREENSHOTS") else tmp_path
+    folder.mkdir(exist_ok=True)
+    page.screenshot(path=folder / f"amplification-{name}-{scheme}.png")
+    for tab, last in ((PUBLISHED, 11), (WORLD, 4), (WHY, 5)):
+        choose(page, tab)
+        drawn(page, last)
+        at_rest(page)
+        assert too_wide(page) <= 0
+        page.screenshot(path=tmp_path / f"amplification-{tab}-{name}-{scheme}.png")
