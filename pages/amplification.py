@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.charts import amplification as charts
 from core.charts.amplification import SCALES
+from core.language_models.base import ModelError
 from core.studies import amplification as study
 from core.studies.amplification import Amplification, Case
 from core.studies.recording import InvalidRequestError
@@ -36,18 +37,18 @@ def page() -> None:
         key="tab",
         bind="query-params",
     )
-    with curve:
-        if curve.open:
-            your_question()
-    with published:
-        if published.open:
-            paper()
-    with by_band:
-        if by_band.open:
-            world()
-    with why:
-        if why.open:
-            mechanism()
+    for tab, draw in (
+        (curve, your_question),
+        (published, paper),
+        (by_band, world),
+        (why, mechanism),
+    ):
+        if tab.open:
+            with tab:
+                try:
+                    draw()
+                except ModelError as error:
+                    problem(str(error))
 
 
 # ------------------------------------------------------------------------ your question
@@ -81,9 +82,9 @@ def your_question() -> None:
     found = curves(wanted, asked, times, key="own")
     if found is None:
         return
-    for said in found:
+    for one, said in zip(wanted, found, strict=True):
         if isinstance(said, str):
-            problem(said)
+            problem(f"{one.query} {said}")
     drawn = [one for one in found if isinstance(one, Amplification)]
     if not drawn:
         return
@@ -150,8 +151,9 @@ def listed(drawn: list[Amplification], case: Case | None) -> None:
 
 
 def prompt(drawn: list[Amplification], most: int) -> None:
-    """Show the exact prompt at any number of repetitions."""
+    """Show the exact prompt of the first curve at any number of repetitions."""
     with st.popover("The exact prompt", icon=":material/article:"):
+        st.text(drawn[0].case.query)
         times = st.number_input("At how many repetitions", 0, most, min(2, most), key="prompt_at")
         st.code(drawn[0].case.prompt(times), language=None, wrap_lines=True, height=320)
 
@@ -185,12 +187,13 @@ def details(drawn: list[Amplification], scale: str) -> None:
             query,
             partial(charts.curves, drawn, scale, palette),
         )
-        figures.downloads(
-            "probabilities",
-            "Probabilities of both answers",
-            query,
-            partial(charts.probabilities, drawn, scale, palette),
-        )
+        if any(one.points[0].log_likelihood_answer is not None for one in drawn):
+            figures.downloads(
+                "probabilities",
+                "Probabilities of both answers",
+                query,
+                partial(charts.probabilities, drawn, scale, palette),
+            )
 
 
 page()

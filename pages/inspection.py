@@ -221,9 +221,7 @@ def more(inspection: Inspection) -> None:
 
 def amplified(inspection: Inspection) -> None:
     """Offer to repeat one of its answers, ever more often."""
-    if len(inspection.clusters) > 1 and st.button(
-        "What does repeating an answer do here?", key="amplify", icon=":material/repeat:"
-    ):
+    if st.button("What does repeating an answer do here?", key="amplify", icon=":material/repeat:"):
         try:
             frame.amplify(inspection.query, *propose(inspection))
         except InvalidRequestError as error:

@@ -34,7 +34,9 @@ def initial(log_likelihood: float | None) -> str:
     """Return a probability as the paper's captions write it, from its logarithm in nats."""
     if log_likelihood is None:
         return "unknown"
-    if log_likelihood > math.log(0.9995):
+    if log_likelihood == -math.inf:
+        return "0"
+    if log_likelihood >= math.log(0.9995):
         return "≈ 1.0"
     if log_likelihood >= math.log(0.001):
         return f"{math.exp(log_likelihood):.3f}"
@@ -89,7 +91,7 @@ def curves(found: Sequence[Amplification], scale: str, palette: Palette) -> Char
     if data["lower"].notna().any():
         layers.append(
             base.mark_area(opacity=0.18).encode(
-                y=alt.Y("lower:Q"), y2="upper:Q", color=_colour(found, palette, legend=False)
+                y=alt.Y("lower:Q"), y2="upper:Q", color=_colour(found, palette)
             )
         )
     layers.append(
@@ -100,7 +102,7 @@ def curves(found: Sequence[Amplification], scale: str, palette: Palette) -> Char
     layers.append(
         base.mark_point(filled=True, size=_size(found)).encode(
             y=y,
-            color=_colour(found, palette, legend=False),
+            color=_colour(found, palette),
             tooltip=[
                 alt.Tooltip("query:N"),
                 alt.Tooltip("answer:N"),
@@ -135,7 +137,7 @@ def probabilities(found: Sequence[Amplification], scale: str, palette: Palette) 
             ("answer", a.case.answer, p.log_likelihood_answer),
             ("repeated", a.case.repeated, p.log_likelihood_repeated),
         )
-        if value is not None
+        if value is not None and value > -math.inf
     ]
     data = pd.DataFrame(rows, columns=["query", "which", "text", "t", "log10", "probability"])
     base = alt.Chart(data).encode(
@@ -269,8 +271,9 @@ def band_alt(title: str, found: Sequence[Amplification]) -> str:
     """Say where the median begins and ends."""
     _, median, _ = quartiles(found)
     most = found[0].points[-1].repetitions
+    questions = f"{len(found)} question{'s' if len(found) > 1 else ''}"
     return (
-        f"{title}, {len(found)} questions: the median share of the answer goes from "
+        f"{title}, {questions}: the median share of the answer goes from "
         f"{median[0]:.0%} to {median[-1]:.0%} after {most} repetitions."
     )
 

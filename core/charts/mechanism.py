@@ -160,7 +160,7 @@ def heads(looking: Looking, which: str, palette: Palette) -> Chart:
     numbers = base.mark_text().encode(
         text=alt.Text("attention:Q", format=".0%"),
         color=alt.condition(
-            "datum.attention > 0.55", alt.value(palette.on_high), alt.value(palette.text)
+            "datum.attention > 0.66", alt.value(palette.on_high), alt.value(palette.text)
         ),
     )
     return themed((cells + numbers).properties(height=170), palette)

@@ -52,7 +52,8 @@ def ask() -> Case | None:
         )
     if waiting := st.session_state.get("proposing"):
         _watch(waiting)
-    if said := st.session_state.get("proposed"):
+    about, said = st.session_state.get("proposed", (None, None))
+    if said and about == st.session_state.get("query"):
         problem(said)
     try:
         return Case(*texts)
@@ -103,13 +104,17 @@ def _set(case: Case) -> None:
 def _propose(query: str) -> None:
     st.session_state.pop("proposed", None)
     try:
-        request = Request(query)
-    except InvalidRequestError as error:
-        st.session_state["proposed"] = str(error)
+        job = recordings().ask(Request(query), model("embedded"))
+    except (InvalidRequestError, ModelError) as error:
+        _say(str(error))
         return
-    job = recordings().ask(request, model("embedded"))
     st.session_state["proposing"] = job
     job.wait(QUICK)
+
+
+def _say(sentence: str) -> None:
+    """Say something about a proposal, until another question is typed."""
+    st.session_state["proposed"] = (st.session_state.get("query"), sentence)
 
 
 def _fill_in() -> None:
@@ -121,13 +126,14 @@ def _fill_in() -> None:
     try:
         if job.result is None:
             raise job.error or Cancelled
-        answer, repeated = propose(read(job.result, Reading()))
+        query = job.result.request.query
+        case = Case(query, *propose(read(job.result, Reading())))
     except (InvalidRequestError, ModelError) as error:
-        st.session_state["proposed"] = str(error)
+        _say(str(error))
     except Cancelled:
-        st.session_state["proposed"] = "Cancelled. Nothing was changed."
+        _say("Cancelled. Nothing was changed.")
     else:
-        _set(Case(job.result.request.query, answer, repeated))
+        _set(case)
 
 
 @st.fragment(run_every=0.5)
@@ -146,7 +152,8 @@ def kept() -> list[Case]:
     if KEPT not in st.session_state:
         given = st.query_params.get_all(KEPT)
         st.session_state[KEPT] = [*map(_parse, given)] if given else list(AT_FIRST)
-    found = [case for case in st.session_state[KEPT] if case is not None][:MOST_KEPT]
+    every = dict.fromkeys(case for case in st.session_state[KEPT] if case is not None)
+    found = list(every)[:MOST_KEPT]
     st.session_state[KEPT] = found
     if found == list(AT_FIRST):
         st.query_params.pop(KEPT, None)
@@ -163,8 +170,9 @@ def _parse(text: str) -> Case | None:
     """Read a case out of an address that anybody may have written."""
     try:
         texts = json.loads(text)
-        return Case(*texts) if all(isinstance(t, str) for t in texts) else None
-    except (ValueError, TypeError):
+        ours = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+        return Case(*texts) if ours else None
+    except (ValueError, TypeError, RecursionError):
         return None
 
 

@@ -108,6 +108,12 @@ def curves(
     if len(there) == len(cases):
         return there
     wanted = (tuple(cases), times)
+    last = st.session_state.get(f"job_{key}")
+    if last and last[0] == wanted and last[1].cancelling:  # a second job would undo the cancel
+        if not last[1].done:
+            _watch(last[1], wanted, key)
+            return None
+        st.session_state[f"ended_{key}"] = st.session_state.pop(f"job_{key}")
     ended = st.session_state.get(f"ended_{key}")
     if ended and ended[0] == wanted:  # cancelled or failed: nobody asks again but the person
         problem(_why(ended[1]))
@@ -122,11 +128,12 @@ def curves(
             "This model cannot say how likely a given answer is, so answers are sampled and "
             f"counted: {calls:,} calls."
         )
-        if st.button(f"Ask {calls:d} times", key=f"agree_{key}", type="primary"):
+        if st.button(f"Ask {calls:,d} times", key=f"agree_{key}", type="primary"):
             st.session_state[f"agreed_{key}"] = wanted
             st.rerun()
         return None
     job = _curves().start(missing, model, times)
+    st.session_state[f"job_{key}"] = (wanted, job)
     if job.wait(QUICK) and job.result is not None:
         made = dict(zip(missing, job.result, strict=True))
         return [made[case] if f is None else f for case, f in zip(cases, found, strict=True)]
@@ -140,6 +147,7 @@ def _watch(job: Job[list[Found]], wanted: object, key: str) -> None:
     if job.done:
         if job.error is not None:
             st.session_state[f"ended_{key}"] = (wanted, job)
+            st.session_state.pop(f"job_{key}", None)
         st.rerun()
     st.progress(min(job.share, 1.0), job.stage)
     st.button("Cancel", on_click=job.cancel, key=f"cancel_{key}")

@@ -5,7 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from core.charts import amplification as charts
-from core.studies.amplification import DEFAULT_REPETITIONS, Amplification
+from core.studies.amplification import (
+    DEFAULT_REPETITIONS,
+    FREQUENCY_REPETITIONS,
+    Amplification,
+    percent,
+)
 from core.studies.cases import PAPER, Published, by_band, quartiles
 from core.studies.catalogue import BANDS
 from core.ui import figures, frame
@@ -24,12 +29,9 @@ def paper() -> None:
         "**whoever knows other things turns elsewhere.**"
     )
     every = [published for group in PAPER.values() for published in group]
-    found = curves(
-        [published.case for published in every],
-        model("embedded"),
-        DEFAULT_REPETITIONS,
-        key="paper",
-    )
+    asked = model("embedded")
+    times = DEFAULT_REPETITIONS if asked.capabilities.scores_given_text else FREQUENCY_REPETITIONS
+    found = curves([published.case for published in every], asked, times, key="paper")
     if found is None:
         return
     answered = dict(zip(every, found, strict=True))
@@ -113,7 +115,7 @@ def world() -> None:
                 alt_text=charts.band_alt(name, several),
             )
             _, median, _ = quartiles(several)
-            st.text(f"Median {median[0]:.0%} → {median[-1]:.0%}")
+            st.text(f"Median {percent(median[0])} → {percent(median[-1])}")
     table(drawn)
 
 

@@ -101,7 +101,7 @@ def idealised() -> None:
         + (
             "as soon as there is one."
             if t <= 1
-            else f"at {t:,.0f} repetitions: e to the power of the difference of their logits."
+            else f"at about {t:,.1f} repetitions: e to the power of the difference of their logits."
         )
     )
 

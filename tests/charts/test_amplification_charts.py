@@ -6,6 +6,7 @@ import json
 import math
 import re
 
+import numpy as np
 import pytest
 import vl_convert
 from scipy import stats
@@ -481,3 +482,32 @@ def test_hostile_texts_are_described_as_they_are():
     for found, text in zip(hostile(), HOSTILE, strict=True):
         assert charts.described(found).startswith(f"Q: {text}  A: a {text} (0.720) and, repeated, ")
         assert text in charts.curves_alt([found])
+
+
+# ------------------------------------------------------------------ what went wrong once
+
+
+class Impossible(Turning):
+    """Finds the right answer impossible, whatever it is told."""
+
+    def log_likelihoods(self, prompts, answers):
+        found = super().log_likelihoods(prompts, answers)
+        found[:, 0] = -np.inf
+        return found
+
+
+def test_the_legend_names_every_query_beside_a_band_too():
+    said = texts(drawn(charts.curves([COUNTED, TURNS], "log", LIGHT)))
+    assert {"1. What is the capital of France?", "2. What is the capital of France?"} <= set(said)
+
+
+def test_an_impossible_answer_has_the_probability_zero():
+    found = amplify(FRANCE, Impossible())
+    assert charts.initial(found.points[0].log_likelihood_answer) == "0"
+    assert "Paris (0)" in charts.described(found)
+    rows = rows_of(charts.probabilities([found], "log", LIGHT), "log10")
+    assert rows and all(row["log10"] is not None for row in rows)
+
+
+def test_a_probability_that_rounds_to_one_is_written_so():
+    assert charts.initial(math.log(0.9995)) == "≈ 1.0"

@@ -329,3 +329,14 @@ def test_what_costs_calls_says_how_many_before_it_asks(shown):
     app.button(key="agree_here").click().run()
     until(app, "C? ")
     assert model.calls == 3 * each
+
+
+def test_a_cancel_is_not_undone_by_the_next_interaction(shown, monkeypatch):
+    monkeypatch.setattr(module, "QUICK", 0.01)
+    model = Gated()
+    app = shown(A, B, model=model)
+    assert model.began.wait(LONG)
+    app.button(key="cancel_here").click().run()
+    model.gate.set()
+    until(app, "Cancelled. What was computed is kept.")
+    assert len(model.asked) == 1
