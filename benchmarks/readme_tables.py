@@ -59,12 +59,9 @@ def world(measured: Card) -> str:
 
 def bands(measured: Card) -> str:
     """Return the main table, a row for every band."""
-    told = measured["repetition"]
-    once = told["times"].index(1)
     lines = [
-        "| band (times shown) | questions | right | M.I. | certified | S.E. | sampled mass | share "
-        "of the right answer when another is told 0 → 1 → 100 times |",
-        "| --- | --: | --: | --: | --: | --: | --: | --- |",
+        "| band (times shown) | questions | right | M.I. | certified | S.E. | sampled mass |",
+        "| --- | --: | --: | --: | --: | --: | --: |",
     ]
     for band, times in BANDS.items():
         found = measured["wordings"][Wording.TRAINING.value]["bands"][band.value]
@@ -72,11 +69,9 @@ def bands(measured: Card) -> str:
             f"{measured['wordings'][w.value]['bands'][band.value]['greedy_accuracy']:.2f}"
             for w in Wording
         )
-        share = told["medians"][band.value]
         lines.append(
             f"| {band.value} ({times}) | {found['questions']} | {right} | {found[SCORE]:.3f} | "
-            f"{found[CERTIFIED]:.3f} | {found['semantic_entropy']:.2f} | {found[MASS]:.2f} | "
-            f"{share[0]:.3f} → {share[once]:.3f} → {share[-1]:.3f} |"
+            f"{found[CERTIFIED]:.3f} | {found['semantic_entropy']:.2f} | {found[MASS]:.2f} |"
         )
     return "\n".join(lines)
 

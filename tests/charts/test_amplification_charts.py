@@ -1,14 +1,12 @@
 """An amplification's pictures: valid, the study's numbers, and safe with any text in them."""
 
 import functools
-import html
 import json
 import math
 import re
 
 import numpy as np
 import pytest
-import vl_convert
 from scipy import stats
 
 from core.charts import amplification as charts
@@ -22,6 +20,7 @@ from core.studies.amplification import (
     amplify,
 )
 from core.studies.cases import PAPER, quartiles
+from tests.charts.drawing import drawn, numbers, rows_of, texts
 from tests.turning import Counted, Turning
 
 HOSTILE = [
@@ -75,34 +74,10 @@ def drawings(palette=LIGHT):
     return found
 
 
-def rows_of(chart, column):
-    """The rows of the chart's data that have that column."""
-    data = chart.to_dict()["datasets"]
-    return [row for rows in data.values() for row in rows if column in row]
-
-
 def encodings(chart, channel):
     """That channel of every layer that has it."""
     layers = chart.to_dict()["layer"]
     return [layer["encoding"][channel] for layer in layers if channel in layer["encoding"]]
-
-
-def drawn(chart):
-    """The picture as SVG: what is wrong in an expression shows only here."""
-    return vl_convert.vegalite_to_svg(chart.to_json())
-
-
-def texts(picture):
-    """What stands in the picture."""
-    return [html.unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", picture)]
-
-
-def numbers(value):
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        return [number for part in value for number in numbers(part)]
-    return [value] if isinstance(value, float) else []
 
 
 # --------------------------------------------------------------------------- every chart

@@ -1,14 +1,12 @@
 """A calibration's pictures: valid, exact where it counts, and safe with any heading."""
 
 import functools
-import html
 import json
 import math
 import re
 
 import numpy as np
 import pytest
-import vl_convert
 
 from core.abstention.metrics import Bin, Curve, curve
 from core.charts import calibration as charts
@@ -17,6 +15,7 @@ from core.studies import calibration as study
 from core.studies.calibration import Binned, Target, calibrate
 from core.studies.examples import EXAMPLE_NAME, example_bytes
 from core.uncertainty.scores import SCORES
+from tests.charts.drawing import drawn, numbers, rows_of, texts
 
 INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
 HOSTILE = [
@@ -106,30 +105,6 @@ def alts():
         "sources": charts.sources_alt(SOURCES),
         "sources, none answered": charts.sources_alt([Bin("", 5, 0, 0)]),
     }
-
-
-def rows_of(chart, column):
-    """The rows of the chart's data that have that column."""
-    data = chart.to_dict()["datasets"]
-    return [row for rows in data.values() for row in rows if column in row]
-
-
-def drawn(chart):
-    """The picture as SVG: what is wrong in an expression shows only here."""
-    return vl_convert.vegalite_to_svg(chart.to_json())
-
-
-def texts(picture):
-    """What stands in the picture."""
-    return [html.unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", picture)]
-
-
-def numbers(value):
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        return [number for part in value for number in numbers(part)]
-    return [value] if isinstance(value, float) else []
 
 
 # --------------------------------------------------------------------------- every chart

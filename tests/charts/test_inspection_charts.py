@@ -13,6 +13,7 @@ from core.charts.theme import DARK, LIGHT
 from core.language_models.base import Response
 from core.studies.inspection import growth, run
 from core.studies.recording import Request
+from tests.charts.drawing import numbers, rows_of
 from tests.fakes import QUERY, TableModel, copies, falling, knows
 
 HOSTILE = [
@@ -56,12 +57,6 @@ def drawings(inspection, palette=LIGHT):
     }
 
 
-def rows_of(chart, column):
-    """The rows of the chart's data that have that column."""
-    data = chart.to_dict()["datasets"]
-    return [row for rows in data.values() for row in rows if column in row]
-
-
 def scale_of(chart):
     """The colour scale of a matrix."""
     spec = chart.to_dict()
@@ -71,14 +66,6 @@ def scale_of(chart):
         if "scale" in layer["encoding"].get("color", {})
     )
     return scale
-
-
-def numbers(value):
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        return [number for part in value for number in numbers(part)]
-    return [value] if isinstance(value, float) else []
 
 
 # --------------------------------------------------------------------------- every chart

@@ -1,14 +1,11 @@
 """The mechanism's pictures: the head's numbers, and one scale for all heat maps."""
 
 import functools
-import html
 import json
 import math
-import re
 
 import numpy as np
 import pytest
-import vl_convert
 
 from core.charts import export
 from core.charts import mechanism as charts
@@ -17,6 +14,7 @@ from core.charts.theme import DARK, LIGHT
 from core.studies.cases import EXAMPLES
 from core.studies.mechanism import Looking, looking
 from core.uncertainty import attention
+from tests.charts.drawing import drawn, numbers, rows_of, texts
 
 HEADS = {
     "by hand": Looking(
@@ -52,30 +50,6 @@ def drawings(palette=LIGHT):
             for which in (ON_QUESTION, ON_TOLD)
         },
     }
-
-
-def rows_of(chart, column):
-    """The rows of the chart's data that have that column."""
-    data = chart.to_dict()["datasets"]
-    return [row for rows in data.values() for row in rows if column in row]
-
-
-def drawn(chart):
-    """The picture as SVG: what is wrong in an expression shows only here."""
-    return vl_convert.vegalite_to_svg(chart.to_json())
-
-
-def texts(picture):
-    """What stands in the picture."""
-    return [html.unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", picture)]
-
-
-def numbers(value):
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        return [number for part in value for number in numbers(part)]
-    return [value] if isinstance(value, float) else []
 
 
 # --------------------------------------------------------------------------- every chart

@@ -11,6 +11,7 @@ from core.charts.theme import DARK, LIGHT
 from core.studies.inspection import run
 from core.studies.recording import Request
 from core.studies.tour import CONTRADICTED, MEASURES, SHORT, Doubted, Turned
+from tests.charts.drawing import numbers, rows_of
 from tests.fakes import QUERY, TableModel, falling, knows
 
 HOSTILE = ["<script>alert(1)</script>", "![](http://x.example/leak.png)", "two\nlines", ""]
@@ -48,20 +49,6 @@ def drawings(palette=LIGHT):
             for measure in MEASURES
         },
     }
-
-
-def rows_of(chart, column):
-    """The rows of the chart's data that have that column."""
-    data = chart.to_dict()["datasets"]
-    return [row for rows in data.values() for row in rows if column in row]
-
-
-def numbers(value):
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        return [number for part in value for number in numbers(part)]
-    return [value] if isinstance(value, float) else []
 
 
 # --------------------------------------------------------------------------- every chart
