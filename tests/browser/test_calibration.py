@@ -189,6 +189,10 @@ def test_moving_the_threshold_reruns_its_own_part_only(address, open_page):
     page.goto(f"{address}/calibration")
     at_rest(page)
     with_the_example(page)
+    # The scores are compared in a job behind a tab; its end reruns the page once more.
+    page.get_by_role("tab", name="Comparison with intervals").click()
+    expect(page.get_by_text("Paired bootstrap, 2,000 resamples")).to_be_visible()
+    at_rest(page)
     assert "FINISHED_SUCCESSFULLY" in runs
     runs.clear()
     slider = page.get_by_role("slider")
