@@ -5,6 +5,8 @@ import os
 # The matrices here are small. On a busy machine the threads of NumPy's matrix library wait
 # for each other in busy loops, and the same tests take twenty times as long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# No test may write into the database of whoever runs it.
+os.environ["BELIEVE_DATABASE_URL"] = "sqlite://"
 
 import pytest
 from hypothesis import settings

@@ -1,0 +1,16 @@
+"""The database: what was asked of models and what came out of it, kept beyond one session.
+
+SQLite in the folder that this system gives a program's data, or any database that
+``BELIEVE_DATABASE_URL`` names (PostgreSQL included). This floor keeps text and knows nothing
+of what it means: payloads are JSON that floors above write and read. From the bottom up:
+
+``errors``      what can go wrong, each in one sentence
+``texts``       what a database cannot hold, and what a search compares
+``schema``      the tables as they are now
+``migrations``  how every older database becomes that
+``files``       the SQLite file: made, examined, set aside when it is damaged
+``claims``      who is asking for what right now
+``database``    opening, and the two ways in: `Database.read` and `Database.write`
+``calls``       the call cache: every successful call to a model, kept before it is used
+``results``     finished inspections, amplifications and policies: saved, found, opened
+"""

@@ -1,0 +1,210 @@
+"""The call cache: every successful call to a model, kept before it is used.
+
+A call costs money and time, and asked again it may be answered differently. What is here is
+never changed: the first answer to a key stays the answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from dataclasses import astuple, dataclass
+from typing import Final
+
+from sqlalchemy import Connection, delete, func, select
+
+from core.store import schema, texts
+from core.store.database import Database
+
+# Older SQLite takes 999 variables in one statement.
+CHUNK: Final = 900
+LONGEST_NAME: Final = 200  # of a model, where it is counted; a key has all of it
+
+
+@dataclass(frozen=True)
+class CallKey:
+    """All that the answer to a call depends on.
+
+    Attributes
+    ----------
+    kind : str
+        What was asked for: a sample, a likelihood, the next token.
+    model, revision : str
+        Which model, and all else about it that changes answers.
+    prompt : str
+        The exact text.
+    answer : str
+        The text that was scored, where one was.
+    temperature : float
+        Finite.
+    seed, index : int
+        Which random answer.
+    """
+
+    kind: str
+    model: str
+    revision: str
+    prompt: str
+    answer: str = ""
+    temperature: float = 1.0
+    seed: int = 0
+    index: int = 0
+
+    def __post_init__(self) -> None:
+        """Make equal keys the same: 1 and 1.0, -0.0 and 0.0, a number of NumPy's.
+
+        Raises
+        ------
+        ValueError
+            When the temperature is not finite.
+        """
+        object.__setattr__(self, "temperature", float(self.temperature) + 0.0)
+        object.__setattr__(self, "seed", int(self.seed))
+        object.__setattr__(self, "index", int(self.index))
+        if not math.isfinite(self.temperature):
+            raise ValueError(f"temperature must be finite, not {self.temperature}")
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over all fields, as hexadecimal digits.
+
+        JSON says where a field ends, and writes a number so that it is read back exactly.
+        """
+        return hashlib.sha256(json.dumps(astuple(self)).encode("ascii")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call that was answered.
+
+    Attributes
+    ----------
+    key : CallKey
+        What was asked.
+    payload : str
+        The answer, as JSON text.
+    prompt_tokens, response_tokens : int
+        What it used, as the service counts; 0 where it does not say.
+    """
+
+    key: CallKey
+    payload: str
+    prompt_tokens: int = 0
+    response_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What the kept calls of one kind to one model amount to."""
+
+    model: str
+    kind: str
+    calls: int
+    prompt_tokens: int
+    response_tokens: int
+
+
+class Calls:
+    """The call cache of a database. Every method raises `StoreError` when that fails."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, key: CallKey) -> str | None:
+        """Return the payload kept for `key`; None when that call was never made."""
+        return self.get_many([key]).get(key)
+
+    def get_many(self, keys: Iterable[CallKey]) -> dict[CallKey, str]:
+        """Return the payloads of those of `keys` that are kept, in the order of `keys`."""
+        with self._database.read() as connection:
+            return _kept(connection, {key: key.digest for key in keys})
+
+    def put(
+        self, key: CallKey, payload: str, *, prompt_tokens: int = 0, response_tokens: int = 0
+    ) -> str:
+        """Keep one call; see `put_many`. Return the payload that is kept for `key`."""
+        return self.put_many([Call(key, payload, prompt_tokens, response_tokens)])[key]
+
+    def put_many(self, calls: Iterable[Call]) -> dict[CallKey, str]:
+        """Keep calls, all or none; they are safe when this returns.
+
+        Returns
+        -------
+        dict of CallKey to str
+            What is kept now: for a key that was kept before, the earlier payload.
+
+        Raises
+        ------
+        StoreError
+            Also when a payload is not text that a database can hold.
+        """
+        digests: dict[CallKey, str] = {}
+        rows: dict[str, dict[str, str | int]] = {}
+        for call in calls:
+            digest = digests.setdefault(call.key, call.key.digest)
+            rows.setdefault(
+                digest,
+                {
+                    "digest": digest,
+                    "kind": texts.storable(call.key.kind),
+                    "model": texts.storable(call.key.model)[:LONGEST_NAME],
+                    "created_at": schema.now(),
+                    "prompt_tokens": int(call.prompt_tokens),
+                    "response_tokens": int(call.response_tokens),
+                    "payload": texts.checked(call.payload),
+                },
+            )
+        if not rows:
+            return {}
+        with self._database.write() as connection:
+            # In one order, so that no two writers of the same keys wait for each other.
+            statement = self._database.insert_new(schema.calls)
+            connection.execute(statement, [rows[digest] for digest in sorted(rows)])
+            return _kept(connection, digests)
+
+    def claimed(self, keys: Iterable[CallKey]) -> AbstractContextManager[None]:
+        """Keep all others of this process from asking for these until the end of the block.
+
+        It waits for whoever is asking already. Claim no more inside of it.
+        """
+        return self._database.claims.held(keys)
+
+    def count(self) -> int:
+        """Return how many calls are kept."""
+        with self._database.read() as connection:
+            return connection.execute(select(func.count()).select_from(schema.calls)).scalar_one()
+
+    def usage(self) -> list[Usage]:
+        """Return what is kept for every model and kind, in alphabetical order."""
+        table = schema.calls.c
+        statement = select(
+            table.model,
+            table.kind,
+            func.count(),
+            func.sum(table.prompt_tokens),
+            func.sum(table.response_tokens),
+        ).group_by(table.model, table.kind)
+        with self._database.read() as connection:
+            rows = connection.execute(statement).all()
+        # PostgreSQL adds up to decimals, and sorts by the rules of its language.
+        found = [Usage(model, kind, *map(int, numbers)) for model, kind, *numbers in rows]
+        return sorted(found, key=lambda usage: (usage.model, usage.kind))
+
+    def delete_all(self) -> int:
+        """Forget every call; return how many there were."""
+        with self._database.write() as connection:
+            return connection.execute(delete(schema.calls)).rowcount
+
+
+def _kept(connection: Connection, digests: dict[CallKey, str]) -> dict[CallKey, str]:
+    """Return what is kept for keys, given with their digests."""
+    payloads: dict[str, str] = {}
+    table, wanted = schema.calls.c, iter(digests.values())
+    while chunk := list(itertools.islice(wanted, CHUNK)):
+        statement = select(table.digest, table.payload).where(table.digest.in_(chunk))
+        payloads.update(row._tuple() for row in connection.execute(statement))
+    return {key: payloads[digest] for key, digest in digests.items() if digest in payloads}

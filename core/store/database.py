@@ -1,0 +1,272 @@
+"""Opening the database, and the two ways in: `Database.read` and `Database.write`."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+import platformdirs
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.pool import StaticPool
+
+from core.store import files, migrations
+from core.store.claims import Claims
+from core.store.errors import BUSY_SECONDS, StoreError, sentence
+
+VARIABLE: Final = "BELIEVE_DATABASE_URL"
+FILE_NAME: Final = "believe.db"
+CONNECT_SECONDS: Final = 10
+
+_DRIVERS: Final = {
+    "sqlite": "sqlite",
+    "sqlite+pysqlite": "sqlite",
+    "postgres": "postgresql+psycopg",
+    "postgresql": "postgresql+psycopg",
+    "postgresql+psycopg": "postgresql+psycopg",
+}
+_EXAMPLES: Final = "sqlite:////folder/believe.db or postgresql://user:password@host/name"
+_SHOWN: Final = ("host", "port", "dbname")  # a query can hold secrets, these do not
+_LOCKED_AT_ONCE: Final = "believe_locked_at_once"
+
+
+class Database:
+    """An open database with all tables of this version; made by `open_database`.
+
+    Attributes
+    ----------
+    engine : sqlalchemy.Engine
+        Whoever goes past `read` and `write` handles driver errors without help.
+    address : str
+        Where it is, for people: a path or a URL, never with a password.
+    notice : str or None
+        A sentence for the person when a damaged file was set aside on opening.
+    claims : Claims
+        Which calls somebody in this process is asking a model for.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        address: str,
+        *,
+        notice: str | None = None,
+        secrets: tuple[str, ...] = (),
+    ) -> None:
+        self.engine, self.address, self.notice = engine, address, notice
+        self.claims = Claims()
+        self._secrets = secrets
+        # SQLite has one writer at a time, and in memory one connection for all threads. They
+        # wait in line here: SQLite itself would let them sleep and try again.
+        one_connection = isinstance(engine.pool, StaticPool)
+        lock: AbstractContextManager[Any] = threading.RLock()
+        self._writing = lock if engine.dialect.name == "sqlite" else nullcontext()
+        self._reading = lock if one_connection else nullcontext()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Open a transaction that only reads.
+
+        Raises
+        ------
+        StoreError
+            When the database fails, here or in the body.
+        """
+        with self._explained(), self._reading, self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Open a transaction that writes: all of it is kept at the end, or nothing.
+
+        Raises
+        ------
+        StoreError
+            When the database fails, here or in the body.
+        """
+        with self._explained(), self._writing, self.engine.connect() as connection:
+            connection.execution_options(**{_LOCKED_AT_ONCE: True})
+            with connection.begin():
+                yield connection
+
+    def insert_new(self, table: Table) -> sqlite.Insert | postgresql.Insert:
+        """Return an insert that leaves alone what is there already."""
+        insert = sqlite.insert if self.engine.dialect.name == "sqlite" else postgresql.insert
+        return insert(table).on_conflict_do_nothing()
+
+    def close(self) -> None:
+        """Close every connection; what is in memory only is gone then."""
+        self.engine.dispose()
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Database({self.address!r})"
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (DBAPIError, PoolTimeoutError, sqlite3.Error) as error:
+            # No cause: drivers repeat what they were given, passwords and prompts too.
+            raise StoreError(sentence(error, self.address, self._secrets)) from None
+
+
+def default_path() -> Path:
+    """Return the file that is used when nobody names another database."""
+    return Path(platformdirs.user_data_dir("believe", appauthor=False)) / FILE_NAME
+
+
+def open_database(url: str | None = None) -> Database:
+    """Open a database and bring it to this version; make it where there is none.
+
+    A damaged SQLite file is set aside and a new one begun: see `Database.notice`.
+
+    Parameters
+    ----------
+    url : str, optional
+        ``sqlite:////folder/believe.db``, ``postgresql://user:password@host/name``, or
+        ``sqlite://`` for one in memory, which all threads share and `Database.close` ends. By
+        default what ``BELIEVE_DATABASE_URL`` says, or else `default_path`.
+
+    Raises
+    ------
+    StoreError
+        When it cannot be opened, or was written by a newer version (it is not altered then).
+    """
+    named = url or os.environ.get(VARIABLE, "").strip()
+    parsed = _parse(named) if named else URL.create("sqlite", database=str(default_path()))
+    opened = _open_sqlite if parsed.drivername == "sqlite" else _open_postgresql
+    database = opened(parsed)
+    try:
+        migrations.migrate(database.write, database.address)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _parse(named: str) -> URL:
+    """Return a URL with the driver we use; no sentence repeats the text, which has a password."""
+    try:
+        url = make_url(named)
+    except (ArgumentError, ValueError):
+        raise StoreError(
+            f"The address of the database is not a URL: set {VARIABLE} to one like {_EXAMPLES}."
+        ) from None
+    if url.drivername not in _DRIVERS:
+        raise StoreError(
+            f"A database of the kind “{url.drivername}” is not known here: set {VARIABLE} to a "
+            f"URL like {_EXAMPLES}."
+        )
+    url = url.set(drivername=_DRIVERS[url.drivername])
+    if url.drivername == "sqlite" and (
+        url.host or url.username or url.query or (url.database or "").startswith("file:")
+    ):
+        raise StoreError(
+            f"The address of an SQLite database is only its path: set {VARIABLE} to one like "
+            "sqlite:////folder/believe.db, with four slashes before a folder."
+        )
+    if url.drivername != "sqlite" and "@" in f"{url.host}{url.database}":
+        raise StoreError(
+            "The user or the password of the database has a sign that must be escaped: write "
+            f"@ as %40, / as %2F and : as %3A in {VARIABLE}."
+        )
+    return url
+
+
+# ------------------------------------------------------------------------------- SQLite
+
+
+def _open_sqlite(url: URL) -> Database:
+    if url.database in (None, "", ":memory:"):
+        options: dict[str, Any] = {"poolclass": StaticPool}
+        address, notice = "in memory", None
+    else:
+        path = _real_path(str(url.database))
+        notice = files.prepare(path, len(migrations.MIGRATIONS))
+        url, address, options = url.set(database=str(path)), str(path), {}
+    engine = create_engine(
+        url,
+        hide_parameters=True,
+        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
+        **options,
+    )
+    event.listen(engine, "connect", _configure)
+    event.listen(engine, "begin", _begin)
+    return Database(engine, address, notice=notice)
+
+
+def _real_path(text: str) -> Path:
+    try:
+        return Path(text).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, no home, a NUL
+        raise StoreError(sentence(OSError(str(error)), text)) from None
+
+
+def _configure(connection: DBAPIConnection, record: object) -> None:
+    """Settings that SQLite forgets with every connection."""
+    connection.isolation_level = None  # Python's driver begins nothing by itself: `_begin` does
+    cursor = connection.cursor()
+    for setting in (
+        "foreign_keys = ON",
+        "synchronous = NORMAL",  # in a write-ahead log, safe whenever a process dies
+    ):
+        cursor.execute(f"PRAGMA {setting}")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    # A reader that starts to write would fail at once when another writer was faster.
+    immediately = connection.get_execution_options().get(_LOCKED_AT_ONCE, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediately else "BEGIN")
+
+
+# --------------------------------------------------------------------------- PostgreSQL
+
+
+def _open_postgresql(url: URL) -> Database:
+    # A query may say password= and sslpassword=, which SQLAlchemy would show.
+    hidden = {name: url.query[name] for name in url.query if "pass" in name.lower()}
+    url = url.difference_update_query(hidden)
+    shown = url.difference_update_query([name for name in url.query if name not in _SHOWN])
+    address = shown.set(drivername="postgresql").render_as_string(hide_password=True)
+    secrets = [url.password, *(v for value in hidden.values() for v in _each(value))]
+    try:
+        engine = create_engine(
+            url,
+            hide_parameters=True,
+            pool_pre_ping=True,  # a server that was started anew is no error
+            connect_args={
+                **({} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_SECONDS}),
+                **{name: _each(value)[-1] for name, value in hidden.items()},
+            },
+        )
+    except ImportError:
+        raise StoreError(
+            "PostgreSQL needs its driver: install it with pip install 'psycopg[binary]', or "
+            f"unset {VARIABLE}."
+        ) from None
+    return Database(engine, address, secrets=tuple(s for s in secrets if s))
+
+
+def _each(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value

@@ -1,0 +1,84 @@
+"""What can go wrong with a database, each in one sentence that says how to mend it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+
+from sqlalchemy.exc import DBAPIError
+
+BUSY_SECONDS = 30  # how long a writer waits for another one
+LONGEST_WORDS = 200
+
+_ELSEWHERE = "or name another place in BELIEVE_DATABASE_URL"
+# The low byte of an SQLite error code is its kind; the rest are details of it.
+DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_NOT_ALLOWED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN}
+_LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+class StoreError(Exception):
+    """Something a person can act on went wrong with the database; the message says what."""
+
+
+class UnknownResultError(StoreError):
+    """No result is kept under that id."""
+
+
+def sqlite_kind(error: BaseException | None) -> int | None:
+    """Return the kind of an SQLite error, such as `sqlite3.SQLITE_BUSY`; None for others."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+def newer(address: str, version: int, newest: int) -> str:
+    """Return the sentence about a database that a newer version wrote."""
+    return (
+        f"The database {address} was written by a newer Believe (schema {version}, known here: "
+        f"{newest}) and was left as it is. Update Believe, {_ELSEWHERE}."
+    )
+
+
+def sentence(error: BaseException, address: str, secrets: Iterable[str] = ()) -> str:
+    """Return what went wrong with the database at `address`, in words for a person.
+
+    Parameters
+    ----------
+    error : BaseException
+        From a driver, from SQLAlchemy, or from the system.
+    address : str
+        Where the database is, without a password.
+    secrets : iterable of str
+        What must not show, should the driver repeat it.
+    """
+    origin = error.orig if isinstance(error, DBAPIError) else error
+    words = " ".join(str(origin).split())
+    for secret in secrets:
+        words = words.replace(secret, "***")
+    words = words.rstrip(".")
+    if len(words) > LONGEST_WORDS:
+        words = f"{words[:LONGEST_WORDS]} …"
+    kind, state = sqlite_kind(origin), getattr(origin, "sqlstate", None)
+    if kind == sqlite3.SQLITE_FULL or state == "53100":
+        return f"The disk that holds the database {address} is full: make room and try again."
+    if kind in _NOT_ALLOWED or state in ("42501", "25006") or isinstance(origin, OSError):
+        return (
+            f"The database {address} cannot be written ({words}): allow it for this user, "
+            f"{_ELSEWHERE}."
+        )
+    if kind in _LOCKED:
+        return (
+            f"Another program has locked the database {address} for {BUSY_SECONDS} seconds: "
+            "close that program, or try again."
+        )
+    if kind in DAMAGED:
+        return (
+            f"The database {address} is damaged ({words}): close every Believe, move the file "
+            "away and start again."
+        )
+    if kind is None and (state is None or state.startswith(("08", "57P"))):
+        return (
+            f"The database {address} could not be reached ({words}): check that it is running "
+            "and that BELIEVE_DATABASE_URL names it rightly."
+        )
+    return f"The database {address} could not do what it was asked ({words}): try again."

@@ -1,0 +1,107 @@
+"""Numbered migrations: how a database of every older version becomes one of this version.
+
+A migration that has been released is never changed; the next change is the next one. Each
+is written out as the statements it runs, because `schema` describes the present only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Final
+
+from sqlalchemy import Connection, func, insert, inspect, select, text
+
+from core.store import schema
+from core.store.errors import StoreError, newer
+
+Migration = Callable[[Connection], None]
+
+# Any number will do, as long as no other program on the same PostgreSQL locks by it.
+_LOCK = 0x62656C69657665
+
+
+def _calls_and_results(connection: Connection) -> None:
+    postgresql = connection.dialect.name == "postgresql"
+    counter = (
+        "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+        if postgresql
+        else "INTEGER PRIMARY KEY AUTOINCREMENT"
+    )
+    for statement in (
+        """CREATE TABLE calls (
+            digest TEXT NOT NULL PRIMARY KEY,
+            kind TEXT NOT NULL,
+            model TEXT NOT NULL,
+            created_at TEXT NOT NULL,
+            prompt_tokens BIGINT NOT NULL,
+            response_tokens BIGINT NOT NULL,
+            payload TEXT NOT NULL
+        )""",
+        "CREATE INDEX calls_usage ON calls (model, kind, prompt_tokens, response_tokens)",
+        f"""CREATE TABLE results (
+            number {counter},
+            id TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            title TEXT NOT NULL,
+            query TEXT NOT NULL,
+            model TEXT NOT NULL,
+            created_at TEXT NOT NULL,
+            search TEXT NOT NULL,
+            digest TEXT NOT NULL,
+            payload TEXT NOT NULL
+        )""",
+        "CREATE UNIQUE INDEX results_id ON results (id)",
+        "CREATE UNIQUE INDEX results_content ON results (kind, digest)",
+        "CREATE INDEX results_kind ON results (kind, number)",
+    ):
+        connection.execute(text(statement))
+
+
+# The first brings an empty database to version 1, the second that to version 2, and so on.
+MIGRATIONS: Final[tuple[Migration, ...]] = (_calls_and_results,)
+
+
+def migrate(write: Callable[[], AbstractContextManager[Connection]], address: str) -> None:
+    """Run the migrations that a database has not seen yet, each in one transaction.
+
+    Processes that start at once wait for each other here, and every migration runs once.
+
+    Parameters
+    ----------
+    write : callable
+        Opens a transaction that no other writer is in, such as `Database.write`.
+    address : str
+        Where the database is, without a password.
+
+    Raises
+    ------
+    StoreError
+        When the database was written by a newer version; it is not altered.
+    """
+    while True:
+        with write() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+            version = _version(connection)
+            if version > len(MIGRATIONS):
+                raise StoreError(newer(address, version, len(MIGRATIONS)))
+            if version == len(MIGRATIONS):
+                return
+            if version == 0:
+                connection.execute(
+                    text(
+                        "CREATE TABLE IF NOT EXISTS schema_version "
+                        "(version INTEGER NOT NULL PRIMARY KEY, applied_at TEXT NOT NULL)"
+                    )
+                )
+            MIGRATIONS[version](connection)
+            row = {"version": version + 1, "applied_at": schema.now()}
+            connection.execute(insert(schema.schema_version).values(row))
+
+
+def _version(connection: Connection) -> int:
+    """Return how many migrations a database has seen."""
+    if not inspect(connection).has_table(schema.schema_version.name):
+        return 0
+    return connection.execute(select(func.max(schema.schema_version.c.version))).scalar() or 0

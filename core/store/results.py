@@ -1,0 +1,269 @@
+"""Saved results: inspections, amplifications and policies, found again by their words."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Row, delete, func, select, update
+
+from core.store import schema, texts
+from core.store.database import Database
+from core.store.errors import StoreError, UnknownResultError
+
+KINDS: Final = ("inspection", "amplification", "policy")
+LONGEST_TITLE: Final = 200
+LONGEST_SEARCH: Final = 1000
+
+_ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a list shows of a saved result.
+
+    Attributes
+    ----------
+    id : str
+        Unguessable: whoever knows it was told.
+    kind : str
+        One of `KINDS`.
+    title, query, model : str
+        Text of people and models.
+    created_at : datetime
+        When it was saved, UTC.
+    """
+
+    id: str
+    kind: str
+    title: str
+    query: str
+    model: str
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Result(Summary):
+    """A saved result with its payload, exactly as it was saved."""
+
+    payload: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """One page of a search: some results, and how many there are in all."""
+
+    results: tuple[Summary, ...]
+    total: int
+
+
+_SUMMARY: Final = [schema.results.c[name] for name in Summary.__dataclass_fields__]
+
+
+class Results:
+    """The saved results of a database. Every method raises `StoreError` when that fails."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def save(
+        self,
+        kind: str,
+        title: str,
+        query: str,
+        model: str,
+        payload: str,
+        *,
+        id: str | None = None,
+    ) -> str:
+        """Keep a result and return its id.
+
+        The same payload of the same kind is kept once: saving it again changes nothing and
+        returns the first id, whatever the other arguments say.
+
+        Parameters
+        ----------
+        kind : str
+            One of `KINDS`.
+        title : str
+            Cut to `LONGEST_TITLE` characters; where it is empty, the query stands for it.
+        query, model : str
+            What was asked, and whom.
+        payload : str
+            JSON text; megabytes are welcome.
+        id : str, optional
+            An id that has been told already: 16 to 64 letters, digits, ``-`` and ``_``.
+
+        Raises
+        ------
+        ValueError
+            For another kind, or an id of another form.
+        StoreError
+            Also when another result has the id, or the payload is not text that a database
+            can hold.
+        """
+        _check_kind(kind)
+        if id is not None and not _ID.fullmatch(id):
+            raise ValueError("an id has 16 to 64 letters, digits, - and _")
+        query, model = texts.storable(query), texts.storable(model)
+        title = _one_line(title) or _one_line(query) or kind.capitalize()
+        if len(title) > LONGEST_TITLE:
+            title = f"{title[: LONGEST_TITLE - 1].rstrip()}…"
+        payload = texts.checked(payload)
+        row = {
+            "id": id or secrets.token_urlsafe(16),
+            "kind": kind,
+            "title": title,
+            "query": query,
+            "model": model,
+            "created_at": schema.now(),
+            "search": _searched(title, query, model, kind),
+            "digest": hashlib.sha256(payload.encode()).hexdigest(),
+            "payload": payload,
+        }
+        return self._insert(row)
+
+    def _insert(self, row: dict[str, str]) -> str:
+        table = schema.results.c
+        same = select(table.id).where(table.kind == row["kind"], table.digest == row["digest"])
+        for _ in range(3):  # a result that was in the way may be deleted by now
+            with self._database.write() as connection:
+                connection.execute(self._database.insert_new(schema.results).values(row))
+                kept = connection.execute(same).scalar()
+                if kept is not None:
+                    return str(kept)
+        raise StoreError(
+            "Another result is kept under this address: save this one without naming an id."
+        )
+
+    def open(self, id: str) -> Result:
+        """Return a result with its payload.
+
+        Raises
+        ------
+        UnknownResultError
+            When there is none.
+        """
+        table = schema.results.c
+        statement = select(*_SUMMARY, table.payload).where(table.id == texts.storable(id))
+        with self._database.read() as connection:
+            row = connection.execute(statement).one_or_none()
+        if row is None:
+            raise _unknown()
+        return Result(**_fields(row))
+
+    def search(
+        self, text: str = "", kind: str | None = None, *, limit: int = 20, offset: int = 0
+    ) -> Found:
+        """Return results that have all words of `text`, newest first, without payloads.
+
+        A word may stand anywhere in title, query, model or kind, inside other words too, in
+        upper or lower case.
+
+        Parameters
+        ----------
+        text : str
+            At most `LONGEST_SEARCH` characters; nothing finds everything.
+        kind : str, optional
+            One of `KINDS`: only those.
+        limit, offset : int
+            How many, after how many; not negative.
+
+        Raises
+        ------
+        ValueError
+            For another kind, or numbers that are out of range.
+        StoreError
+            Also when the text is too long.
+        """
+        if not 0 <= limit < 2**31 or not 0 <= offset < 2**63:
+            raise ValueError("limit and offset must not be negative, nor enormous")
+        if len(text) > LONGEST_SEARCH:
+            raise StoreError(
+                f"This is too much to search for: give at most {LONGEST_SEARCH:,} characters."
+            )
+        table = schema.results.c
+        conditions: list[ColumnElement[bool]] = [
+            table.search.contains(word, autoescape=True)
+            for word in dict.fromkeys(texts.folded(text).split())
+        ]
+        if kind is not None:
+            _check_kind(kind)
+            conditions.append(table.kind == kind)
+        number = select(func.count()).select_from(schema.results).where(*conditions)
+        page = select(*_SUMMARY).where(*conditions)
+        page = page.order_by(table.number.desc()).limit(limit).offset(offset)
+        with self._database.read() as connection:
+            total = connection.execute(number).scalar_one()
+            rows = connection.execute(page).all()
+        return Found(tuple(Summary(**_fields(row)) for row in rows), total)
+
+    def rename(self, id: str, title: str) -> None:
+        """Give a result another title.
+
+        Raises
+        ------
+        UnknownResultError
+            When there is no such result.
+        StoreError
+            Also when the title is empty or longer than `LONGEST_TITLE` characters.
+        """
+        title = _one_line(title)
+        if not title or len(title) > LONGEST_TITLE:
+            raise StoreError(
+                f"A title has 1 to {LONGEST_TITLE} characters, this one {len(title)}: change it."
+            )
+        table = schema.results.c
+        with self._database.write() as connection:
+            chosen = table.id == texts.storable(id)
+            row = connection.execute(
+                select(table.query, table.model, table.kind).where(chosen)
+            ).one_or_none()
+            if row is None:
+                raise _unknown()
+            search = _searched(title, *row)
+            connection.execute(
+                update(schema.results).where(chosen).values(title=title, search=search)
+            )
+
+    def delete(self, id: str) -> None:
+        """Forget a result.
+
+        Raises
+        ------
+        UnknownResultError
+            When there is none.
+        """
+        statement = delete(schema.results).where(schema.results.c.id == texts.storable(id))
+        with self._database.write() as connection:
+            if connection.execute(statement).rowcount == 0:
+                raise _unknown()
+
+
+def _fields(row: Row[Any]) -> dict[str, Any]:
+    return {**row._mapping, "created_at": datetime.fromisoformat(row.created_at)}
+
+
+def _check_kind(kind: str) -> None:
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+
+
+def _unknown() -> UnknownResultError:
+    return UnknownResultError(
+        "This result is not kept here: it was deleted, or saved in another database. Look for "
+        "it in the list of results."
+    )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(texts.storable(text).split())
+
+
+def _searched(*parts: str) -> str:
+    """Return what a search looks at; between two parts stands what no searched word has."""
+    return texts.folded("\n".join(parts))

@@ -1,0 +1,52 @@
+"""The tables as the newest migration leaves them. Times are UTC in ISO 8601, as text."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import BigInteger, Column, Index, Integer, MetaData, Table, Text
+
+metadata = MetaData()
+
+schema_version = Table(
+    "schema_version",
+    metadata,
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("applied_at", Text, nullable=False),
+)
+
+calls = Table(
+    "calls",
+    metadata,
+    Column("digest", Text, primary_key=True),  # of the whole key
+    Column("kind", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("prompt_tokens", BigInteger, nullable=False),
+    Column("response_tokens", BigInteger, nullable=False),
+    Column("payload", Text, nullable=False),
+    Index("calls_usage", "model", "kind", "prompt_tokens", "response_tokens"),
+)
+
+results = Table(
+    "results",
+    metadata,
+    Column("number", BigInteger, primary_key=True),  # counts up: clocks can go backwards
+    Column("id", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("query", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("search", Text, nullable=False),  # title, query, model and kind, all cases folded
+    Column("digest", Text, nullable=False),  # of the payload
+    Column("payload", Text, nullable=False),  # last: SQLite walks over whatever stands before
+    Index("results_id", "id", unique=True),
+    Index("results_content", "kind", "digest", unique=True),
+    Index("results_kind", "kind", "number"),
+)
+
+
+def now() -> str:
+    """Return the present in UTC as the tables hold it: text of one length, so it sorts."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -1,0 +1,38 @@
+"""Text on its way into a database: what one cannot hold, and what a search compares."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from core.store.errors import StoreError
+
+# PostgreSQL holds no NUL, and nothing holds halves of surrogate pairs.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def storable(text: str) -> str:
+    """Return text for people with a replacement sign for what no database holds."""
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def checked(payload: str) -> str:
+    """Return a payload as it is: it comes back exactly, or is not taken.
+
+    Raises
+    ------
+    StoreError
+        When a database cannot hold it.
+    """
+    if _UNSTORABLE.search(payload):
+        raise StoreError(
+            "This cannot be kept: it holds a NUL or half a character. Write it as JSON with "
+            "ASCII escapes, or take these characters out of the question."
+        )
+    return payload
+
+
+def folded(text: str) -> str:
+    """Return text in the form in which it is compared: no case, one way to write an accent."""
+    normal = unicodedata.normalize("NFKC", storable(text))
+    return unicodedata.normalize("NFKC", normal.casefold())  # folding takes ΐ apart

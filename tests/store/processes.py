@@ -1,0 +1,65 @@
+"""What tests start as processes of their own: ``python -m tests.store.processes …``."""
+
+import itertools
+import subprocess
+import sys
+from pathlib import Path
+
+from core.store.calls import CallKey, Calls
+from core.store.database import open_database
+from core.store.results import Results
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def key(name, number):
+    return CallKey("sample", "table", "1", name, index=number)
+
+
+def payload(name, number):
+    return f'["{name}", {number}, "{"long " * (number % 500)}"]'
+
+
+def start(*arguments):
+    """Start a process; it waits for `go` before it opens the database."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.store.processes", *map(str, arguments)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def go(*processes):
+    for process in processes:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+
+
+def write(url, name, count):
+    """Write calls and say each number once it is safe; every tenth comes with a result."""
+    with open_database(url) as database:
+        calls, results = Calls(database), Results(database)
+        for number in range(int(count)) if int(count) else itertools.count():
+            kept = calls.put(key(name, number), payload(name, number))
+            assert kept == payload(name, number)
+            if number % 10 == 0:
+                results.save("inspection", f"{name} {number}", "", "", payload(name, number))
+            print(number, flush=True)
+
+
+def opens(url, name, count):
+    """Open the database and leave, many times: to be killed in the middle of it."""
+    for number in range(int(count)):
+        open_database(url).close()
+        print(number, flush=True)
+
+
+if __name__ == "__main__":
+    task, *rest = sys.argv[1:]
+    print("ready", flush=True)
+    sys.stdin.readline()
+    {"write": write, "opens": opens}[task](*rest)

@@ -1,0 +1,245 @@
+"""The call cache: nothing is asked twice, nothing is mixed up, nothing is lost."""
+
+import dataclasses
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import event
+
+from core.store.calls import CHUNK, Call, CallKey, Calls, Usage
+from core.store.database import open_database
+from core.store.errors import StoreError
+
+KEY = CallKey("sample", "openai:m@http://127.0.0.1", "2", "Q: Who?\nA:", "Ä", 0.9, 7, 3)
+
+
+@pytest.fixture
+def calls(database):
+    return Calls(database)
+
+
+def keys(count, name="table"):
+    return [CallKey("sample", name, "1", f"Q{number}") for number in range(count)]
+
+
+# -------------------------------------------------------------------------------- keys
+
+
+def test_the_digest_of_a_key_is_the_same_for_ever():
+    # With another one, every call that anybody paid for would be forgotten.
+    assert KEY.digest == "d2d42169fb423d7e9ec5af60409543c261200351a46cc24a4166366db8e07e90"
+
+
+@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(CallKey)])
+def test_every_field_of_a_key_counts(field):
+    value = getattr(KEY, field)
+    other = f"{value} " if isinstance(value, str) else value + 1
+    assert dataclasses.replace(KEY, **{field: other}).digest != KEY.digest
+
+
+def test_fields_of_a_key_do_not_run_into_each_other():
+    texts = ["", '"', '","', "a", 'a","', "\\", '\\"', "\x00", "\ud800", "Ä", "A\u0308"]
+    digests = {
+        CallKey(kind, model, revision, "q").digest
+        for kind in texts
+        for model in texts
+        for revision in texts
+    }
+    assert len(digests) == len(texts) ** 3
+
+
+@given(
+    st.lists(
+        st.builds(
+            CallKey,
+            *[st.sampled_from(["", "a", "aa", "b"])] * 4,
+            answer=st.sampled_from(["", "a", "b"]),
+            temperature=st.sampled_from([0, 0.0, -0.0, 1, 1.0, 0.1 + 0.2, 0.3]),
+            seed=st.integers(-1, 2) | st.just(2**70),
+            index=st.integers(0, 2),
+        ),
+        min_size=2,
+        max_size=2,
+    )
+)
+def test_keys_are_equal_just_where_their_digests_are(pair):
+    one, other = pair
+    assert (one == other) is (one.digest == other.digest)
+
+
+def test_a_number_of_numpy_is_a_number():
+    ours = CallKey("sample", "m", "1", "Q", "", 0.5, 3, 4)
+    theirs = CallKey("sample", "m", "1", "Q", "", np.float64(0.5), np.int64(3), np.int32(4))
+    assert theirs == ours
+    assert theirs.digest == ours.digest
+
+
+@pytest.mark.parametrize(("one", "other"), [(0.0, -0.0), (1, 1.0), (True, 1.0)])
+def test_equal_temperatures_make_the_same_key(one, other):
+    keys = [CallKey("sample", "m", "1", "Q", temperature=value) for value in (one, other)]
+    assert keys[0].digest == keys[1].digest
+
+
+@pytest.mark.parametrize("temperature", [float("nan"), float("inf")])
+def test_a_temperature_is_finite(temperature):
+    with pytest.raises(ValueError, match="finite"):
+        CallKey("sample", "m", "1", "Q", temperature=temperature)
+
+
+# ------------------------------------------------------------------- keeping and getting
+
+
+def test_what_was_put_comes_back(calls):
+    payload = '{"text": "Zoë’s \\u0000 \\ud800 \\"%_\\" 漢字 🙂", "log_likelihood": -1.5e-300}'
+    assert calls.get(KEY) is None
+    assert calls.put(KEY, payload) == payload
+    assert calls.get(KEY) == payload
+    assert calls.get(dataclasses.replace(KEY, index=4)) is None
+
+
+def test_the_first_answer_stays_the_answer(calls):
+    assert calls.put(KEY, "1", prompt_tokens=5) == "1"
+    assert calls.put(KEY, "2", prompt_tokens=9) == "1"
+    assert calls.get(KEY) == "1"
+    assert calls.count() == 1
+    assert calls.usage()[0].prompt_tokens == 5
+
+
+def test_many_are_kept_and_got_at_once(calls):
+    asked = keys(3)
+    calls.put(asked[1], "old")
+    kept = calls.put_many([Call(key, f"{number}") for number, key in enumerate(asked)])
+    assert kept == {asked[0]: "0", asked[1]: "old", asked[2]: "2"}
+    unknown = CallKey("sample", "table", "1", "never asked")
+    assert calls.get_many([asked[2], unknown, asked[0], asked[2]]) == {
+        asked[2]: "2",
+        asked[0]: "0",
+    }
+    assert list(calls.get_many([asked[2], asked[0]])) == [asked[2], asked[0]]
+
+
+def test_a_key_twice_in_one_batch_keeps_the_first(calls):
+    assert calls.put_many([Call(KEY, "1"), Call(KEY, "2")]) == {KEY: "1"}
+    assert calls.get(KEY) == "1"
+
+
+def test_nothing_is_a_batch_too(calls):
+    assert calls.put_many([]) == {}
+    assert calls.get_many([]) == {}
+    assert calls.count() == 0
+    assert calls.usage() == []
+
+
+def test_a_batch_is_kept_whole_or_not_at_all(calls):
+    with pytest.raises(StoreError, match="cannot be kept"):
+        calls.put_many([Call(keys(2)[0], "fine"), Call(keys(2)[1], "half a \ud800")])
+    too_many_tokens = [Call(keys(2)[0], "fine"), Call(keys(2)[1], "fine", 2**62 * 3)]
+    with pytest.raises((StoreError, OverflowError)):
+        calls.put_many(too_many_tokens)
+    assert calls.count() == 0
+
+
+def test_a_thousand_keys_take_two_queries(calls, database):
+    asked = keys(1000)
+    calls.put_many(Call(key, key.prompt) for key in asked)
+    statements = []
+
+    def note(connection, cursor, statement, parameters, context, executemany):
+        statements.append((statement, len(parameters)))
+
+    event.listen(database.engine, "before_cursor_execute", note)
+    assert calls.get_many(asked) == {key: key.prompt for key in asked}
+    selects = [count for statement, count in statements if statement.startswith("SELECT calls")]
+    assert selects == [CHUNK, 1000 - CHUNK]
+    assert CHUNK < 999  # the limit of older SQLite
+
+
+@pytest.mark.parametrize("payload", ["\x00", "a\ud800"])
+def test_what_no_database_holds_is_refused_on_all_of_them(calls, payload):
+    with pytest.raises(StoreError, match="ASCII escapes"):
+        calls.put(KEY, payload)
+
+
+def test_a_strange_name_of_a_model_stops_nothing(calls):
+    key = CallKey("sa\x00mple", "m\ud800" + "".join(map(chr, range(256, 9000))), "1", "\x00")
+    calls.put(key, "1")
+    assert calls.get(key) == "1"
+    (usage,) = calls.usage()
+    assert usage.kind == "sa�mple"
+    assert usage.model.startswith("m�Ā")
+
+
+# ------------------------------------------------------------------------------- counts
+
+
+def test_usage_adds_up_by_model_and_kind(calls):
+    calls.put_many(
+        [
+            Call(CallKey("sample", "b", "1", "Q", index=0), "{}", 2**40, 1),
+            Call(CallKey("sample", "b", "2", "Q", index=0), "{}", 2**40, 2),
+            Call(CallKey("likelihood", "b", "1", "Q"), "{}", 7),
+            Call(CallKey("sample", "a", "1", "Q"), "{}"),
+        ]
+    )
+    assert calls.usage() == [
+        Usage("a", "sample", 1, 0, 0),
+        Usage("b", "likelihood", 1, 7, 0),
+        Usage("b", "sample", 2, 2**41, 3),
+    ]
+    assert calls.count() == 4
+
+
+def test_all_calls_can_be_forgotten(calls):
+    calls.put_many([Call(key, "{}") for key in keys(5)])
+    assert calls.delete_all() == 5
+    assert calls.count() == 0
+    assert calls.get_many(keys(5)) == {}
+    assert calls.delete_all() == 0
+    assert calls.put(KEY, "anew") == "anew"
+
+
+# ------------------------------------------------------------------------------ at once
+
+
+def test_threads_share_a_database(calls):
+    def work(number):
+        mine = keys(40, f"model {number % 3}")  # three threads each have the same keys
+        for key in mine:
+            assert calls.put(key, key.model) == key.model
+            assert calls.get(key) == key.model
+
+    with ThreadPoolExecutor(9) as pool:
+        list(pool.map(work, range(9)))
+    assert calls.count() == 3 * 40
+
+
+def test_threads_share_a_database_in_memory():
+    with open_database("sqlite://") as database:
+        test_threads_share_a_database(Calls(database))
+
+
+def test_two_databases_in_memory_are_two():
+    with open_database("sqlite://") as one, open_database("sqlite://") as other:
+        Calls(one).put(KEY, "1")
+        assert Calls(other).get(KEY) is None
+
+
+def test_batches_of_the_same_keys_in_opposite_orders_do_not_block_each_other(url):
+    with open_database(url) as one, open_database(url) as other:
+        for turn in range(10):
+            asked = keys(200, f"turn {turn}")
+            together = threading.Barrier(2)
+
+            def work(database, order, together=together):
+                together.wait()
+                return Calls(database).put_many(Call(key, str(id(database))) for key in order)
+
+            with ThreadPoolExecutor(2) as pool:
+                first = pool.submit(work, one, asked)
+                second = pool.submit(work, other, asked[::-1])
+            assert first.result() == second.result()
+            assert len(set(first.result().values())) == 1  # all or none of a batch

@@ -1,0 +1,434 @@
+"""Opening a database: wherever it is, and what is said where it cannot be."""
+
+import os
+import resource
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import traceback
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event, text
+from sqlalchemy.pool import StaticPool
+
+from core.store import calls, database, errors
+from core.store.calls import CallKey, Calls
+from core.store.database import VARIABLE, default_path, open_database
+from core.store.errors import StoreError
+from core.store.results import Results
+from tests.store.conftest import PASSWORD
+from tests.store.processes import ROOT
+
+KEY = CallKey("sample", "table", "1", "Q")
+
+
+def refused(url):
+    """The sentence, after looking that nothing said gives the password away."""
+    with pytest.raises(StoreError) as caught:
+        open_database(url)
+    error = caught.value
+    assert error.__cause__ is None
+    assert error.__suppress_context__ or error.__context__ is None
+    assert "sesame" not in "".join(traceback.format_exception(error))
+    assert str(error).endswith((".", "!"))
+    assert "\n" not in str(error)
+    return str(error)
+
+
+def setting(opened, name):
+    with opened.read() as connection:
+        return connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+
+
+# ----------------------------------------------------------------------------- where it is
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.delenv(VARIABLE, raising=False)
+    return tmp_path
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="every system has its own folder for data")
+def test_by_default_it_is_where_this_system_keeps_data(home):
+    assert default_path() == home / ".local/share/believe/believe.db"
+    with open_database() as opened:
+        assert opened.address == str(default_path())
+        assert opened.notice is None
+    assert default_path().is_file()
+    assert stat.S_IMODE(default_path().stat().st_mode) == 0o600
+    assert stat.S_IMODE(default_path().parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="every system has its own folder for data")
+def test_the_home_can_have_any_name(home, monkeypatch):
+    monkeypatch.setenv("HOME", str(home / "a?b#c%20d"))
+    for expected in (None, "1"):
+        with open_database() as opened:
+            assert Calls(opened).get(KEY) == expected
+            Calls(opened).put(KEY, "1")
+    assert (home / "a?b#c%20d/.local/share/believe/believe.db").is_file()
+
+
+def test_the_environment_names_another_one(home, monkeypatch, tmp_path):
+    monkeypatch.setenv(VARIABLE, f" sqlite:///{tmp_path / 'there.db'} ")
+    with open_database() as opened:
+        Calls(opened).put(KEY, "1")
+    assert (tmp_path / "there.db").is_file()
+    assert not default_path().exists()
+    monkeypatch.setenv(VARIABLE, "")
+    with open_database() as opened:
+        assert opened.address == str(default_path())
+
+
+def test_an_argument_goes_before_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv(VARIABLE, "nonsense")
+    with open_database(f"sqlite:///{tmp_path / 'here.db'}") as opened:
+        assert opened.address == str(tmp_path / "here.db")
+
+
+@pytest.mark.parametrize("name", ["a b.db", "ä#%41&=.db", "it's.db", "new/folder/x", "no ending"])
+def test_a_file_can_have_any_name(name, tmp_path):
+    path = tmp_path / name
+    url = database.URL.create("sqlite", database=str(path)).render_as_string()
+    for expected in (None, "1"):
+        with open_database(url) as opened:
+            assert Calls(opened).get(KEY) == expected
+            Calls(opened).put(KEY, "1")
+            assert opened.address == str(path)
+    assert path.read_bytes().startswith(b"SQLite format 3\0")
+    assert not list(tmp_path.glob("*damaged*"))
+
+
+def test_a_tilde_is_the_home_and_a_link_is_followed(home):
+    (home / "there").mkdir()
+    (home / "link.db").symlink_to(home / "there/real.db")
+    with open_database("sqlite:///~/link.db") as opened:
+        assert opened.address == str(home / "there/real.db")
+    assert (home / "link.db").is_symlink()
+
+
+def test_what_was_kept_is_there_after_opening_again(url):
+    with open_database(url) as opened:
+        Calls(opened).put(KEY, "1")
+        id = Results(opened).save("policy", "title", "", "", "{}")
+    with open_database(url) as opened:
+        assert Calls(opened).get(KEY) == "1"
+        assert Results(opened).open(id).title == "title"
+        assert opened.notice is None
+
+
+def test_sqlite_is_set_as_it_must_be(tmp_path):
+    with open_database(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        assert setting(opened, "journal_mode") == "wal"
+        assert setting(opened, "busy_timeout") == 30_000
+        assert setting(opened, "foreign_keys") == 1
+        assert setting(opened, "synchronous") == 1
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
+def test_in_memory_nothing_is_written_anywhere(url, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with open_database(url) as opened:
+        assert isinstance(opened.engine.pool, StaticPool)
+        assert opened.address == "in memory"
+        Calls(opened).put(KEY, "1")
+        assert Calls(opened).get(KEY) == "1"
+    assert list(tmp_path.iterdir()) == []
+
+
+# ------------------------------------------------------------------------------ in and out
+
+
+def test_what_fails_in_the_middle_is_not_kept(database):
+    with pytest.raises(KeyError), database.write() as connection:
+        connection.execute(calls.schema.calls.delete())
+        connection.execute(text("CREATE TABLE half (done INTEGER)"))
+        raise KeyError
+    with pytest.raises(StoreError), database.read() as connection:
+        connection.execute(text("SELECT * FROM half"))
+    Calls(database).put(KEY, "1")  # the next one is not in the way of the last one
+    assert Calls(database).get(KEY) == "1"
+
+
+def test_a_reader_sees_one_state_while_another_writes(tmp_path):
+    with open_database(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        with opened.read() as connection:
+            before = connection.execute(text("SELECT count(*) FROM calls")).scalar_one()
+            Calls(opened).put(KEY, "1")
+            assert connection.execute(text("SELECT count(*) FROM calls")).scalar_one() == before
+        assert Calls(opened).count() == 1
+
+
+# --------------------------------------------------------------------- where it cannot be
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("believe.db", "not a URL"),
+        ("/srv/believe.db", "not a URL"),
+        ("open-sesame@host", "not a URL"),
+        ("postgresql://u:open-sesame@host:port/x", "not a URL"),
+        ("mysql://u:open-sesame@host/x", "“mysql” is not known"),
+        ("postgresql+asyncpg://u:open-sesame@host/x", "“postgresql+asyncpg” is not known"),
+        ("sqlite://believe.db", "four slashes"),
+        ("sqlite:///file:x.db?mode=ro&uri=true", "only its path"),
+        ("sqlite:///file:x.db", "only its path"),
+        ("sqlite:///x.db?timeout=1", "only its path"),
+        ("postgresql://u:open@sesame@host/x", "%40"),
+        ("postgresql://u:open@host/sesame@x", "%40"),
+    ],
+)
+def test_an_address_that_is_none_is_explained(url, expected, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert expected in refused(url)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_driver_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    assert "pip install 'psycopg[binary]'" in refused("postgresql://u:open-sesame@host/x")
+
+
+def test_a_folder_is_not_taken_for_a_file(tmp_path):
+    assert f"such as {tmp_path / 'believe.db'}" in refused(f"sqlite:///{tmp_path}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_something_else_than_a_file_is_left_alone(tmp_path):
+    os.mkfifo(tmp_path / "pipe.db")
+    assert "not a file" in refused(f"sqlite:///{tmp_path / 'pipe.db'}")
+    assert "not a file" in refused("sqlite:////dev/null")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_a_file_in_the_place_of_the_folder_is_explained(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    assert "cannot be written" in refused(f"sqlite:///{tmp_path / 'file/believe.db'}")
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_loop_of_links_is_explained(tmp_path):
+    (tmp_path / "a.db").symlink_to(tmp_path / "b.db")
+    (tmp_path / "b.db").symlink_to(tmp_path / "a.db")
+    assert "cannot be written" in refused(f"sqlite:///{tmp_path / 'a.db'}")
+
+
+@pytest.fixture
+def foreign():
+    """A folder that an ordinary user can reach; pytest's own is for its user only."""
+    folder = Path(tempfile.mkdtemp(prefix="believe-store-"))
+    folder.chmod(0o755)
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def ordinary_user():
+    """Root may write everywhere: be nobody for a while."""
+    if os.geteuid() == 0:
+        os.seteuid(65534)
+        try:
+            yield
+        finally:
+            os.seteuid(0)
+    else:
+        yield
+
+
+def test_a_folder_that_is_only_read_is_explained(foreign):
+    foreign.chmod(0o555)
+    with ordinary_user():
+        for name in ("x.db", "new/x.db"):
+            assert "cannot be written" in refused(f"sqlite:///{foreign / name}")
+    assert list(foreign.iterdir()) == []
+
+
+@pytest.mark.parametrize("closed", ["file", "folder", "both", "no reading"])
+def test_a_database_that_is_only_read_is_explained(foreign, closed):
+    path = foreign / "x.db"
+    with open_database(f"sqlite:///{path}") as opened:
+        Calls(opened).put(KEY, "1")
+    path.chmod({"file": 0o444, "both": 0o444, "no reading": 0o000}.get(closed, 0o666))
+    foreign.chmod(0o777 if closed in ("file", "no reading") else 0o555)
+    before = path.read_bytes() if os.geteuid() == 0 else None
+    with ordinary_user():
+        assert "cannot be written" in refused(f"sqlite:///{path}")
+    foreign.chmod(0o755)
+    assert not list(foreign.glob("*damaged*"))
+    assert before is None or path.read_bytes() == before
+
+
+def test_a_damaged_file_that_cannot_be_set_aside_is_explained(foreign):
+    (foreign / "x.db").write_text("garbage")
+    (foreign / "x.db").chmod(0o666)
+    foreign.chmod(0o555)
+    with ordinary_user():
+        assert "cannot be written" in refused(f"sqlite:///{foreign / 'x.db'}")
+    assert [path.name for path in foreign.iterdir()] == ["x.db"]
+
+
+def test_a_full_disk_is_said_so_and_loses_nothing(tmp_path):
+    with open_database(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        Calls(opened).put(KEY, "1")
+
+        @event.listens_for(opened.engine, "begin")
+        def no_more_room(connection):
+            pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+            connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+
+        with pytest.raises(StoreError, match="is full: make room"):
+            Results(opened).save("policy", "large", "", "", "x" * 1_000_000)
+        assert Calls(opened).get(KEY) == "1"
+        assert Results(opened).search().total == 0
+
+
+def test_a_disk_that_takes_no_more_is_said_so_and_loses_nothing(tmp_path):
+    """A real limit of the system, in a process of its own."""
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    program = (
+        "import sys; from core.store.database import *; from core.store.results import *\n"
+        "with open_database(sys.argv[1]) as d:\n"
+        "    Results(d).save('policy', 'small', '', '', '1')\n"
+        "    try: Results(d).save('policy', 'large', '', '', 'x' * 5_000_000)\n"
+        "    except StoreError as error: print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, url],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000)),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "x.db" in done.stdout
+    assert done.stdout.endswith(".\n")
+    with open_database(url) as opened:
+        assert opened.notice is None
+        assert [found.title for found in Results(opened).search().results] == ["small"]
+
+
+def test_a_lock_that_nobody_opens_is_said_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0)
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    with open_database(url) as one, open_database(url) as other:
+        with (
+            one.write(),
+            pytest.raises(StoreError, match="Another program has locked"),
+            other.write(),
+        ):
+            pass
+        Calls(other).put(KEY, "1")
+        assert Calls(one).get(KEY) == "1"
+
+
+def test_damage_that_is_met_later_is_said_so(tmp_path):
+    path = tmp_path / "x.db"
+    with open_database(f"sqlite:///{path}") as opened:
+        for number in range(50):
+            Calls(opened).put(CallKey("sample", "m", "1", f"{number}"), "x" * 3000)
+    with open_database(f"sqlite:///{path}") as opened:
+        size = path.stat().st_size
+        with path.open("r+b") as file:
+            file.seek(4096 * 2)
+            file.write(b"\xff" * (size - 4096 * 2))
+        with pytest.raises(StoreError, match="is damaged"):
+            Calls(opened).get_many(
+                [CallKey("sample", "m", "1", f"{number}") for number in range(50)]
+            )
+    with open_database(f"sqlite:///{path}") as opened:
+        assert "was damaged" in opened.notice
+
+
+# ------------------------------------------------------------------------------ PostgreSQL
+
+
+def test_postgresql_over_the_network_with_a_password(postgresql):
+    name = postgresql.new_database()
+    for url in (
+        postgresql.over_network(name),
+        postgresql.over_network(name).replace("postgresql:", "postgres:"),
+        postgresql.over_network(name).replace("postgresql:", "postgresql+psycopg:"),
+        f"{postgresql.over_network(name, '')}?password={PASSWORD}".replace(":@", "@"),
+    ):
+        with open_database(url) as opened:
+            Calls(opened).put(KEY, "1")
+            assert Calls(opened).get(KEY) == "1"
+            for shown in (
+                opened.address,
+                repr(opened),
+                repr(opened.engine),
+                str(opened.engine.url),
+            ):
+                assert "sesame" not in shown
+            assert opened.address.startswith("postgresql://believe")
+            assert opened.address.endswith(f"@127.0.0.1:{postgresql.port}/{name}")
+            assert Calls(opened).count() == 1
+
+
+def test_a_wrong_password_is_said_so_and_not_shown(postgresql):
+    said = refused(postgresql.over_network("postgres", "wrong-sesame"))
+    assert "could not be reached" in said
+    assert "password authentication failed" in said
+    assert "postgresql://believe:***@127.0.0.1" in said
+    assert "could not be reached" in refused(
+        f"{postgresql.over_network('postgres', '').replace(':@', '@')}?password=wrong-sesame"
+    )
+
+
+def test_a_driver_that_repeats_the_password_is_not_repeated():
+    error = ValueError("cannot connect with open-sesame\nas asked")
+    said = errors.sentence(error, "postgresql://u:***@host/x", ["open-sesame"])
+    assert "(cannot connect with *** as asked)" in said
+
+
+def test_no_server_is_said_so():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
+        said = refused(f"postgresql://u:open-sesame@127.0.0.1:{taken.getsockname()[1]}/x")
+    assert "could not be reached" in said
+    assert "127.0.0.1" in said
+
+
+def test_a_database_that_is_not_there_is_said_so(postgresql):
+    assert "does not exist" in refused(postgresql.over_network("nowhere"))
+
+
+def test_a_user_who_may_not_write_is_told(postgresql):
+    name = postgresql.new_database()
+    with open_database(postgresql.local(name)) as opened, opened.write() as connection:
+        connection.execute(text("DROP ROLE IF EXISTS reader"))
+        connection.execute(text("CREATE ROLE reader LOGIN"))
+        connection.execute(text("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader"))
+    url = postgresql.local(name).replace("believe@", "reader@")
+    with open_database(url) as opened:
+        assert Calls(opened).count() == 0
+        with pytest.raises(StoreError, match="cannot be written"):
+            Calls(opened).put(KEY, "1")
+    empty = postgresql.local(postgresql.new_database()).replace("believe@", "reader@")
+    assert "cannot be written" in refused(empty)
+
+
+def test_a_connection_that_was_cut_is_made_anew(postgresql):
+    name = postgresql.new_database()
+    with open_database(postgresql.local(name)) as opened:
+        Calls(opened).put(KEY, "1")
+        cut = text("SELECT pg_terminate_backend(pg_backend_pid())")
+        with pytest.raises(StoreError, match="could not be reached"), opened.read() as connection:
+            connection.execute(cut)
+        assert Calls(opened).get(KEY) == "1"
+        with open_database(postgresql.local("postgres")) as other, other.read() as connection:
+            connection.execute(
+                text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :d"),
+                {"d": name},
+            )
+        assert Calls(opened).get(KEY) == "1"

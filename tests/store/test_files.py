@@ -1,0 +1,321 @@
+"""The SQLite file: damaged ones are set aside, newer ones and others' are left alone."""
+
+import hashlib
+import os
+import random
+import re
+import shutil
+import sqlite3
+import threading
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from core.store import files
+from core.store.calls import CallKey, Calls
+from core.store.database import open_database
+from core.store.errors import StoreError
+from tests.store.processes import go, start
+
+KEYS = [CallKey("sample", "table", "1", f"Q{number}") for number in range(60)]
+
+
+def address(path):
+    return f"sqlite:///{path}"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "believe.db"
+
+
+@pytest.fixture
+def filled(path):
+    """A database of a few dozen pages, closed in order."""
+    with open_database(address(path)) as database:
+        for key in KEYS:
+            Calls(database).put(key, key.prompt * 500)
+    assert path.stat().st_size > 60_000
+    return path
+
+
+def is_fresh(path):
+    with open_database(address(path)) as database:
+        assert database.notice is None
+        return Calls(database).count() == 0
+
+
+def set_aside(path):
+    """Open, look at the notice, and return what was set aside."""
+    with open_database(address(path)) as database:
+        assert Calls(database).count() == 0
+        Calls(database).put(KEYS[0], "1")
+        notice = database.notice
+    form = re.compile(r"believe\.db\.damaged-\d{8}-\d{6}")
+    (kept,) = [entry for entry in path.parent.iterdir() if form.fullmatch(entry.name)]
+    assert str(path) in notice
+    assert str(kept) in notice
+    assert notice.endswith(".")
+    with open_database(address(path)) as database:
+        assert database.notice is None  # said once
+        assert Calls(database).get(KEYS[0]) == "1"
+    return kept
+
+
+# --------------------------------------------------------------------------------- damage
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"x",
+        b"garbage " * 1000,
+        b"\0" * 4096,
+        b"SQLite format 3\0",
+        b"SQLite format 3\0" + b"\xff" * 5000,
+    ],
+    ids=["two letters", "text", "zeros", "only a header", "a wrong header"],
+)
+def test_garbage_is_set_aside(path, garbage):
+    path.write_bytes(garbage)
+    assert set_aside(path).read_bytes() == garbage
+
+
+@pytest.mark.parametrize("share", [0.001, 0.01, 0.1, 0.5, 0.9, 0.99999])
+def test_a_truncated_database_is_set_aside(filled, share):
+    whole = filled.read_bytes()
+    part = whole[: max(1, int(len(whole) * share))]
+    filled.write_bytes(part)
+    assert set_aside(filled).read_bytes() == part
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_overwritten_pages_are_noticed(filled, seed):
+    # From the third page on: everything but the header and the list of tables.
+    content = bytearray(filled.read_bytes())
+    page = random.Random(seed).randrange(2, len(content) // 4096)
+    content[page * 4096 : (page + 1) * 4096] = random.Random(seed).randbytes(4096)
+    filled.write_bytes(content)
+    assert set_aside(filled).read_bytes() == content
+
+
+def test_pages_of_a_large_database_are_not_all_read(filled, monkeypatch):
+    monkeypatch.setattr(files, "EXAMINED_BYTES", 1000)
+    content = filled.read_bytes()
+    filled.write_bytes(content[: len(content) // 4096 // 2 * 4096])  # but a missing end is seen
+    set_aside(filled)
+
+
+def test_a_folder_of_that_name_is_set_aside_with_what_is_in_it(path):
+    path.mkdir()
+    (path / "inside").write_text("mine")
+    assert (set_aside(path) / "inside").read_text() == "mine"
+
+
+def test_an_empty_file_is_a_fresh_database(path):
+    path.touch()
+    assert is_fresh(path)
+    assert list(path.parent.glob("*damaged*")) == []
+
+
+def test_what_belongs_to_a_damaged_file_goes_with_it(path):
+    path.write_bytes(b"garbage")
+    Path(f"{path}-wal").write_bytes(b"the log")
+    Path(f"{path}-shm").write_bytes(b"its index, which SQLite makes anew whenever it looks")
+    kept = set_aside(path)
+    assert Path(f"{kept}-wal").read_bytes() == b"the log"
+    assert Path(f"{kept}-shm").exists()
+
+
+def test_a_second_damaged_file_of_the_same_second_is_kept_too(path, monkeypatch):
+    class Clock(files.datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return cls(2024, 5, 6, 7, 8, 9)
+
+    monkeypatch.setattr(files, "datetime", Clock)
+    for number in range(3):
+        path.write_bytes(b"garbage %d" % number)
+        open_database(address(path)).close()
+    name = "believe.db.damaged-20240506-070809"
+    for number, kept in enumerate([name, f"{name}-2", f"{name}-3"]):
+        assert (path.parent / kept).read_bytes() == b"garbage %d" % number
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_processes_that_find_damage_at_once_set_it_aside_once(path, count):
+    path.write_bytes(b"garbage " * 100_000)
+    processes = [start("write", address(path), f"writer {n}", 10) for n in range(count)]
+    go(*processes)
+    assert [process.wait() for process in processes] == [0] * count
+    kept = list(path.parent.glob("*damaged*"))
+    assert [p.read_bytes() for p in kept] == [b"garbage " * 100_000]
+    with open_database(address(path)) as database:
+        assert Calls(database).count() == 10 * count
+
+
+def test_a_file_that_another_process_mended_meanwhile_is_used(filled, tmp_path, monkeypatch):
+    healthy = tmp_path / "healthy.db"
+    filled.rename(healthy)
+    filled.write_bytes(b"garbage")
+
+    @contextmanager
+    def another_was_faster(path):
+        healthy.replace(path)
+        yield
+
+    monkeypatch.setattr(files, "_alone", another_was_faster)
+    with open_database(address(filled)) as database:
+        assert database.notice is None
+        assert Calls(database).count() == len(KEYS)
+    assert [entry.name for entry in tmp_path.glob("*damaged*")] == []
+
+
+@pytest.mark.parametrize("left", ["nothing", "an empty file"])
+def test_a_log_without_its_database_is_not_mixed_into_a_new_one(filled, left):
+    database = open_database(address(filled))
+    Calls(database).put(CallKey("sample", "table", "1", "late"), "1")
+    log = Path(f"{filled}-wal").read_bytes()
+    database.close()
+    filled.unlink()
+    if left == "an empty file":
+        filled.touch()
+    Path(f"{filled}-wal").write_bytes(log)
+    assert is_fresh(filled)
+
+
+def test_a_database_with_an_unfinished_log_is_whole(filled, tmp_path):
+    """As a killed process leaves it: all that was written last stands in the log only."""
+    database = open_database(address(filled))
+    late = CallKey("sample", "table", "1", "late")
+    Calls(database).put(late, "1")
+    copy = tmp_path / "copy.db"
+    shutil.copy(filled, copy)
+    shutil.copy(f"{filled}-wal", f"{copy}-wal")
+    database.close()
+    with open_database(address(copy)) as database:
+        assert database.notice is None
+        assert Calls(database).get(late) == "1"
+
+
+def locked(path):
+    """A connection without a log that is about to write: SQLite lets nobody switch to one."""
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("PRAGMA journal_mode = DELETE")
+    other.execute("BEGIN IMMEDIATE")
+    return other
+
+
+def test_a_lock_in_the_way_of_the_log_is_waited_for(filled):
+    with closing(locked(filled)) as other:
+        threading.Timer(0.3, lambda: other.execute("ROLLBACK")).start()
+        with open_database(address(filled)) as database:
+            assert Calls(database).count() == len(KEYS)
+
+
+def test_a_lock_that_stays_in_the_way_is_said_so(filled, monkeypatch):
+    monkeypatch.setattr(files, "BUSY_SECONDS", 0)
+    with closing(locked(filled)):
+        assert "Another program has locked" in refused(filled)
+
+
+# ------------------------------------------------------------- newer ones, and those of others
+
+
+def run_sql(path, *statements):
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+def refused(path):
+    with pytest.raises(StoreError) as caught:
+        open_database(address(path))
+    return str(caught.value)
+
+
+def test_a_database_of_a_newer_version_is_refused_and_left_alone(filled):
+    run_sql(
+        filled,
+        "INSERT INTO schema_version VALUES (99, 'later')",
+        "ALTER TABLE calls RENAME TO conversations",
+    )
+    before = filled.read_bytes()
+    said = refused(filled)
+    assert "written by a newer Believe (schema 99, known here: 1)" in said
+    assert "Update Believe" in said
+    assert filled.read_bytes() == before
+
+
+def test_a_newer_database_that_its_process_left_open_is_left_alone(filled, tmp_path):
+    database = open_database(address(filled))
+    with database.write() as connection:
+        connection.exec_driver_sql("INSERT INTO schema_version VALUES (2, 'later')")
+    copy = tmp_path / "copy.db"
+    shutil.copy(filled, copy)
+    shutil.copy(f"{filled}-wal", f"{copy}-wal")
+    database.close()
+    before = [hashlib.sha256(Path(p).read_bytes()).digest() for p in (copy, f"{copy}-wal")]
+    assert "newer Believe (schema 2" in refused(copy)
+    after = [hashlib.sha256(Path(p).read_bytes()).digest() for p in (copy, f"{copy}-wal")]
+    assert after == before
+
+
+def test_a_newer_database_with_another_kind_of_journal_is_left_alone(filled):
+    run_sql(filled, "INSERT INTO schema_version VALUES (2, 'later')", "PRAGMA user_version = 7")
+    run_sql(filled, "PRAGMA journal_mode = DELETE")
+    before = filled.read_bytes()
+    assert "newer Believe" in refused(filled)
+    assert filled.read_bytes() == before
+    assert [p.name for p in filled.parent.iterdir()] == ["believe.db"]
+
+
+def test_a_damaged_newer_database_is_left_alone_too(filled):
+    run_sql(
+        filled, "INSERT INTO schema_version VALUES (2, 'later')", "PRAGMA journal_mode = DELETE"
+    )
+    content = bytearray(filled.read_bytes())
+    content[-4096:] = random.Random(0).randbytes(4096)
+    filled.write_bytes(content)
+    assert "newer Believe" in refused(filled)
+    assert filled.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE photographs (name TEXT)",
+        "CREATE TABLE schema_version (version TEXT)",
+    ],
+)
+def test_the_database_of_another_program_is_left_alone(path, statement):
+    run_sql(path, statement)
+    before = path.read_bytes()
+    assert "another program" in refused(path)
+    assert path.read_bytes() == before
+
+
+def test_an_sqlite_database_without_tables_is_a_fresh_one(path):
+    run_sql(path, "CREATE TABLE x (y)", "DROP TABLE x")
+    assert path.stat().st_size > 0
+    assert is_fresh(path)
+
+
+def test_a_half_made_file_of_a_killed_process_is_gone_on_with(path, tmp_path):
+    """A rollback journal beside the file: SQLite must write before anybody can read."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("CREATE TABLE x (y)")
+    connection.execute("DROP TABLE x")
+    connection.execute("PRAGMA cache_size = 1")
+    connection.execute("BEGIN")
+    connection.execute("CREATE TABLE x (y)")
+    connection.executemany("INSERT INTO x VALUES (?)", [("x" * 3000,)] * 100)
+    copy = tmp_path / "copy.db"
+    shutil.copy(path, copy)
+    shutil.copy(f"{path}-journal", f"{copy}-journal")
+    connection.close()
+    assert os.path.getsize(f"{copy}-journal") > 0
+    assert is_fresh(copy)
+    assert not list(tmp_path.glob("*damaged*"))

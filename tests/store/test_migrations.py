@@ -1,0 +1,194 @@
+"""Migrations: from every older version to this one, once, whole or not at all."""
+
+import contextlib
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import inspect, text
+
+from core.store import migrations, schema
+from core.store.calls import CallKey, Calls
+from core.store.database import open_database
+from core.store.errors import StoreError
+from core.store.migrations import MIGRATIONS
+from core.store.results import Results
+
+NOW = len(MIGRATIONS)
+KEY = CallKey("sample", "table", "1", "Q")
+
+
+def add_a_column(connection):
+    connection.execute(text("ALTER TABLE results ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'"))
+
+
+def add_a_table(connection):
+    connection.execute(text("CREATE TABLE later (number INTEGER NOT NULL PRIMARY KEY)"))
+    connection.execute(text("INSERT INTO later SELECT count(*) FROM results"))
+
+
+def break_down(connection):
+    connection.execute(text("CREATE TABLE half (number INTEGER)"))
+    connection.execute(text("INSERT INTO half VALUES (1)"))
+    raise ZeroDivisionError
+
+
+LATER = (*MIGRATIONS, add_a_column, add_a_table)
+
+
+def of_version(monkeypatch, known):
+    """Be a Believe that knows these migrations."""
+    monkeypatch.setattr(migrations, "MIGRATIONS", known)
+
+
+def shape(database):
+    """Tables with columns, keys and indexes, as the database itself describes them."""
+    found = inspect(database.engine)
+    return {
+        table: (
+            [
+                (column["name"], str(column["type"]).lower(), column["nullable"])
+                for column in found.get_columns(table)
+            ],
+            found.get_pk_constraint(table)["constrained_columns"],
+            sorted(
+                (index["name"], tuple(index["column_names"]), bool(index["unique"]))
+                for index in found.get_indexes(table)
+            ),
+        )
+        for table in found.get_table_names()
+        if not table.startswith("sqlite_")
+    }
+
+
+def versions(database):
+    with database.read() as connection:
+        rows = connection.execute(text("SELECT version FROM schema_version ORDER BY version"))
+        return [version for (version,) in rows]
+
+
+def test_an_empty_database_becomes_one_of_this_version(database):
+    assert versions(database) == list(range(1, NOW + 1))
+    assert set(shape(database)) == {"calls", "results", "schema_version"}
+
+
+def test_the_tables_are_what_the_code_believes_they_are(database):
+    found = inspect(database.engine)
+    assert set(found.get_table_names()) - {"sqlite_sequence"} == set(schema.metadata.tables)
+    for name, table in schema.metadata.tables.items():
+        columns = {column["name"]: column for column in found.get_columns(name)}
+        assert list(columns) == [column.name for column in table.columns]
+        for column in table.columns:
+            if column.primary_key:
+                assert column.name in found.get_pk_constraint(name)["constrained_columns"]
+            else:
+                assert columns[column.name]["nullable"] == column.nullable
+        indexes = {index["name"]: index for index in found.get_indexes(name)}
+        assert set(indexes) == {index.name for index in table.indexes}
+        for index in table.indexes:
+            assert indexes[index.name]["column_names"] == [c.name for c in index.columns]
+            assert bool(indexes[index.name]["unique"]) == bool(index.unique)
+
+
+@pytest.mark.parametrize("version", range(NOW, len(LATER) + 1))
+def test_every_older_version_becomes_the_newest_and_keeps_everything(url, version, monkeypatch):
+    of_version(monkeypatch, LATER[:version])
+    with open_database(url) as database:
+        Calls(database).put(KEY, "1")
+        id = Results(database).save("policy", "Title", "", "", "{}")
+        assert versions(database) == list(range(1, version + 1))
+    of_version(monkeypatch, LATER)
+    for _ in range(2):  # the second time there is nothing to do
+        with open_database(url) as database:
+            assert versions(database) == list(range(1, len(LATER) + 1))
+            assert Calls(database).get(KEY) == "1"
+            assert Results(database).open(id).title == "Title"
+            with database.read() as connection:
+                assert connection.execute(text("SELECT colour FROM results")).scalar() == "red"
+                expected = 1 if version < len(LATER) else 0
+                assert connection.execute(text("SELECT number FROM later")).scalar() == expected
+
+
+def test_the_way_to_a_version_does_not_show(url, another_url, monkeypatch):
+    for version in range(1, len(LATER) + 1):
+        of_version(monkeypatch, LATER[:version])
+        open_database(url).close()
+    with open_database(url) as grown, open_database(another_url) as made_at_once:
+        assert shape(grown) == shape(made_at_once)
+
+
+@pytest.fixture
+def another_url(url, request):
+    if url.startswith("sqlite"):
+        return "sqlite://"
+    return request.getfixturevalue("postgresql").empty()
+
+
+def test_a_migration_that_fails_changes_nothing(url, monkeypatch):
+    with open_database(url) as database:
+        before = shape(database)
+        Calls(database).put(KEY, "1")
+    of_version(monkeypatch, (*MIGRATIONS, add_a_column, break_down))
+    with pytest.raises(ZeroDivisionError):
+        open_database(url)
+    of_version(monkeypatch, (*MIGRATIONS, add_a_column))
+    with open_database(url) as database:
+        assert versions(database) == list(range(1, NOW + 2))  # the one before it is kept
+        assert "half" not in shape(database)
+        assert shape(database).keys() == before.keys()
+        assert Calls(database).get(KEY) == "1"
+
+
+def test_the_first_migration_is_whole_or_not_there(url, monkeypatch):
+    of_version(monkeypatch, (break_down,))
+    with pytest.raises(ZeroDivisionError):
+        open_database(url)
+    of_version(monkeypatch, MIGRATIONS)
+    with open_database(url) as database:
+        assert database.notice is None
+        assert "half" not in shape(database)
+        assert versions(database) == list(range(1, NOW + 1))
+
+
+def test_a_newer_database_is_refused_and_not_altered(url, monkeypatch):
+    of_version(monkeypatch, LATER)
+    with open_database(url) as database:
+        before = shape(database)
+    of_version(monkeypatch, MIGRATIONS)
+    with pytest.raises(
+        StoreError, match=rf"newer Believe \(schema {len(LATER)}, known here: {NOW}"
+    ):
+        open_database(url)
+    of_version(monkeypatch, LATER)
+    with open_database(url) as database:
+        assert shape(database) == before
+        assert versions(database) == list(range(1, len(LATER) + 1))
+
+
+def test_a_database_that_is_renewed_between_looking_and_opening_is_refused(tmp_path, monkeypatch):
+    """What `files` sees at first may be old by the time of the migrations."""
+    url = f"sqlite:///{tmp_path / 'believe.db'}"
+    of_version(monkeypatch, LATER)
+    open_database(url).close()
+    of_version(monkeypatch, MIGRATIONS)
+    monkeypatch.setattr("core.store.files.prepare", lambda path, newest: None)
+    with pytest.raises(StoreError, match="newer Believe"):
+        open_database(url)
+
+
+@pytest.mark.parametrize("version", [0, NOW])
+def test_many_who_start_at_once_migrate_once(url, version, monkeypatch):
+    ran = []
+
+    def count(connection):
+        add_a_table(connection)
+        ran.append(1)
+
+    if version:
+        open_database(url).close()
+    of_version(monkeypatch, (*MIGRATIONS, add_a_column, count))
+    with contextlib.ExitStack() as stack, ThreadPoolExecutor(6) as pool:
+        opened = [pool.submit(open_database, url) for _ in range(6)]
+        databases = [stack.enter_context(future.result()) for future in opened]
+        assert ran == [1]
+        for database in databases:
+            assert versions(database) == list(range(1, NOW + 3))
