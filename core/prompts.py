@@ -15,6 +15,7 @@ QUESTION = "Consider the following question:\nQ: "
 FIRST_ANSWER = "One answer to question Q is "
 FURTHER_ANSWER = "Another answer to question Q is "
 REQUEST = "Provide an answer to the following question:\n\nQ: "
+SAME = "Do these two answers to question Q mean the same? Answer True or False."
 VERIFICATION = "Is the above answer to question Q correct? Answer True or False."
 ANSWER = "A:"
 
@@ -54,3 +55,8 @@ def iterative(query: str, answers: Sequence[str] = ()) -> str:
 def self_verification(query: str, answer: str) -> str:
     """Return the True/False prompt of the baseline S.V. (Section 6 of the paper)."""
     return f"{QUESTION}{query}\n\n{answer_sentences([answer])}\n\n{VERIFICATION} {ANSWER}"
+
+
+def same_meaning(query: str, first: str, second: str) -> str:
+    """Return the True/False prompt that asks whether two answers mean the same; not the paper's."""
+    return f"{QUESTION}{query}\n\n{answer_sentences([first, second])}\n\n{SAME} {ANSWER}"

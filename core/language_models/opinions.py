@@ -1,0 +1,54 @@
+"""“True” or “False”? A model's own opinion on a statement, by the best means it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.language_models.base import LanguageModel, Response
+from core.prompts import FALSE, TRUE
+
+LEAST_LEFT = 1e-6  # of the probability: what services round away from their lists
+OPINIONS = 10  # answers, where nothing says how probable “True” is
+
+
+def opinion(model: LanguageModel, prompt: str, *, seed: int = 0) -> NDArray[np.float64]:
+    """Return ln p("True") and ln p("False") of a model that cannot score given text, (2,).
+
+    Of its next tokens, all spellings of a word together; else of the share of samples, with
+    half a vote for either.
+
+    Raises
+    ------
+    ModelError
+        With a sentence for the person.
+    """
+    if model.capabilities.next_token:
+        return from_next_token(model.next_token(prompt))
+    return from_samples(model.sample(prompt, OPINIONS, seed=seed))
+
+
+def from_next_token(listed: dict[str, float]) -> NDArray[np.float64]:
+    """Add up the spellings of each word; one that is not listed gets a bound, and never 0.
+
+    It has at most the probability of the least likely token that is listed, and at most what
+    all of those leave over.
+    """
+    left = max(1 - np.exp(list(listed.values())).sum(), LEAST_LEFT)
+    least = min(np.log(left), min(listed.values(), default=np.log(0.5)))
+    found = [[p for token, p in listed.items() if says(token, word)] for word in (TRUE, FALSE)]
+    added = [np.logaddexp.reduce(p) if p else least for p in found]
+    return np.minimum(added, 0.0)  # rounded by the service, they may add up to more than 1
+
+
+def from_samples(drawn: Sequence[Response]) -> NDArray[np.float64]:
+    """Count the words among samples; half a vote for either, for ten samples prove little."""
+    counted = [sum(says(response.text, word) for response in drawn) for word in (TRUE, FALSE)]
+    return np.asarray(np.log((np.array(counted) + 0.5) / (sum(counted) + 1)))
+
+
+def says(text: str, word: str) -> bool:
+    """Whether a token or an answer is the word, whatever its case and the space before it."""
+    return text.strip().strip(".,:;!*()[]\"'").casefold() == word.casefold()

@@ -1,0 +1,83 @@
+"""A model as a study should ask it: patient, within a budget, at once, and never twice."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+
+from core.language_models.base import LanguageModel, Response
+from core.language_models.cached import Cached
+from core.language_models.resilient import Budget, Resilient, Together
+from core.language_models.wrapper import Wrapper
+from core.store.calls import Calls
+
+
+def prepared(
+    model: LanguageModel, calls: Callable[[], Calls] | None, budget: Budget | None
+) -> LanguageModel:
+    """Return a model as a study should ask it: patient, within a budget, and never twice.
+
+    A local model is returned as it is: its calls cost nothing but time.
+
+    Parameters
+    ----------
+    calls : callable, optional
+        Opens the call cache; called only where there is something to keep.
+    budget : Budget, optional
+        What the requests are counted against.
+
+    Raises
+    ------
+    ModelError
+        When its abilities cannot be found out.
+    """
+    patient = Resilient(model, budget)
+    if patient.capabilities.local:
+        return model
+    return Prepared(patient, calls() if calls else None)
+
+
+class Prepared(Together):
+    """A service, prepared; `stop` ends what it still waits for."""
+
+    def __init__(self, patient: Resilient, calls: Calls | None) -> None:
+        self.heard = Heard(Cached(patient, calls) if calls else patient)
+        super().__init__(self.heard)
+        self.budget = patient.budget
+
+
+class Heard(Wrapper):
+    """Remembers what was answered, request by request, for who looks on meanwhile."""
+
+    def __init__(self, inner: LanguageModel) -> None:
+        super().__init__(inner)
+        self._answers: dict[str, Counter[str]] = {}
+        self._lock = threading.Lock()
+
+    def answers(self, prompt: str) -> list[tuple[str, int]]:
+        """Return the sampled answers to a prompt so far, and how often each came."""
+        with self._lock:
+            return self._answers.get(prompt, Counter()).most_common()
+
+    def sample(
+        self,
+        prompt: str,
+        count: int,
+        *,
+        temperature: float = 1.0,
+        seed: int = 0,
+        first: int = 0,
+    ) -> list[Response]:
+        """Draw responses, and remember their texts; the greedy one is no sample."""
+        drawn = super().sample(prompt, count, temperature=temperature, seed=seed, first=first)
+        if temperature > 0:
+            with self._lock:
+                self._answers.setdefault(prompt, Counter()).update(r.text for r in drawn)
+        return drawn
+
+
+def stop(model: LanguageModel) -> None:
+    """Let a model make no more requests: who cancels does not pay for what still waits."""
+    if isinstance(model, Prepared):
+        model.budget.close()

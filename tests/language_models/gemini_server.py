@@ -1,0 +1,357 @@
+"""A service on this machine that speaks Gemini's REST, with the embedded model behind it.
+
+It keeps the real one's habits as far as a client can notice them: the key in a header, which
+may be wrong; numbers for the reasons; 400 for what it does not know; quotas that say how long
+to wait. `FAULTS` lists what can be asked of it instead of a good reply.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import threading
+import time
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from core.language_models.base import LanguageModel
+from core.language_models.embedded.model import EmbeddedModel
+
+NAME = "embedded-1"
+KEY = "AIzaTest-not-a-key_0123456789"
+SEED = 11
+VERSION, TOP_K = "001", 64
+
+STOP, MAX_TOKENS, SAFETY, RECITATION, OTHER, NEWER = 1, 2, 3, 4, 5, 99
+BLOCKED_FOR_SAFETY = 1
+KNOWN = {"candidateCount", "stopSequences", "maxOutputTokens", "temperature", "topP", "topK"}
+
+MINUTE = "GenerateRequestsPerMinutePerProjectPerModel-FreeTier"
+DAY = "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
+QUOTA = (
+    "You exceeded your current quota, please check your plan and billing details. For more "
+    "information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. \n* "
+    "Quota exceeded for metric: generativelanguage.googleapis.com/"
+    "generate_content_free_tier_requests, limit: 10\nPlease retry in 31.25s."
+)
+
+
+def _error(code: int, status: str, message: str, *details: dict[str, Any]) -> tuple[int, Any]:
+    error = {"code": code, "message": message, "status": status}
+    return code, {"error": error | ({"details": details} if details else {})}
+
+
+def _detail(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"@type": f"type.googleapis.com/google.rpc.{kind}", **fields}
+
+
+def _quota(which: str, *more: dict[str, Any]) -> tuple[int, Any]:
+    failure = _detail("QuotaFailure", violations=[{"quotaId": which}])
+    return _error(429, "RESOURCE_EXHAUSTED", QUOTA, failure, *more)
+
+
+INVALID_KEY = _error(
+    400,
+    "INVALID_ARGUMENT",
+    "API key not valid. Please pass a valid API key.",
+    _detail("ErrorInfo", reason="API_KEY_INVALID", domain="googleapis.com"),
+)
+SUSPENDED = "Permission denied: Consumer 'api_key:{key}' has been suspended."
+
+# A fault is a reply with a status of its own: (status, body), a body that is no JSON as bytes …
+ERRORS: dict[str, tuple[int, Any]] = {
+    "key": INVALID_KEY,
+    "unauthenticated": _error(401, "UNAUTHENTICATED", "Request had invalid authentication."),
+    "suspended": _error(403, "PERMISSION_DENIED", SUSPENDED),
+    "key at the border": (400, b"x" * 180 + b" {key} is what you sent"),
+    "unknown model": _error(404, "NOT_FOUND", "models/x is not found for API version v1beta."),
+    "too long": _error(
+        400,
+        "INVALID_ARGUMENT",
+        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    ),
+    "region": _error(400, "FAILED_PRECONDITION", "User location is not supported for the API use."),
+    "quota": _quota(MINUTE, _detail("RetryInfo", retryDelay="31s")),
+    "quota in words": _quota(MINUTE),
+    "quota of the day": _quota(DAY, _detail("RetryInfo", retryDelay="31s")),
+    "quota without more": _error(429, "RESOURCE_EXHAUSTED", "Resource has been exhausted."),
+    "500": _error(500, "INTERNAL", "An internal error has occurred."),
+    "503": _error(503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
+    "page": (502, b"<html><title>Bad gateway</title></html>"),
+    "foreign error": (500, ["of", "some", "proxy"]),
+    "malformed": (200, b'{"candidates": [{"content"'),
+    "no text": (200, b"\xff\xfe\xfa"),
+}
+# … or something that happens to a good one.
+CHANGED = {
+    "blocked", "none", "fewer", "one", "empty", "thinking", "cut", "safety", "recitation",
+    "other", "newer", "second line", "long line",
+}  # fmt: skip
+FAULTS = {*ERRORS, *CHANGED, "slow", "cut off", "dropped"}
+
+LONG = "it is " * 40  # more than fit
+HELD = 20.0  # seconds that "slow" waits at most, should nobody close the server
+
+
+@dataclass(frozen=True)
+class Received:
+    """One request as it came in."""
+
+    method: str
+    path: str
+    key: str | None
+    body: dict[str, Any]
+
+
+class Service:
+    """What a test sees of the running server.
+
+    Attributes
+    ----------
+    endpoint : str
+        ``host:port``.
+    received : list of Received
+        Every request, in the order of arrival.
+    delivered : int
+        How many answers were sent without a fault.
+    together : int
+        How many requests were being answered at the same time, at most.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        latency: float,
+        faults: Iterable[str | None],
+        keys: Collection[str] | None,
+        candidates: int,
+        thoughts: int,
+    ) -> None:
+        self.model, self.latency, self.keys = model, latency, keys
+        self.candidates, self.thoughts = candidates, thoughts
+        self.faults = iter(faults)
+        self.received: list[Received] = []
+        self.together = self.drawn = self.delivered = self._now = 0
+        self.lock = threading.Lock()
+        self.closing = threading.Event()
+        self.endpoint = ""
+
+    @property
+    def generated(self) -> int:
+        """How many requests asked for answers."""
+        return sum(request.method == "POST" for request in self.received)
+
+    def open(self, name: str = NAME, key: str = KEY, **options: Any) -> LanguageModel:
+        """Return a `Gemini` that speaks to this server."""
+        from core.language_models.gemini import Gemini
+
+        return Gemini(name, key=key, endpoint=self.endpoint, **options)
+
+    @contextlib.contextmanager
+    def arrival(self, request: Received) -> Iterator[str | None]:
+        """Note a request and yield the fault that is its turn."""
+        with self.lock:
+            self.received.append(request)
+            self._now += 1
+            self.together = max(self.together, self._now)
+            fault = next(self.faults, None)
+        assert fault is None or fault in FAULTS, fault
+        try:
+            yield fault
+        finally:
+            with self.lock:
+                self._now -= 1
+
+    # ----------------------------------------------------------------------- replies
+
+    def reply(self, request: Received, fault: str | None) -> tuple[int, Any]:
+        if fault in ERRORS:
+            return ERRORS[fault]
+        if not request.key:
+            return _error(403, "PERMISSION_DENIED", "Method doesn't allow unregistered callers.")
+        if self.keys is not None and request.key not in self.keys:
+            return INVALID_KEY
+        asked = re.fullmatch(r"/v1beta/models/([^/:?]+)(:generateContent)?(\?.*)?", request.path)
+        if not asked or bool(asked[2]) != (request.method == "POST") or asked[1] != NAME:
+            return _error(404, "NOT_FOUND", f"{request.path} is not found for API version v1beta.")
+        if request.method == "GET":
+            return 200, self.description()
+        return self.generate(request.body, fault)
+
+    def description(self) -> dict[str, Any]:
+        return {
+            "name": f"models/{NAME}",
+            "version": VERSION,
+            "displayName": "The embedded model",
+            "inputTokenLimit": 512,
+            "outputTokenLimit": 8192,
+            "supportedGenerationMethods": ["generateContent"],
+            "topK": TOP_K,
+            "thinking": True,  # newer than the SDK, which must not stumble over it
+        }
+
+    def generate(self, body: dict[str, Any], fault: str | None) -> tuple[int, Any]:
+        settings = dict(body.get("generationConfig", {}))
+        if unknown := settings.keys() - KNOWN:
+            words = f'Invalid JSON payload received. Unknown name "{min(unknown)}"'
+            return _error(400, "INVALID_ARGUMENT", words)
+        count = settings.get("candidateCount", 1)
+        if count > self.candidates:
+            words = "Multiple candidates is not enabled for this model"
+            return _error(400, "INVALID_ARGUMENT", words)
+        if not 0 <= settings.get("temperature", 1) <= 2:
+            words = "Temperature must be in the range [0.0, 2.0]."
+            return _error(400, "INVALID_ARGUMENT", words)
+        prompt = "".join(part["text"] for part in body["contents"][0]["parts"])
+        usage = {"promptTokenCount": len(prompt.split())}
+        if fault == "blocked":
+            feedback = {"blockReason": BLOCKED_FOR_SAFETY}
+            return 200, {"promptFeedback": feedback, "usageMetadata": usage}
+        candidates = self.candidates_to(prompt, count, settings.get("temperature", 1.0), fault)
+        texts = [part["text"] for c in candidates for part in c["content"].get("parts", ())]
+        usage["candidatesTokenCount"] = sum(len(text.split()) for text in texts)
+        usage["thoughtsTokenCount"] = self.thoughts
+        usage["totalTokenCount"] = sum(usage.values())
+        return 200, {"candidates": candidates, "usageMetadata": usage, "modelVersion": NAME}
+
+    def candidates_to(
+        self, prompt: str, count: int, temperature: float, fault: str | None
+    ) -> list[dict[str, Any]]:
+        with self.lock:  # every answer has an index of its own, whoever asks
+            drawn = self.model.sample(
+                prompt, count, temperature=temperature, seed=SEED, first=self.drawn
+            )
+            self.drawn += count
+        found = []
+        for index, answer in enumerate(drawn):
+            text, reason = answer.text, STOP if answer.complete else MAX_TOKENS
+            text, reason = _changed(text, reason, fault)
+            content: dict[str, Any] = {"role": "model"}
+            if text:
+                content["parts"] = [{"text": text}]
+            found.append({"content": content, "finishReason": reason, "index": index})
+        kept = {"none": 0, "one": 1, "fewer": max(count - 1, 0)}
+        return found[: kept.get(fault or "", count)]
+
+
+def _changed(text: str, reason: int, fault: str | None) -> tuple[str, int]:
+    match fault:
+        case "empty":
+            return "", STOP
+        case "thinking":
+            return "", MAX_TOKENS
+        case "cut":
+            return text, MAX_TOKENS
+        case "safety" | "recitation" | "other" | "newer":
+            number = {"safety": SAFETY, "recitation": RECITATION, "other": OTHER, "newer": NEWER}
+            return "", number[fault]
+        case "second line":
+            return f"\n {text} \nand more", MAX_TOKENS
+        case "long line":
+            return f"{text} {LONG}", STOP
+    return text, reason
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body in one packet
+    server: _Server
+
+    def do_GET(self) -> None:
+        self.serve()
+
+    def do_POST(self) -> None:
+        self.serve()
+
+    def serve(self) -> None:
+        service = self.server.service
+        length = int(self.headers.get("Content-Length") or 0)
+        body = json.loads(self.rfile.read(length) or b"{}")
+        request = Received(self.command, self.path, self.headers.get("x-goog-api-key"), body)
+        with service.arrival(request) as fault:
+            if service.latency:
+                time.sleep(service.latency)
+            if fault == "slow":
+                service.closing.wait(HELD)
+            if fault in {"slow", "dropped"}:
+                self.close_connection = True
+                return
+            status, content = service.reply(request, fault)
+            if fault is None and status == 200:
+                with service.lock:
+                    service.delivered += len(content.get("candidates", ()))
+        raw = content if isinstance(content, bytes) else json.dumps(content).encode()
+        raw = raw.replace(b"{key}", (request.key or "").encode())
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json; charset=UTF-8")
+        self.send_header("Content-Length", str(len(raw)))
+        if fault == "503":
+            self.send_header("Retry-After", "7")
+        self.end_headers()
+        if fault == "cut off":
+            raw = raw[: len(raw) // 2]
+            self.close_connection = True
+        self.wfile.write(raw)
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        pass  # nobody reads it, and pytest would show it
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    service: Service
+
+
+@contextlib.contextmanager
+def serving(
+    *,
+    model: LanguageModel | None = None,
+    latency: float = 0.0,
+    faults: Iterable[str | None] = (),
+    key: str | Collection[str] | None = None,
+    candidates: int = 8,
+    thoughts: int = 0,
+) -> Iterator[Service]:
+    """Run a server as long as the block lasts.
+
+    Parameters
+    ----------
+    model : LanguageModel, optional
+        Who answers; by default the embedded model. Answer number i of a server's life is
+        number i of `SEED`, whoever asks for it.
+    latency : float
+        Seconds before every reply.
+    faults : iterable of str or None
+        What happens to the requests, one after the other; None is a good reply, and so is
+        every one behind the last.
+    key : str or collection of str, optional
+        The keys that are accepted; by default every one.
+    candidates : int
+        How many answers a request may ask for.
+    thoughts : int
+        Tokens of thinking that every reply says it used.
+    """
+    keys = {key} if isinstance(key, str) else key
+    service = Service(model or EmbeddedModel(), latency, faults, keys, candidates, thoughts)
+    server = _Server(("127.0.0.1", 0), _Handler)
+    server.service = service
+    service.endpoint = f"127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield service
+    finally:
+        service.closing.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@contextlib.contextmanager
+def gemini(**options: Any) -> Iterator[LanguageModel]:
+    """Run a server (see `serving`) and yield a `Gemini` that speaks to it."""
+    with serving(**options) as service:
+        yield service.open()
