@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +17,12 @@ import click
 from core.abstention.policy import Policy, to_json
 from core.abstention.thresholds import Uncertifiable
 from core.data.uploads import UploadError
-from core.language_models.base import ModelError, open_model
+from core.language_models.base import LanguageModel, ModelError, open_model
+from core.language_models.prepared import prepared
+from core.language_models.resilient import Budget
+from core.store.calls import Calls
+from core.store.database import open_database
+from core.store.errors import StoreError
 from core.studies import amplification, calibration, saved
 from core.studies.amplification import (
     DEFAULT_REPETITIONS,
@@ -28,11 +34,16 @@ from core.studies.amplification import (
 from core.studies.calibration import METHODS, CalibrationError
 from core.studies.inspection import Inspection, Reading, run
 from core.studies.judgement import judge
+from core.studies.recorder import usual_samples
 from core.studies.recording import InvalidRequestError, Request
 from core.uncertainty.scores import SCORES
-from core.uncertainty.similarity import SIMILARITIES
+from core.uncertainty.similarity import COMPARISONS, JUDGE
 
 T = TypeVar("T")
+
+MODELS = "embedded, gemini:NAME, openai:NAME@BASE_URL or hf:PATH_OR_NAME."
+SAMPLES = "k, 1 to 300; 10, or 100 where a model scores its own answers only."
+BUDGET = "Most calls to a service; what was asked before is not asked again."
 
 
 @click.group(help=__doc__)
@@ -48,11 +59,22 @@ def main() -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Recompute a saved inspection (JSON) instead; asks no model.",
 )
-@click.option("--model", default="embedded", show_default=True)
-@click.option("--samples", default=10, show_default=True, help="k, 1 to 300.")
+@click.option("--model", default="embedded", show_default=True, help=MODELS)
+@click.option("--budget", default=2000, show_default=True, help=BUDGET)
+@click.option(
+    "--samples",
+    type=int,
+    help="k, 1 to 300.  [default: 10; 100 where only own answers have likelihoods]",
+)
 @click.option("--temperature", default=0.9, show_default=True, help="Of the sampling only.")
 @click.option("--seed", default=0, show_default=True)
-@click.option("--similarity", type=click.Choice(list(SIMILARITIES)), default="token_f1")
+@click.option(
+    "--similarity",
+    type=click.Choice(list(COMPARISONS)),
+    default="token_f1",
+    show_default=True,
+    help="Of two answers; judge asks the model about each pair of them.",
+)
 @click.option("--threshold", default=0.25, show_default=True, help="τ, of the similarity.")
 @click.option("--gamma-1", default=0.0, show_default=True, help="γ₁, stabilises M.I.")
 @click.option("--gamma-2", default=0.0, show_default=True, help="γ₂, stabilises M.I.")
@@ -61,7 +83,8 @@ def inspect(
     query: str | None,
     source: Path | None,
     model: str,
-    samples: int,
+    budget: int,
+    samples: int | None,
     temperature: float,
     seed: int,
     similarity: str,
@@ -78,10 +101,14 @@ def inspect(
             _refuse_options_beside_from()
             inspection = saved.from_json(source.read_bytes())
         else:
-            request = _usage(Request, query, samples, temperature, seed)
+            k, judged = 10 if samples is None else samples, similarity == JUDGE
+            request = _usage(Request, query, k, temperature, seed, judged)
             reading = _usage(Reading, similarity, threshold, gamma_1, gamma_2)
-            inspection = run(request, open_model(model), reading)
-    except (InvalidRequestError, ModelError) as error:
+            opened = _opened(model, budget)
+            if samples is None:
+                request = replace(request, samples=usual_samples(opened.capabilities))
+            inspection = run(request, opened, reading)
+    except (InvalidRequestError, ModelError, StoreError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(saved.to_json(inspection) if as_json else _report(inspection))
 
@@ -154,10 +181,17 @@ def _policy_report(policy: Policy) -> str:
     show_default=True,
     help="Numbers with commas.",
 )
-@click.option("--model", default="embedded", show_default=True)
+@click.option("--model", default="embedded", show_default=True, help=MODELS)
+@click.option("--budget", default=2000, show_default=True, help=BUDGET)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def amplify(
-    query: str, answer: str, repeated: str, repetitions: str, model: str, as_json: bool
+    query: str,
+    answer: str,
+    repeated: str,
+    repetitions: str,
+    model: str,
+    budget: int,
+    as_json: bool,
 ) -> None:
     """Print the curve of the normalised probability over the number of repetitions."""
     try:
@@ -167,8 +201,8 @@ def amplify(
     case = _usage(Case, query, answer, repeated)
     _usage(tidied, times)
     try:
-        found = amplification.amplify(case, open_model(model), times)
-    except (InvalidRequestError, ModelError) as error:
+        found = amplification.amplify(case, _opened(model, budget), times)
+    except (InvalidRequestError, ModelError, StoreError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(amplification.to_json(found) if as_json else _curve(found))
 
@@ -186,6 +220,18 @@ def _point(point: Point) -> str:
     )
     cells = [f"{'–':>{w}}" if v is None else f"{v:{w}.4f}" for v, w in numbers]
     return "  ".join([f"{point.repetitions:5d}", *cells])
+
+
+def _opened(name: str, budget: int) -> LanguageModel:
+    """Open a model as a study should ask it; a service's answers are kept in the database."""
+
+    def calls() -> Calls:
+        database = open_database()
+        if database.notice:
+            click.echo(database.notice, err=True)
+        return Calls(database)
+
+    return prepared(open_model(name), calls, Budget(budget))
 
 
 def _refuse_options_beside_from() -> None:
@@ -218,6 +264,8 @@ def _report(inspection: Inspection) -> str:
             for name, info in SCORES.items()
         ),
         f"{'mass':>10}  {inspection.sampled_mass:9.4f}  {'probability':<11} Sampled mass",
+        f"Estimator: {inspection.recording.estimator.value}.",
+        *([inspection.caveat] if inspection.caveat else []),
         "",
         *(f"{c.probability:8.1%}  {c.samples:4d}×  {c.text}" for c in inspection.clusters),
         *_truth(inspection),

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from core import cli
+from core import cli, prompts
 from core.abstention.policy import from_json, policy_from_dict, to_json
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.studies import amplification, saved
@@ -25,6 +25,9 @@ from core.studies.recording import Request
 from core.studies.verdict import default_policy
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, TableModel, copies, falling
+from tests.judging import fruit
+from tests.language_models.openai_server import serving
+from tests.limited import Limited
 
 CONTRACT = {
     *("query", "model", "estimator", "seed", "responses", "clusters", "joint", "product"),
@@ -99,6 +102,39 @@ def test_the_shipped_model_gives_the_studys_numbers(embedded):
     result = believe("inspect", QUESTION, "--samples", 5, "--seed", 2, "--json")
     expected = run(Request(QUESTION, 5, seed=2), embedded)
     assert without_times(result.stdout) == without_times(saved.to_json(expected))
+
+
+# --------------------------------------------------------- the model as its own similarity
+
+
+@pytest.mark.parametrize("abilities", [{"scores_given_text": True}, {"next_token": True}, {}])
+def test_the_model_itself_compares_answers(monkeypatch, tmp_path, abilities):
+    monkeypatch.setattr(cli, "open_model", lambda name: Limited(fruit(), **abilities))
+    options = ("--similarity", "judge", "--threshold", 0.5, "--samples", 8)
+    result = believe("inspect", QUERY, *options, "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    request, reading = Request(QUERY, 8, judged=True), Reading("judge", 0.5)
+    expected = run(request, Limited(fruit(), **abilities), reading)
+    assert without_times(result.stdout) == without_times(saved.to_json(expected))
+    path = tmp_path / "judged.json"
+    path.write_text(result.stdout, "utf-8")
+    again = believe("inspect", "--from", path, "--json")
+    assert without_times(again.stdout) == without_times(result.stdout)
+
+
+@pytest.mark.parametrize("flavour", ["echo", "chat-none"])
+def test_a_service_compares_answers_within_its_budget(monkeypatch, flavour):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with serving(flavour) as server:
+        options = ("--model", server.name, "--similarity", "judge", "--samples", 3)
+        result = believe("inspect", "Name a yellow fruit.", *options, "--json")
+        assert (result.exit_code, result.stderr) == (0, "")
+        recording = json.loads(result.stdout)["recording"]
+        assert recording["request"]["judged"] and len(recording["judged"]) > 1
+        compared = [b for b in server.bodies if prompts.SAME in json.dumps(b)]
+        assert compared
+        result = believe("inspect", "Name a mammal", *options, "--budget", 4)
+        assert result.exit_code == 1 and "budget" in result.stderr.lower()
 
 
 # ------------------------------------------------------------------------ a saved file

@@ -10,16 +10,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit  # type: ignore[import-untyped, unused-ignore]
 
 from core import prompts
 from core.data.exports import to_csv
 from core.data.truth import SAME_ANSWER
-from core.language_models.base import LanguageModel, PromptTooLongError
+from core.language_models.base import LanguageModel, PromptTooLongError, Used
+from core.language_models.together import AT_ONCE, at_once
 from core.studies.progress import Progress, silent
 from core.studies.recording import MAX_QUERY_CHARACTERS, InvalidRequestError
 from core.uncertainty.similarity import token_f1
@@ -110,12 +113,22 @@ class Point:
 
 @dataclass(frozen=True)
 class Amplification:
-    """A curve over the number of repetitions."""
+    """A curve over the number of repetitions.
+
+    Attributes
+    ----------
+    case : Case
+    model, revision : str
+    points : tuple of Point
+    used : Used or None
+        What it really took of a service; None where calls cost nothing but time.
+    """
 
     case: Case
     model: str
     revision: str
     points: tuple[Point, ...]
+    used: Used | None = field(default=None, compare=False)
 
     @property
     def overtaken_at(self) -> int | None:
@@ -220,26 +233,41 @@ def amplify(
         With a sentence for the person.
     """
     times = tidied(repetitions)
-    progress(f"Repeating an answer up to {times[-1]} times", 0.0)
+    progress(stage := f"Repeating an answer up to {times[-1]} times", 0.0)
+    before = model.meter.used
     if model.capabilities.scores_given_text:
-        points = _by_likelihood(case, model, times, progress)
+        points = _by_likelihood(case, model, times, progress, stage)
     else:
         points = _by_frequency(case, model, times, progress, seed)
-    return Amplification(case, model.name, model.revision, points)
+    used = None if model.capabilities.local else model.meter.used - before
+    return Amplification(case, model.name, model.revision, points, used)
 
 
 def _by_likelihood(
-    case: Case, model: LanguageModel, times: tuple[int, ...], progress: Progress
+    case: Case, model: LanguageModel, times: tuple[int, ...], progress: Progress, stage: str
 ) -> tuple[Point, ...]:
     try:
-        found = model.log_likelihoods([case.prompt(t) for t in times], [case.answer, case.repeated])
+        found = _scored(case, model, times, progress, stage)
     except PromptTooLongError as error:
+        if not model.capabilities.local:  # a search would cost calls that nobody agreed to
+            raise InvalidRequestError(f"{error} Or choose fewer repetitions.") from error
         sentence = _what_fits(case, model, times[-1], error, progress)
         raise InvalidRequestError(sentence) from error
     return tuple(
         Point(t, float(a), float(b), _share(float(a), float(b)))
         for t, (a, b) in zip(times, found, strict=True)
     )
+
+
+def _scored(
+    case: Case, model: LanguageModel, times: Sequence[int], progress: Progress, stage: str
+) -> NDArray[np.float64]:
+    """Score both answers after every t, looking meanwhile whether somebody cancels."""
+    call = partial(
+        model.log_likelihoods, [case.prompt(t) for t in times], [case.answer, case.repeated]
+    )
+    workers = 1 if model.capabilities.local else AT_ONCE
+    return at_once([call], workers=workers, tick=lambda share: progress(stage, share))[0]
 
 
 def _share(log_answer: float, log_repeated: float) -> float | None:
@@ -255,9 +283,8 @@ def _what_fits(
     """Find the largest t whose prompt fits, by bisection, and say it."""
 
     def fits(repetitions: int) -> bool:
-        progress("Finding out how many repetitions fit", 0.0)
         try:
-            model.log_likelihoods([case.prompt(repetitions)], [case.answer, case.repeated])
+            _scored(case, model, [repetitions], progress, "Finding out how many repetitions fit")
         except PromptTooLongError:
             return False
         return True
@@ -275,10 +302,13 @@ def _what_fits(
 
 
 def calls_needed(model: LanguageModel, repetitions: Sequence[int]) -> int:
-    """Return how many answers the model will be asked for where it cannot score texts."""
-    if model.capabilities.scores_given_text:
-        return 0
-    return SAMPLES_A_POINT * len(tidied(repetitions))
+    """Return how many calls a curve takes at most; 0 where calls cost nothing but time."""
+    points, able = len(tidied(repetitions)), model.capabilities
+    if able.scores_given_text:
+        return 0 if able.local else math.ceil(2 * points / able.pairs_a_call)
+    return points * (
+        SAMPLES_A_POINT if able.local else math.ceil(SAMPLES_A_POINT / able.candidates_a_call)
+    )
 
 
 def _by_frequency(
@@ -288,23 +318,27 @@ def _by_frequency(
     progress: Progress,
     seed: int,
 ) -> tuple[Point, ...]:
-    points: list[Point] = []
-    for i, t in enumerate(times):
-        progress(f"Sampling after {_times(t)}", i / len(times))
-        try:
-            drawn = [r.text for r in model.sample(case.prompt(t), SAMPLES_A_POINT, seed=seed)]
-        except PromptTooLongError as error:
-            if not points:
-                raise InvalidRequestError(str(error)) from error
-            raise InvalidRequestError(
-                f"With {_times(t)} the prompt does not fit into the model's context; with "
-                f"{times[i - 1]} it does. Choose fewer repetitions."
-            ) from error
-        ours = sum(_is_meant(text, case.answer, case.repeated) for text in drawn)
-        theirs = sum(_is_meant(text, case.repeated, case.answer) for text in drawn)
-        share, lower, upper = _wilson(ours, ours + theirs)
-        points.append(Point(t, None, None, share, lower, upper))
-    return tuple(points)
+    def draw(t: int) -> list[str]:
+        return [r.text for r in model.sample(case.prompt(t), SAMPLES_A_POINT, seed=seed)]
+
+    def tick(share: float) -> None:
+        progress(f"Sampling after {_times(times[int(share * len(times))])}", share)
+
+    try:
+        drawn = at_once(
+            [partial(draw, t) for t in times],
+            workers=1 if model.capabilities.local else AT_ONCE,
+            tick=tick,
+        )
+    except PromptTooLongError as error:
+        raise InvalidRequestError(f"{error} Or choose fewer repetitions.") from error
+    return tuple(_counted(t, texts, case) for t, texts in zip(times, drawn, strict=True))
+
+
+def _counted(t: int, texts: Sequence[str], case: Case) -> Point:
+    ours = sum(_is_meant(text, case.answer, case.repeated) for text in texts)
+    theirs = sum(_is_meant(text, case.repeated, case.answer) for text in texts)
+    return Point(t, None, None, *_wilson(ours, ours + theirs))
 
 
 def _is_meant(text: str, answer: str, other: str) -> bool:
@@ -342,6 +376,7 @@ def to_dict(amplification: Amplification) -> dict[str, Any]:
         "model": amplification.model,
         "revision": amplification.revision,
         "verdict": amplification.verdict,
+        "used": asdict(amplification.used) if amplification.used else None,
         "curve": [
             {name: None if value == -math.inf else value for name, value in asdict(p).items()}
             for p in amplification.points
@@ -357,6 +392,32 @@ def to_json(amplification: Amplification) -> str:
 def all_to_json(amplifications: Sequence[Amplification]) -> str:
     """Return several curves as a JSON list of such objects."""
     return "[" + ",\n".join(map(to_json, amplifications)) + "]\n"
+
+
+def all_from_json(text: str) -> list[Amplification]:
+    """Read `all_to_json`'s list.
+
+    Raises
+    ------
+    InvalidRequestError
+        When it is none.
+    """
+    try:
+        found = [
+            Amplification(
+                Case(one["query"], one["answer"], one["repeated"]),
+                str(one["model"]),
+                str(one["revision"]),
+                tuple(Point(**point) for point in one["curve"]),
+                Used(**one["used"]) if one.get("used") else None,
+            )
+            for one in json.loads(text)
+        ]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InvalidRequestError("These are no curves that were kept by Believe.") from error
+    if not all(one.points for one in found) or not found:
+        raise InvalidRequestError("These curves have no points.")
+    return found
 
 
 def to_columns(amplifications: Sequence[Amplification]) -> dict[str, list[Any]]:

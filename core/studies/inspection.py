@@ -7,19 +7,29 @@ similarity, γ or λ means reading the same recording again, which asks nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
 from core import prompts
 from core.abstention.policy import Pipeline, Policy, PolicyError, check_pipeline
 from core.data.uploads import shortened
-from core.language_models.base import LanguageModel
+from core.language_models.base import LanguageModel, Response
 from core.studies.pipeline import pipeline_of
 from core.studies.progress import Progress, silent
-from core.studies.recording import MAX_SAMPLES, InvalidRequestError, Recording, Request, record
+from core.studies.recorder import record
+from core.studies.recording import (
+    EXACT,
+    MAX_SAMPLES,
+    Estimator,
+    InvalidRequestError,
+    Recording,
+    Request,
+)
 from core.studies.verdict import (
     SCORE,
     Threshold,
@@ -30,14 +40,16 @@ from core.studies.verdict import (
     threshold_of,
 )
 from core.uncertainty.evidence import Evidence
+from core.uncertainty.sampled_evidence import Chain, SampledEvidence, from_chains, from_counted
 from core.uncertainty.scores import (
     SCORES,
+    AnyEvidence,
     DoubtDecomposition,
     Score,
     certified_mutual_information,
     doubt_decomposition,
 )
-from core.uncertainty.similarity import SIMILARITIES
+from core.uncertainty.similarity import COMPARISONS, JUDGE
 
 # Sampling may stop when this much of the probability of the first answer, and of a second
 # after any first, has been seen.
@@ -52,7 +64,7 @@ class Reading:
     Attributes
     ----------
     similarity : str
-        A key of `SIMILARITIES`.
+        A key of `COMPARISONS`; by `JUDGE`, the recording must have been judged.
     threshold : float
         τ, in (0, 1]: responses at least this similar share a cluster.
     gamma_1, gamma_2 : float
@@ -66,8 +78,8 @@ class Reading:
 
     def __post_init__(self) -> None:
         """Enforce the limits, whatever the screen in front of us allowed."""
-        if self.similarity not in SIMILARITIES:
-            known = ", ".join(SIMILARITIES)
+        if self.similarity not in COMPARISONS:
+            known = ", ".join(COMPARISONS)
             raise InvalidRequestError(
                 f"There is no similarity called “{self.similarity}”. Choose one of: {known}."
             )
@@ -129,7 +141,7 @@ class Inspection:
 
     recording: Recording
     reading: Reading
-    evidence: Evidence
+    evidence: AnyEvidence
     scores: Mapping[str, Score]
     verdict: Verdict
     refused: str | None = None
@@ -156,9 +168,19 @@ class Inspection:
         different = default.pipeline.differences(self.pipeline)
         if not different:
             return None
+        if default.pipeline.model != self.pipeline.model:
+            return (
+                f"λ was certified for {default.pipeline.model}, not for this model. Calibrate on "
+                "labelled questions to have one that holds here."
+            )
+        grows = (
+            " M.I. grows with the number of samples."
+            if default.pipeline.samples != self.pipeline.samples
+            else ""
+        )
         return (
-            f"λ was certified for other settings; here it is {'; '.join(different)}. M.I. grows "
-            "with the number of samples: read the verdict with that in mind."
+            f"λ was certified for other settings; here it is {'; '.join(different)}.{grows} Read "
+            "the verdict with that in mind."
         )
 
     @property
@@ -167,6 +189,12 @@ class Inspection:
         deciding = self.verdict.threshold
         ours = deciding.score == SCORE and math.isfinite(deciding.value)
         return deciding.value if ours else default_threshold().value
+
+    @property
+    def likelihoods_are(self) -> str:
+        """What the logarithms beside texts are, in nats."""
+        counted = self.recording.estimator is Estimator.COUNTED
+        return "ln of the share of samples" if counted else "log-likelihood (nats)"
 
     @property
     def sampled_mass(self) -> float:
@@ -239,6 +267,11 @@ def read(
         How to decide; the default policy's if there is none.
     policy : Policy, optional
         Decide by this policy instead, if it was calibrated for this pipeline.
+
+    Raises
+    ------
+    InvalidRequestError
+        Where the model is to compare the answers, and was not asked to.
     """
     reading = reading or Reading()
     evidence = evidence_of(recording, reading)
@@ -274,7 +307,14 @@ def cannot_decide(policy: Policy) -> str | None:
 
 
 def _pipeline(recording: Recording, reading: Reading, least_mass: float) -> Pipeline:
-    return pipeline_of(recording.model, recording.revision, recording.request, reading, least_mass)
+    return pipeline_of(
+        recording.model,
+        recording.revision,
+        recording.request,
+        reading,
+        least_mass,
+        recording.estimator,
+    )
 
 
 def run(
@@ -289,25 +329,82 @@ def run(
     return read(record(request, model, progress, previous=previous), reading)
 
 
-def evidence_of(recording: Recording, reading: Reading) -> Evidence:
-    """Return what the scores look at."""
-    return Evidence.build(
-        recording.texts,
-        recording.log_likelihoods[0],
-        recording.log_likelihoods[1:],
-        recording.counts,
+def evidence_of(recording: Recording, reading: Reading) -> AnyEvidence:
+    """Return what the scores look at, on the rung that the recording was made on.
+
+    Raises
+    ------
+    InvalidRequestError
+        Where the model is to compare the answers, and was not asked to.
+    """
+    by_model = reading.similarity == JUDGE
+    if by_model and not recording.request.judged:
+        raise InvalidRequestError(
+            "The model was not asked which of these answers mean the same. Ask it the question "
+            f"again with the similarity “{JUDGE}”, or choose another similarity."
+        )
+    verification = {
+        text: (float(true), float(false))
+        for text, (true, false) in zip(recording.texts, recording.verification, strict=True)
+    }
+    if recording.estimator in EXACT:
+        assert recording.greedy_log_likelihood is not None
+        return Evidence.build(
+            recording.texts,
+            recording.log_likelihoods[0],
+            recording.log_likelihoods[1:],
+            recording.counts,
+            greedy=recording.greedy.text,
+            greedy_log_likelihood=recording.greedy_log_likelihood,
+            complete=recording.complete & (recording.estimator is Estimator.EXACT),
+            verification=verification,
+            similarity=reading.similarity,
+            similarity_matrix=recording.judged if by_model else None,
+            threshold=reading.threshold,
+            gamma_1=reading.gamma_1,
+            gamma_2=reading.gamma_2,
+        )
+    compared = (recording.judged_texts, recording.judged) if by_model else None
+    seconds = dict(zip(recording.texts, recording.seconds, strict=True))
+    cut = {
+        response.text: False
+        for response in (*recording.samples, *chain.from_iterable(recording.seconds))
+        if not response.complete
+    }
+    if recording.estimator is Estimator.CHAINED:
+        return from_chains(
+            _chains(recording.samples, seconds),
+            greedy=recording.greedy.text,
+            greedy_log_likelihood=recording.greedy_log_likelihood,
+            complete=cut,
+            verification=verification,
+            similarity=reading.similarity,
+            compared=compared,
+            threshold=reading.threshold,
+            gamma_1=reading.gamma_1,
+            gamma_2=reading.gamma_2,
+        )
+    return from_counted(
+        dict(zip(recording.texts, map(int, recording.counts), strict=True)),
+        {text: Counter(response.text for response in row) for text, row in seconds.items()},
         greedy=recording.greedy.text,
-        greedy_log_likelihood=recording.greedy_log_likelihood,
-        complete=recording.complete,
-        verification={
-            text: (float(true), float(false))
-            for text, (true, false) in zip(recording.texts, recording.verification, strict=True)
-        },
+        complete=cut,
+        verification=verification,
         similarity=reading.similarity,
+        compared=compared,
         threshold=reading.threshold,
-        gamma_1=reading.gamma_1,
-        gamma_2=reading.gamma_2,
     )
+
+
+def _chains(samples: Sequence[Response], seconds: Mapping[str, Sequence[Response]]) -> list[Chain]:
+    """Pair each sample with the answer after it was told: the next one of its text."""
+    following = {text: iter(row) for text, row in seconds.items()}
+    chains = []
+    for first in samples:
+        second = next(following[first.text])
+        assert first.log_likelihood is not None and second.log_likelihood is not None
+        chains.append((first.text, second.text, first.log_likelihood, second.log_likelihood))
+    return chains
 
 
 @dataclass(frozen=True)
@@ -344,6 +441,11 @@ def is_settled(
     """
     threshold = threshold or default_threshold()
     evidence = evidence_of(recording, reading or Reading())
+    if isinstance(evidence, SampledEvidence):
+        return (
+            "Nothing can be certified here: that takes exact likelihoods of given texts, which "
+            "this model does not say."
+        )
     seen_second = float(np.exp(evidence.log_first) @ evidence.row_masses)
     certified = certified_mutual_information(evidence).value
     if certified is not None and certified >= threshold.value:

@@ -10,44 +10,53 @@ from typing import TYPE_CHECKING
 
 from core import prompts
 from core.abstention.policy import Pipeline, PolicyError, pipeline_from_dict
-from core.studies.recording import Request
+from core.studies.recording import Estimator, Request
+from core.uncertainty.similarity import JUDGE
 
 if TYPE_CHECKING:
     from core.studies.inspection import Reading
 
-ESTIMATOR = "Algorithm 3 (exact likelihoods)"
-
 
 def pipeline_of(
-    model: str, revision: str, request: Request, reading: Reading, least_mass: float
+    model: str,
+    revision: str,
+    request: Request,
+    reading: Reading,
+    least_mass: float,
+    estimator: Estimator = Estimator.EXACT,
 ) -> Pipeline:
     """Return the pipeline of an inspection; the query and the seed are no part of it."""
     return Pipeline(
         model=model,
         revision=revision,
-        prompt=prompt_fingerprint(),
+        prompt=prompt_fingerprint(judged=reading.similarity == JUDGE),
         samples=request.samples,
         temperature=request.temperature,
         similarity=reading.similarity,
         tau=reading.threshold,
         gamma_1=reading.gamma_1,
         gamma_2=reading.gamma_2,
-        estimator=ESTIMATOR,
+        estimator=estimator.value,
         least_mass=least_mass,
     )
 
 
 @functools.cache
-def prompt_fingerprint() -> str:
-    """Return a short hash that changes with any word of any prompt."""
-    every = (
+def prompt_fingerprint(*, judged: bool = False) -> str:
+    """Return a short hash that changes with any word of any prompt.
+
+    What the model is asked about pairs of answers counts where it compares them, and only there.
+    """
+    every = [
         prompts.iterative("Q"),
         prompts.iterative("Q", ["A"]),
         prompts.iterative("Q", ["A", "B"]),
         prompts.self_verification("Q", "A"),
         prompts.TRUE,
         prompts.FALSE,
-    )
+    ]
+    if judged:
+        every.append(prompts.same_meaning("Q", "A", "B"))
     return hashlib.sha256("\0".join(every).encode()).hexdigest()[:12]
 
 

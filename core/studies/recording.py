@@ -1,35 +1,26 @@
 """What a model was asked and what it said: everything an inspection costs, and no more.
 
 A `Recording` is made once, by asking the model. Everything a person can move afterwards
-(similarity, τ, γ, the threshold λ) is applied to the recording and asks nothing. Samples
+(similarity, τ, γ, the threshold λ) is applied to the recording and asks nothing; where the
+model itself is to compare answers, the request says so, and that is recorded too. Samples
 carry an index, so a recording can be extended, and its first k samples are exactly the
 recording that k samples would have made.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TypeVar
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core import prompts
-from core.language_models.base import LanguageModel, Response
-from core.studies.progress import Progress, silent
+from core.language_models.base import Capabilities, Response, Used
+from core.studies.pairs import compared
 
 MAX_SAMPLES = 300
 MAX_QUERY_CHARACTERS = 2000
-
-# How many (prompt, answer) pairs one scoring call holds. Small enough that progress moves
-# and a person can cancel; an inspection with ten samples is always a single call.
-PAIRS_A_CALL = 2000
-
-
-T = TypeVar("T")
 
 
 class InvalidRequestError(ValueError):
@@ -50,12 +41,15 @@ class Request:
         Of the sampling only, 0.01 to 2; likelihoods are always at temperature 1.
     seed : int
         At least 0.
+    judged : bool
+        Whether the model is also asked which answers mean the same.
     """
 
     query: str
     samples: int = 10
     temperature: float = 0.9
     seed: int = 0
+    judged: bool = False
 
     def __post_init__(self) -> None:
         """Tidy the question and enforce the limits, whatever the screen in front allowed."""
@@ -85,6 +79,26 @@ class Request:
             )
 
 
+class Estimator(StrEnum):
+    """The rung of the ladder: how a score is made from what a back end can do."""
+
+    EXACT = "Algorithm 3 (exact likelihoods)"
+    PREFIX = "Algorithm 3 (likelihoods of answers without their end)"
+    CHAINED = "Algorithms 1 and 2 (sampled pairs with their own likelihoods)"
+    COUNTED = "counts of sampled answers (adjusted for chance)"
+
+
+# These score every answer under every prompt.
+EXACT = (Estimator.EXACT, Estimator.PREFIX)
+
+
+def estimator_of(capabilities: Capabilities) -> Estimator:
+    """Return the highest rung that a back end reaches."""
+    if capabilities.scores_given_text:
+        return Estimator.EXACT if capabilities.whole_answers else Estimator.PREFIX
+    return Estimator.CHAINED if capabilities.own_log_likelihoods else Estimator.COUNTED
+
+
 @dataclass(frozen=True)
 class Call:
     """One call to the model: what for, how many texts it drew or scored, how long it took."""
@@ -107,15 +121,27 @@ class Recording:
         The k responses in the order of their indices.
     greedy : Response
         The response at temperature 0.
-    greedy_log_likelihood : float
-        ln Q(greedy | F_0), nats.
+    greedy_log_likelihood : float or None
+        ln Q(greedy | F_0), nats; None where the model does not say it.
     texts : tuple of str, of length r
         The distinct samples, first seen first.
     log_likelihoods : ndarray of shape (r + 1, r)
-        Nats. Row 0 is ln Q(text | F_0); row 1 + i is ln Q(text | F_1 with text i told).
+        Nats. Row 0 is ln Q(text | F_0); row 1 + i is ln Q(text | F_1 with text i told). Of
+        shape (0, 0) where the model cannot score given texts.
     verification : ndarray of shape (r, 2)
-        ln Q("True") and ln Q("False") under the True/False prompt about each text.
+        ln Q("True") and ln Q("False") under the True/False prompt about each text: as the model
+        says, or estimated from samples.
     calls : tuple of Call
+    estimator : Estimator
+        How scores are made from it.
+    seconds : tuple of tuple of Response, of length r
+        Where the model cannot score given texts: what it answered after each text was told.
+    judged : ndarray of shape (n, n)
+        Where that was requested: how sure the model is that two of `judged_texts` mean the same,
+        symmetric, in [0, 1], 1 on the diagonal. Two texts that only ever came second are compared
+        by token F1, and so are two about which the model did not say. Else of shape (0, 0).
+    used : Used or None
+        What it really took of a service; None where calls cost nothing but time.
     """
 
     request: Request
@@ -123,11 +149,26 @@ class Recording:
     revision: str
     samples: tuple[Response, ...]
     greedy: Response
-    greedy_log_likelihood: float
+    greedy_log_likelihood: float | None
     texts: tuple[str, ...]
     log_likelihoods: NDArray[np.float64]
     verification: NDArray[np.float64]
     calls: tuple[Call, ...] = field(default=(), compare=False)
+    estimator: Estimator = Estimator.EXACT
+    seconds: tuple[tuple[Response, ...], ...] = ()
+    judged: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    used: Used | None = field(default=None, compare=False)
+
+    @property
+    def judged_texts(self) -> tuple[str, ...]:
+        """What `judged` compares: every distinct text, first answers first; none if unjudged."""
+        return self.said if self.request.judged else ()
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Every distinct text, the first answers first, then those that only came second."""
+        seconds = (response.text for row in self.seconds for response in row)
+        return tuple(dict.fromkeys([*self.texts, *seconds]))
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -141,163 +182,44 @@ class Recording:
         cut = {sample.text for sample in self.samples if not sample.complete}
         return np.array([text not in cut for text in self.texts])
 
+    @property
+    def pairs(self) -> list[tuple[str, str, float]]:
+        """Every pair of `judged_texts` with a first answer in it, and how alike the two are."""
+        texts = self.judged_texts
+        return [
+            (texts[i], texts[j], float(self.judged[i, j]))
+            for i in range(min(len(self.texts), len(texts)))
+            for j in range(i + 1, len(texts))
+        ]
+
     def first(self, samples: int) -> Recording:
         """Return the recording that the first `samples` samples alone would have made."""
+        if samples >= len(self.samples):
+            return self
         kept = self.samples[:samples]
-        r = len(dict.fromkeys(sample.text for sample in kept))
-        return replace(
+        counts = Counter(sample.text for sample in kept)
+        r = len(counts)
+        seconds = self.seconds[:r]
+        if self.estimator is Estimator.CHAINED:  # one second answer for each sample
+            seconds = tuple(
+                row[: counts[text]] for text, row in zip(self.texts, seconds, strict=False)
+            )
+        fewer = replace(
             self,
             request=replace(self.request, samples=len(kept)),
             samples=kept,
             texts=self.texts[:r],
             log_likelihoods=self.log_likelihoods[: r + 1, :r],
             verification=self.verification[:r],
+            seconds=seconds,
         )
+        if not self.request.judged:
+            return fewer
+        known = (self.judged_texts, len(self.texts), self.judged)
+        return replace(fewer, judged=compared(fewer.said, r, *known)[0])
 
-
-def record(
-    request: Request,
-    model: LanguageModel,
-    progress: Progress = silent,
-    *,
-    previous: Recording | None = None,
-) -> Recording:
-    """Ask the model everything an inspection needs.
-
-    Parameters
-    ----------
-    previous : Recording, optional
-        A recording by the same model of the same query, temperature and seed: it is
-        extended, and nothing it holds is asked again.
-
-    Raises
-    ------
-    ModelError
-        With a sentence for the person.
-    Cancelled
-        Out of `progress`.
-    """
-    if previous and replace(previous.request, samples=request.samples) != request:
-        raise ValueError("Only a recording of the same query, temperature and seed can grow.")
-    if previous and (previous.model, previous.revision) != (model.name, model.revision):
-        raise ValueError("Only a recording of the same model can grow.")
-    if previous and previous.request.samples >= request.samples:
-        return previous.first(request.samples)
-    clock = _Clock(list(previous.calls) if previous else [])
-    query = request.query
-    first_prompt = prompts.iterative(query)
-
-    progress("Sampling answers", 0.0)
-    samples = previous.samples if previous else ()
-    missing = request.samples - len(samples)
-    samples += tuple(
-        clock.time(
-            "sample",
-            missing,
-            lambda: model.sample(
-                first_prompt,
-                missing,
-                temperature=request.temperature,
-                seed=request.seed,
-                first=len(samples),
-            ),
-        )
-    )
-    greedy = (
-        previous.greedy
-        if previous
-        else clock.time("greedy", 1, lambda: model.sample(first_prompt, 1, temperature=0.0))[0]
-    )
-
-    known = previous.texts if previous else ()
-    texts = tuple(dict.fromkeys(sample.text for sample in samples))
-    matrix = np.empty((len(texts) + 1, len(texts)))
-    told = [first_prompt, *(prompts.iterative(query, [text]) for text in texts)]
-    old, new = slice(0, len(known)), slice(len(known), len(texts))
-    if previous:
-        matrix[: len(known) + 1, old] = previous.log_likelihoods
-        _score(model, clock, progress, told[: len(known) + 1], texts[new], matrix, 0, len(known))
-        _score(model, clock, progress, told[len(known) + 1 :], texts, matrix, len(known) + 1, 0)
-    else:
-        _score(model, clock, progress, told, texts, matrix, 0, 0)
-
-    progress("Asking the model to verify its answers", 0.0)
-    verification = np.empty((len(texts), 2))
-    if previous:
-        verification[old] = previous.verification
-    questions = [prompts.self_verification(query, text) for text in texts[new]]
-    if questions:
-        verification[new] = clock.time(
-            "verify",
-            2 * len(questions),
-            lambda: model.log_likelihoods(questions, [prompts.TRUE, prompts.FALSE]),
-        )
-    return Recording(
-        request=request,
-        model=model.name,
-        revision=model.revision,
-        samples=samples,
-        greedy=greedy,
-        greedy_log_likelihood=_greedy_log_likelihood(
-            model, clock, first_prompt, greedy, texts, matrix, previous
-        ),
-        texts=texts,
-        log_likelihoods=matrix,
-        verification=verification,
-        calls=tuple(clock.calls),
-    )
-
-
-def _score(
-    model: LanguageModel,
-    clock: _Clock,
-    progress: Progress,
-    told: Sequence[str],
-    answers: Sequence[str],
-    matrix: NDArray[np.float64],
-    row: int,
-    column: int,
-) -> None:
-    """Fill `matrix` from (row, column) with every answer under every prompt."""
-    if not answers:
-        return
-    size = max(1, PAIRS_A_CALL // len(answers))
-    for start in range(0, len(told), size):
-        progress("Telling the model each answer, and asking again", start / len(told))
-        block = told[start : start + size]
-        matrix[row + start : row + start + len(block), column : column + len(answers)] = clock.time(
-            "score",
-            len(block) * len(answers),
-            partial(model.log_likelihoods, block, answers),
-        )
-
-
-def _greedy_log_likelihood(
-    model: LanguageModel,
-    clock: _Clock,
-    first_prompt: str,
-    greedy: Response,
-    texts: Sequence[str],
-    matrix: NDArray[np.float64],
-    previous: Recording | None,
-) -> float:
-    """Look the greedy response's likelihood up where it was sampled, else ask for it."""
-    if previous:
-        return previous.greedy_log_likelihood
-    if greedy.text in texts:
-        return float(matrix[0, texts.index(greedy.text)])
-    scored = clock.time("score", 1, lambda: model.log_likelihoods([first_prompt], [greedy.text]))
-    return float(scored[0, 0])
-
-
-class _Clock:
-    """Times calls to the model and keeps the list of them."""
-
-    def __init__(self, calls: list[Call]) -> None:
-        self.calls = calls
-
-    def time(self, purpose: str, sequences: int, call: Callable[[], T]) -> T:
-        started = time.perf_counter()
-        result = call()
-        self.calls.append(Call(purpose, sequences, time.perf_counter() - started))
-        return result
+    def unjudged(self) -> Recording:
+        """Return the recording that the same request makes where nothing is to be compared."""
+        if not self.request.judged:
+            return self
+        return replace(self, request=replace(self.request, judged=False), judged=np.empty((0, 0)))

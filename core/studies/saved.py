@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
+from collections import Counter
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.data.exports import to_csv
-from core.language_models.base import Response
-from core.studies.inspection import Inspection, Reading, read
+from core.language_models.base import Response, Used
+from core.studies.inspection import Cluster, Inspection, Reading, read
 from core.studies.judgement import Judgement, judge
-from core.studies.pipeline import ESTIMATOR
-from core.studies.recording import Call, InvalidRequestError, Recording, Request
+from core.studies.pairs import compared
+from core.studies.recording import EXACT, Call, Estimator, InvalidRequestError, Recording, Request
 from core.studies.verdict import Threshold
 
-FORMAT, VERSION = "believe.inspection", 1
+FORMAT, VERSION = "believe.inspection", 2
 
 
 def to_dict(inspection: Inspection) -> dict[str, Any]:
@@ -31,18 +33,18 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
         "query": request.query,
         "model": inspection.recording.model,
         "revision": inspection.recording.revision,
-        "estimator": ESTIMATOR,
+        "estimator": inspection.recording.estimator.value,
         "seed": request.seed,
         "samples": request.samples,
         "temperature": request.temperature,
         **{f"reading_{name}": value for name, value in asdict(inspection.reading).items()},
         "responses": [
-            {"text": text, "log_likelihood": float(likelihood), "count": int(count)}
+            {"text": text, "log_likelihood": _finite(likelihood), "count": int(count)}
             for text, likelihood, count in zip(
                 evidence.responses, evidence.log_marginal, evidence.counts, strict=True
             )
         ],
-        "clusters": [asdict(cluster) for cluster in inspection.clusters],
+        "clusters": [_cluster_to_dict(cluster) for cluster in inspection.clusters],
         "joint": information.joint.tolist(),
         "product": information.product.tolist(),
         "contributions": information.contributions.tolist(),
@@ -82,6 +84,16 @@ def _truth_to_dict(judgement: Judgement | None) -> dict[str, Any] | None:
             for s in judgement.scores
         },
     }
+
+
+def _cluster_to_dict(cluster: Cluster) -> dict[str, Any]:
+    members = [(text, _finite(likelihood), count) for text, likelihood, count in cluster.members]
+    return asdict(cluster) | {"members": members}
+
+
+def _finite(value: float) -> float | None:
+    """Return a number as JSON knows it; a probability of 0 has no logarithm there."""
+    return float(value) if math.isfinite(value) else None
 
 
 def to_json(inspection: Inspection) -> str:
@@ -130,7 +142,7 @@ def to_csv_bytes(inspection: Inspection) -> bytes:
     return to_csv(
         ["query", "response", "cluster", "samples", "log_likelihood_nats"],
         (
-            (inspection.query, text, texts[label], int(count), float(likelihood))
+            (inspection.query, text, texts[label], int(count), _finite(likelihood))
             for text, label, count, likelihood in zip(
                 evidence.responses,
                 evidence.labels,
@@ -165,31 +177,82 @@ def _recording_to_dict(recording: Recording) -> dict[str, Any]:
         "log_likelihoods": recording.log_likelihoods.tolist(),
         "verification": recording.verification.tolist(),
         "calls": [asdict(call) for call in recording.calls],
+        "estimator": recording.estimator.value,
+        "seconds": [[asdict(response) for response in row] for row in recording.seconds],
+        # First answers with all others; the rest is computed from the texts.
+        "judged": recording.judged[: len(recording.texts)].tolist(),
+        "used": asdict(recording.used) if recording.used else None,
     }
 
 
 def _recording_from_dict(saved: dict[str, Any]) -> Recording:
     texts = tuple(saved["texts"])
     samples = tuple(Response(**sample) for sample in saved["samples"])
+    estimator = Estimator(saved.get("estimator", Estimator.EXACT))
+    seconds = tuple(tuple(Response(**r) for r in row) for row in saved.get("seconds", ()))
     matrix = np.array(saved["log_likelihoods"], float)
     verification = np.array(saved["verification"], float)
     request = Request(**saved["request"])
-    "".join((*texts, saved["greedy"]["text"])).encode()  # raises where it is no text, or no Unicode
+    greedy = Response(**saved["greedy"])
+    # Raises where it is no text, or no Unicode.
+    "".join((*texts, greedy.text, *(r.text for row in seconds for r in row))).encode()
     if texts != tuple(dict.fromkeys(sample.text for sample in samples)):
         raise ValueError("the texts are not those of the samples")
-    if matrix.shape != (len(texts) + 1, len(texts)) or verification.shape != (len(texts), 2):
+    exact = estimator in EXACT
+    if exact and matrix.shape != (len(texts) + 1, len(texts)):
         raise ValueError("the likelihoods do not fit the texts")
+    if len(seconds) != (0 if exact else len(texts)) or not all(seconds):
+        raise ValueError("the second answers do not fit the texts")
+    if estimator is Estimator.CHAINED:
+        counts = Counter(sample.text for sample in samples)
+        if [len(row) for row in seconds] != [counts[text] for text in texts]:
+            raise ValueError("there is not one second answer for each sample")
+        for response in (*samples, *(r for row in seconds for r in row)):
+            if not float(response.log_likelihood) <= 0:  # type: ignore[arg-type]
+                raise ValueError("a likelihood is missing, or none")
+    if not (verification <= 0).all():
+        raise ValueError("a verification is no logarithm of a probability")
+    if verification.shape != (len(texts), 2):
+        raise ValueError("the verification does not fit the texts")
     if request.samples != len(samples):
         raise ValueError("the number of samples is not the one requested")
-    return Recording(
+    likelihood = saved["greedy_log_likelihood"]
+    if likelihood is not None and not float(likelihood) <= 1e-6:
+        raise ValueError("the greedy answer's likelihood is none")
+    recording = Recording(
         request=request,
         model=str(saved["model"]),
         revision=str(saved["revision"]),
         samples=samples,
-        greedy=Response(**saved["greedy"]),
-        greedy_log_likelihood=float(saved["greedy_log_likelihood"]),
+        greedy=greedy,
+        greedy_log_likelihood=None if likelihood is None and not exact else float(likelihood),
         texts=texts,
-        log_likelihoods=matrix,
+        log_likelihoods=matrix if exact else np.empty((0, 0)),
         verification=verification,
         calls=tuple(Call(**call) for call in saved["calls"]),
+        estimator=estimator,
+        seconds=seconds,
+        used=Used(**saved["used"]) if saved.get("used") else None,
     )
+    return replace(recording, judged=_judged(recording, saved.get("judged", [])))
+
+
+def _judged(recording: Recording, rows: list[list[float]]) -> NDArray[np.float64]:
+    """Complete what was saved of the comparisons, after a look at whether it can be true."""
+    if type(recording.request.judged) is not bool:  # 1 is equal to True
+        raise ValueError("it does not say whether answers were compared")
+    if not recording.request.judged:
+        if rows:
+            raise ValueError("answers were compared that should not be")
+        return np.empty((0, 0))
+    matrix, asked = compared(recording.said, r := len(recording.texts))
+    said = np.array(rows, float)
+    if said.shape != (r, len(matrix)):
+        raise ValueError("the comparisons do not fit the texts")
+    if not ((said >= 0) & (said <= 1)).all():
+        raise ValueError("a comparison is no share")
+    open_pairs = (asked | asked.T)[:r]
+    if (said != matrix[:r])[~open_pairs].any() or (said[:, :r] != said[:, :r].T).any():
+        raise ValueError("the comparisons contradict each other")
+    matrix[:r], matrix[:, :r] = said, said.T
+    return matrix

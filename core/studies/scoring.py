@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 
 from core.data.exports import to_csv
 from core.data.truth import matches
-from core.language_models.base import LanguageModel
+from core.language_models.base import LanguageModel, Used
 from core.studies.inspection import Reading, read
 from core.studies.pipeline import pipeline_of, to_text
 from core.studies.progress import Progress, silent
-from core.studies.recording import Request, record
+from core.studies.recorder import record
+from core.studies.recording import Request, estimator_of
 from core.studies.verdict import Threshold, default_threshold, doubt_of
 from core.uncertainty.scores import SCORES
 
@@ -47,6 +48,8 @@ class Scored:
     entropy : float or None
         Semantic entropy, nats, whether or not enough was seen.
     sampled_mass : float
+    used : Used or None
+        What it really took of a service; None where calls cost nothing but time.
     """
 
     gold: Gold
@@ -55,6 +58,7 @@ class Scored:
     correct: dict[str, bool]
     entropy: float | None
     sampled_mass: float
+    used: Used | None = None
 
 
 def score(
@@ -62,6 +66,7 @@ def score(
     model: LanguageModel,
     request: Request,
     reading: Reading | None = None,
+    progress: Progress = silent,
     *,
     least_mass: float | None = None,
 ) -> Scored:
@@ -71,7 +76,8 @@ def score(
     """
     least_mass = default_threshold().least_mass if least_mass is None else least_mass
     threshold = Threshold(math.inf, least_mass)  # nothing is decided here
-    inspection = read(record(replace(request, query=gold.query), model), reading, threshold)
+    recording = record(replace(request, query=gold.query), model, progress)
+    inspection = read(recording, reading, threshold)
     mass, clusters = inspection.sampled_mass, len(inspection.clusters)
     return Scored(
         gold=gold,
@@ -82,6 +88,7 @@ def score(
         correct={name: matches(inspection.scores[name].answer, gold.answers) for name in SCORES},
         entropy=inspection.scores["semantic_entropy"].doubt,
         sampled_mass=mass,
+        used=recording.used,
     )
 
 
@@ -105,9 +112,13 @@ def score_all(
         Given every new result at once, so that nothing is lost when somebody cancels.
     """
     found = list(done)
-    for gold in golds[len(found) :]:
-        progress(f"Asking question {len(found) + 1} of {len(golds)}", len(found) / len(golds))
-        found.append(score(gold, model, request, reading))
+    for i, gold in enumerate(golds[len(found) :], len(found)):
+        where = f"Asking question {i + 1} of {len(golds)}", i / len(golds)
+        progress(*where)
+        # Within a question too: who stops must not wait for a slow service's hundred answers.
+        found.append(
+            score(gold, model, request, reading, lambda _, __, where=where: progress(*where))
+        )
         keep(found[-1])
     return found
 
@@ -131,7 +142,14 @@ def table(
     """Return scored questions as a CSV that the calibration reads."""
     least = default_threshold().least_mass if least_mass is None else least_mass
     pipeline = to_text(
-        pipeline_of(model.name, model.revision, request, reading or Reading(), least)
+        pipeline_of(
+            model.name,
+            model.revision,
+            request,
+            reading or Reading(),
+            least,
+            estimator_of(model.capabilities),
+        )
     )
     return to_csv(
         HEADING,

@@ -78,6 +78,21 @@ def normalisable(log_weights: Floats, name: str, axis: int | None = None) -> Non
         )
 
 
+def finite_log(value: float, name: str) -> None:
+    """Refuse what is no finite logarithm of a probability.
+
+    Raises
+    ------
+    ValueError
+        If it is NaN, infinite or above 0.
+    """
+    if not (np.isfinite(value) and value <= TOLERANCE):
+        raise ValueError(
+            f"{name} is {value}, but must be a finite logarithm of a probability: "
+            "give a lower bound where a back end reports none."
+        )
+
+
 def shape(array: NDArray[np.generic], expected: tuple[int, ...], name: str) -> None:
     """Refuse an array whose shape is not `expected`."""
     if array.shape != expected:

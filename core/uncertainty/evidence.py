@@ -102,10 +102,10 @@ class Evidence:
         checks.shape(complete, (r,), "complete")
         checks.threshold(self.threshold)
         checks.stabilisers(self.gamma_1, self.gamma_2)
-        _finite_log(self.greedy_log_likelihood, "greedy_log_likelihood")
+        checks.finite_log(self.greedy_log_likelihood, "greedy_log_likelihood")
         for text, (log_true, log_false) in self.verification.items():
-            _finite_log(log_true, f"ln p(True) of {text!r}")
-            _finite_log(log_false, f"ln p(False) of {text!r}")
+            checks.finite_log(log_true, f"ln p(True) of {text!r}")
+            checks.finite_log(log_false, f"ln p(False) of {text!r}")
 
         arrays = {
             "counts": counts.astype(np.int64),
@@ -341,11 +341,3 @@ def _labels(
     return clustering.cluster(
         pairwise(responses, similarity) if matrix is None else matrix, threshold
     )
-
-
-def _finite_log(value: float, name: str) -> None:
-    if not (np.isfinite(value) and value <= checks.TOLERANCE):
-        raise ValueError(
-            f"{name} is {value}, but must be a finite logarithm of a probability: "
-            "give a lower bound where a back end reports none."
-        )

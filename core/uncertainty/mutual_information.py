@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from core.uncertainty import checks
 from core.uncertainty.certified import certified_lower_bound, lump
+from core.uncertainty.chance import adjustment
 from core.uncertainty.checks import Floats
 from core.uncertainty.clustering import aggregate
 from core.uncertainty.joint import MutualInformation, compare, exact, from_rows, merge
@@ -134,12 +135,12 @@ def from_counts(
     first_counts: ArrayLike,
     second_counts: ArrayLike,
     *,
-    correction: str | None = "miller-madow",
+    correction: str | None = "chance",
 ) -> MutualInformation:
     """Estimate from how often answers came, for a back end without probabilities.
 
     Not in the paper. Ask for at least 30 second answers after each distinct first answer:
-    fewer leave a bias that the correction cannot take away.
+    fewer leave little to tell dependence from chance by.
 
     Parameters
     ----------
@@ -147,8 +148,8 @@ def from_counts(
         How often each distinct first answer came.
     second_counts : array_like, (m, c)
         Row i: how often each second answer came after first answer i was told.
-    correction : {"miller-madow", None}, default "miller-madow"
-        Whether to correct for the bias of entropies of counts.
+    correction : {"chance", "miller-madow", None}, default "chance"
+        How to correct for the bias of entropies of counts.
 
     Returns
     -------
@@ -165,18 +166,25 @@ def from_counts(
 
     Notes
     -----
-    Counts make an entropy too small, by about (K - 1) / 2N for N draws of which K kinds
-    were seen (Miller, 1955). M.I. = H(Y₂) - Σ w_i H(Y₂|i), so each entropy gets its own.
-    H(Y₂) is of a mixture: if answers are independent, rows of N_i draws with weights w_i
-    tell as much about it as N = 1 / Σ(w_i² / N_i) draws of one kind (ΣN_i, if N_i goes with
-    w_i). So the score of a model that knows is centred on 0. Few first answers miss some that a
-    dependent model would give, and make its score too low, by up to about (m - 1) / 2k.
+    Counts make an entropy too small, and a row's more than the mixture's: the plug-in
+    information is too large. "chance" takes away what the same answers would show if they were
+    dealt to the rows at random (see :func:`core.uncertainty.chance.adjustment`). So the score
+    of a model that knows is centred on 0, however many answers there are. Few first answers
+    miss some that a dependent model would give, and make its score too low.
+
+    "miller-madow" is the usual first-order correction, about (K - 1) / 2N for each entropy of
+    N draws of which K kinds were seen (Miller, 1955). H(Y₂) is of a mixture: if answers are
+    independent, rows of N_i draws with weights w_i tell as much about it as
+    N = 1 / Σ(w_i² / N_i) draws of one kind (ΣN_i, if N_i goes with w_i). It is good where
+    there are few answers, and takes away far too little where thirty draws see few of many:
+    30 independent answers keep .25 nats.
     """
     first = _counts(first_counts, "first_counts", dimensions=1)
     second = _counts(second_counts, "second_counts", dimensions=2)
     checks.shape(second, (first.size, second.shape[1]), "second_counts")
-    if correction not in ("miller-madow", None):
-        raise ValueError(f"Unknown correction {correction!r}: choose 'miller-madow' or None.")
+    if correction not in (*_CORRECTIONS, None):
+        known = ", ".join(map(repr, _CORRECTIONS))
+        raise ValueError(f"Unknown correction {correction!r}: choose {known} or None.")
     came = first > 0
     if not came.any():
         raise ValueError("first_counts are all 0: sample at least one first answer.")
@@ -185,22 +193,26 @@ def from_counts(
         raise ValueError("A first answer has no second answers: sample some, or leave it out.")
 
     weights = first / first.sum()
-    bias = _miller_madow(weights[came], second[came], draws[came]) if correction else 0.0
+    added = _CORRECTIONS[correction](weights[came], second[came]) if correction else 0.0
     # A first answer that never came weighs nothing; its row may be anything, so 0 / 1.
     with np.errstate(divide="ignore"):
         log_first = np.log(weights)
         log_rows = np.log(second / np.maximum(draws, 1)[:, None])
-    return from_rows(log_first, log_rows, float(np.log(first.sum())), correction=bias)
+    return from_rows(log_first, log_rows, float(np.log(first.sum())), correction=added)
 
 
-def _miller_madow(weights: Floats, second: Floats, draws: Floats) -> float:
+def _miller_madow(weights: Floats, second: Floats) -> float:
     """Return what to add to the plug-in information: the correction of H(Y₂) less the rows'."""
+    draws = second.sum(axis=1)
     marginal_draws = 1 / (weights**2 / draws).sum()
     marginal_kinds = (second.sum(axis=0) > 0).sum()
     row_kinds = (second > 0).sum(axis=1)
     of_marginal = (marginal_kinds - 1) / (2 * marginal_draws)
     of_rows = (weights * (row_kinds - 1) / (2 * draws)).sum()
     return float(of_marginal - of_rows)
+
+
+_CORRECTIONS = {"chance": adjustment, "miller-madow": _miller_madow}
 
 
 def _counts(values: ArrayLike, name: str, *, dimensions: int) -> Floats:

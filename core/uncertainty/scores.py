@@ -15,10 +15,16 @@ import numpy as np
 
 from core.uncertainty import certified
 from core.uncertainty.evidence import Evidence
+from core.uncertainty.joint import exact
 from core.uncertainty.logarithms import entropy, without_rounding
 from core.uncertainty.mutual_information import from_conditionals
+from core.uncertainty.sampled_evidence import SampledEvidence
 
+AnyEvidence = Evidence | SampledEvidence
 Unit = Literal["nats", "probability"]
+
+
+FEWEST_SECONDS = 10  # second answers after one told, to speak of their entropy
 
 
 @dataclass(frozen=True)
@@ -54,24 +60,27 @@ class Score:
         return self.value is not None
 
 
-def greedy_probability(evidence: Evidence) -> Score:
+def greedy_probability(evidence: AnyEvidence) -> Score:
     """T0: the probability of the response at temperature zero, which it serves.
 
     The doubt is -ln p: 1 - p would tie long answers at 1.
     """
+    if evidence.greedy_log_likelihood is None:
+        reason = "This model does not say how probable its answers are."
+        return Score("greedy_probability", None, None, evidence.greedy, "probability", reason)
     log_p = min(evidence.greedy_log_likelihood, 0.0)
     return Score(
         "greedy_probability", float(np.exp(log_p)), abs(log_p), evidence.greedy, "probability"
     )
 
 
-def semantic_entropy(evidence: Evidence) -> Score:
+def semantic_entropy(evidence: AnyEvidence) -> Score:
     """S.E.: the entropy H(Y₁) of the normalised clusters (Kuhn et al.), in [0, ln m]."""
     value = without_rounding(float(entropy(evidence.log_first)))
     return Score("semantic_entropy", value, value, evidence.likeliest_first, "nats")
 
 
-def self_verification(evidence: Evidence) -> Score:
+def self_verification(evidence: AnyEvidence) -> Score:
     """S.V.: p(True) / (p(True) + p(False)), asked about the answer S.E. serves (Kadavath et al.).
 
     Unavailable, and never 0, if the model was not asked about that text.
@@ -85,22 +94,32 @@ def self_verification(evidence: Evidence) -> Score:
     return Score("self_verification", float(np.exp(-doubt)), doubt, answer, "probability")
 
 
-def mutual_information(evidence: Evidence) -> Score:
-    """M.I.: how far a second answer depends on the first (Algorithm 3)."""
+def mutual_information(evidence: AnyEvidence) -> Score:
+    """M.I.: how far a second answer depends on the first (Algorithms 1 to 3)."""
     value = evidence.mutual_information.value
     return Score("mutual_information", value, value, evidence.likeliest_second, "nats")
 
 
-def min_conditional_entropy(evidence: Evidence) -> Score:
+def min_conditional_entropy(evidence: AnyEvidence) -> Score:
     """The least H(Y₂|Y₁ = i) over the told centres i (Ahdritz et al.), in [0, ln m].
 
-    Low means that some answer is copied as soon as it is told: the doubt is its negative.
+    Low means that some answer is copied as soon as it is told: the doubt is its negative. Of
+    sampled second answers only those count that follow on one that was told `FEWEST_SECONDS`
+    times or more: a single one would always be “copied”.
     """
-    value = without_rounding(float(entropy(evidence.log_second_given_first, axis=1).min()))
-    return Score("min_conditional_entropy", value, 0.0 - value, evidence.likeliest_first, "nats")
+    name, answer = "min_conditional_entropy", evidence.likeliest_first
+    told = np.isfinite(evidence.log_first)  # a second answer alone was never told
+    if isinstance(evidence, SampledEvidence):
+        told &= evidence.seconds >= FEWEST_SECONDS
+        if not told.any():
+            reason = f"No answer was told {FEWEST_SECONDS} times: too seldom to see what follows."
+            return Score(name, None, None, answer, "nats", reason)
+    rows = entropy(evidence.log_second_given_first[told], axis=1)
+    value = without_rounding(float(rows.min()))
+    return Score(name, value, 0.0 - value, answer, "nats")
 
 
-def pair_covariance(evidence: Evidence) -> Score:
+def pair_covariance(evidence: AnyEvidence) -> Score:
     """Σ over clusters of p̂(y, y) - p̂(y)² (Johnson et al.), in [-1, 1].
 
     p̂(y) is the first answer's probability μ̂₁(y), and p̂(y, y) = μ̂₁(y) μ̂₂(y|y) that of
@@ -112,7 +131,7 @@ def pair_covariance(evidence: Evidence) -> Score:
     return Score("pair_covariance", value, value, evidence.likeliest_first, "probability")
 
 
-def certified_mutual_information(evidence: Evidence, *, lumped: bool = True) -> Score:
+def certified_mutual_information(evidence: AnyEvidence, *, lumped: bool = True) -> Score:
     """Return a certain lower bound of the model's mutual information (see ``certified``).
 
     Each cluster counts as one answer, as in M.I.; without `lumped` every wording does, so
@@ -121,6 +140,9 @@ def certified_mutual_information(evidence: Evidence, *, lumped: bool = True) -> 
     more than 1.
     """
     name, answer = "certified_mutual_information", evidence.likeliest_second
+    if isinstance(evidence, SampledEvidence):
+        reason = "Only exact likelihoods of given texts certify; this model does not give them."
+        return Score(name, None, None, answer, "nats", reason)
     table = evidence.certified_table(lumped=lumped)
     if table is None:
         reason = "No response came to its end, so none has a likelihood as a whole answer."
@@ -156,7 +178,7 @@ class ScoreInfo:
 
     symbol: str
     title: str
-    function: Callable[[Evidence], Score]
+    function: Callable[[AnyEvidence], Score]
     unit: Unit
     range: str
     explanation: str
@@ -170,10 +192,10 @@ SCORES: dict[str, ScoreInfo] = {
         title="Mutual information",
         function=mutual_information,
         unit="nats",
-        range="0 to ln(clusters) for γ = 0",
+        range="0 to ln(clusters) for γ = 0; from counts around 0",
         explanation="How much a second answer depends on a first one that the prompt suggests. "
         "High means that what it says hangs on what it was told: it does not know.",
-        reference="Algorithm 3; Section 6",
+        reference="Algorithms 1 to 3; Section 6",
     ),
     "semantic_entropy": ScoreInfo(
         symbol="S.E.",
@@ -258,8 +280,15 @@ class DoubtDecomposition:
     remaining: float
 
 
-def doubt_decomposition(evidence: Evidence) -> DoubtDecomposition:
+def doubt_decomposition(evidence: AnyEvidence) -> DoubtDecomposition:
     """Return H(Y₂) = M.I. + H(Y₂|Y₁), all in nats, for γ = 0 whatever the evidence has."""
+    if isinstance(evidence, SampledEvidence):  # its joint has marginals of its own
+        with np.errstate(divide="ignore"):
+            plain = exact(np.log(evidence.mutual_information.joint)).value
+        total = max(0.0, float(entropy(evidence.log_second)))
+        # What counting adds by chance is no doubt for want of knowledge, and no less than 0.
+        epistemic = min(max(plain + evidence.mutual_information.correction, 0.0), total)
+        return DoubtDecomposition(total, epistemic, total - epistemic)
     information = from_conditionals(
         evidence.cluster_log_marginal, evidence.cluster_log_conditionals
     )

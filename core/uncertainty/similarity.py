@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from itertools import chain
 
 import numpy as np
+from numpy.typing import ArrayLike
 from rapidfuzz import fuzz, process
 from scipy.sparse import csr_array  # type: ignore[import-untyped, unused-ignore]
 
 from core.uncertainty import checks
 from core.uncertainty.checks import Floats
 
-#: Every similarity by name, in plain words.
+#: Every similarity that is computed from the texts, by name, in plain words.
 SIMILARITIES: dict[str, str] = {
     "token_f1": "Words in common, as in the paper; a, an, the and punctuation do not count.",
     "ratio": "Characters in common, in the same order.",
@@ -27,6 +28,15 @@ SIMILARITIES: dict[str, str] = {
     "token_sort_ratio": "Characters in common after the words are put in alphabetical order.",
     "token_set_ratio": "Characters in common among the different words; repeats do not count.",
     "WRatio": "RapidFuzz's own weighted mixture of the ratios above.",
+}
+
+#: Told by the model that is asked about; its matrix is given, and not computed here.
+JUDGE = "judge"
+
+#: Every similarity that one may choose, by name, in plain words.
+COMPARISONS: dict[str, str] = {
+    **SIMILARITIES,
+    JUDGE: "The model itself is asked which answers mean the same: 1 is surely, 0 surely not.",
 }
 
 _RATIOS = {name: getattr(fuzz, name) for name in SIMILARITIES if name != "token_f1"}
@@ -116,6 +126,38 @@ def pairwise(responses: Sequence[str], method: str = "token_f1") -> Floats:
     if method not in SIMILARITIES:
         raise ValueError(f"Unknown similarity {method!r}: choose one of {', '.join(SIMILARITIES)}.")
     return _token_f1_matrix(texts) if method == "token_f1" else _ratio_matrix(texts, method)
+
+
+def reordered(
+    responses: Sequence[str], texts: Sequence[str], similarity_matrix: ArrayLike
+) -> Floats:
+    """Return a given matrix of similarities in another order of its texts.
+
+    Parameters
+    ----------
+    responses : sequence of str, (n,)
+        The order that is wanted; every one of them among `texts`.
+    texts : sequence of str, (v,)
+        The order of the matrix; distinct.
+    similarity_matrix : array_like, (v, v)
+
+    Returns
+    -------
+    ndarray of float64, (n, n)
+
+    Raises
+    ------
+    ValueError
+        If the matrix does not fit the texts, or lacks a response.
+    """
+    given = checks.numbers(similarity_matrix, "similarity_matrix", dimensions=2)
+    checks.shape(given, (len(texts), len(texts)), "similarity_matrix")
+    places = {text: place for place, text in enumerate(texts)}
+    missing = [text for text in responses if text not in places]
+    if missing:
+        raise ValueError(f"The similarity matrix lacks {missing[0]!r}: compare every response.")
+    order = [places[text] for text in responses]
+    return given[np.ix_(order, order)]
 
 
 def _token_f1_matrix(texts: tuple[str, ...]) -> Floats:

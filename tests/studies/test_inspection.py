@@ -20,7 +20,8 @@ from core.studies.inspection import (
     read,
     run,
 )
-from core.studies.recording import MAX_SAMPLES, InvalidRequestError, Request, record
+from core.studies.recorder import record
+from core.studies.recording import MAX_SAMPLES, InvalidRequestError, Request
 from core.studies.verdict import Decision, Threshold, default_policy, default_threshold
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import SIMILARITIES
@@ -267,7 +268,10 @@ def test_other_settings_than_those_of_the_default_are_said(embedded):
     assert read(recording).caveat is None
     assert "γ₁ 0.1 instead of 0" in read(recording, Reading(gamma_1=0.1)).caveat
     assert "k 7 instead of 10" in read(recording.first(7)).caveat
-    assert "model “table”" in read(record(ask(10), knows(5))).caveat
+    assert "M.I. grows" in read(recording.first(7)).caveat
+    assert "M.I. grows" not in read(recording, Reading(gamma_1=0.1)).caveat
+    other = read(record(ask(10), knows(5))).caveat
+    assert "certified for embedded, not for this model" in other
 
 
 def test_a_policy_of_this_pipeline_decides(embedded):

@@ -7,10 +7,18 @@ import pytest
 
 from core import prompts
 from core.language_models.base import LanguageModel
-from core.studies import recording
+from core.studies import recorder
 from core.studies.progress import Cancelled
-from core.studies.recording import MAX_QUERY_CHARACTERS, InvalidRequestError, Request, record
+from core.studies.recorder import FEWEST_CHAINS, record, usual_samples
+from core.studies.recording import (
+    MAX_QUERY_CHARACTERS,
+    Estimator,
+    InvalidRequestError,
+    Request,
+    estimator_of,
+)
 from tests.fakes import QUERY, TableModel, copies, falling, knows, words
+from tests.limited import Limited
 
 
 def ask(samples, *, seed=0, temperature=0.9):
@@ -107,7 +115,7 @@ def test_texts_that_were_cut_off_are_marked():
 
 def test_large_recordings_are_scored_in_several_calls_with_the_same_result(monkeypatch):
     whole = record(ask(60), copies(30))
-    monkeypatch.setattr(recording, "PAIRS_A_CALL", 50)
+    monkeypatch.setattr(recorder, "PAIRS_A_CALL", 50)
     model = copies(30)
     assert same(record(ask(60), model), whole)
     assert max(len(p) * len(a) for p, a in model.scored) <= 60
@@ -217,11 +225,11 @@ def test_calls_add_up_over_extensions():
 def test_progress_says_a_stage_and_a_share():
     seen = []
     record(ask(20), copies(20), lambda stage, share: seen.append((stage, share)))
-    assert len({stage for stage, _ in seen}) >= 3
+    assert len({stage for stage, _ in seen}) == 2
     assert all(stage and 0 <= share <= 1 for stage, share in seen)
 
 
-@pytest.mark.parametrize("after", [0, 1, 2])
+@pytest.mark.parametrize("after", [0, 1, 2, 3])
 def test_cancelling_stops_before_the_next_call(after):
     model = copies(20)
     calls = 0
@@ -234,12 +242,12 @@ def test_cancelling_stops_before_the_next_call(after):
 
     with pytest.raises(Cancelled):
         record(ask(10), model, cancel)
-    assert len(model.scored) == max(after - 1, 0)
-    assert len(model.sampled) == (2 if after else 0)
+    assert len(model.sampled) == min(after, 2)
+    assert len(model.scored) == max(after - 2, 0)
 
 
 def test_a_large_recording_can_be_cancelled_between_its_calls(monkeypatch):
-    monkeypatch.setattr(recording, "PAIRS_A_CALL", 50)
+    monkeypatch.setattr(recorder, "PAIRS_A_CALL", 50)
     model = copies(30)
 
     def cancel(stage, share):
@@ -249,6 +257,60 @@ def test_a_large_recording_can_be_cancelled_between_its_calls(monkeypatch):
     with pytest.raises(Cancelled):
         record(ask(60), model, cancel)
     assert 1 <= len(model.scored) < 20
+
+
+# ------------------------------------------------------------------------------ a service
+
+
+def service(inner, **abilities):
+    """A model that scores given texts, elsewhere: its calls are made at the same time."""
+    return Limited(inner, scores_given_text=True, local=False, **abilities)
+
+
+def test_an_exact_recording_has_no_second_answers():
+    made = record(ask(30), copies(8))
+    assert made.estimator is Estimator.EXACT
+    assert made.seconds == ()
+    assert made.first(10).estimator is Estimator.EXACT
+
+
+@pytest.mark.parametrize("pairs", [20, 50, 2000])
+def test_a_service_is_asked_for_the_same_in_pieces(monkeypatch, pairs):
+    monkeypatch.setattr(recorder, "PAIRS_A_CALL", pairs)
+    model = service(copies(30))
+    made = record(ask(60), model)
+    whole = record(ask(60), copies(30))
+    assert same(replace(made, model="table"), whole)
+    scored = [(p, a) for some, answers in model.scored for p in some for a in answers]
+    assert len(scored) == len({*scored})
+    ten = record(ask(10), service(copies(30)))
+    assert same(replace(record(ask(60), model, previous=ten), model="table"), whole)
+
+
+def test_a_service_is_asked_for_nothing_more_after_a_cancel():
+    model = service(copies(30))
+
+    def cancel(stage, share):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        record(ask(10), model, cancel)
+    assert len(model.asked) <= 2  # what had begun: the samples, and the greedy answer
+    assert not model.scored
+
+
+@pytest.mark.parametrize(
+    ("abilities", "samples"),
+    [
+        ({"scores_given_text": True}, 10),
+        ({"own_log_likelihoods": True}, FEWEST_CHAINS),
+        ({}, 10),
+    ],
+)
+def test_the_usual_number_of_samples_is_one_that_the_estimator_takes(abilities, samples):
+    capabilities = Limited(copies(3), **abilities).capabilities
+    assert usual_samples(capabilities) == samples
+    recorder.check_samples(ask(samples), estimator_of(capabilities))
 
 
 # --------------------------------------------------------------------------------- limits

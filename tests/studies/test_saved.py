@@ -3,14 +3,21 @@
 import csv
 import io
 import json
+import math
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from core.studies import saved
 from core.studies.inspection import Reading, run
-from core.studies.recording import InvalidRequestError, Request, record
+from core.studies.recorder import record
+from core.studies.recording import Estimator, InvalidRequestError, Request
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, TableModel, copies, falling
+from tests.limited import Limited
+
+VERSION_1 = Path(__file__).parent / "data" / "inspection-version-1.json"
 
 CONTRACT = {
     *("query", "model", "estimator", "seed", "responses", "clusters", "joint", "product"),
@@ -242,3 +249,171 @@ def test_the_csv_has_one_row_a_text_and_is_disarmed():
             float(seen.evidence.log_marginal[seen.evidence.responses.index(response)])
         )
         assert row["cluster"].lstrip("'") == texts[index]
+
+
+# ----------------------------------------------------------------------- rungs of the ladder
+
+RUNGS = {
+    "chained": {"own_log_likelihoods": True, "next_token": True},
+    "chained, opinions": {"own_log_likelihoods": True},
+    "counted": {"next_token": True},
+    "counted, opinions": {},
+}
+
+
+def limited(**abilities):
+    return Limited(copies(3, share=0.4), **abilities)
+
+
+def sampled(**abilities):
+    """An inspection in which every second answer came as a first one, too."""
+    return run(Request(QUERY, 100, 1.0, seed=3), limited(**abilities), Reading("ratio", 0.9, 0.01))
+
+
+@pytest.mark.parametrize("abilities", RUNGS.values(), ids=RUNGS)
+def test_sampled_recordings_come_back_as_they_were(abilities):
+    seen = sampled(**abilities)
+    back = saved.from_json(saved.to_json(seen))
+    assert saved.to_dict(back) == saved.to_dict(seen)
+    assert back.scores == seen.scores
+    assert (back.verdict, back.reading) == (seen.verdict, seen.reading)
+    assert (back.clusters, back.pipeline) == (seen.clusters, seen.pipeline)
+    ours, theirs = seen.recording, back.recording
+    for name in ("estimator", "seconds", "samples", "texts", "greedy", "greedy_log_likelihood"):
+        assert getattr(theirs, name) == getattr(ours, name), name
+    np.testing.assert_array_equal(theirs.verification, ours.verification)
+    assert theirs.log_likelihoods.shape == (0, 0)
+
+
+@pytest.mark.parametrize("abilities", RUNGS.values(), ids=RUNGS)
+def test_a_sampled_recording_that_came_back_can_grow(abilities):
+    back = saved.from_json(saved.to_json(sampled(**abilities))).recording
+    larger = Request(QUERY, 130, 1.0, seed=3)
+    model = limited(**abilities)
+    grown = record(larger, model, previous=back)
+    whole = record(larger, limited(**abilities))
+    assert (grown.samples, grown.seconds) == (whole.samples, whole.seconds)
+    assert max(a.first for a in model.asked) >= 1  # the series went on
+
+
+def test_the_estimator_stands_where_the_scores_stand():
+    for abilities, estimator in (
+        ({"scores_given_text": True}, Estimator.EXACT),
+        (RUNGS["chained"], Estimator.CHAINED),
+        (RUNGS["counted"], Estimator.COUNTED),
+    ):
+        data = json.loads(saved.to_json(sampled(**abilities)))
+        assert data["estimator"] == data["recording"]["estimator"] == estimator.value
+        assert (data["certified_lower_bound"] is None) == (estimator is not Estimator.EXACT)
+        greedy = data["scores"]["greedy_probability"]
+        assert (greedy["value"] is None) == (estimator is Estimator.COUNTED)
+        assert (greedy["reason"] is None) != (estimator is Estimator.COUNTED)
+
+
+@pytest.mark.parametrize("abilities", [{"scores_given_text": True}, *RUNGS.values()])
+def test_json_has_no_numbers_that_are_none(abilities):
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    text = saved.to_json(sampled(**abilities))
+    assert json.loads(text, parse_constant=refuse)
+
+
+def test_sampled_responses_stand_in_the_csv():
+    for abilities in RUNGS.values():
+        seen = sampled(**abilities)
+        data = saved.to_csv_bytes(seen).decode("utf-8-sig")
+        table = list(csv.DictReader(io.StringIO(data, newline="")))
+        assert [row["response"] for row in table] == list(seen.evidence.responses)
+        assert sum(int(row["samples"]) for row in table) == 100
+        for row, value in zip(table, seen.evidence.log_marginal, strict=True):
+            assert float(row["log_likelihood_nats"]) == pytest.approx(value)
+
+
+def second_only():
+    """answer2 is only ever said after another answer was told."""
+    rows = [[0.4, 0.3, 0.3]] * 3
+    model = Limited(TableModel(["answer0", "answer1", "answer2"], [0.6, 0.4, 0.0], rows))
+    return run(Request(QUERY, 50), model)
+
+
+def test_a_text_that_never_came_first_has_no_likelihood_in_the_csv():
+    data = saved.to_csv_bytes(second_only()).decode("utf-8-sig")
+    row = list(csv.DictReader(io.StringIO(data, newline="")))[-1]
+    assert (row["response"], row["samples"], row["log_likelihood_nats"]) == ("answer2", "0", "")
+
+
+SECONDS = ("recording", "seconds")
+BROKEN_SECONDS = {
+    "no second answers": remove(*SECONDS),
+    "second answers that are none": put(5, *SECONDS),
+    "a row too few": remove(*SECONDS, 0),
+    "a row too many": lambda data: data["recording"]["seconds"].append([]),
+    "an empty row": put([], *SECONDS, 0),
+    "a row that is none": put(None, *SECONDS, 1),
+    "an answer that is none": put("yes", *SECONDS, 0, 0),
+    "an answer without text": remove(*SECONDS, 0, 0, "text"),
+    "a text that is none": put(5, *SECONDS, 0, 0, "text"),
+    "a text that is no Unicode": put("\ud800", *SECONDS, 0, 0, "text"),
+    "more than an answer has": put(1, *SECONDS, 0, 0, "extra"),
+    "a likelihood above 1": put(0.5, *SECONDS, 0, 0, "log_likelihood"),
+    "a likelihood that is none": put(math.nan, *SECONDS, 0, 0, "log_likelihood"),
+    "a likelihood as text": put("much", *SECONDS, 0, 0, "log_likelihood"),
+    "a likelihood beyond all floats": put(-(10**400), *SECONDS, 0, 0, "log_likelihood"),
+    "a sample's likelihood above 1": put(0.5, "recording", "samples", 0, "log_likelihood"),
+    "an unknown estimator": put("magic", "recording", "estimator"),
+    "another estimator": put(Estimator.EXACT.value, "recording", "estimator"),
+    "no estimator": remove("recording", "estimator"),
+    "another k": put(99, "recording", "request", "samples"),
+    "too few verifications": remove("recording", "verification", 0),
+    "a greedy text that is none": put(5, "recording", "greedy", "text"),
+}
+
+
+@pytest.mark.parametrize("change", BROKEN_SECONDS.values(), ids=BROKEN_SECONDS)
+def test_damaged_second_answers_are_refused_with_a_sentence(change):
+    text = saved.to_json(sampled(**RUNGS["chained"]))
+    assert saved.from_json(text)
+    with pytest.raises(InvalidRequestError) as caught:
+        saved.from_json(broken(text, change))
+    assert str(caught.value).endswith(".")
+
+
+def test_second_answers_belong_to_no_exact_recording(text):
+    answers = [[{"text": "x", "complete": True}]] * len(json.loads(text)["recording"]["texts"])
+    with pytest.raises(InvalidRequestError, match="second answers do not fit"):
+        saved.from_json(broken(text, put(answers, *SECONDS)))
+
+
+# --------------------------------------------------------------------------- earlier versions
+
+
+def test_a_file_of_version_1_is_still_read():
+    """Made by the version before the ladder: it knows no estimator and no second answers."""
+    text = VERSION_1.read_text(encoding="utf-8")
+    data = json.loads(text)
+    assert data["version"] == 1
+    assert {"estimator", "seconds"}.isdisjoint(data["recording"])
+    seen = saved.from_json(text)
+    assert seen.recording.estimator is Estimator.EXACT
+    assert seen.recording.seconds == ()
+    again = json.loads(saved.to_json(seen))
+    assert again["version"] == saved.VERSION == 2
+    for name in set(data) - {"version", "recording", "calls"}:
+        assert again[name] == data[name], name
+    recording = data["recording"]
+    for response in (*recording["samples"], recording["greedy"]):
+        assert response.setdefault("log_likelihood") is None  # this field is new
+    recording["request"]["judged"] = False  # and so is this
+    for name, value in recording.items():
+        assert again["recording"][name] == value, name
+    assert saved.to_dict(saved.from_json(saved.to_json(seen))) == saved.to_dict(seen)
+
+
+def test_a_recording_of_version_1_can_grow():
+    seen = saved.from_json(VERSION_1.read_text(encoding="utf-8"))
+    larger = Request(QUERY, 30, 0.7, seed=3)
+    grown = record(larger, copies(4, share=0.5), previous=seen.recording)
+    whole = record(larger, copies(4, share=0.5))
+    assert (grown.samples, grown.texts) == (whole.samples, whole.texts)
+    np.testing.assert_allclose(grown.log_likelihoods, whole.log_likelihoods, atol=1e-12)

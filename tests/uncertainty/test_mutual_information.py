@@ -251,7 +251,7 @@ def test_algorithm_2_merges_what_means_the_same():
 
 
 def test_counts_by_hand():
-    result = from_counts([3, 1], [[20, 10], [0, 10]])
+    result = from_counts([3, 1], [[20, 10], [0, 10]], correction="miller-madow")
     joint = np.array([[0.5, 0.25], [0, 0.25]])
     h = entropy_of
     plug_in = h(np.array([0.75, 0.25])) + h(np.array([0.5, 0.5])) - h(joint.ravel())
@@ -262,6 +262,56 @@ def test_counts_by_hand():
     assert result.correction == pytest.approx(correction)
     assert result.value == pytest.approx(plug_in + correction)
     assert result.log_mass == pytest.approx(np.log(4))
+
+
+def test_answers_that_follow_from_what_was_told_keep_all_of_their_information():
+    result = from_counts([1, 1, 2], np.diag([30, 30, 30]))
+    assert result.value == pytest.approx(entropy_of(np.array([0.25, 0.25, 0.5])))
+
+
+@pytest.mark.parametrize("second", [[[7]], [[30, 0]], [[10, 20]], [[1, 0], [0, 1]]])
+def test_where_nothing_can_tell_dependence_from_chance_the_information_is_0(second):
+    """One answer only; one told answer only; one second answer after each."""
+    assert from_counts([1] * len(second), second).value == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("first", [[1] * 10, [31, 12, 3, 1, 1, 1, 1, 1, 1, 1]])
+@pytest.mark.parametrize("answers", [3, 30, 100])
+def test_a_model_that_knows_many_answers_is_centred_on_0(answers, first):
+    """Ten told answers, 30 second ones after each, 200 times; Miller-Madow leaves far more."""
+    rng = np.random.default_rng(1)
+    shares = 1 / np.arange(2.0, answers + 2)
+    rows = rng.multinomial(30, shares / shares.sum(), size=(200, 10))
+    values = [from_counts(first, table).value for table in rows]
+    assert abs(np.mean(values)) < 0.01
+    rough = [from_counts(first, table, correction="miller-madow").value for table in rows]
+    assert answers == 3 or np.mean(rough) > 0.2
+
+
+def test_a_rarely_told_answer_that_changes_everything_is_not_taken_for_chance():
+    """London after three of four told answers, and thirty others after the fourth."""
+    second = np.zeros((4, 31))
+    second[:3, 0], second[3, 1:] = 30, 1
+    assert from_counts([3, 3, 3, 1], second).value > 0.1
+
+
+@given(
+    st.lists(st.integers(1, 9), min_size=1, max_size=5).flatmap(
+        lambda first: st.tuples(
+            st.just(first),
+            arrays(np.int64, (len(first), 4), elements=st.integers(0, 30)).filter(
+                lambda table: (table.sum(axis=1) > 0).all()
+            ),
+        )
+    )
+)
+def test_adjusted_information_keeps_its_bounds_and_no_order_matters(counts):
+    first, second = np.array(counts[0]), counts[1]
+    result = from_counts(first, second)
+    most = entropy_of(result.joint.sum(axis=0))
+    assert -np.log(4) - 1e-9 <= result.value <= most + 1e-9
+    other = from_counts(first[::-1] * 2, second[::-1, ::-1])
+    assert other.value == pytest.approx(result.value, abs=1e-9)
 
 
 def test_counts_without_correction_are_the_plug_in():
@@ -278,22 +328,27 @@ def test_a_first_answer_that_never_came_weighs_nothing():
 
 
 @pytest.mark.parametrize(
-    ("first", "strength", "part_left"),
+    ("correction", "first", "strength", "part_left"),
     [
-        ([1, 1, 1, 1], 0.0, 0.2),
-        ([17, 1, 1, 1], 0.0, 0.2),
-        ([1, 1, 1, 1], 0.4, 0.2),
+        ("miller-madow", [1, 1, 1, 1], 0.0, 0.2),
+        ("miller-madow", [17, 1, 1, 1], 0.0, 0.2),
+        ("miller-madow", [1, 1, 1, 1], 0.4, 0.2),
         # Rows that differ make their mixture steadier than Miller-Madow assumes.
-        ([12, 4, 2, 2], 0.4, 0.33),
+        ("miller-madow", [12, 4, 2, 2], 0.4, 0.33),
+        ("chance", [1, 1, 1, 1], 0.0, 0.05),
+        ("chance", [17, 1, 1, 1], 0.0, 0.05),
+        ("chance", [1, 1, 1, 1], 0.4, 0.33),
+        ("chance", [12, 4, 2, 2], 0.4, 0.33),
     ],
 )
-def test_the_correction_takes_most_of_the_bias_away(first, strength, part_left):
+def test_the_correction_takes_most_of_the_bias_away(correction, first, strength, part_left):
     """30 second answers a row, with equal weights and with unequal ones; 2,000 samples."""
     rng = np.random.default_rng(7)
     weights = np.array(first) / sum(first)
     rows = (1 - strength) * np.array([0.4, 0.3, 0.2, 0.1]) + strength * np.eye(4)
     truth = exact(np.log(weights[:, None] * rows)).value
-    samples = [from_counts(first, [rng.multinomial(30, row) for row in rows]) for _ in range(2000)]
+    drawn = rng.multinomial(30, rows, size=(2000, 4))
+    samples = [from_counts(first, table, correction=correction) for table in drawn]
     plug_in_bias = np.mean([s.plug_in for s in samples]) - truth
     corrected_bias = np.mean([s.value for s in samples]) - truth
     assert plug_in_bias > 0.01

@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.uncertainty.similarity import SIMILARITIES, normalise, pairwise, token_f1, tokens
+from core.uncertainty.similarity import (
+    COMPARISONS,
+    JUDGE,
+    SIMILARITIES,
+    normalise,
+    pairwise,
+    reordered,
+    token_f1,
+    tokens,
+)
 
 # Few words, so that texts share them; articles, punctuation and blanks, so that some vanish.
 WORDS = st.sampled_from(
@@ -118,3 +127,32 @@ def test_bad_input_says_how_to_mend_it(responses, method, sentence):
 def test_typographic_quotes_are_punctuation_as_in_trivia_qas_own_script():
     assert token_f1("The King’s Speech", "The King's Speech") == 1
     assert token_f1("‘Oslo’", "Oslo") == 1
+
+
+# ----------------------------------------------------------------------- a given matrix
+
+GIVEN = [[1.0, 0.1, 0.2], [0.1, 1.0, 0.3], [0.2, 0.3, 1.0]]
+
+
+def test_a_given_matrix_is_put_in_another_order():
+    found = reordered(["c", "a"], ["a", "b", "c"], GIVEN)
+    np.testing.assert_array_equal(found, [[1.0, 0.2], [0.2, 1.0]], strict=True)
+
+
+@pytest.mark.parametrize(
+    ("responses", "texts", "sentence"),
+    [
+        (["a", "x"], ["a", "b", "c"], "lacks 'x': compare every response"),
+        (["a"], ["a", "b"], "must have shape"),
+    ],
+)
+def test_a_matrix_that_does_not_fit_says_how_to_mend_it(responses, texts, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        reordered(responses, texts, GIVEN)
+
+
+def test_the_judge_is_a_similarity_that_is_not_computed_here():
+    assert {*COMPARISONS} - {*SIMILARITIES} == {JUDGE}
+    assert all(sentence.endswith(".") for sentence in COMPARISONS.values())
+    with pytest.raises(ValueError, match="Unknown similarity 'judge'"):
+        pairwise(["London"], JUDGE)

@@ -1,0 +1,136 @@
+"""What a run will cost at most, said before it begins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from core import prompts
+from core.language_models.base import (
+    MAX_RESPONSE_TOKENS,
+    Capabilities,
+    LanguageModel,
+    Used,
+)
+from core.language_models.opinions import OPINIONS
+from core.studies.amplification import SAMPLES_A_POINT, Case, calls_needed
+from core.studies.recorder import PAIRS_A_CALL, SECONDS
+from core.studies.recording import EXACT, Estimator, Request, estimator_of
+
+CHARACTERS_A_TOKEN = 4  # of English text, roughly
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The most that a run can use; what really comes is usually less.
+
+    Attributes
+    ----------
+    requests : int
+        To the service, when nothing is kept from before and nothing fails.
+    prompt_tokens, response_tokens : int
+        Rough estimates, from the prompts' lengths and full-length answers.
+    """
+
+    requests: int
+    prompt_tokens: int
+    response_tokens: int
+
+    def price(self, per_million_in: float, per_million_out: float) -> float:
+        """Return what it costs, in the currency of the prices per million tokens."""
+        return price(self, per_million_in, per_million_out)
+
+
+def price(tokens: Plan | Used, per_million_in: float, per_million_out: float) -> float:
+    """Return what tokens cost, in the currency of the prices per million of them."""
+    return (
+        tokens.prompt_tokens * per_million_in + tokens.response_tokens * per_million_out
+    ) / 1_000_000
+
+
+def plan(request: Request, capabilities: Capabilities) -> Plan:
+    """Return the most that an inspection can take: when every sample is another text."""
+    k, estimator = request.samples, estimator_of(capabilities)
+    some_answer = "x" * (CHARACTERS_A_TOKEN * MAX_RESPONSE_TOKENS // 2)
+    first = _tokens(prompts.iterative(request.query))
+    second = _tokens(prompts.iterative(request.query, [some_answer]))
+    asked = _tokens(prompts.self_verification(request.query, some_answer))
+    drawn = _Sum(capabilities.candidates_a_call)
+    drawn.sample(first, k)
+    drawn.sample(first, 1)
+    pairs = _pairs(request, estimator)
+    same = _tokens(prompts.same_meaning(request.query, some_answer, some_answer))
+    if estimator in EXACT:
+        answer, most = MAX_RESPONSE_TOKENS // 2, capabilities.pairs_a_call
+        drawn.score(k + 1, k, second + answer, most)
+        drawn.score(1, 1, first + answer, most)  # the greedy answer, if it was not sampled
+        drawn.score(k, 2, asked + 1, most)
+        drawn.score(pairs, 2, same + 1, most)
+        return drawn.plan
+    drawn.sample(second, 1 if estimator is Estimator.CHAINED else SECONDS, times=k)
+    drawn.sample(asked, 1 if capabilities.next_token else OPINIONS, times=k)
+    drawn.sample(same, 1, times=pairs)
+    return drawn.plan
+
+
+def _pairs(request: Request, estimator: Estimator) -> int:
+    """Return how many pairs of answers may have to be compared: of first ones, and with others."""
+    if not request.judged:
+        return 0
+    k = request.samples
+    seconds = 0 if estimator in EXACT else k if estimator is Estimator.CHAINED else k * SECONDS
+    return k * (k - 1) // 2 + k * seconds
+
+
+def plan_curves(cases: Sequence[Case], model: LanguageModel, repetitions: Sequence[int]) -> Plan:
+    """Return the most that curves can take; nothing where it is nothing but time."""
+    calls = len(cases) * calls_needed(model, repetitions)
+    if not calls:
+        return Plan(0, 0, 0)
+    capabilities = model.capabilities
+    drawn = _Sum(capabilities.candidates_a_call)
+    for case in cases:
+        for t in repetitions:
+            prompt = _tokens(case.prompt(t))
+            if capabilities.scores_given_text:
+                pairs = 2 * prompt + _tokens(case.answer) + _tokens(case.repeated)
+                drawn.add(0, pairs, 0)
+            else:
+                drawn.sample(prompt, SAMPLES_A_POINT)
+    return replace(drawn.plan, requests=calls)
+
+
+class _Sum:
+    """Adds up requests."""
+
+    def __init__(self, candidates_a_call: int) -> None:
+        self.candidates_a_call = candidates_a_call
+        self.plan = Plan(0, 0, 0)
+
+    def sample(self, prompt_tokens: int, count: int, *, times: int = 1) -> None:
+        """Count the requests for `count` answers to each of so many prompts."""
+        requests = times * math.ceil(count / self.candidates_a_call)
+        self.add(requests, requests * prompt_tokens, times * count * MAX_RESPONSE_TOKENS)
+
+    def score(self, rows: int, columns: int, tokens_a_pair: int, pairs_a_call: int) -> None:
+        """Count the requests of whole rows, block by block as the recorder sends them."""
+        across = min(columns, pairs_a_call)
+        a_request = max(1, pairs_a_call // across)
+        block = max(1, PAIRS_A_CALL // columns)
+        requests = sum(
+            math.ceil(min(block, rows - start) / a_request) for start in range(0, rows, block)
+        ) * math.ceil(columns / across)
+        self.add(requests, rows * columns * tokens_a_pair, 0)
+
+    def add(self, requests: int, prompt_tokens: int, response_tokens: int) -> None:
+        """Add requests and tokens."""
+        self.plan = Plan(
+            self.plan.requests + requests,
+            self.plan.prompt_tokens + prompt_tokens,
+            self.plan.response_tokens + response_tokens,
+        )
+
+
+def _tokens(text: str) -> int:
+    return math.ceil(len(text) / CHARACTERS_A_TOKEN)

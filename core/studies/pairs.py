@@ -1,0 +1,53 @@
+"""Which pairs of answers a model is asked to compare, and the matrix of what it said.
+
+A pair is asked about if one of its texts is a first answer. Two texts that came second alone are
+compared by their words in common: there can be so many of them that nobody would pay for every
+pair. So are two texts about which the model said nothing; and texts of the same words need no
+question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.uncertainty.similarity import pairwise
+
+
+def compared(
+    texts: Sequence[str],
+    firsts: int,
+    known_texts: Sequence[str] = (),
+    known_firsts: int = 0,
+    known: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return how alike texts are as far as that is known, and which pairs must be asked about.
+
+    Parameters
+    ----------
+    texts : sequence of str, (n,)
+        Distinct; the first `firsts` of them are first answers.
+    known_texts, known_firsts, known
+        The same of another recording, with the matrix of what the model said there.
+
+    Returns
+    -------
+    matrix : ndarray of float64, (n, n)
+        Symmetric, in [0, 1]; token F1 where nothing else is known.
+    missing : ndarray of bool, (n, n)
+        Pairs that nobody has asked about, each once, above the diagonal.
+    """
+    matrix = pairwise(texts)
+    places = np.arange(len(texts))
+    asked = (np.minimum.outer(places, places) < firsts) & (matrix < 1)
+    missing = np.triu(asked, 1)
+    if known is not None:
+        before = {text: place for place, text in enumerate(known_texts)}
+        old = np.array([before.get(text, -1) for text in texts])
+        lesser = np.minimum.outer(old, old)
+        rows, columns = np.nonzero(asked & (lesser >= 0) & (lesser < known_firsts))
+        matrix[rows, columns] = known[old[rows], old[columns]]
+        missing[rows, columns] = False
+    return matrix, missing

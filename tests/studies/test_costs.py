@@ -1,0 +1,152 @@
+"""What a run costs at most: never less than what is really asked, and what that is in money."""
+
+import math
+
+import pytest
+
+from core import prompts
+from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, Response
+from core.language_models.resilient import Together
+from core.studies.costs import CHARACTERS_A_TOKEN, Plan, plan
+from core.studies.recorder import record
+from core.studies.recording import MAX_SAMPLES, Request
+from tests.fakes import QUERY, TableModel, copies, falling, knows, words
+from tests.limited import Limited
+
+
+class Unrepeated(TableModel):
+    """Says something else with every sample: nothing costs more."""
+
+    def __init__(self, k):
+        super().__init__(words(k), falling(k), [falling(k)] * k)
+
+    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
+        if prompt == prompts.iterative(QUERY) and temperature:
+            return [Response(self.answers[first + i], True) for i in range(count)]
+        return super().sample(prompt, count, temperature=temperature, seed=seed, first=first)
+
+
+def asked(k, model):
+    """Make a recording as it is made of a service, and return the plan for it."""
+    record(Request(QUERY, k), Together(model))
+    return plan(Request(QUERY, k), model.capabilities)
+
+
+def prompt_tokens(model):
+    """What the prompts of all requests held, by the same rule of thumb."""
+    every = [a.prompt for a in model.asked] + model.continued
+    every += [p for some, answers in model.scored for p in some for _ in answers]
+    return sum(len(prompt) / CHARACTERS_A_TOKEN for prompt in every)
+
+
+# --------------------------------------------------------------------------- never less
+
+# k, and what the model can do; with log-likelihoods of its own, k is at least 100.
+SAMPLED = [
+    (k, {"own_log_likelihoods": own, "next_token": next_token, "candidates_a_call": candidates})
+    for own, numbers in ((True, (100, 130)), (False, (1, 9, 100)))
+    for k in numbers
+    for next_token in (True, False)
+    for candidates in (1, 8, 1000)
+]
+
+
+@pytest.mark.parametrize(("k", "abilities"), SAMPLED)
+@pytest.mark.parametrize("maker", [knows, copies])
+def test_no_more_is_sampled_than_planned(maker, k, abilities):
+    model = Limited(maker(12), local=False, **abilities)
+    planned = asked(k, model)
+    assert model.meter.requests <= planned.requests
+    drawn = sum(a.count for a in model.asked) + len(model.continued)
+    assert drawn * MAX_RESPONSE_TOKENS <= planned.response_tokens
+    assert prompt_tokens(model) <= planned.prompt_tokens
+
+
+@pytest.mark.parametrize(("k", "abilities"), SAMPLED)
+def test_the_plan_is_reached_when_no_answer_comes_twice(k, abilities):
+    model = Limited(Unrepeated(k), local=False, **abilities)
+    planned = asked(k, model)
+    assert model.meter.requests == planned.requests
+    drawn = sum(a.count for a in model.asked) + len(model.continued)
+    assert drawn * MAX_RESPONSE_TOKENS == planned.response_tokens
+    assert prompt_tokens(model) <= planned.prompt_tokens
+
+
+@pytest.mark.parametrize(
+    ("k", "pairs"), [(1, 1), (1, 1000), (10, 1), (10, 10), (10, 20), (10, 110), (40, 2000)]
+)
+@pytest.mark.parametrize("candidates", [1, 8, 1000])
+def test_no_more_is_scored_than_planned(k, pairs, candidates):
+    """The greedy answer is among the samples here."""
+    model = Limited(
+        Unrepeated(k),
+        scores_given_text=True,
+        local=False,
+        candidates_a_call=candidates,
+        pairs_a_call=pairs,
+    )
+    planned = asked(k, model)
+    scored = sum(len(some) * len(answers) for some, answers in model.scored)
+    assert scored == (k + 1) * k + 2 * k
+    assert model.meter.requests <= planned.requests
+    assert prompt_tokens(model) <= planned.prompt_tokens
+
+
+def test_a_model_that_repeats_itself_costs_less():
+    model = Limited(copies(3), local=False, next_token=True)
+    planned = asked(100, model)
+    assert model.meter.requests < planned.requests / 10
+
+
+# ------------------------------------------------------------------------------ by hand
+
+
+def requests(k, **abilities):
+    return plan(Request(QUERY, k), Capabilities(**{"seeded": False, **abilities})).requests
+
+
+def test_requests_by_hand():
+    counted = {"scores_given_text": False, "candidates_a_call": 8}
+    # 2 for the samples, 1 for the greedy answer; for each sample 4 for 30 answers, and 1 or 2.
+    assert requests(10, **counted, next_token=True) == 2 + 1 + 10 * (4 + 1)
+    assert requests(10, **counted) == 2 + 1 + 10 * (4 + 2)
+    chained = {"scores_given_text": False, "own_log_likelihoods": True, "candidates_a_call": 1}
+    assert requests(100, **chained, next_token=True) == 100 + 1 + 100 * (1 + 1)
+    assert requests(100, **chained) == 100 + 1 + 100 * (1 + 10)
+    exact = {"scores_given_text": True, "candidates_a_call": 8, "pairs_a_call": 20}
+    assert requests(10, **exact) >= 2 + 1 + 110 / 20 + 20 / 20
+
+
+@pytest.mark.parametrize("scores", [True, False])
+def test_more_samples_cost_more_and_larger_requests_fewer(scores):
+    sizes = [
+        plan(Request(QUERY, k), Capabilities(scores, False)) for k in (1, 10, 100, MAX_SAMPLES)
+    ]
+    for name in ("requests", "prompt_tokens", "response_tokens"):
+        values = [getattr(size, name) for size in sizes]
+        assert values == sorted(values), name
+        assert all(isinstance(value, int) for value in values)
+    few = requests(50, scores_given_text=scores, candidates_a_call=8, pairs_a_call=100)
+    many = requests(50, scores_given_text=scores, candidates_a_call=1, pairs_a_call=1)
+    assert few < many
+
+
+def test_a_longer_question_costs_more():
+    abilities = Capabilities(False, False)
+    short, long = (plan(Request("x" * n), abilities) for n in (10, 1000))
+    assert long.prompt_tokens > short.prompt_tokens
+    assert (long.requests, long.response_tokens) == (short.requests, short.response_tokens)
+
+
+@pytest.mark.parametrize(
+    ("plan", "prices", "cost"),
+    [
+        (Plan(9, 2_000_000, 500_000), (0.15, 0.60), 0.30 + 0.30),
+        (Plan(9, 1_000_000, 0), (2.5, 10.0), 2.5),
+        (Plan(9, 0, 1_000_000), (2.5, 10.0), 10.0),
+        (Plan(1, 1, 1), (1.0, 2.0), 3e-6),
+        (Plan(9, 123, 456), (0.0, 0.0), 0.0),
+    ],
+)
+def test_prices_are_per_million_tokens(plan, prices, cost):
+    assert math.isclose(plan.price(*prices), cost, abs_tol=1e-15)

@@ -1,0 +1,766 @@
+"""Evidence of models that score no given text: from sampled pairs, and from counts alone."""
+
+import math
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from core.uncertainty.chance import adjustment
+from core.uncertainty.mutual_information import cluster_tuples, exact, from_counts, from_tuples
+from core.uncertainty.sampled_evidence import from_chains, from_counted
+from core.uncertainty.scores import FEWEST_SECONDS, SCORES, doubt_decomposition
+
+WORDS = ["one", "two", "three", "four", "five"]  # nothing in common
+# Two answers in several wordings: any two of one answer are alike, of two answers never.
+WORDINGS = ["London", "London UK", "London England", "Rome", "Rome Italy"]
+# What is alike to what here depends on who is a centre.
+OVERLAPPING = ["red", "red wine", "white wine", "white", "white wine glass"]
+
+# Five of them add up to less than 1.
+LOGS = st.floats(-30, -1.7) | st.floats(-2000, -1.7)
+GAMMAS = st.sampled_from([(0.0, 0.0), (0.1, 0.1), (0.01, 0.2), (0.5, 0.0)])
+
+
+def chained(chains, **options):
+    options = {"greedy": chains[0][0], "greedy_log_likelihood": -1.0} | options
+    return from_chains(chains, **options)
+
+
+def counted(firsts, seconds, **options):
+    return from_counted(firsts, seconds, **{"greedy": next(iter(firsts))} | options)
+
+
+def h(probabilities):
+    p = np.asarray(probabilities, float).ravel()
+    p = p[p > 0]
+    return float(-(p * np.log(p)).sum())
+
+
+@st.composite
+def sampled_chains(draw, texts=WORDS, logs=LOGS, unique=False):
+    """Up to twenty pairs, some of them twice, each text with one likelihood and each pair."""
+    n = len(texts)
+    first = draw(arrays(float, n, elements=logs, unique=unique))
+    rows = draw(arrays(float, (n, n), elements=logs))
+    index = st.integers(0, n - 1)
+    pairs = draw(st.lists(st.tuples(index, index), min_size=1, max_size=20))
+    return [(texts[i], texts[j], float(first[i]), float(rows[i, j])) for i, j in pairs]
+
+
+@st.composite
+def tallies(draw, texts=WORDS):
+    """How often each text came first, and what came after it; some never came first."""
+    firsts = draw(
+        st.dictionaries(st.sampled_from(texts), st.integers(1, 9), min_size=1, max_size=len(texts))
+    )
+    row = st.dictionaries(st.sampled_from(texts), st.integers(1, 20), min_size=1)
+    return firsts, {text: draw(row) for text in firsts}
+
+
+# ------------------------------------------------------------------- Algorithms 1 and 2
+
+
+@pytest.mark.parametrize("texts", [WORDS, WORDINGS], ids=["words", "wordings"])
+def test_chains_are_algorithms_1_and_2(texts):
+    @given(sampled_chains(texts), GAMMAS)
+    def check(chains, gammas):
+        evidence = chained(chains, gamma_1=gammas[0], gamma_2=gammas[1])
+        merged = cluster_tuples([c[:2] for c in chains], [c[2] + c[3] for c in chains])
+        expected = from_tuples(
+            merged.labels, merged.log_probabilities, gamma_1=gammas[0], gamma_2=gammas[1]
+        )
+        found = evidence.mutual_information
+        assert found.value == pytest.approx(expected.value, abs=1e-9)
+        assert found.log_mass == pytest.approx(expected.log_mass)
+        for ours, theirs in (
+            (found.joint, expected.joint),
+            (found.contributions, expected.contributions),
+        ):
+            entries = np.sort(theirs)
+            padded = np.sort(np.concatenate([entries, np.zeros(ours.size - entries.size)]))
+            np.testing.assert_allclose(np.sort(ours.ravel()), padded, atol=1e-10)
+        assert (evidence.gamma_1, evidence.gamma_2) == gammas
+
+    check()
+
+
+@given(sampled_chains(OVERLAPPING), GAMMAS)
+def test_chains_of_any_partition_are_algorithm_1_on_its_labels(chains, gammas):
+    evidence = chained(chains, gamma_1=gammas[0], gamma_2=gammas[1])
+    label = dict(zip(evidence.responses, evidence.labels.tolist(), strict=True))
+    mass = {}
+    for a, b, p, q in dict.fromkeys(chains):
+        pair = label[a], label[b]
+        mass[pair] = np.logaddexp(mass.get(pair, -np.inf), p + q)
+    expected = from_tuples(list(mass), list(mass.values()), gamma_1=gammas[0], gamma_2=gammas[1])
+    found = evidence.mutual_information
+    assert found.value == pytest.approx(expected.value, abs=1e-9)
+    for (i, j), p, product in zip(mass, expected.joint, expected.product, strict=True):
+        assert found.joint[i, j] == pytest.approx(p, abs=1e-12)
+        assert found.product[i, j] == pytest.approx(product, abs=1e-12)
+
+
+def test_chains_by_hand():
+    log = np.log
+    evidence = chained(
+        [
+            ("x", "x", log(0.5), log(0.8)),
+            ("x", "y", log(0.5), log(0.2)),
+            ("x", "x", log(0.5), log(0.8)),  # a second time: it counts once
+            ("y", "y", log(0.25), log(0.4)),
+        ]
+    )
+    joint = np.array([[0.4, 0.1], [0.0, 0.1]]) / 0.6
+    product = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    seen = joint > 0
+    expected = (joint[seen] * log(joint[seen] / product[seen])).sum()
+    information = evidence.mutual_information
+    np.testing.assert_allclose(information.joint, joint, atol=1e-15)
+    np.testing.assert_allclose(information.product, product)
+    assert information.value == pytest.approx(expected)
+    assert np.exp(information.log_mass) == pytest.approx(0.6)
+    assert evidence.counts.tolist() == [3, 1]
+    np.testing.assert_allclose(np.exp(evidence.log_marginal), [0.5, 0.25])
+    np.testing.assert_allclose(np.exp(evidence.log_conditionals), [[0.8, 0.2], [0, 0.4]])
+    np.testing.assert_allclose(np.exp(evidence.log_first), [2 / 3, 1 / 3])
+    np.testing.assert_allclose(np.exp(evidence.log_second), joint.sum(axis=0))
+    np.testing.assert_allclose(np.exp(evidence.log_second_given_first), [[0.8, 0.2], [0, 1]])
+    assert evidence.sampled_mass == pytest.approx(0.6)
+
+
+@given(sampled_chains(OVERLAPPING))
+def test_information_lies_between_0_and_both_entropies(chains):
+    information = chained(chains).mutual_information
+    rows, columns = information.joint.sum(axis=1), information.joint.sum(axis=0)
+    assert 0 <= information.value <= min(h(rows), h(columns)) + 1e-9
+    assert information.joint.sum() == pytest.approx(1)
+
+
+@given(
+    arrays(float, 4, elements=st.floats(-9, -0.1)), arrays(float, 4, elements=st.floats(-9, -0.1))
+)
+def test_a_model_that_knows_has_none_once_every_pair_came(first, second):
+    pairs = [
+        (WORDS[i], WORDS[j], float(first[i]), float(second[j])) for i in range(4) for j in range(4)
+    ]
+    evidence = chained(pairs)
+    assert evidence.mutual_information.value == pytest.approx(0, abs=1e-12)
+    rank = [evidence.responses.index(text) for text in WORDS[:4]]
+    for found, told in ((evidence.log_first, first), (evidence.log_second, second)):
+        np.testing.assert_allclose(np.exp(found[rank]), np.exp(told) / np.exp(told).sum())
+
+
+def test_a_likelihood_that_differs_by_a_servers_noise_counts_as_first_said():
+    evidence = chained([("x", "y", -1.0, -2.0), ("x", "y", -1.0001, -2.0001)])
+    assert (evidence.log_marginal[0], evidence.log_conditionals[0, 1]) == (-1.0, -2.0)
+    assert evidence.counts.tolist() == [2, 0]
+
+
+@given(sampled_chains(OVERLAPPING, unique=True), st.randoms(use_true_random=False))
+def test_the_order_of_the_chains_changes_nothing(chains, random):
+    shuffled = list(chains)
+    random.shuffle(shuffled)
+    evidence = chained(chains, greedy="red")
+    again = chained(shuffled, greedy="red")
+    # Texts that never came first are ordered by their second answers, and those may be tied.
+    k = int((evidence.counts > 0).sum())
+    assert again.responses[:k] == evidence.responses[:k]
+    assert again.counts.tolist() == evidence.counts.tolist()
+    assert set(again.responses) == set(evidence.responses)
+    tied = len(set(np.round(second_likelihoods(chains), 6))) < len(evidence.responses) - k
+    if not tied:
+        for name, info in SCORES.items():
+            one, other = info.function(evidence).value, info.function(again).value
+            assert one == pytest.approx(other, abs=1e-9), name
+
+
+def second_likelihoods(chains):
+    """The log-likelihood as a second answer of every text that never came first."""
+    firsts = {c[0] for c in chains}
+    found = {}
+    for _, b, p, q in dict.fromkeys(chains):
+        if b not in firsts:
+            found[b] = np.logaddexp(found.get(b, -np.inf), p + q)
+    return list(found.values())
+
+
+# --------------------------------------------------------------------------- from counts
+
+
+def test_counts_by_hand():
+    evidence = counted({"x": 3, "y": 1}, {"x": {"x": 20, "y": 10}, "y": {"x": 10, "y": 20}})
+    joint = np.array([[0.5, 0.25], [1 / 12, 1 / 6]])
+    product = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    plug_in = (joint * np.log(joint / product)).sum()
+    correction = adjustment(np.array([0.75, 0.25]), np.array([[20, 10], [10, 20]]))
+    information = evidence.mutual_information
+    np.testing.assert_allclose(information.joint, joint)
+    np.testing.assert_allclose(information.product, product)
+    assert information.plug_in == pytest.approx(plug_in)
+    assert information.correction == pytest.approx(correction) != 0
+    assert information.value == pytest.approx(plug_in + correction)
+    assert np.exp(information.log_mass) == pytest.approx(4)
+    np.testing.assert_allclose(np.exp(evidence.log_marginal), [0.75, 0.25])
+    np.testing.assert_allclose(np.exp(evidence.log_conditionals), [[2 / 3, 1 / 3], [1 / 3, 2 / 3]])
+    np.testing.assert_allclose(np.exp(evidence.log_first), [0.75, 0.25])
+    np.testing.assert_allclose(np.exp(evidence.log_second), [7 / 12, 5 / 12])
+    assert evidence.counts.tolist() == evidence.cluster_counts.tolist() == [3, 1]
+    assert (evidence.gamma_1, evidence.gamma_2) == (0, 0)
+
+
+def test_second_answers_of_a_cluster_are_those_after_any_of_its_wordings():
+    firsts = {"London": 5, "Rome": 2, "London UK": 3}
+    seconds = {
+        "London": {"London": 6, "Rome": 4},
+        "London UK": {"London UK": 1, "London": 2, "Rome Italy": 7},
+        "Rome": {"Rome": 9, "Oslo": 1},
+    }
+    evidence = counted(firsts, seconds)
+    assert evidence.centre_texts == ("London", "Rome", "Oslo")
+    assert evidence.cluster_counts.tolist() == [8, 2, 0]
+    expected = from_counts([8, 2, 0], [[9, 11, 0], [0, 9, 1], [0, 0, 0]])
+    found = evidence.mutual_information
+    assert found.value == expected.value
+    assert found.correction == expected.correction
+    np.testing.assert_array_equal(found.joint, expected.joint)
+
+
+@settings(max_examples=40)
+@given(tallies())
+def test_counts_of_unlike_words_are_from_counts(case):
+    firsts, seconds = case
+    evidence = counted(firsts, seconds)
+    texts = evidence.responses
+    table = [[seconds.get(a, {}).get(b, 0) for b in texts] for a in texts]
+    expected = from_counts([firsts.get(text, 0) for text in texts], table)
+    found = evidence.mutual_information
+    assert found.value == expected.value
+    np.testing.assert_array_equal(found.joint, expected.joint)
+    np.testing.assert_array_equal(found.contributions, expected.contributions)
+    assert found.joint.shape == (len(evidence.centres),) * 2
+
+
+def test_a_model_that_knows_is_counted_near_0_and_one_that_copies_is_not():
+    knows = counted({"x": 6, "y": 4}, {text: {"x": 18, "y": 12} for text in "xy"})
+    assert knows.mutual_information.plug_in == pytest.approx(0, abs=1e-12)
+    assert abs(knows.mutual_information.value) < 0.01
+    copies = counted({"x": 6, "y": 4}, {"x": {"x": 30}, "y": {"y": 30}})
+    assert copies.mutual_information.plug_in == pytest.approx(h([0.6, 0.4]))
+
+
+@settings(max_examples=40)
+@given(tallies(), st.randoms(use_true_random=False))
+def test_the_order_of_the_counts_changes_nothing(case, random):
+    def shuffled(mapping):
+        items = list(mapping.items())
+        random.shuffle(items)
+        return dict(items)
+
+    firsts, seconds = case
+    evidence = counted(firsts, seconds, greedy="one")
+    other = {text: shuffled(row) for text, row in shuffled(seconds).items()}
+    again = counted(shuffled(firsts), other, greedy="one")
+    for name, info in SCORES.items():
+        one, two = info.function(evidence).value, info.function(again).value
+        # Equally frequent answers may change places, and S.V. is about the one in front.
+        if name != "self_verification":
+            assert one == pytest.approx(two, abs=1e-12), name
+    assert again.sampled_mass == evidence.sampled_mass
+
+
+# ----------------------------------------------------------------- clusters and their order
+
+
+def test_texts_stand_by_their_likelihood_as_first_answers_and_then_as_second_ones():
+    evidence = chained(
+        [
+            ("Rome", "Oslo", -2.0, -1.0),
+            ("Rome", "Bern", -2.0, -0.5),
+            ("London", "London UK", -1.0, -3.0),
+            ("London UK", "Riga", -3.0, -0.2),
+        ]
+    )
+    assert evidence.responses == ("London", "Rome", "London UK", "Bern", "Oslo", "Riga")
+    assert evidence.labels.tolist() == [0, 1, 0, 2, 3, 4]
+    assert evidence.centre_texts == ("London", "Rome", "Bern", "Oslo", "Riga")
+    assert evidence.centres.tolist() == [0, 1, 3, 4, 5]
+    assert evidence.counts.tolist() == [1, 2, 1, 0, 0, 0]
+    assert evidence.cluster_counts.tolist() == [2, 2, 0, 0, 0]
+    np.testing.assert_allclose(
+        evidence.cluster_log_marginal,
+        [np.logaddexp(-1, -3), -2, -np.inf, -np.inf, -np.inf],
+    )
+    assert evidence.likeliest_first == "London"
+    assert evidence.likeliest_second == "Bern"
+
+
+def test_second_answers_stand_by_all_that_they_follow():
+    """Oslo comes after two answers: .1 and .1 of all probability; Bern after one of them: .15."""
+    log = np.log
+    evidence = chained(
+        [
+            ("Rome", "Oslo", log(0.5), log(0.2)),
+            ("Rome", "Bern", log(0.5), log(0.3)),
+            ("Paris", "Oslo", log(0.4), log(0.25)),
+        ]
+    )
+    assert evidence.responses == ("Rome", "Paris", "Oslo", "Bern")
+    assert evidence.likeliest_second == "Oslo"
+
+
+def test_counted_texts_stand_by_how_often_they_came():
+    firsts = {"Rome": 1, "Oslo": 4, "Bern": 2}
+    seconds = {
+        "Rome": {"Kyiv": 2, "Rome": 7},
+        "Oslo": {"Riga": 2, "Oslo": 7},
+        "Bern": {"Kyiv": 1, "Bern": 8},
+    }
+    evidence = counted(firsts, seconds)
+    # Riga: 4/7 · 2/9 = .127. Kyiv: 1/7 · 2/9 + 2/7 · 1/9 = .063.
+    assert evidence.responses == ("Oslo", "Bern", "Rome", "Riga", "Kyiv")
+    assert evidence.likeliest_first == evidence.likeliest_second == "Oslo"
+
+
+def test_ties_keep_the_order_first_seen():
+    evidence = chained([("b", "y", -1.0, -1.0), ("a", "x", -1.0, -1.0)])
+    assert evidence.responses == ("b", "a", "y", "x")
+    assert counted({"b": 1, "a": 1}, {"b": {"y": 1}, "a": {"x": 1}}).responses == evidence.responses
+
+
+@pytest.mark.parametrize(
+    ("similarity", "threshold", "clusters"), [("token_f1", 1.0, 3), ("ratio", 0.5, 1)]
+)
+def test_similarity_and_threshold_say_what_is_one_answer(similarity, threshold, clusters):
+    options = {"similarity": similarity, "threshold": threshold}
+    chains = [("London", "London UK", -1.0, -1.0), ("London", "Londom", -1.0, -1.0)]
+    firsts, seconds = {"London": 2}, {"London": {"London UK": 1, "Londom": 1}}
+    for evidence in (chained(chains, **options), counted(firsts, seconds, **options)):
+        assert len(evidence.centres) == clusters
+        assert (evidence.similarity, evidence.threshold) == (similarity, threshold)
+
+
+@given(sampled_chains(OVERLAPPING, st.floats(-30, -1.7)))
+def test_distributions_of_chains_are_those_of_the_joint(chains):
+    evidence = chained(chains)
+    joint = evidence.mutual_information.joint
+    np.testing.assert_allclose(np.exp(evidence.log_second), joint.sum(axis=0))
+    assert np.exp(evidence.log_second).sum() == pytest.approx(1)
+    # The first answer is not the joint's row sum: that would count rows by what was sampled.
+    marginal = dict((a, np.exp(p)) for a, _, p, _ in reversed(chains))
+    label = dict(zip(evidence.responses, evidence.labels, strict=True))
+    expected = np.zeros(len(joint))
+    for text, p in marginal.items():
+        expected[label[text]] += p / sum(marginal.values())
+    np.testing.assert_allclose(np.exp(evidence.log_first), expected)
+    rows = joint.sum(axis=1)
+    told = rows > 0
+    np.testing.assert_array_equal(told, np.isfinite(evidence.log_first))
+    np.testing.assert_allclose(
+        np.exp(evidence.log_second_given_first[told]), joint[told] / rows[told, None]
+    )
+    assert np.isneginf(evidence.log_second_given_first[~told]).all()
+
+
+@settings(max_examples=40)
+@given(tallies(OVERLAPPING))
+def test_distributions_of_counts_are_those_of_the_joint(case):
+    evidence = counted(*case)
+    joint = evidence.mutual_information.joint
+    np.testing.assert_allclose(np.exp(evidence.log_first), joint.sum(axis=1))
+    np.testing.assert_allclose(np.exp(evidence.log_second), joint.sum(axis=0))
+    k = sum(case[0].values())
+    np.testing.assert_allclose(np.exp(evidence.log_first), evidence.cluster_counts / k)
+
+
+# ------------------------------------------------------------------------- sampled mass
+
+
+def test_mass_of_chains_is_the_sum_of_the_likelihoods_of_distinct_pairs():
+    """Few of many pairs make information seem larger: it is they that must have been seen."""
+    chains = [("x", "y", np.log(0.3), np.log(0.5)), ("z", "x", np.log(0.2), np.log(0.1))]
+    assert chained(chains * 3).sampled_mass == pytest.approx(0.17)
+    # Likelihoods of cut answers, or of a server's noise, may add up to more than 1.
+    assert chained([("x", "y", -0.1, -0.1), ("z", "y", -0.1, -0.1)]).sampled_mass == 1
+
+
+@pytest.mark.parametrize(
+    ("firsts", "mass"),
+    [
+        ({"Rome": 1}, 0.0),
+        ({"Rome": 2}, 1.0),
+        ({"Rome": 8, "Oslo": 1, "Bern": 1}, 0.8),
+        ({"Rome": 1, "Rome Italy": 1, "Oslo": 2}, 1.0),  # one answer in two wordings
+        ({"Rome": 1, "Oslo": 1, "Bern": 1}, 0.0),
+    ],
+)
+def test_mass_of_counts_is_what_good_and_turing_estimate(firsts, mass):
+    evidence = counted(firsts, {text: {text: 30} for text in firsts})
+    assert evidence.sampled_mass == pytest.approx(mass)
+
+
+@settings(max_examples=40)
+@given(sampled_chains(OVERLAPPING), tallies(OVERLAPPING))
+def test_mass_is_a_probability(chains, tally):
+    assert 0 <= chained(chains).sampled_mass <= 1
+    assert 0 <= counted(*tally).sampled_mass <= 1
+
+
+# ------------------------------------------------------------------------------- scores
+
+FIRST = np.array([0.5, 0.3])
+ROWS = np.array([[0.6, 0.2], [0.1, 0.7]])
+FULL = [
+    (text, other, float(np.log(FIRST[i])), float(np.log(ROWS[i, j])))
+    for i, text in enumerate("xy")
+    for j, other in enumerate("xy")
+]
+
+
+def test_scores_of_chains_by_hand():
+    evidence = chained(
+        FULL * FEWEST_SECONDS,
+        greedy="x",
+        greedy_log_likelihood=np.log(0.5),
+        verification={"x": (np.log(0.6), np.log(0.2))},
+    )
+    joint = FIRST[:, None] * ROWS / (FIRST @ ROWS.sum(axis=1))
+    rows = joint / joint.sum(axis=1, keepdims=True)
+    first = FIRST / FIRST.sum()
+    found = {name: info.function(evidence) for name, info in SCORES.items()}
+    values = {name: score.value for name, score in found.items()}
+    assert values["mutual_information"] == pytest.approx(exact(np.log(joint)).value)
+    assert values["semantic_entropy"] == pytest.approx(h(first))
+    assert values["greedy_probability"] == pytest.approx(0.5)
+    assert values["self_verification"] == pytest.approx(0.75)
+    assert values["min_conditional_entropy"] == pytest.approx(min(h(rows[0]), h(rows[1])))
+    assert values["pair_covariance"] == pytest.approx((first * (np.diag(rows) - first)).sum())
+    assert found["certified_mutual_information"].reason == (
+        "Only exact likelihoods of given texts certify; this model does not give them."
+    )
+    assert {score.answer for score in found.values()} == {"x"}
+
+
+def test_scores_of_counts_by_hand():
+    evidence = counted(
+        {"x": 6, "y": 4},
+        {"x": {"x": 24, "y": 6}, "y": {"x": 10, "y": 20}},
+        verification={"x": (np.log(0.3), np.log(0.6))},
+    )
+    rows = np.array([[0.8, 0.2], [1 / 3, 2 / 3]])
+    first = np.array([0.6, 0.4])
+    found = {name: info.function(evidence) for name, info in SCORES.items()}
+    values = {name: score.value for name, score in found.items()}
+    assert values["mutual_information"] == evidence.mutual_information.value
+    assert values["semantic_entropy"] == pytest.approx(h(first))
+    assert values["greedy_probability"] is None
+    assert "does not say how probable" in found["greedy_probability"].reason
+    assert values["self_verification"] == pytest.approx(1 / 3)
+    assert values["min_conditional_entropy"] == pytest.approx(h(rows[0]))
+    assert values["pair_covariance"] == pytest.approx((first * (np.diag(rows) - first)).sum())
+    assert values["certified_mutual_information"] is None
+
+
+def check_scores(evidence):
+    """Every score has a finite value and doubt, or a sentence why not."""
+    for name, info in SCORES.items():
+        score = info.function(evidence)
+        assert score.name == name
+        if score.available:
+            assert score.reason is None
+            assert np.isfinite([score.value, score.doubt]).all(), name
+        else:
+            assert score.doubt is None
+            assert score.reason.endswith("."), name
+        if name != "greedy_probability":
+            assert score.answer in evidence.centre_texts
+    assert not SCORES["certified_mutual_information"].function(evidence).available
+    assert evidence.certified_table() is evidence.certified_table(lumped=True) is None
+
+
+@given(sampled_chains(OVERLAPPING), GAMMAS)
+def test_chains_have_every_score_or_a_reason(chains, gammas):
+    check_scores(chained(chains, gamma_1=gammas[0], gamma_2=gammas[1]))
+
+
+@settings(max_examples=40)
+@given(tallies(OVERLAPPING))
+def test_counts_have_every_score_or_a_reason(case):
+    check_scores(counted(*case))
+
+
+def test_self_verification_wants_the_text_it_is_about():
+    def verify(evidence):
+        return SCORES["self_verification"].function(evidence)
+
+    about = {"verification": {"y": (-1.0, -1.0)}}
+    assert "was not asked whether “x”" in verify(chained(FULL, **about)).reason
+    seconds = {text: {"x": 1} for text in "xy"}
+    assert "was not asked whether “x”" in verify(counted({"x": 2, "y": 1}, seconds, **about)).reason
+    assert verify(counted({"x": 1, "y": 2}, seconds, **about)).value == pytest.approx(0.5)
+
+
+def test_answers_that_were_never_told_do_not_lower_the_conditional_entropy():
+    """Nothing is known of what comes after them: their rows are no distribution."""
+    score = SCORES["min_conditional_entropy"].function
+    after = {"x": {"y": 15, "z": 15}}
+    assert score(counted({"x": 3}, after)).value == pytest.approx(np.log(2))
+    chains = [("x", "y", -1.0, -1.0), ("x", "z", -1.0, -1.0)]
+    assert score(chained(chains * 5)).value == pytest.approx(np.log(2))
+
+
+def test_what_follows_on_one_that_was_told_too_seldom_has_no_entropy():
+    """A single second answer would seem to be copied, whatever the model knows."""
+    score = SCORES["min_conditional_entropy"].function
+    often = [("x", word, -1.0, -1.0) for word in ("y", "z")] * 5
+    once = [("y", "y", -1.0, -1.0)]
+    assert score(chained(often + once)).value == pytest.approx(np.log(2))
+    assert score(chained(often[1:] + once)).value is None
+    assert "No answer was told 10 times" in score(chained(once)).reason
+
+
+@given(sampled_chains(OVERLAPPING), GAMMAS)
+def test_doubt_of_chains_has_two_parts_that_add_up(chains, gammas):
+    evidence = chained(chains, gamma_1=gammas[0], gamma_2=gammas[1])
+    doubt = doubt_decomposition(evidence)
+    assert doubt.total == pytest.approx(h(evidence.mutual_information.joint.sum(axis=0)), abs=1e-9)
+    assert doubt.total == pytest.approx(doubt.epistemic + doubt.remaining, abs=1e-9)
+    assert doubt.epistemic == pytest.approx(chained(chains).mutual_information.value, abs=1e-9)
+    assert min(doubt.epistemic, doubt.remaining) >= 0
+
+
+@settings(max_examples=40)
+@given(tallies(OVERLAPPING))
+def test_doubt_of_counts_has_two_parts_that_add_up(case):
+    evidence = counted(*case)
+    doubt = doubt_decomposition(evidence)
+    information = evidence.mutual_information
+    assert doubt.total == pytest.approx(h(information.joint.sum(axis=0)), abs=1e-9)
+    assert doubt.total == pytest.approx(doubt.epistemic + doubt.remaining, abs=1e-9)
+    shown = min(max(information.value, 0), doubt.total)
+    assert doubt.epistemic == pytest.approx(shown, abs=1e-9)
+    assert min(doubt.epistemic, doubt.remaining) >= 0
+
+
+# ------------------------------------------------------------------------- probability 0
+
+
+def test_impossible_answers_give_no_numpy_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evidence = chained(
+            [("x", "y", -1.0, -np.inf), ("z", "x", -np.inf, -1.0), ("x", "x", -1.0, -0.5)]
+        )
+        check_scores(evidence)
+        doubt_decomposition(evidence)
+    assert evidence.mutual_information.value == 0
+    assert evidence.log_marginal[evidence.responses.index("z")] == -np.inf
+    assert evidence.sampled_mass == pytest.approx(np.exp(-1.5))
+
+
+def test_second_answers_that_never_came_first_give_no_numpy_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evidence = counted({"x": 2}, {"x": {"y": 1, "z": 2}})
+        check_scores(evidence)
+        doubt_decomposition(evidence)
+    assert evidence.cluster_counts.tolist() == [2, 0, 0]
+    assert np.isneginf(evidence.log_first[1:]).all()
+    assert np.isneginf(evidence.log_conditionals[1:]).all()
+
+
+def test_likelihoods_of_e_to_the_minus_2000():
+    near = chained(FULL)
+    far = chained([(a, b, p - 2000, q - 2000) for a, b, p, q in FULL])
+    assert far.mutual_information.value == pytest.approx(near.mutual_information.value, abs=1e-9)
+    assert far.mutual_information.log_mass == pytest.approx(near.mutual_information.log_mass - 4000)
+    np.testing.assert_allclose(far.log_first, near.log_first, atol=1e-9)
+    check_scores(far)
+
+
+# ------------------------------------------------------------------- what is handed through
+
+
+def test_cut_texts_are_marked_whether_they_came_first_or_second():
+    cut = {"complete": {"y": False, "never": False}}
+    chains = [("x", "y", -1.0, -1.0), ("x", "x", -1.0, -1.0)]
+    for evidence in (chained(chains, **cut), counted({"x": 2}, {"x": {"y": 1, "x": 2}}, **cut)):
+        assert dict(zip(evidence.responses, evidence.complete, strict=True)) == {
+            "x": True,
+            "y": False,
+        }
+    assert chained(chains).complete.all()
+
+
+def test_the_greedy_answer_is_kept_apart_from_the_samples():
+    evidence = chained([("x", "y", -1.0, -1.0)], greedy="z", greedy_log_likelihood=None)
+    assert evidence.greedy == "z" and "z" not in evidence.responses
+    assert SCORES["greedy_probability"].function(evidence).reason
+
+
+@pytest.mark.parametrize(
+    ("chains", "options", "sentence"),
+    [
+        ([], {}, "no chains"),
+        ([("x", "y", np.nan, -1.0)], {}, "NaN"),
+        ([("x", "y", -1.0, np.nan)], {}, "NaN"),
+        ([("x", "y", 0.5, -1.0)], {}, "at most 0"),
+        ([("x", "y", -1.0, 0.5)], {}, "at most 0"),
+        ([("x", "y", -1.0, -1.0)], {"gamma_1": -1.0}, "gamma_1 is -1"),
+        ([("x", "y", -1.0, -1.0)], {"threshold": 1.5}, "threshold is 1.5"),
+        ([("x", "y", -1.0, -1.0)], {"similarity": "vibes"}, "Unknown similarity"),
+    ],
+)
+def test_chains_that_are_none_are_refused(chains, options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        from_chains(chains, greedy="x", greedy_log_likelihood=-1.0, **options)
+
+
+@pytest.mark.parametrize(
+    ("greedy", "verification"),
+    [
+        (math.nan, {}),
+        (0.5, {}),
+        (-1.0, {"x": (-math.inf, -math.inf)}),
+        (-1.0, {"x": (math.nan, -1.0)}),
+        (-1.0, {"x": (-1.0, 3.0)}),
+    ],
+)
+def test_likelihoods_that_are_none_are_refused(greedy, verification):
+    with pytest.raises(ValueError, match="must be a finite logarithm"):
+        from_chains(
+            [("x", "y", -1.0, -1.0)],
+            greedy="x",
+            greedy_log_likelihood=greedy,
+            verification=verification,
+        )
+
+
+def test_chains_without_mass_are_refused():
+    with pytest.raises(ValueError, match="cannot be normalised"):
+        from_chains([("x", "y", -np.inf, -1.0)], greedy="x", greedy_log_likelihood=None)
+
+
+def test_rows_of_unlikely_first_answers_survive():
+    """e^-1000 is 0 in floating point, and what came after it was told is not."""
+    chains = [("x", word, -1000.0, -1.0) for word in ("y", "z")]
+    chains += [("z", word, -1.0, -1.0) for word in ("u", "v", "w")]
+    evidence = chained(chains * 5)
+    row = evidence.log_second_given_first[evidence.responses.index("x")]
+    assert np.exp(row).sum() == pytest.approx(1)
+    assert SCORES["min_conditional_entropy"].function(evidence).value == pytest.approx(np.log(2))
+
+
+@pytest.mark.parametrize(
+    ("firsts", "seconds", "sentence"),
+    [
+        ({}, {}, "no first answers"),
+        ({"x": 1, "y": 1}, {"x": {"x": 3}}, "no second answers"),
+        ({"x": 1}, {"x": {}}, "no second answers"),
+        ({"x": 1}, {"x": {"x": 3}, "y": {"x": 3}}, "no first answer"),
+        ({"x": 0}, {"x": {"x": 3}}, "at least 1"),
+        ({"x": 1}, {"x": {"x": 3, "y": 0}}, "at least 1"),
+    ],
+)
+def test_counts_that_are_none_are_refused(firsts, seconds, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        from_counted(firsts, seconds, greedy="x")
+
+
+# ---------------------------------------------------------------------------- in the limit
+
+TABLE = np.array([[0.20, 0.05, 0.05, 0.01], [0.04, 0.16, 0.08, 0.01], [0.02, 0.06, 0.2, 0.12]])
+KNOWN = TABLE / TABLE.sum()  # three first answers, four second ones
+EXACT = float(exact(np.log(KNOWN)).value)
+
+
+def draw_chains(k, seed, known=KNOWN, texts=WORDS):
+    drawn = np.random.default_rng(seed).choice(known.size, size=k, p=known.ravel())
+    first = known.sum(axis=1)
+    return [
+        (texts[i], texts[j], float(np.log(first[i])), float(np.log(known[i, j] / first[i])))
+        for i, j in zip(*np.unravel_index(drawn, known.shape), strict=True)
+    ]
+
+
+def draw_counts(k, each, seed, known=KNOWN):
+    rng = np.random.default_rng(seed)
+    first = known.sum(axis=1)
+    firsts = Counter(WORDS[i] for i in rng.choice(len(first), size=k, p=first))
+    seconds = {
+        text: Counter(rng.choice(WORDS[: known.shape[1]], size=each, p=row / row.sum()).tolist())
+        for text, row in zip(WORDS, known, strict=False)
+        if text in firsts
+    }
+    return firsts, seconds
+
+
+def test_chains_of_a_known_table_arrive_at_its_information():
+    """Exact once every pair came; at 100 samples 0.04 nats away on average of 20 runs."""
+    away = [chained(draw_chains(100, seed)).mutual_information.value - EXACT for seed in range(20)]
+    assert abs(np.mean(away)) < 0.04
+    for seed in range(5):
+        value = chained(draw_chains(2000, seed)).mutual_information.value
+        assert value == pytest.approx(EXACT, abs=1e-9)
+
+
+def test_chains_of_a_large_table_come_nearer_from_above():
+    """400 pairs, of which 100 samples miss most: about 0.9, 0.2 and 0.01 nats too high."""
+    rng = np.random.default_rng(5)
+    first, rows = rng.dirichlet(np.ones(20)), rng.dirichlet(np.ones(20), 20)
+    known = first[:, None] * (0.5 * np.eye(20) + 0.5 * rows)
+    truth = exact(np.log(known)).value
+    texts = [f"answer{i}" for i in range(20)]
+    above = [
+        chained(draw_chains(k, 0, known, texts)).mutual_information.value - truth
+        for k in (100, 1000, 10_000)
+    ]
+    assert above[0] > above[1] > above[2] > 0
+    assert above[0] > 0.5 and above[2] < 0.02
+
+
+def test_counts_of_a_known_table_arrive_at_its_information():
+    """Within 0.01 nats for 20,000 first answers and as many second ones after each."""
+    for seed in range(3):
+        value = counted(*draw_counts(20_000, 20_000, seed)).mutual_information.value
+        assert value == pytest.approx(EXACT, abs=0.01)
+
+
+def test_thirty_second_answers_each_are_right_on_average():
+    """Few answers, 100 first ones: 60 runs differ from the truth by 0.02 nats on average."""
+    values = [counted(*draw_counts(100, 30, seed)).mutual_information.value for seed in range(60)]
+    assert np.mean(values) == pytest.approx(EXACT, abs=0.02)
+    independent = np.outer(KNOWN.sum(axis=1), KNOWN.sum(axis=0))
+    values = [
+        counted(*draw_counts(100, 30, seed, independent)).mutual_information.value
+        for seed in range(60)
+    ]
+    assert np.mean(values) == pytest.approx(0, abs=0.01)
+
+
+# --------------------------------------------------------------------- a given similarity
+
+GIVEN = (["three", "one", "two"], [[1.0, 0.1, 0.2], [0.1, 1.0, 0.6], [0.2, 0.6, 1.0]])
+
+
+def test_a_given_similarity_clusters_chains_and_counts():
+    chains = [("one", "two", -1.0, -1.0), ("two", "three", -1.5, -1.0), ("three", "one", -2.0, -1)]
+    seconds = {"one": {"two": 3}, "two": {"three": 3}, "three": {"one": 3}}
+    for threshold, clusters in ((0.5, ["one", "three"]), (0.7, ["one", "two", "three"])):
+        given = {"similarity": "judge", "compared": GIVEN, "threshold": threshold}
+        of_chains = chained(chains, **given)
+        of_counts = counted({"one": 3, "two": 2, "three": 1}, seconds, **given)
+        for evidence in (of_chains, of_counts):
+            assert list(evidence.centre_texts) == clusters
+            assert evidence.similarity == "judge"
+
+
+def test_a_given_similarity_must_know_every_text():
+    with pytest.raises(ValueError, match="lacks 'four'"):
+        chained([("one", "four", -1.0, -1.0)], similarity="judge", compared=GIVEN)
+    with pytest.raises(ValueError, match="lacks 'four'"):
+        counted({"one": 1}, {"one": {"four": 3}}, similarity="judge", compared=GIVEN)
