@@ -10,13 +10,15 @@ from core.language_models.base import ModelError
 from core.studies import amplification as study
 from core.studies.amplification import Amplification, Case
 from core.studies.recording import InvalidRequestError
-from core.ui import cases, figures, frame, glossary
-from core.ui.curves import curves
+from core.ui import cases, figures, frame, history
+from core.ui.curves import curves, used
 from core.ui.galleries import paper, world
 from core.ui.glossary import TERMS
+from core.ui.keeping import save
 from core.ui.mechanism import mechanism
 from core.ui.messages import problem
-from core.ui.recordings import model
+from core.ui.models import asked
+from core.ui.tools import tools
 
 frame.require_app()
 
@@ -31,7 +33,10 @@ def page() -> None:
             "each keeps a share.** This is the effect that mutual information measures.",
             width="stretch",
         )
-        glossary.button()
+        tools()
+    if result := history.opened("amplification"):
+        kept_curves(result.payload)
+        return
     curve, published, by_band, why = st.tabs(
         ["Your question", "The paper’s questions", "The embedded world", "The mechanism"],
         key="tab",
@@ -70,16 +75,15 @@ def your_question() -> None:
             bind="query-params",
             persist_state="session",
         )
-    asked = model("embedded")
     wanted = [*([case] if case else []), *(c for c in cases.kept() if c != case)]
     if not wanted:
         return
     try:
-        times = study.grid(asked, most)
+        model = asked()
+        found = curves(wanted, model, study.grid(model, most), key="own")
     except InvalidRequestError as error:
         problem(str(error))
         return
-    found = curves(wanted, asked, times, key="own")
     if found is None:
         return
     for one, said in zip(wanted, found, strict=True):
@@ -91,10 +95,43 @@ def your_question() -> None:
     if case and drawn[0].case == case:
         with st.container(border=True, key="verdict"):
             st.text(drawn[0].verdict)
+        keep(drawn)
+    used(drawn)
     pictures(drawn, scale)
     listed(drawn, case)
     prompt(drawn, most)
     details(drawn, scale)
+
+
+def keep(drawn: list[Amplification]) -> None:
+    """Keep curves that somebody asked for, in History."""
+    paid = any(curve.used is not None for curve in drawn)
+    if paid or "query" in st.query_params or "answer" in st.query_params:
+        first = drawn[0]
+        save(
+            "amplification",
+            first.case.query,
+            first.case.query,
+            first.model,
+            study.all_to_json(drawn),
+        )
+
+
+def kept_curves(payload: str) -> None:
+    """Draw curves as they were kept."""
+    try:
+        drawn = study.all_from_json(payload)
+    except InvalidRequestError as error:
+        problem(str(error))
+        return
+    with st.container(border=True, key="verdict"):
+        st.text(drawn[0].verdict)
+    used(drawn)
+    pictures(drawn, "log")
+    for i, one in enumerate(drawn):
+        st.text(f"{i + 1}. {charts.described(one)}")
+    prompt(drawn, drawn[0].points[-1].repetitions)
+    details(drawn, "log")
 
 
 def pictures(drawn: list[Amplification], scale: str) -> None:

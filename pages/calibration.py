@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.studies.calibration import CalibrationError
-from core.ui import frame, glossary, policies
+from core.ui import frame, policies
 from core.ui.comparison import comparison
 from core.ui.fresh_rows import confirmation, held_back, holding_back, new_scores
 from core.ui.labelled_data import labelled_data
@@ -11,6 +11,7 @@ from core.ui.messages import problem
 from core.ui.outcome import outcome, risk
 from core.ui.taking_along import threshold
 from core.ui.targets import calibrated, looked_at_all, target
+from core.ui.tools import tools
 
 frame.require_app()
 
@@ -25,8 +26,9 @@ def page() -> None:
             "and see what it costs, or hear plainly that the data cannot promise it.",
             width="stretch",
         )
-        glossary.button()
+        tools()
     policies.banner()
+    policies.reopen()
     asking, seeing = st.columns([2, 3], gap="large")
     with asking:
         st.subheader("1. Data")

@@ -5,8 +5,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.charts import tour as charts
 from core.studies.tour import EXAMPLES, MEASURES, SHORT, TIMES, contradict, doubts, widest
-from core.ui import figures, frame, glossary
-from core.ui.recordings import example, model
+from core.ui import figures, frame, models
+from core.ui.recordings import example
+from core.ui.tools import tools
 
 frame.require_app()
 
@@ -67,7 +68,7 @@ def contradiction() -> None:
         times = st.select_slider("How often it is told", TIMES, 0, key="times")
         _behind("Half known")
     with picture:
-        cases = contradict(times, model("embedded"))
+        cases = contradict(times, models.embedded())
         figures.draw(
             charts.turned(cases, figures.palette()),
             key="turned",
@@ -111,7 +112,7 @@ def onward() -> None:
             st.switch_page(frame.questions())
         if st.button("When should it answer?", key="threshold"):
             st.switch_page(frame.calibration())
-        glossary.button()
+        tools()
 
 
 def _step(name: str) -> list[DeltaGenerator]:

@@ -8,16 +8,27 @@ from core.charts import inspection as charts
 from core.language_models.base import ModelError
 from core.studies.cases import propose
 from core.studies.inspection import Inspection, Reading, is_settled, read
-from core.studies.recording import InvalidRequestError, Request
+from core.studies.recording import (
+    EXACT,
+    Estimator,
+    InvalidRequestError,
+    Recording,
+    Request,
+)
+from core.studies.saved import from_json, to_json
 from core.studies.verdict import Decision
-from core.ui import figures, frame, glossary, policies
+from core.ui import figures, frame, history, models, policies
 from core.ui.asking import ask, draw_growth, record
 from core.ui.details import details
 from core.ui.glossary import TERMS
+from core.ui.keeping import save
+from core.ui.ladder import ladder
 from core.ui.matrices import matrices
 from core.ui.messages import problem
-from core.ui.recordings import model, recordings
+from core.ui.recordings import recordings
+from core.ui.tools import tools
 from core.ui.truth import truth
+from core.ui.watching import calls, spent
 from core.uncertainty.scores import SCORES
 
 frame.require_app()
@@ -39,21 +50,30 @@ def inspect() -> None:
         "model knows one answer, or many.**"
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(
-            "The model here is small and comes with the program: it knows a few thousand facts, "
-            "some by heart, some badly, and makes up the rest. It is there to be doubted.",
-            width="stretch",
-        )
-        glossary.button()
+        if models.current() is models.embedded():
+            st.caption(
+                "The model here is small and comes with the program: it knows a few thousand "
+                "facts, some by heart, some badly, and makes up the rest. It is there to be "
+                "doubted.",
+                width="stretch",
+            )
+        else:
+            st.text(models.current().name, width="stretch")
+        tools()
     policies.banner()
     try:
-        request, reading = ask()
-        recording = record(request, reading)
-        inspection = read(recording, reading, policy=policies.in_use()) if recording else None
+        kept = history.opened("inspection")
+        if kept is not None:
+            inspection = from_json(kept.payload)
+        else:
+            request, reading = ask()
+            recording = record(request, reading)
+            if recording is None:
+                return
+            inspection = read(recording, reading, policy=policies.in_use())
+            keep(inspection)
     except (InvalidRequestError, ModelError) as error:
         problem(str(error))
-        return
-    if inspection is None:
         return
     verdict(inspection)
     truth(inspection)
@@ -61,8 +81,25 @@ def inspect() -> None:
     clusters(inspection)
     matrices(inspection)
     amplified(inspection)
-    more(inspection)
+    if kept is None:
+        more(inspection)
     details(inspection)
+    if kept is None:
+        history.permalink(st.session_state.get("kept_id"))
+
+
+def keep(inspection: Inspection) -> None:
+    """Keep a new inspection as it is first read; what nobody asked or paid for is not kept."""
+    request = inspection.recording.request
+    made = (inspection.recording.model, inspection.recording.revision, request)
+    paid = inspection.recording.used is not None
+    wanted = paid or "q" in st.query_params or st.session_state.get("ask")
+    if not wanted or st.session_state.get("kept_inspection") == made:
+        return
+    st.session_state["kept_inspection"] = made
+    st.session_state["kept_id"] = save(
+        "inspection", request.query, request.query, made[0], to_json(inspection)
+    )
 
 
 # -------------------------------------------------------------------------- the verdict
@@ -93,19 +130,24 @@ def verdict(inspection: Inspection) -> None:
                 key="doubt",
                 alt_text=charts.doubt_alt(inspection),
             )
-            st.caption("Dashed line: the threshold λ. Thick tick: what is certified.")
+            st.caption(
+                "Dashed line: the threshold λ. Thick tick: what is certified."
+                if inspection.recording.estimator in EXACT
+                else "Dashed line: the threshold λ."
+            )
 
 
 def scores(inspection: Inspection) -> None:
     """Show what was seen and all the scores, each with its unit and range."""
     st.subheader("Scores")
     cards = iter([*st.columns(4), *st.columns(4)])
+    counted = inspection.recording.estimator is Estimator.COUNTED
     with next(cards):
         st.metric(
             "Sampled mass",
             f"{inspection.sampled_mass:.1%}",
             help=TERMS["Sampled mass"],
-            delta="0 to 100 %",
+            delta="estimated from counts" if counted else "0 to 100 %",
             **SCORE_CARD,
         )
     for name, info in SCORES.items():
@@ -114,7 +156,7 @@ def scores(inspection: Inspection) -> None:
         with next(cards):
             st.metric(
                 info.title,
-                value if info.unit == "probability" else f"{value} nats",
+                f"{value} nats" if info.unit == "nats" and score.value is not None else value,
                 help=f"{info.symbol}: {info.explanation} {info.reference}.",
                 delta=f"0 to ln(clusters) = {inspection.largest_information:.2f}"
                 if info.unit == "nats"
@@ -122,6 +164,9 @@ def scores(inspection: Inspection) -> None:
                 **SCORE_CARD,
             )
     st.text(inspection.verdict.threshold.origin)
+    recording = inspection.recording
+    st.text(f"Estimator: {recording.estimator.value}. {cost(recording)}")
+    ladder(inspection)
     with st.expander("What each score would serve"):
         st.dataframe(
             {
@@ -139,6 +184,13 @@ def scores(inspection: Inspection) -> None:
         )
 
 
+def cost(recording: Recording) -> str:
+    """Say what a recording took: of a service, or of this machine."""
+    if recording.used is not None:
+        return f"Used for all scores together: {spent(recording.used)}"
+    return f"{calls(len(recording.calls))} to the model on this machine, for all scores together."
+
+
 # ----------------------------------------------------------------------------- clusters
 
 
@@ -150,10 +202,11 @@ def clusters(inspection: Inspection) -> None:
         key="clusters",
         alt_text=charts.clusters_alt(inspection),
     )
-    st.caption(
-        "Probabilities are the model’s own likelihoods, not counts: how often a text happened "
-        "to be drawn does not change them."
-    )
+    if inspection.recording.estimator is not Estimator.COUNTED:
+        st.caption(
+            "Probabilities are the model’s own likelihoods, not counts: how often a text "
+            "happened to be drawn does not change them."
+        )
     if len(inspection.clusters) > charts.MOST_BARS:
         st.text(f"The {charts.MOST_BARS} likeliest are drawn; the table has all.")
     st.dataframe(
@@ -178,7 +231,7 @@ def clusters(inspection: Inspection) -> None:
             {
                 "cluster": [charts.shown(m[0]) for m in members],
                 "text": [charts.shown(m[1]) for m in members],
-                "log-likelihood (nats)": [m[2] for m in members],
+                inspection.likelihoods_are: [m[2] for m in members],
                 "samples": [m[3] for m in members],
             },
             hide_index=True,
@@ -194,12 +247,34 @@ def more(inspection: Inspection) -> None:
     st.subheader("Has enough been seen?", help=TERMS["Certified mutual information"])
     request = inspection.recording.request
     settled = is_settled(inspection.recording, inspection.reading)
+    local = models.current().capabilities.local
+    if inspection.recording.estimator not in EXACT:
+        st.text(settled or "")
+        _more_samples(request)
+        return
     st.markdown(
         "The **certified lower bound** holds whatever was not sampled, so you may sample until "
         "you are content. It rises towards the model’s own mutual information, and stays near "
         "0 for what the model knows."
     )
     with st.container(horizontal=True):
+        _more_samples(request)
+        st.button(
+            "Sample until certified",
+            key="certify",
+            on_click=_certify,
+            args=(request, inspection.reading),
+            disabled=settled is not None or not local,
+        )
+    if settled:
+        st.text(settled)
+    elif not local:
+        st.text("A service is asked for a number of samples at a time, with the cost said first.")
+    draw_growth(inspection.recording, inspection.reading, "growth")
+
+
+def _more_samples(request: Request) -> None:
+    with st.container(horizontal=True, width="content"):
         for samples in (30, 100, 300):
             st.button(
                 f"Sample {samples}",
@@ -207,16 +282,6 @@ def more(inspection: Inspection) -> None:
                 disabled=request.samples >= samples,
                 on_click=lambda k=samples: st.session_state.update(k=k),
             )
-        st.button(
-            "Sample until certified",
-            key="certify",
-            on_click=_certify,
-            args=(request, inspection.reading),
-            disabled=settled is not None,
-        )
-    if settled:
-        st.text(settled)
-    draw_growth(inspection.recording, inspection.reading, "growth")
 
 
 def amplified(inspection: Inspection) -> None:
@@ -229,7 +294,10 @@ def amplified(inspection: Inspection) -> None:
 
 
 def _certify(request: Request, reading: Reading) -> None:
-    job = recordings().certify(request, model("embedded"), reading)
+    model = models.asked()
+    if not model.capabilities.local:  # whatever a browser sends: nobody said what it costs
+        return
+    job = recordings().certify(request, model, reading)
     st.session_state["certifying"] = (request, job)
 
 

@@ -5,8 +5,9 @@ from dataclasses import asdict
 import streamlit as st
 
 from core.studies.catalogue import BANDS, search, subject_areas, surprise
-from core.ui import frame, glossary
+from core.ui import frame
 from core.ui.glossary import TERMS
+from core.ui.tools import tools
 
 frame.require_app()
 
@@ -22,7 +23,7 @@ def questions() -> None:
             "On these the truth is known, so you can see whether a score decided well.",
             width="stretch",
         )
-        glossary.button()
+        tools()
     surprises()
     catalogue()
 

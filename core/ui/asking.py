@@ -10,17 +10,30 @@ from typing import TypeVar
 
 import streamlit as st
 
+from core import prompts
 from core.charts import inspection as charts
+from core.language_models.base import LanguageModel
+from core.language_models.prepared import Prepared
+from core.studies.costs import plan
 from core.studies.inspection import Reading, growth
-from core.studies.recording import MAX_QUERY_CHARACTERS, MAX_SAMPLES, Recording, Request
+from core.studies.recorder import check_samples
+from core.studies.recording import (
+    MAX_QUERY_CHARACTERS,
+    MAX_SAMPLES,
+    Recording,
+    Request,
+    estimator_of,
+)
 from core.studies.tour import EXAMPLES
 from core.studies.verdict import default_threshold
 from core.ui import figures
 from core.ui.glossary import TERMS
 from core.ui.jobs import Job
 from core.ui.messages import problem
-from core.ui.recordings import model, recordings
-from core.uncertainty.similarity import SIMILARITIES
+from core.ui.models import agreed, asked, current, embedded
+from core.ui.recordings import recordings
+from core.ui.watching import how_far, said_until
+from core.uncertainty.similarity import COMPARISONS, JUDGE
 
 Number = TypeVar("Number", int, float)
 
@@ -57,7 +70,15 @@ def ask() -> tuple[Request, Reading]:
         persist_state="session",
         placeholder="Type a question and press Enter",
     )
-    press.button("Ask", type="primary", key="ask", width="stretch")  # as Enter does
+    # As Enter does; and what failed or was cancelled before is asked anew.
+    press.button(
+        "Ask",
+        type="primary",
+        key="ask",
+        width="stretch",
+        on_click=st.session_state.pop,
+        args=("ended", None),
+    )
     with st.container(horizontal=True, gap="small"):
         for name, question in EXAMPLES.items():
             st.button(
@@ -71,15 +92,24 @@ def ask() -> tuple[Request, Reading]:
             temperature = _number("temperature", 0.9, 0.05, 2.0, 0.05)
             seed = _number("seed", 0, 0, 2**32 - 1, 1)
         with seeing:
-            st.caption("Changing these asks nothing: the same answers are read again")
+            st.caption(
+                "Changing these asks nothing: the same answers are read again. Only the similarity "
+                "“judge” asks the model to compare them, once"
+            )
             similarity = st.selectbox(
                 "Similarity of two answers",
-                list(SIMILARITIES),
+                list(COMPARISONS),
                 key="similarity",
                 bind="query-params",
                 persist_state="session",
                 help=TERMS["Similarity"],
             )
+            st.text(COMPARISONS[similarity])
+            if similarity == JUDGE and current() is embedded():
+                st.text(
+                    "This model never learnt to compare answers: it judges no better than a coin. "
+                    "Choose “judge” for a model that follows instructions."
+                )
             threshold = st.slider(
                 "Similarity threshold τ",
                 0.05,
@@ -94,7 +124,7 @@ def ask() -> tuple[Request, Reading]:
             gamma_1 = _number("gamma_1", 0.0, 0.0, 1.0, 0.01)
             gamma_2 = _number("gamma_2", 0.0, 0.0, 1.0, 0.01)
     return (
-        Request(query or "", samples, temperature, seed),
+        Request(query or "", samples, temperature, seed, judged=similarity == JUDGE),
         Reading(similarity, threshold, gamma_1, gamma_2),
     )
 
@@ -119,50 +149,89 @@ def _ask_for(question: str) -> None:
 
 def record(request: Request, reading: Reading) -> Recording | None:
     """Return the recording, or None while the model is being asked and after a cancel."""
-    made = recordings().find(request, model("embedded"))
+    model = asked()
+    this = model.name, model.revision, request
+    made = recordings().find(request, model)
     certifying = st.session_state.get("certifying")
     if certifying and certifying[0] == request:
-        _watch(certifying[1], request, reading)
+        _watch(certifying[1], request, reading, model)
     ended = st.session_state.get("ended")
+    ended = ended[1] if ended and ended[0] == this else None
     if made:
-        if ended and ended[0] == request:  # more was wanted, and failed: keep what there is
-            problem(str(ended[1].error))
+        if ended:  # more was wanted, and failed: keep what there is
+            problem(str(ended.error))
+            said_until(ended)
         return made
-    if ended and ended[0] == request:  # cancelled or failed: nobody asks again but the person
-        st.button("Ask again", on_click=st.session_state.pop, args=("ended",))
-        return _outcome(ended[1])
-    job = recordings().ask(request, model("embedded"))
-    if not job.wait(QUICK):
-        _watch(job, request, reading)
+    if ended:  # cancelled or failed: nobody asks again but the person
+        st.button("Ask again", key="ask_again", on_click=st.session_state.pop, args=("ended",))
+        return _outcome(ended)
+    last = st.session_state.get("asking")
+    if last and last[0] == this and last[1].cancelling:
+        _watch(last[1], request, reading, model)  # a second job would undo the cancel
         return None
-    return _outcome(job)
+    check_samples(request, estimator_of(model.capabilities))
+    if not model.capabilities.local and not agreed(
+        model, plan(request, model.capabilities), request, "inspection"
+    ):
+        return None
+    job = recordings().ask(request, model)
+    st.session_state["asking"] = (this, job)
+    if job.wait(QUICK) and model.capabilities.local:
+        return _outcome(job)
+    _watch(job, request, reading, model)
+    return None
 
 
 @st.fragment(run_every=0.5)
-def _watch(job: Job[Recording], request: Request, reading: Reading) -> None:
+def _watch(job: Job[Recording], request: Request, reading: Reading, model: LanguageModel) -> None:
     """Show how far a job is, let the person stop it, and redraw the page when it is done."""
     if job.done:
         st.session_state.pop("certifying", None)
+        st.session_state.pop("asking", None)
+        this = model.name, model.revision, request
         if job.error and not job.cancelled:
-            st.session_state["ended"] = (request, job)
+            st.session_state["ended"] = (this, job)
         elif job.partial:  # what was sampled on the way to a certificate is kept
             st.session_state["next_samples"] = job.partial.request.samples
-        elif job.cancelled and (smaller := recordings().largest(request, model("embedded"))):
+        elif job.cancelled and (smaller := recordings().largest(request, model)):
             st.session_state["next_samples"] = smaller  # back to what was on the screen
         elif job.cancelled:
-            st.session_state["ended"] = (request, job)
+            st.session_state["ended"] = (this, job)
         st.rerun()
     if job.partial:
         draw_growth(job.partial, reading, f"growing_{job.partial.request.samples}")
-    st.progress(min(job.share, 1.0), job.stage)
+    local = model.capabilities.local
+    how_far(job, None if local else plan(request, model.capabilities).requests)
     st.button("Cancel", on_click=job.cancel, key="cancel")
+    _answers_so_far(job, request)
+
+
+def _answers_so_far(job: Job[Recording], request: Request) -> None:
+    """List what a service has answered while the rest is on its way."""
+    if not isinstance(job.asks, Prepared):
+        return
+    found = job.asks.heard.answers(prompts.iterative(request.query))
+    if found:
+        st.dataframe(
+            {
+                "answers so far": [charts.shown(text) for text, _ in found],
+                "times": [times for _, times in found],
+            },
+            hide_index=True,
+            key="so_far",
+            alt="Answers so far, and how often each came",
+        )
 
 
 def _outcome(job: Job[Recording]) -> Recording | None:
     if job.cancelled:
-        problem("Cancelled before the model had answered. Nothing was lost but the time.")
+        local = job.asks is None or job.asks.capabilities.local
+        lost = " Nothing was lost but the time." if local else ""
+        problem(f"Cancelled before the model had answered.{lost}")
+        said_until(job)
         return None
     if job.error:
+        said_until(job)
         raise job.error
     return job.result
 

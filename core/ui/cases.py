@@ -11,15 +11,19 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.amplification import MOST_CURVES
-from core.language_models.base import ModelError
+from core.language_models.base import LanguageModel, ModelError
 from core.studies.amplification import MOST_REPETITIONS, Case
 from core.studies.cases import EXAMPLES, propose
+from core.studies.costs import plan
 from core.studies.inspection import Reading, read
 from core.studies.progress import Cancelled
+from core.studies.recorder import usual_samples
 from core.studies.recording import MAX_QUERY_CHARACTERS, InvalidRequestError, Recording, Request
 from core.ui.jobs import Job
 from core.ui.messages import problem
-from core.ui.recordings import model, recordings
+from core.ui.models import agreed, asked
+from core.ui.recordings import recordings
+from core.ui.watching import how_far
 
 FIELDS = {
     "query": "Question",
@@ -50,6 +54,8 @@ def ask() -> Case | None:
             on_click=_propose,
             args=(texts[0],),
         )
+    if wanted := st.session_state.get("propose_for"):
+        _agree(wanted)
     if waiting := st.session_state.get("proposing"):
         _watch(waiting)
     about, said = st.session_state.get("proposed", (None, None))
@@ -104,10 +110,35 @@ def _set(case: Case) -> None:
 def _propose(query: str) -> None:
     st.session_state.pop("proposed", None)
     try:
-        job = recordings().ask(Request(query), model("embedded"))
+        model = asked()
+        request = Request(query, usual_samples(model.capabilities))
     except (InvalidRequestError, ModelError) as error:
         _say(str(error))
         return
+    if not model.capabilities.local and recordings().find(request, model) is None:
+        st.session_state["propose_for"] = request  # the cost is said first
+        return
+    _start(request, model)
+
+
+def _agree(request: Request) -> None:
+    """Say what proposing takes of a service, and begin when the person wants that."""
+    try:
+        model = asked()
+        if request.query != (st.session_state.get("query") or "").strip():  # another was typed
+            del st.session_state["propose_for"]
+        elif agreed(model, plan(request, model.capabilities), request, "propose"):
+            del st.session_state["propose_for"]
+            _start(request, model)
+            if st.session_state["proposing"].done:
+                st.rerun()  # what fills the fields stands above them
+    except ModelError as error:
+        _say(str(error))
+        del st.session_state["propose_for"]
+
+
+def _start(request: Request, model: LanguageModel) -> None:
+    job = recordings().ask(request, model)
     st.session_state["proposing"] = job
     job.wait(QUICK)
 
@@ -140,7 +171,7 @@ def _fill_in() -> None:
 def _watch(job: Job[Recording]) -> None:
     if job.done:
         st.rerun()
-    st.progress(min(job.share, 1.0), job.stage)
+    how_far(job)
     st.button("Cancel", on_click=job.cancel, key="cancel_proposing")
 
 

@@ -12,12 +12,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.language_models.base import LanguageModel, ModelError
-from core.studies.amplification import Amplification, Case, amplify, calls_needed
+from core.language_models.base import LanguageModel, ModelError, Used
+from core.language_models.prepared import stop
+from core.studies.amplification import Amplification, Case, amplify
+from core.studies.costs import plan_curves
 from core.studies.progress import Progress
 from core.studies.recording import InvalidRequestError
 from core.ui.jobs import Job, Registry
 from core.ui.messages import problem
+from core.ui.models import agreed
+from core.ui.shared import shared
+from core.ui.watching import how_far, said_until, spent
 
 KEPT = 1024  # curves; one of 101 points takes about 20 kilobytes
 QUICK = 1.2  # seconds: curves that come sooner are shown without a progress bar
@@ -57,7 +62,7 @@ class Curves:
                 result.append(found)
             return result
 
-        return self._jobs.start((model.name, model.revision, tuple(cases), times), work)
+        return self._jobs.start((model.name, model.revision, tuple(cases), times), work, model)
 
     def _keep(self, key: _Key, found: Found) -> None:
         with self._lock:
@@ -73,6 +78,9 @@ class Curves:
             return amplify(case, model, times, progress)
         except InvalidRequestError as error:  # of this case alone; the others go on
             return str(error)
+        except BaseException:
+            stop(model)
+            raise
 
 
 def _part(job: Job[list[Found]], i: int, of: int) -> Progress:
@@ -84,9 +92,8 @@ def _part(job: Job[list[Found]], i: int, of: int) -> Progress:
     return report
 
 
-@st.cache_resource(show_spinner=False)
 def _curves() -> Curves:
-    return Curves()
+    return shared("curves", Curves)
 
 
 def curves(
@@ -107,7 +114,7 @@ def curves(
     there = [f for f in found if f is not None]
     if len(there) == len(cases):
         return there
-    wanted = (tuple(cases), times)
+    wanted = (model.name, model.revision, tuple(cases), times)
     last = st.session_state.get(f"job_{key}")
     if last and last[0] == wanted and last[1].cancelling:  # a second job would undo the cancel
         if not last[1].done:
@@ -117,40 +124,49 @@ def curves(
     ended = st.session_state.get(f"ended_{key}")
     if ended and ended[0] == wanted:  # cancelled or failed: nobody asks again but the person
         problem(_why(ended[1]))
+        said_until(ended[1])
         st.button(
             "Go on", key=f"go_on_{key}", on_click=st.session_state.pop, args=(f"ended_{key}",)
         )
         return None
     missing = [case for case, f in zip(cases, found, strict=True) if f is None]
-    calls = calls_needed(model, times) * len(missing)
-    if calls and st.session_state.get(f"agreed_{key}") != wanted:
-        st.text(
-            "This model cannot say how likely a given answer is, so answers are sampled and "
-            f"counted: {calls:,} calls."
-        )
-        if st.button(f"Ask {calls:,d} times", key=f"agree_{key}", type="primary"):
-            st.session_state[f"agreed_{key}"] = wanted
-            st.rerun()
-        return None
+    most = plan_curves(missing, model, times)
+    if most.requests:
+        if not model.capabilities.scores_given_text:
+            st.text(
+                "This model cannot say how likely a given answer is, so answers are sampled and "
+                "counted."
+            )
+        if not agreed(model, most, wanted, key):
+            return None
     job = _curves().start(missing, model, times)
     st.session_state[f"job_{key}"] = (wanted, job)
     if job.wait(QUICK) and job.result is not None:
+        if not model.capabilities.local:
+            st.rerun()  # what says above how much is used was drawn before
         made = dict(zip(missing, job.result, strict=True))
         return [made[case] if f is None else f for case, f in zip(cases, found, strict=True)]
-    _watch(job, wanted, key)
+    _watch(job, wanted, key, most.requests)
     return None
 
 
 @st.fragment(run_every=0.5)
-def _watch(job: Job[list[Found]], wanted: object, key: str) -> None:
+def _watch(job: Job[list[Found]], wanted: object, key: str, most: int | None = None) -> None:
     """Show how far a job is, let the person stop it, and redraw the page when it is done."""
     if job.done:
         if job.error is not None:
             st.session_state[f"ended_{key}"] = (wanted, job)
             st.session_state.pop(f"job_{key}", None)
         st.rerun()
-    st.progress(min(job.share, 1.0), job.stage)
+    how_far(job, most)
     st.button("Cancel", on_click=job.cancel, key=f"cancel_{key}")
+
+
+def used(found: Sequence[Found]) -> None:
+    """Say what curves have taken of a service, if they have asked one."""
+    each = [one.used for one in found if isinstance(one, Amplification) and one.used]
+    if each:
+        st.text(f"Used for what is drawn here: {spent(sum(each, Used()))}")
 
 
 def _why(job: Job[list[Found]]) -> str:

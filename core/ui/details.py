@@ -8,9 +8,11 @@ import streamlit as st
 
 from core import prompts
 from core.charts import inspection as charts
+from core.language_models import judge
 from core.studies import saved
 from core.studies.inspection import Inspection, growth
 from core.ui import figures
+from core.ui.watching import spent
 
 
 def details(inspection: Inspection) -> None:
@@ -64,28 +66,62 @@ def details(inspection: Inspection) -> None:
         st.caption("Asked for self-verification, about each distinct answer")
         asked = [prompts.self_verification(query, text) for text in recording.texts]
         st.code("\n\n———\n\n".join(asked), language=None, wrap_lines=True, height=260)
+        if compared := recording.pairs:
+            st.caption("Asked whether two answers mean the same: the first of the pairs")
+            st.code(judge.question(query, *compared[0][:2]), language=None, wrap_lines=True)
     with st.expander("Responses"):
-        likelihood = dict(zip(recording.texts, recording.log_likelihoods[0], strict=True))
+        evidence = inspection.evidence
+        likelihood = dict(zip(evidence.responses, evidence.log_marginal, strict=True))
         st.dataframe(
             {
                 "sample": range(1, len(recording.samples) + 1),
                 "text": [charts.shown(s.text) for s in recording.samples],
-                "log-likelihood (nats)": [likelihood[s.text] for s in recording.samples],
+                inspection.likelihoods_are: [likelihood[s.text] for s in recording.samples],
                 "ended by itself": [s.complete for s in recording.samples],
             },
             hide_index=True,
             key="responses",
         )
+        greedy = recording.greedy_log_likelihood
         st.text(
-            f"Greedy response: {charts.shown(recording.greedy.text)} "
-            f"({recording.greedy_log_likelihood:.4f} nats)"
+            f"Greedy response: {charts.shown(recording.greedy.text)}"
+            + ("" if greedy is None else f" ({greedy:.4f} nats)")
         )
+        if recording.seconds:
+            rows = zip(recording.texts, recording.seconds, strict=True)
+            pairs = [(text, second) for text, row in rows for second in row]
+            st.caption("What it answered after each of them was told")
+            st.dataframe(
+                {
+                    "told first": [charts.shown(text) for text, _ in pairs],
+                    "then answered": [charts.shown(second.text) for _, second in pairs],
+                    "log-likelihood (nats)": [second.log_likelihood for _, second in pairs],
+                },
+                hide_index=True,
+                key="second_answers",
+            )
+        if compared := recording.pairs:
+            st.caption("How sure it is that two of them mean the same, from 0 to 1")
+            st.dataframe(
+                {
+                    "one answer": [charts.shown(one) for one, _, _ in compared],
+                    "another": [charts.shown(other) for _, other, _ in compared],
+                    "mean the same": [sure for _, _, sure in compared],
+                },
+                hide_index=True,
+                key="pairs",
+            )
     with st.expander("Calls and timings"):
         st.text(
             f"Model {recording.model}, weights {recording.revision}, seed "
             f"{recording.request.seed}, {len(recording.calls)} calls, "
             f"{sum(call.seconds for call in recording.calls):.3f} s in the model."
         )
+        if recording.used is not None:
+            st.text(
+                "The calls below were cut into what the service takes at once, and answered "
+                f"from before where possible. Of the service: {spent(recording.used)}"
+            )
         st.dataframe(
             {
                 "purpose": [call.purpose for call in recording.calls],

@@ -48,6 +48,11 @@ def calibration() -> Page:
     return st.Page(PAGES / "calibration.py", title="Calibration", icon=":material/rule:")
 
 
+def history() -> Page:
+    """Return the page that lists what was kept."""
+    return st.Page(PAGES / "history.py", title="History", icon=":material/history:")
+
+
 def draw() -> Page:
     """Configure the page, draw the navigation, and return the page to run."""
     st.set_page_config(
@@ -57,7 +62,8 @@ def draw() -> Page:
         menu_items={"About": ABOUT},
     )
     page = st.navigation(
-        [home(), inspection(), amplification(), calibration(), questions()], position="top"
+        [home(), inspection(), amplification(), calibration(), questions(), history()],
+        position="top",
     )
     st.session_state[_DRAWN] = True
     return page
@@ -68,6 +74,12 @@ def require_app() -> None:
     if not st.session_state.pop(_DRAWN, False):
         draw()
         st.session_state.pop(_DRAWN, None)
+
+
+def show(kind: str, id: str) -> None:
+    """Go to a kept result, on the page that its kind belongs to."""
+    pages = {"inspection": inspection, "amplification": amplification, "policy": calibration}
+    st.switch_page(pages[kind](), query_params={"saved": id})
 
 
 def amplify(query: str, answer: str, repeated: str) -> None:

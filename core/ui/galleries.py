@@ -14,9 +14,9 @@ from core.studies.amplification import (
 from core.studies.cases import PAPER, Published, by_band, quartiles
 from core.studies.catalogue import BANDS
 from core.ui import figures, frame
-from core.ui.curves import Found, curves
+from core.ui.curves import Found, curves, used
 from core.ui.messages import problem
-from core.ui.recordings import model
+from core.ui.models import asked, embedded
 
 ACROSS = 4
 
@@ -29,11 +29,12 @@ def paper() -> None:
         "**whoever knows other things turns elsewhere.**"
     )
     every = [published for group in PAPER.values() for published in group]
-    asked = model("embedded")
-    times = DEFAULT_REPETITIONS if asked.capabilities.scores_given_text else FREQUENCY_REPETITIONS
-    found = curves([published.case for published in every], asked, times, key="paper")
+    model = asked()
+    times = DEFAULT_REPETITIONS if model.capabilities.scores_given_text else FREQUENCY_REPETITIONS
+    found = curves([published.case for published in every], model, times, key="paper")
     if found is None:
         return
+    used(found)
     answered = dict(zip(every, found, strict=True))
     for title, group in PAPER.items():
         st.subheader(title, anchor=False)
@@ -96,7 +97,7 @@ def world() -> None:
         )
     groups = by_band(count, seed)
     cases = [case for group in groups.values() for case in group]
-    found = curves(cases, model("embedded"), DEFAULT_REPETITIONS, key="world")
+    found = curves(cases, embedded(), DEFAULT_REPETITIONS, key="world")
     if found is None:
         return
     by_case = dict(zip(cases, found, strict=True))

@@ -14,7 +14,7 @@ TERMS: Final[dict[str, str]] = {
     "Sample": "One answer that the model gives when it may choose freely by its probabilities.",
     "Samples k": "How many answers are drawn, 1 to 300. More show more of what it might say.",
     "Temperature": "How freely answers are drawn, 0.05 to 2: low keeps to the likeliest. "
-    "Likelihoods are always at temperature 1.",
+    "Likelihoods are always at temperature 1; counts are of what was drawn.",
     "Greedy answer": "What the model says when it always takes the likeliest next token "
     "(temperature zero).",
     "Log-likelihood": "The logarithm of the probability that the model gives to a whole text, "
@@ -22,7 +22,8 @@ TERMS: Final[dict[str, str]] = {
     "Nat": "The unit of information with natural logarithms: ln 2 = 0.69 nats is one yes-or-no "
     "question.",
     "Similarity": "How alike two texts are, from 0 to 1. Token F1, the paper’s, counts shared "
-    "words: “London” and “London, UK” have 0.67.",
+    "words: “London” and “London, UK” have 0.67. With “judge”, the model itself is asked whether "
+    "two answers mean the same: 1 is surely, 0 surely not.",
     "Similarity threshold τ": "Texts at least this similar count as one answer. The paper takes "
     "0.25.",
     "Cluster": "Sampled texts that count as one answer, named by the likeliest of them.",

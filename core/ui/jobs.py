@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
+from core.language_models.base import LanguageModel
 from core.studies.progress import Cancelled
 
 T = TypeVar("T")
@@ -29,9 +30,12 @@ class Job(Generic[T]):
         The newest intermediate result that it handed out.
     result : T or None
     error : Exception or None
+    asks : LanguageModel or None
+        The model that this job alone asks, if it says so: its meter tells what the job used.
     """
 
-    def __init__(self, work: Callable[[Job[T]], T]) -> None:
+    def __init__(self, work: Callable[[Job[T]], T], asks: LanguageModel | None = None) -> None:
+        self.asks = asks
         self.stage, self.share = "Starting", 0.0
         self.partial: T | None = None
         self.result: T | None = None
@@ -84,12 +88,14 @@ class Registry:
         self._jobs: OrderedDict[Hashable, Job] = OrderedDict()
         self._lock = threading.Lock()
 
-    def start(self, key: Hashable, work: Callable[[Job[T]], T]) -> Job[T]:
+    def start(
+        self, key: Hashable, work: Callable[[Job[T]], T], asks: LanguageModel | None = None
+    ) -> Job[T]:
         """Return the job under `key`; starts one unless one is there that may still succeed."""
         with self._lock:
             job = self._jobs.get(key)
             if job is None or job.error is not None or job.cancelling:
-                job = self._jobs[key] = Job(work)
+                job = self._jobs[key] = Job(work, asks)
             self._jobs.move_to_end(key)
             while len(self._jobs) > KEPT and (oldest := next(iter(self._jobs.items())))[1].done:
                 del self._jobs[oldest[0]]

@@ -129,7 +129,7 @@ def _what_was_read(upload: Upload) -> None:
 def _score(gold: GoldQuestions) -> Upload | None:
     """Questions with answers only: offer to score them on the embedded model."""
     st.text(
-        f"Questions with right answers and no scores: {len(gold.questions):,}. The embedded model "
+        f"Questions with right answers and no scores: {len(gold.questions):,}. The model "
         "can be asked them here."
     )
     for complaint in gold.problems:

@@ -86,11 +86,11 @@ def _cell(inspection: Inspection, names: list[str]) -> None:
             )
         st.caption("The exact prompt of this row")
         st.code(cell.prompt, language=None, wrap_lines=True)
-        st.caption("Log-likelihoods under this prompt, of the texts in this column")
+        st.caption("Under this prompt, the texts in this column")
         st.dataframe(
             {
                 "text": [charts.shown(text) for text, _ in cell.log_likelihoods],
-                "log-likelihood (nats)": [value for _, value in cell.log_likelihoods],
+                inspection.likelihoods_are: [value for _, value in cell.log_likelihoods],
             },
             hide_index=True,
             key="cell_table",

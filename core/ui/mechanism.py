@@ -12,7 +12,7 @@ from core.studies.cases import EXAMPLES, drawn, of_fact
 from core.studies.mechanism import Looking, looking, shows_attention
 from core.ui import figures
 from core.ui.glossary import TERMS
-from core.ui.recordings import model
+from core.ui.models import embedded
 from core.uncertainty import attention
 from core.uncertainty.attention import CASES
 
@@ -116,7 +116,7 @@ def _set_in_span(value: float) -> None:
 def real() -> None:
     """Every head of the embedded model, on a fact known by heart and on one rarely seen."""
     st.subheader("The real heads of the embedded model", anchor=False)
-    asked = model("embedded")
+    asked = embedded()
     if not shows_attention(asked):
         st.text("This model does not show its attention.")
         return
@@ -165,7 +165,7 @@ def _heads_of(band: Band, times: int) -> None:
 @st.cache_data(show_spinner=False, max_entries=256)
 def _looking(_fact: Fact, times: int, question: str) -> tuple[Looking, float]:
     """Return where the heads look, and the normalised probability there."""
-    asked = model("embedded")
+    asked = embedded()
     case = of_fact(_fact)
     (found,) = looking(case, asked, [times])
     (point,) = amplify(case, asked, [times]).points

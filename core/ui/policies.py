@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.abstention.policy import Policy, PolicyError, from_json
+from core.abstention.policy import Policy, PolicyError, from_json, to_json
 from core.studies.inspection import cannot_decide
+from core.ui.history import opened
+from core.ui.keeping import save
 from core.ui.messages import problem
 
 _IN_USE = "policy_in_use"
@@ -19,6 +21,8 @@ def in_use() -> Policy | None:
 def use(policy: Policy) -> None:
     """Decide by a policy from now on, in this session."""
     st.session_state[_IN_USE] = policy
+    made_on = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
+    save("policy", policy.sentence, policy.score, made_on, to_json(policy))
 
 
 def stop() -> None:
@@ -44,6 +48,23 @@ def bring() -> None:
         st.button(
             "Use it", key="use_uploaded", disabled=reason is not None, on_click=use, args=(policy,)
         )
+
+
+def reopen() -> None:
+    """Show the kept policy that the address names, and offer to decide by it again."""
+    result = opened("policy")
+    if result is None:
+        return
+    try:
+        policy = from_json(result.payload)
+    except PolicyError as error:
+        problem(str(error))
+        return
+    st.text(policy.sentence)
+    reason = cannot_decide(policy)
+    if reason:
+        st.text(reason)
+    st.button("Use it", key="use_kept", disabled=reason is not None, on_click=use, args=(policy,))
 
 
 def banner() -> None:

@@ -10,18 +10,20 @@ import threading
 from collections import OrderedDict
 from dataclasses import replace
 
-import streamlit as st
-
-from core.language_models.base import LanguageModel, open_model
+from core.language_models.base import LanguageModel
+from core.language_models.prepared import stop
 from core.studies.inspection import Inspection, Reading, is_settled, next_size, read
 from core.studies.progress import Progress, silent
-from core.studies.recording import Recording, Request, record
+from core.studies.recorder import record
+from core.studies.recording import Recording, Request
 from core.studies.tour import EXAMPLES
+from core.ui import models
 from core.ui.jobs import Job, Registry
+from core.ui.shared import shared
 
-KEPT = 128  # recordings; the largest possible one takes about a megabyte
+KEPT = 128  # recordings; the largest takes about a megabyte, and where judged a few more
 
-_Series = tuple[str, str, str, float, int]
+_Series = tuple[str, str, str, float, int, bool]
 
 
 class Recordings:
@@ -34,23 +36,30 @@ class Recordings:
 
     def find(self, request: Request, model: LanguageModel) -> Recording | None:
         """Return the recording if it, or a larger one, has been made."""
-        with self._lock:
-            largest = self._largest.get(_series(request, model))
+        largest = self._serving(request, model)
         if largest is None or largest.request.samples < request.samples:
             return None
-        return largest.first(request.samples)
+        fewer = largest.first(request.samples)
+        return fewer if request.judged else fewer.unjudged()
 
     def largest(self, request: Request, model: LanguageModel) -> int | None:
         """Return how many samples of the request's series have been made, if any."""
-        with self._lock:
-            largest = self._largest.get(_series(request, model))
+        largest = self._serving(request, model)
         return largest.request.samples if largest else None
+
+    def _serving(self, request: Request, model: LanguageModel) -> Recording | None:
+        """Return the largest of the series; a judged one serves where nothing is to be judged."""
+        series = {_series(r, model) for r in (request, replace(request, judged=True))}
+        with self._lock:
+            found = [self._largest[one] for one in series if one in self._largest]
+        return max(found, key=lambda recording: recording.request.samples, default=None)
 
     def ask(self, request: Request, model: LanguageModel) -> Job[Recording]:
         """Start making the recording, out of what is there already."""
         return self._jobs.start(
             (_series(request, model), request.samples),
             lambda job: self._record(request, model, job.progress),
+            model,
         )
 
     def certify(self, request: Request, model: LanguageModel, reading: Reading) -> Job[Recording]:
@@ -63,7 +72,7 @@ class Recordings:
                 job.partial = self._record(larger, model, job.progress)
             return job.partial
 
-        return self._jobs.start((_series(request, model), request.samples, reading), work)
+        return self._jobs.start((_series(request, model), request.samples, reading), work, model)
 
     def now(self, request: Request, model: LanguageModel) -> Recording:
         """Return the recording, made while the caller waits if need be."""
@@ -74,9 +83,14 @@ class Recordings:
         if found:
             return found
         series = _series(request, model)
-        with self._lock:
-            previous = self._largest.get(series)
-        recording = record(request, model, progress, previous=previous)
+        previous = self._serving(request, model)
+        if previous is None and request.judged:  # the answers are there, and only not compared
+            previous = self._serving(replace(request, judged=False), model)
+        try:
+            recording = record(request, model, progress, previous=previous)
+        except BaseException:
+            stop(model)
+            raise
         with self._lock:
             present = self._largest.get(series)
             if present is None or present.request.samples < request.samples:
@@ -88,21 +102,15 @@ class Recordings:
 
 
 def _series(request: Request, model: LanguageModel) -> _Series:
-    return (model.name, model.revision, request.query, request.temperature, request.seed)
+    what = (request.query, request.temperature, request.seed, request.judged)
+    return (model.name, model.revision, *what)
 
 
-@st.cache_resource(show_spinner=False)
 def recordings() -> Recordings:
-    """Return the recordings that all sessions of this process share."""
-    return Recordings()
-
-
-@st.cache_resource(show_spinner="Opening the model")
-def model(name: str) -> LanguageModel:
-    """Open a model once a process."""
-    return open_model(name)
+    """Return the recordings of this process; of this session alone in a public demo."""
+    return shared("recordings", Recordings)
 
 
 def example(name: str) -> Inspection:
     """Return the inspection of one of `EXAMPLES`, under the default settings."""
-    return read(recordings().now(Request(EXAMPLES[name]), model("embedded")))
+    return read(recordings().now(Request(EXAMPLES[name]), models.embedded()))

@@ -364,7 +364,7 @@ def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):
     case = Case("What is the capital of Italy?", "Rome", "Milan")
     page = open_page(link(cold_address, **of_case(case)))
     shows(page, case)
-    expect(page.get_by_test_id("stTopNavLink")).to_have_count(5)
+    expect(page.get_by_test_id("stTopNavLink")).to_have_count(6)
 
 
 @pytest.mark.parametrize("width", [390, 1280])

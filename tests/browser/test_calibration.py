@@ -272,7 +272,7 @@ def test_the_target_stands_in_the_address(address, open_page):
 def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):
     page = open_page(f"{cold_address}/calibration?alpha=0.1")
     expect(page.get_by_role("heading", name="When should it answer?")).to_be_visible()
-    expect(page.get_by_test_id("stTopNavLink")).to_have_count(5)
+    expect(page.get_by_test_id("stTopNavLink")).to_have_count(6)
 
 
 @pytest.mark.parametrize("width", [390, 1280])

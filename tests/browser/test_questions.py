@@ -141,7 +141,7 @@ def test_nothing_found_gets_a_sentence(address, open_page):
 def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):
     page = open_page(f"{cold_address}/questions?words=planet")
     shows(page, search("planet"))
-    expect(page.get_by_test_id("stTopNavLink")).to_have_count(5)
+    expect(page.get_by_test_id("stTopNavLink")).to_have_count(6)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -29,7 +29,7 @@ from core.studies.cases import EXAMPLES, PAPER, by_band, drawn, of_fact, propose
 from core.studies.inspection import run
 from core.studies.mechanism import looking
 from core.studies.recording import InvalidRequestError, Request
-from core.ui import cases, galleries, mechanism, recordings
+from core.ui import cases, galleries, mechanism, models
 from core.uncertainty import attention
 from tests.turning import Counted, Turning
 
@@ -55,8 +55,9 @@ def use(monkeypatch):
     """Let the page have another model than the shipped one."""
 
     def use(model):
-        for module in (recordings, cases, galleries, mechanism):
-            monkeypatch.setattr(module, "model", lambda name: model)
+        monkeypatch.setattr(models, "current", lambda: model)
+        for module in (galleries, mechanism):
+            monkeypatch.setattr(module, "embedded", lambda: model)
         return model
 
     return use
@@ -695,14 +696,14 @@ def test_what_costs_calls_is_said_first_and_asked_only_on_demand(use):
     model = use(Counted(says, "counted on the page"))
     page = opened(kept="")
     calls = SAMPLES_A_POINT * len(FREQUENCY_REPETITIONS)
-    assert said(page, f"answers are sampled and counted: {calls:,} calls.")
+    assert said(page, f": at most {calls:,} calls, about ")
     assert not pictures(page)
     for _ in range(3):
         page.run()
     page.number_input(key="most").set_value(50).run()
     assert model.calls == 0
     page.number_input(key="most").set_value(100).run()
-    press(page, "agree_own")
+    press(page, "pay_own")
     assert model.calls == calls
     expected = amplify(FIRST, Counted(says), FREQUENCY_REPETITIONS)
     assert expected.verdict in texts(page)
@@ -719,7 +720,7 @@ def test_what_costs_calls_is_said_first_and_asked_only_on_demand(use):
 def test_where_neither_answer_was_ever_sampled_that_is_said(use):
     use(Counted(lambda told: ["Something else"], "says something else"))
     page = opened(kept="")
-    press(page, "agree_own")
+    press(page, "pay_own")
     assert said(page, "Neither answer was ever sampled")
     assert not said(page, "nan")
 
@@ -728,7 +729,7 @@ def test_where_neither_answer_was_ever_sampled_that_is_said(use):
 def test_a_gallery_too_says_what_it_costs(use, tab):
     model = use(Counted(says, "counted in galleries"))
     page = opened(tab=tab)
-    assert len(said(page, " calls.")) == 1 and not pictures(page)
+    assert len(said(page, " calls, about ")) == 1 and not pictures(page)
     page.run()
     assert model.calls == 0
 
@@ -790,11 +791,12 @@ def test_the_world_has_a_rival_for_every_answer():
 
 @pytest.mark.parametrize("tab", [None, PUBLISHED, WORLD, WHY])
 def test_a_model_that_cannot_be_opened_is_said(monkeypatch, tab):
-    def broken(name):
+    def broken():
         raise BrokenModelError("A file is missing. Restore it.")
 
-    for module in (recordings, cases, galleries, mechanism):
-        monkeypatch.setattr(module, "model", broken, raising=False)
+    monkeypatch.setattr(models, "current", broken)
+    for module in (galleries, mechanism):
+        monkeypatch.setattr(module, "embedded", broken)
     page = AppTest.from_file(PAGE, default_timeout=60)
     if tab:
         page.query_params["tab"] = tab
@@ -832,7 +834,7 @@ def test_a_gallery_of_a_model_that_cannot_score_has_fewer_points(use):
 def test_no_picture_is_offered_that_has_nothing_in_it(use):
     use(Counted(lambda told: ["Judi Dench"], "empty picture"))
     page = opened(kept="")
-    press(page, "agree_own")
+    press(page, "pay_own")
     assert "Probabilities of both answers" not in texts(page)
 
 

@@ -7,6 +7,7 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core import prompts
 from core.data import truth
 from core.data.world import facts
 from core.language_models.base import ModelError, open_model
@@ -16,6 +17,8 @@ from core.studies.tour import EXAMPLES
 from core.studies.verdict import Decision
 from core.ui.recordings import recordings
 from core.uncertainty.scores import SCORES
+from tests.language_models.openai_server import serving
+from tests.pages.sessions import choose, press, said, session
 
 PAGE = "../../pages/inspection.py"
 
@@ -264,3 +267,67 @@ def test_of_any_other_question_nobody_here_knows_the_truth(app, example):
     assert not any(text.value.startswith(("Band: ", "The truth: ")) for text in app.text)
     assert not decisions(app)
     assert [link.proto.page for link in app.get("page_link")] == ["questions"]
+
+
+# ------------------------------------------------------ the model as its own similarity
+
+POOR = "it judges no better than a coin"
+
+
+def calls_of(query):
+    """What the recordings of a question took so far, judged and not."""
+    return {key: len(r.calls) for key, r in recordings()._largest.items() if query in key}
+
+
+def test_the_model_is_asked_to_compare_answers_once_and_only_where_that_is_chosen(app):
+    query = "What is the capital of Borduria?"
+    ask(app, query, k=6)
+    plain = calls_of(query)
+    assert not said(app, POOR) and said(app, "Words in common, as in the paper")
+    assert not any(prompts.SAME in code.value for code in app.code)
+    app.selectbox(key="similarity").set_value("judge").run()
+    settle(app)
+    assert said(app, POOR) and said(app, "The model itself is asked which answers mean the same")
+    expected = run(Request(query, 6, judged=True), open_model("embedded"), Reading("judge"))
+    value = expected.scores["mutual_information"].value
+    assert metrics(app)["Mutual information"] == f"{value:.3f} nats"
+    both = calls_of(query)
+    assert len(both) == 2 and plain.items() <= both.items()
+    assert sorted(both.values()) == [n := plain.popitem()[1], n + 1]  # nothing was sampled anew
+    (table,) = [table.value for table in app.dataframe if "mean the same" in table.value]
+    sure = [sure for _, _, sure in expected.recording.pairs]
+    assert table["mean the same"].tolist() == pytest.approx(sure, abs=1e-4)
+    assert any(prompts.SAME in code.value for code in app.code)
+    app.slider(key="tau").set_value(0.5).run()
+    app.selectbox(key="similarity").set_value("ratio").run()
+    app.selectbox(key="similarity").set_value("judge").run()
+    assert not app.exception and calls_of(query) == both
+    assert any("Only the similarity “judge” asks" in caption.value for caption in app.caption)
+
+
+def test_the_judge_can_stand_in_the_address():
+    page = AppTest.from_file(PAGE, default_timeout=60)
+    page.query_params.update({"q": "Name a mammal", "k": "5", "similarity": "judge"})
+    settle(page.run())
+    assert page.selectbox(key="similarity").value == "judge"
+    assert not page.exception and said(page, POOR) and metrics(page)
+    assert page.query_params["similarity"] == "judge"
+
+
+def test_a_service_compares_answers_after_the_cost_was_said(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    page = session("inspection", q="Name a metal", k="3")
+    with serving("echo") as server:
+        choose(page, server.base_url, server.model)
+        press(page, "pay_inspection")
+        plain, asked = metrics(page), len(server.exchanges)
+        assert plain
+        page.selectbox(key="similarity").set_value("judge").run()
+        assert not metrics(page) and len(server.exchanges) == asked
+        assert "pay_inspection" in [button.key for button in page.button]
+        press(page, "pay_inspection")
+        assert metrics(page) and not said(page, POOR)
+        new = [json.dumps(body) for body in server.bodies[asked:]]
+        assert new and all(prompts.SAME in body for body in new)  # and nothing else
+        page.selectbox(key="similarity").set_value("token_f1").run()
+        assert metrics(page) == plain and len(server.exchanges) == asked + len(new)

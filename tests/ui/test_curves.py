@@ -10,6 +10,7 @@ from core.language_models.base import ModelError, PromptTooLongError
 from core.studies.amplification import FREQUENCY_REPETITIONS, SAMPLES_A_POINT, Case, amplify
 from core.studies.recording import InvalidRequestError
 from core.ui import curves as module
+from core.ui import shared
 from core.ui.curves import Curves
 from tests.turning import Counted, Turning, times_told
 
@@ -191,7 +192,7 @@ def script():
 
 @pytest.fixture
 def shown():
-    module._curves.clear()
+    shared._of_this_process.clear()
     app = AppTest.from_function(script, default_timeout=LONG)
 
     def show(*cases, model, times=TIMES):
@@ -201,7 +202,7 @@ def shown():
         return app
 
     yield show
-    module._curves.clear()
+    shared._of_this_process.clear()
 
 
 def texts(app):
@@ -270,7 +271,7 @@ def test_after_a_cancel_nobody_asks_again_but_the_person(shown, monkeypatch):
     job.cancel()  # as the button does; a test cannot press it without running the page anew
     model.gate.set()
     finished(job)
-    app.session_state["ended_here"] = (((A, B), TIMES), job)
+    app.session_state["ended_here"] = ((model.name, model.revision, (A, B), TIMES), job)
     for _ in range(3):
         app.run()
         assert texts(app) == ["Cancelled. What was computed is kept."]
@@ -319,14 +320,14 @@ def test_what_costs_calls_says_how_many_before_it_asks(shown):
     app.run()
     assert any(f"{2 * each} calls" in text for text in texts(app))
     assert model.calls == 0
-    app.button(key="agree_here").click().run()
+    app.button(key="pay_here").click().run()
     until(app, "A? ")
     assert model.calls == 2 * each
 
     app = shown(A, B, C, model=model, times=FREQUENCY_REPETITIONS)
     assert any(f"{each} calls" in text for text in texts(app))  # of the new one alone
     assert model.calls == 2 * each
-    app.button(key="agree_here").click().run()
+    app.button(key="pay_here").click().run()
     until(app, "C? ")
     assert model.calls == 3 * each
 

@@ -6,18 +6,16 @@ import pytest
 
 from core.data.gold import GoldQuestions
 from core.studies import scoring
-from core.ui import scorings
 from core.ui.scorings import KEPT, Scorings
 from tests.fakes import QUERY, TableModel
 
+MODEL = TableModel(["right", "other"], [0.9, 0.1], [[0.9, 0.1], [0.9, 0.1]])
 LONG = 60  # seconds: what never happens unless something hangs
 
 
 @pytest.fixture
-def gold(monkeypatch):
-    """Three times one question, which this model answers with “right”."""
-    model = TableModel(["right", "other"], [0.9, 0.1], [[0.9, 0.1], [0.9, 0.1]])
-    monkeypatch.setattr(scorings, "model", lambda name: model)
+def gold():
+    """Three times one question, which `MODEL` answers with “right”."""
     answers = (("right",), ("wrong",), ("wrong", "right"))
     return GoldQuestions("g.csv", "f" * 64, (QUERY,) * 3, answers, ("", "b", ""), (2, 3, 4), ())
 
@@ -28,17 +26,17 @@ def finished(job):
 
 
 def test_scores_with_the_labels_of_the_file(gold):
-    found = finished(Scorings().start(gold)).result
+    found = finished(Scorings().start(gold, MODEL)).result
     assert [scored.correct["mutual_information"] for scored in found] == [True, False, True]
     assert [scored.gold.source for scored in found] == ["", "b", ""]
 
 
 def test_the_same_file_is_scored_once(gold, monkeypatch):
     every = Scorings()
-    first = finished(every.start(gold))
+    first = finished(every.start(gold, MODEL))
     monkeypatch.setattr(scoring, "score", None)  # nothing is asked any more
-    assert every.start(gold) is first
-    assert every.so_far(gold) == first.result
+    assert every.start(gold, MODEL) is first
+    assert every.so_far(gold, MODEL) == first.result
 
 
 def test_what_is_scored_can_be_seen_on_the_way_and_is_gone_on_with(gold, monkeypatch):
@@ -52,18 +50,18 @@ def test_what_is_scored_can_be_seen_on_the_way_and_is_gone_on_with(gold, monkeyp
         return score(question, *args, **kwargs)
 
     monkeypatch.setattr(scoring, "score", failing)
-    assert str(finished(every.start(gold)).error) == "broken"
-    assert len(every.so_far(gold)) == 1
-    assert finished(every.start(gold)).error is None
-    assert asked == ["", "b", "b", ""] and len(every.so_far(gold)) == 3
+    assert str(finished(every.start(gold, MODEL)).error) == "broken"
+    assert len(every.so_far(gold, MODEL)) == 1
+    assert finished(every.start(gold, MODEL)).error is None
+    assert asked == ["", "b", "b", ""] and len(every.so_far(gold, MODEL)) == 3
 
 
 def test_only_the_files_used_last_are_kept(gold):
     every = Scorings()
     files = [replace(gold, sha256=f"{number:064d}") for number in range(KEPT + 1)]
     for file in files[:-1]:
-        every.so_far(file).append("scored")
-    every.so_far(files[0])  # used again
-    every.so_far(files[-1])  # one too many
-    assert every.so_far(files[0]) == ["scored"]
-    assert every.so_far(files[1]) == []
+        every.so_far(file, MODEL).append("scored")
+    every.so_far(files[0], MODEL)  # used again
+    every.so_far(files[-1], MODEL)  # one too many
+    assert every.so_far(files[0], MODEL) == ["scored"]
+    assert every.so_far(files[1], MODEL) == []

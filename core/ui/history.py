@@ -1,0 +1,135 @@
+"""Results that were kept: the list, what can be done with one, and opening it on its page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import streamlit as st
+
+from core.store.errors import StoreError
+from core.store.results import Result, Summary
+from core.ui import frame
+from core.ui.keeping import kept
+from core.ui.messages import problem
+from core.ui.shared import public
+
+KINDS: Final = {
+    "everything": None,
+    "inspections": "inspection",
+    "curves": "amplification",
+    "policies": "policy",
+}
+A_PAGE = 100
+_LISTS = "history_lists"  # how many tables this session has seen
+SAVED = "saved"  # in the address: the id of a result that is shown as it was kept
+
+
+def listed() -> Summary | None:
+    """Search and list; return the result that the person chose."""
+    words, kind = st.columns([3, 1])
+    text = words.text_input(
+        "Search",
+        key="history_words",
+        placeholder="words of the question, title or model",
+        bind="query-params",
+        persist_state="session",
+    )
+    which = kind.selectbox(
+        "Kind", list(KINDS), key="history_kind", bind="query-params", persist_state="session"
+    )
+    try:
+        found = kept().results.search(text or "", KINDS[which], limit=A_PAGE)
+    except StoreError as error:
+        problem(str(error))
+        return None
+    if public():
+        st.text("This is a public demo: the list ends with this browser session.")
+    st.caption(f"Kept: {found.total:d}.")
+    if not found.total:
+        st.text("Nothing here yet. What you ask on Inspection and Amplification is kept here.")
+        return None
+    if found.total > A_PAGE:
+        st.text(f"The newest {A_PAGE} are listed; search for older ones.")
+    picked = st.dataframe(
+        {
+            "title": [r.title for r in found.results],
+            "kind": [r.kind for r in found.results],
+            "when (UTC)": [f"{r.created_at:%Y-%m-%d %H:%M}" for r in found.results],
+            "model": [r.model for r in found.results],
+        },
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"history_{st.session_state.get(_LISTS, 0)}",
+        alt="Kept results, newest first",
+    )
+    rows = picked.selection.rows
+    if not rows or rows[0] >= len(found.results):
+        st.text("Choose a row to open, rename or delete it.")
+        return None
+    return found.results[rows[0]]
+
+
+def chosen(result: Summary) -> None:
+    """Offer to open, rename or delete a result."""
+    with st.container(border=True, key="chosen"):
+        st.text(result.query)
+        title = st.text_input("Title", result.title, key=f"title_{result.id}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if st.button("Open", key="open_result", type="primary", icon=":material/open_in_new:"):
+                frame.show(result.kind, result.id)
+            if st.button("Rename", key="rename_result", icon=":material/edit:"):
+                _do(lambda: kept().results.rename(result.id, title))
+            sure = st.checkbox("Delete for good", key=f"sure_{result.id}")
+            if st.button(
+                "Delete", key="delete_result", icon=":material/delete:", disabled=not sure
+            ):
+                _do(lambda: _delete(result.id))
+
+
+def _delete(id: str) -> None:
+    kept().results.delete(id)
+    # Another table: in the same one the row that moves up would be the chosen one.
+    st.session_state[_LISTS] = st.session_state.get(_LISTS, 0) + 1
+
+
+def _do(change: Callable[[], None]) -> None:
+    try:
+        change()
+    except StoreError as error:
+        problem(str(error))
+        return
+    st.rerun()
+
+
+def opened(kind: str) -> Result | None:
+    """Return the kept result that the address names, with a word about it on the page."""
+    id = st.query_params.get(SAVED)
+    if not id:
+        return None
+    try:
+        result = kept().results.open(id)
+        if result.kind != kind:
+            raise StoreError(f"This link is of a kept {result.kind}; open it from History.")
+    except StoreError as error:
+        problem(str(error))
+        _leave()
+        return None
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="kept_one"):
+        st.badge("As it was kept", icon=":material/history:", color="blue")
+        st.text(f"{result.title}, {result.model}, {result.created_at:%Y-%m-%d %H:%M} UTC")
+        st.button("Back to asking", key="leave_kept", on_click=_leave)
+    return result
+
+
+def _leave() -> None:
+    st.query_params.pop(SAVED, None)
+
+
+def permalink(id: str | None) -> None:
+    """Show the part of an address under which a result opens again."""
+    if id and not public():
+        st.caption("Kept in History. It opens again, without asking the model, under")
+        page, _, _ = (st.context.url or "").partition("?")
+        st.code(f"{page}?{SAVED}={id}", language=None, wrap_lines=True)

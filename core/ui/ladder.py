@@ -1,0 +1,46 @@
+"""Beside the estimator: how well each one ranks wrong answers, and what it costs."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.studies.inspection import Inspection
+from core.studies.judgement import WORLD_OF
+from core.studies.recording import Estimator
+from core.studies.rungs import TITLES, measured, table
+
+
+def ladder(inspection: Inspection) -> None:
+    """Show what was measured of every estimator, and say which one was used here."""
+    used = inspection.recording.estimator
+    found = measured()
+    with st.expander("How good is this estimator?"):
+        st.caption(
+            f"The embedded model answered the same {found.questions:d} questions as it is, and "
+            "with abilities switched off, so that each estimator had to do: half of them with one "
+            f"right answer, half with many, {found.wrong:.0%} answered wrongly. AUROC is the "
+            "chance that a wrong answer gets the larger doubt than a right one: 0.5 is guessing, "
+            "1 is perfect; in brackets what another draw of questions may give (95 %)."
+        )
+        rows = table(found)
+        st.dataframe(
+            {
+                "measured": list(rows),
+                **{
+                    f"{title} (used here)" if estimator is used else title: [
+                        cells[i] for cells in rows.values()
+                    ]
+                    for i, (estimator, title) in enumerate(TITLES.items())
+                },
+            },
+            hide_index=True,
+            height="content",
+            key="ladder",
+            alt="How well each estimator ranks wrong answers, and what it costs",
+        )
+        if used is Estimator.PREFIX:
+            st.text(
+                "Likelihoods of answers without their end, which were used here, were not measured."
+            )
+        if inspection.recording.model != WORLD_OF:
+            st.text("With the model in use here it may be otherwise.")

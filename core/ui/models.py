@@ -1,0 +1,288 @@
+"""Which model answers: a picker on every page, and the way from it to a model that may be asked.
+
+A key is typed into a password field and stays in the memory of this session: it is in no
+address, no database and no log. The model does not stand in the address either, for a link
+must not make somebody's key, or somebody's server, answer a stranger.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from core.language_models.base import LanguageModel, ModelError, NeedsKeyError, open_model
+from core.language_models.openai_addresses import PRESETS
+from core.language_models.prepared import prepared
+from core.language_models.resilient import Budget
+from core.studies.costs import Plan
+from core.studies.recorder import usual_samples
+from core.studies.recording import Request
+from core.ui import watching
+from core.ui.keeping import kept
+from core.ui.shared import public
+
+EMBEDDED = "embedded"
+KINDS: Final = {
+    "embedded": "Embedded model",
+    "openai": "OpenAI-compatible server",
+    "gemini": "Gemini",
+    "hf": "Hugging Face",
+}
+SERVICES: Final = ("openai", "gemini")  # whose calls may cost money
+OWN_ADDRESS = "another address"
+USUAL_BUDGET = 2000  # calls a session
+MOST_BUDGET = 1_000_000
+_CHOSEN, _BUDGET, _FAILED = "chosen_model", "budget", "model_failed"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The model of this session, opened."""
+
+    name: str
+    model: LanguageModel
+
+
+def current() -> LanguageModel:
+    """Return the model of this session as it was opened; the embedded one at first."""
+    chosen: Chosen | None = st.session_state.get(_CHOSEN)
+    return chosen.model if chosen else embedded()
+
+
+@st.cache_resource(show_spinner="Opening the model")
+def embedded() -> LanguageModel:
+    """Open the embedded model once a process."""
+    return open_model(EMBEDDED)
+
+
+def asked() -> LanguageModel:
+    """Return the model of this session as a study should ask it, with a budget to itself.
+
+    Raises
+    ------
+    ModelError
+        When it cannot be reached.
+    """
+    with st.spinner("Finding out what the model can do"):
+        return prepared(current(), lambda: kept().calls, budget().part())
+
+
+def budget() -> Budget:
+    """Return what this session may still ask of services."""
+    if _BUDGET not in st.session_state:
+        st.session_state[_BUDGET] = Budget(allowed())
+    found: Budget = st.session_state[_BUDGET]
+    return found
+
+
+def allowed() -> int:
+    """Return how many calls a session may make unless the person says otherwise."""
+    given = os.environ.get("BELIEVE_BUDGET", "").strip()
+    return int(given) if given.isdigit() else USUAL_BUDGET
+
+
+# ------------------------------------------------------------------------------ picking
+
+
+def picker() -> None:
+    """Say which model answers and in what state it is, and let the person choose another."""
+    with st.popover("Model", icon=":material/smart_toy:"):
+        _state()
+        kind = st.selectbox(
+            "Kind",
+            list(KINDS),
+            format_func=KINDS.__getitem__,
+            key="model_kind",
+            persist_state="session",
+        )
+        name, key = _asked_for(kind)
+        if kind in SERVICES:
+            st.caption("Using it takes up to five small calls, to find out what it can do.")
+        # Not a callback: its arguments would be those of the run before.
+        if st.button("Use this model", key="use_model", type="primary"):
+            _use(name, key)
+            st.rerun()
+        _failed()  # below the button: on a phone the top is out of sight then
+        if kind != EMBEDDED:
+            _limits()
+
+
+def _state() -> None:
+    """Say which model answers, what it can do, and what was used so far."""
+    try:
+        st.text(f"{current().name}: ready.")
+    except ModelError as error:
+        st.text(str(error))
+        return
+    if current().name != EMBEDDED:
+        abilities = current().capabilities
+        st.text(
+            "It says how likely any text is: exact scores."
+            if abilities.scores_given_text
+            else "It says how likely its own answers are: at least 100 samples."
+            if abilities.own_log_likelihoods
+            else "It says nothing about likelihoods: answers are counted."
+        )
+    if budget().used:
+        st.text(f"Used so far: {watching.calls(budget().used)}.")
+
+
+def _failed() -> None:
+    """Say why the model that was wanted is not the one in use: it needs a key, or is not there."""
+    failed: ModelError | None = st.session_state.get(_FAILED)
+    if failed is not None:
+        state = "needs a key" if isinstance(failed, NeedsKeyError) else "is not available"
+        st.text(f"The one you asked for {state}: {failed}")
+
+
+def _asked_for(kind: str) -> tuple[str, str | None]:
+    """Let the person type what the kind needs; return the model's name and the key."""
+    if kind == EMBEDDED:
+        st.text("Small, trained for this program, runs right here. No key, no network.")
+        return EMBEDDED, None
+    if kind == "hf":
+        typed = st.text_input(
+            "Folder or hub name", key="hf_name", persist_state="session", placeholder="gpt2"
+        )
+        st.text("Runs on this machine; needs PyTorch (requirements/local.txt).")
+        key = st.text_input("Hub token, if the model wants one", type="password", key="hf_key")
+        return f"hf:{typed.strip()}", key.strip() or None
+    if kind == "gemini":
+        typed = st.text_input(
+            "Model", "gemini-2.5-flash", key="gemini_name", persist_state="session"
+        )
+        key = st.text_input("API key", type="password", key="gemini_key", help=_WHERE_KEYS_STAY)
+        return f"gemini:{typed.strip()}", key.strip() or None
+    presets = {preset.name: preset for preset in PRESETS}
+    where = st.selectbox(
+        "Server", [*presets, OWN_ADDRESS], key="openai_preset", persist_state="session"
+    )
+    if where in presets:
+        url = presets[where].base_url
+        st.text(f"{url}. {presets[where].usually}. {presets[where].note}")
+    else:
+        url = st.text_input(
+            "Base URL",
+            key="openai_url",
+            persist_state="session",
+            placeholder="http://localhost:8000/v1",
+        )
+    typed = st.text_input(
+        "Model", key="openai_name", persist_state="session", placeholder="as the server names it"
+    )
+    key = st.text_input(
+        "Key, if the server wants one", type="password", key="openai_key", help=_WHERE_KEYS_STAY
+    )
+    return f"openai:{typed.strip()}@{url.strip()}", key.strip() or None
+
+
+_WHERE_KEYS_STAY: Final = "It stays in the memory of this session, and is stored nowhere."
+
+
+def _use(name: str, key: str | None) -> None:
+    """Open a model and find out what it can do; keep the one before where that fails."""
+    try:
+        if public() and name.startswith("hf:"):
+            raise ModelError(
+                "This is a public demo: it opens no files of the server. Choose another kind."
+            )
+        if name.endswith("@"):
+            raise ModelError("There is no base URL. Type it, such as http://localhost:8000/v1.")
+        if name.startswith("openai:@") or name == "gemini:":
+            raise ModelError("There is no model. Type its name as the service has it.")
+        model = embedded() if name == EMBEDDED else open_model(name, key)
+        if name.partition(":")[0] in SERVICES:
+            _find_out(model)
+    except ModelError as error:
+        st.session_state[_FAILED] = error
+        return
+    st.session_state.pop(_FAILED, None)
+    st.session_state[_CHOSEN] = Chosen(name, model)
+    fewest = usual_samples(model.capabilities)
+    if fewest > st.session_state.get("k", Request("?").samples):
+        st.session_state["next_samples"] = fewest  # fewer would be refused
+
+
+def _find_out(model: LanguageModel) -> None:
+    """Find out what a service can do, which takes a few calls; they count, whatever comes of it."""
+    budget().take()
+    try:
+        prepared(model, None, None)  # asks for its abilities, patiently
+        model.revision  # noqa: B018  which may take a question too
+    finally:
+        for _ in range(model.meter.requests - 1):
+            budget().take()
+
+
+def _limits() -> None:
+    """The budget and, if the person gives them, prices."""
+    most = allowed() if public() else MOST_BUDGET
+    found = budget()
+    wanted = st.number_input(
+        "Budget: calls in this session",
+        0,
+        most,
+        min(found.most if found.most is not None else most, most),
+        100,
+        key="budget_calls",
+        help="Counted on the server, tries that failed included. At the budget it stops; what "
+        "was answered is kept.",
+    )
+    found.most = min(wanted, most)
+    left, right = st.columns(2)
+    left.number_input(
+        "Price per million tokens in", 0.0, None, 0.0, key="price_in", persist_state="session"
+    )
+    right.number_input(
+        "Price per million tokens out", 0.0, None, 0.0, key="price_out", persist_state="session"
+    )
+
+
+# ------------------------------------------------------------------------------- paying
+
+
+def agreed(model: LanguageModel, plan: Plan, wanted: object, key: str) -> bool:
+    """Say what a run will take at most, and return whether the person wants that.
+
+    Parameters
+    ----------
+    wanted : object
+        What the run is for: agreed for one, one is asked again for the next, and for the same
+        of another model.
+    key : str
+        Tells places of a page apart.
+    """
+    wanted = (current(), wanted)  # opened with one key, at one address: not a name alone
+    if st.session_state.get(f"agreed_{key}") == wanted:
+        return True
+    offer(model, plan)
+    if st.button(f"Ask, with at most {plan.requests:,d} calls", key=f"pay_{key}", type="primary"):
+        st.session_state[f"agreed_{key}"] = wanted
+        st.rerun()  # the offer goes away, and what it offered comes
+    return False
+
+
+def offer(model: LanguageModel, plan: Plan) -> None:
+    """Say what a run will take at most: calls, tokens, money, and what the budget leaves."""
+    about = (
+        f"{model.name}: at most {watching.calls(plan.requests)}, about "
+        f"{plan.prompt_tokens + plan.response_tokens:,} tokens{watching.costing(plan)}."
+    )
+    if model.capabilities.local:
+        st.text(about)
+        return
+    found = budget()
+    left = (
+        ""
+        if found.most is None
+        else f" {max(found.most - found.used, 0):,} are left in the budget."
+    )
+    if found.most is not None and plan.requests > found.most - found.used:
+        left += " If it takes more, it stops there; raise the budget under “Model”, and go on."
+    st.text(
+        f"{about} What was asked before is not asked again; a try that fails is made again, and "
+        f"counts.{left}"
+    )

@@ -1,0 +1,75 @@
+"""Choosing a server in a real browser, agreeing to what it takes, and reading what it took."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.server import at_rest, go_to, too_wide
+from tests.language_models.openai_server import serving
+
+pytestmark = pytest.mark.browser
+
+
+def pick(page, label, option):
+    page.get_by_role("combobox", name=label).click()
+    page.get_by_role("option", name=option, exact=True).click()
+    at_rest(page)
+
+
+def fill(page, label, text):
+    field = page.get_by_role("textbox", name=label, exact=True)
+    field.fill(text)
+    field.press("Enter")
+    at_rest(page)
+
+
+def choose(page, server):
+    """Choose a server by its address, as a person does."""
+    page.get_by_role("button", name="Model").click()
+    pick(page, "Kind", "OpenAI-compatible server")
+    pick(page, "Server", "another address")
+    fill(page, "Base URL", server.base_url)
+    fill(page, "Model", server.model)
+    page.get_by_role("button", name="Use this model").click()
+    expect(page.get_by_text(f"openai:{server.model}@{server.base_url}: ready.")).to_be_visible()
+    expect(page.get_by_text("exact scores")).to_be_visible()
+    at_rest(page)
+    assert too_wide(page) <= 0
+    page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 1000), (390, 844)])
+def test_from_an_address_to_an_answer_and_what_it_took(address, open_page, width, height):
+    page = open_page(f"{address}/inspection?q=Name+a+tool", width=width, height=height)
+    expect(page.get_by_test_id("stTopNavLink")).to_have_count(6 if width > 1000 else 0)
+    expect(page.get_by_test_id("stMetricValue").first).to_be_visible()
+    at_rest(page)
+    with serving("echo") as server:
+        choose(page, server)
+        probes = len(server.exchanges)
+        expect(page.get_by_text(re.compile("at most .* calls, about .* tokens"))).to_be_visible()
+        expect(page.get_by_test_id("stMetricValue")).to_have_count(0)
+        page.get_by_role("button", name="Ask, with at most").click()
+        expect(page.get_by_test_id("stMetricValue").first).to_be_visible()
+        at_rest(page)
+        calls = len(server.exchanges) - probes
+        assert calls > 0
+        expect(page.get_by_text(f"Used for all scores together: {calls} calls")).to_be_visible()
+        page.get_by_role("button", name="Model").click()
+        expect(page.get_by_text(f"Used so far: {len(server.exchanges)} calls.")).to_be_visible()
+        assert too_wide(page) <= 0
+
+
+def test_the_chosen_server_and_its_address_go_along_to_other_pages(address, open_page):
+    page = open_page(f"{address}/inspection")
+    expect(page.get_by_test_id("stMetricValue").first).to_be_visible()
+    at_rest(page)
+    with serving("echo") as server:
+        choose(page, server)
+        go_to(page, "Calibration")
+        expect(page.get_by_role("heading", name="When should it answer?")).to_be_visible()
+        at_rest(page)
+        page.get_by_role("button", name="Model").click()
+        expect(page.get_by_text(f"{server.base_url}: ready.")).to_be_visible()
+        expect(page.get_by_role("textbox", name="Base URL")).to_have_value(server.base_url)

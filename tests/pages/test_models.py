@@ -1,0 +1,137 @@
+"""The model picker of every page, without a browser."""
+
+import socket
+
+import pytest
+
+from tests.language_models.openai_server import serving
+from tests.pages.sessions import (
+    OWN,
+    PAGES,
+    QUERY,
+    choose,
+    chosen,
+    database,
+    keys,
+    metrics,
+    press,
+    said,
+    session,
+    settled,
+    texts,
+    tree,
+)
+
+KEY = "sk-very-secret-4711"
+READY = "embedded: ready."
+
+pytestmark = pytest.mark.usefixtures("on_ones_own")
+
+
+# ------------------------------------------------------------------------------ picking
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_stands_on_every_page_with_the_embedded_model_ready(name):
+    page = session(name)
+    assert texts(page).count(READY) == 1 and "use_model" in keys(page)
+    assert page.selectbox(key="model_kind").options == [
+        "Embedded model",
+        "OpenAI-compatible server",
+        "Gemini",
+        "Hugging Face",
+    ]
+
+
+def test_every_known_server_says_where_it_is_and_what_it_usually_does(page):
+    page.selectbox(key="model_kind").set_value("openai").run()
+    *known, own = page.selectbox(key="openai_preset").options
+    assert own == OWN and "OpenAI" in known
+    for name in known:
+        page.selectbox(key="openai_preset").set_value(name).run()
+        assert said(page, "/v1. ") and "openai_url" not in [f.key for f in page.text_input]
+
+
+def test_no_address_is_no_server(page):
+    choose(page, "", "llama", KEY)
+    assert not said(page, "api.openai.com")
+
+
+def test_back_to_the_embedded_model(page):
+    before = metrics(page)
+    with serving("none") as server:
+        chosen(page, server)
+        page.selectbox(key="model_kind").set_value("embedded").run()
+        press(page, "use_model")
+    assert READY in texts(page) and metrics(page) == before
+
+
+def test_the_model_goes_along_to_other_pages():
+    from streamlit.testing.v1 import AppTest
+
+    from tests.pages.sessions import ROOT
+
+    page = settled(AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run())
+    page = settled(page.switch_page("pages/inspection.py").run())
+    with serving("echo") as server:
+        chosen(page, server)
+        page = settled(page.switch_page("pages/amplification.py").run())
+        assert said(page, f"openai:{server.model}@{server.base_url}: ready.")
+
+
+# -------------------------------------------------------------------------- what fails
+
+
+@pytest.mark.parametrize("key", ["", "sk-wrong-0815"])
+def test_a_wrong_key_or_none_is_said_and_the_model_before_stays(page, key):
+    before = metrics(page)
+    with serving("echo", key=KEY) as server:
+        choose(page, server.base_url, server.model, key)
+    assert said(page, "The one you asked for needs a key: ") and READY in texts(page)
+    assert metrics(page) == before
+    assert not key or key not in tree(page)
+
+
+def test_where_nothing_listens_a_sentence_says_so_and_the_model_before_stays(page):
+    before = metrics(page)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    choose(page, f"http://127.0.0.1:{port}/v1", "llama", KEY)
+    assert said(page, "The one you asked for is not available: ") and READY in texts(page)
+    assert metrics(page) == before and KEY not in tree(page)
+
+
+@pytest.mark.parametrize("url", ["nonsense", "ftp://x/v1", "http://", "![](http://x.invalid/y)"])
+def test_a_wrong_address_gets_a_sentence(page, url):
+    choose(page, url, "llama")
+    assert said(page, "The one you asked for is not available: ") and READY in texts(page)
+    for element in [*page.markdown, *page.caption, *page.error]:
+        assert url not in element.value
+
+
+# ------------------------------------------------------------------------------ secrets
+
+
+@pytest.mark.parametrize("flavour", ["echo", "none"])
+def test_the_key_is_nowhere_but_in_the_session(page, flavour):
+    with serving(flavour, key=KEY) as server:
+        chosen(page, server, KEY)
+        press(page, "pay_inspection")
+        assert metrics(page)
+        page.run()
+    for place in (tree(page), database(), str(dict(page.query_params)), str(metrics(page))):
+        assert place and KEY not in place
+    assert server.model in database() and server.model not in str(dict(page.query_params))
+
+
+def test_another_session_has_its_own_model_and_key(page):
+    with serving("echo", key=KEY) as server:
+        chosen(page, server, KEY)
+        other = session("inspection", q=QUERY)
+        assert READY in texts(other) and KEY not in tree(other)
+        paid = len(server.exchanges)
+        choose(other, server.base_url, server.model)
+        assert said(other, "needs a key: ")
+        assert len(server.exchanges) <= paid + 1
+        assert READY in texts(other)

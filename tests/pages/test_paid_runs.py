@@ -1,0 +1,272 @@
+"""Paying for an inspection: agreed before, watched and stopped on the way, and said afterwards."""
+
+import threading
+
+import pytest
+
+from core.ui.shared import _of_this_process
+from tests.language_models.openai_server import faults, serving
+from tests.pages.sessions import (
+    QUERY,
+    chosen,
+    metrics,
+    offer,
+    press,
+    said,
+    session,
+    settled,
+    texts,
+    until,
+)
+
+KEY = "sk-very-secret-4711"
+TOLD = "One answer to question Q is"  # in the prompts of second answers
+
+pytestmark = pytest.mark.usefixtures("on_ones_own")
+
+
+# ------------------------------------------------------------------------------- before
+
+
+@pytest.mark.parametrize(
+    ("flavour", "state"),
+    [
+        ("echo", "exact scores"),
+        ("none", "answers are counted"),
+    ],
+)
+def test_a_service_says_what_it_can_and_is_asked_only_when_that_is_agreed(page, flavour, state):
+    with serving(flavour, key=KEY) as server:
+        chosen(page, server, KEY)
+        assert said(page, state)
+        probes = len(server.exchanges)
+        most = offer(page)
+        assert 1 <= probes <= 5 and most > 0
+        assert not metrics(page)
+        page.run()
+        page.slider(key="tau").set_value(0.5).run()
+        assert len(server.exchanges) == probes and not page.exception
+        press(page, "pay_inspection")
+        assert 0 < len(server.exchanges) - probes <= most
+        assert set(server.outcomes[probes:]) == {"ok"}
+        assert len(metrics(page)) > 3 and page.code[0].value
+        assert said(page, f"openai:{server.model}@{server.base_url}")
+        paid = len(server.exchanges)
+        assert offer(page.run()) is None  # agreed once is agreed
+        page.slider(key="tau").set_value(0.9).run()
+        assert len(server.exchanges) == paid and not page.exception
+        page.number_input(key="k").set_value(12).run()  # another request: agreed anew
+        assert offer(page) and len(server.exchanges) == paid
+
+
+@pytest.mark.parametrize("flavour", ["top", "chat-top"])
+def test_a_service_that_needs_many_samples_is_offered_them_and_refuses_fewer(page, flavour):
+    with serving(flavour) as server:
+        chosen(page, server)
+        probes = len(server.exchanges)
+        assert page.number_input(key="k").value == 100 and offer(page) >= 100
+        page.number_input(key="k").set_value(99).run()
+        assert said(page, "That takes at least 100 samples") and offer(page) is None
+        assert len(server.exchanges) == probes
+
+
+def test_what_was_agreed_is_not_offered_beside_its_result(page):
+    with serving("echo") as server:
+        chosen(page, server)
+        press(page, "pay_inspection")
+        assert metrics(page) and offer(page) is None
+
+
+def test_what_was_asked_is_asked_again_of_nobody():
+    with serving("echo") as server:
+        for _ in range(2):
+            page = chosen(session("inspection", q=QUERY), server)
+            if offer(page):
+                press(page, "pay_inspection")
+            assert metrics(page)
+            paid = len(server.exchanges)
+        _of_this_process()[1].pop("_shared_recordings")  # as after a restart with the same database
+        page = chosen(session("inspection", q=QUERY), server)
+        press(page, "pay_inspection")
+        assert metrics(page) and len(server.exchanges) == paid
+
+
+def test_a_service_that_goes_away_is_said_and_can_be_asked_again(page):
+    with serving("echo") as server:
+        chosen(page, server)
+    press(page, "pay_inspection")
+    assert said(page, "What was answered before is kept") or said(page, server.base_url)
+    assert not metrics(page)
+
+
+def test_at_the_budget_it_stops_with_a_sentence_and_nothing_is_lost(page):
+    with serving("none") as server:
+        chosen(page, server)
+        probes = len(server.exchanges)
+        page.number_input(key="budget_calls").set_value(5 + probes).run()
+        assert said(page, " 5 are left in the budget.")
+        press(page, "pay_inspection")
+        assert len(server.exchanges) - probes == 5
+        assert said(page, f"The budget of {5 + probes} calls is used up.") and not metrics(page)
+        settled(page.run())
+        assert len(server.exchanges) - probes == 5 and said(page, "is used up")
+        page.number_input(key="budget_calls").set_value(500).run()
+        settled(page)
+        for button in [b for b in page.button if b.label == "Ask again"]:
+            settled(button.click().run())
+        if offer(page):
+            press(page, "pay_inspection")
+        settled(page.run())
+        assert metrics(page)
+        bodies = server.paid()[probes:]  # what the first five answered was not asked again
+        assert len(bodies) == len(set(bodies))
+        assert said(page.run(), f"Used so far: {len(server.exchanges)} calls.")
+
+
+# ---------------------------------------------------------------------------- on the way
+
+
+@pytest.fixture
+def gate():
+    """Open it, and the server answers what is told to the model too."""
+    gate = threading.Event()
+    yield gate
+    gate.set()
+
+
+def held(gate):
+    """Return what lets no second answer out before the gate is open."""
+
+    def wait(path, body):
+        if TOLD in str(body):
+            gate.wait()
+
+    return wait
+
+
+def answers_so_far(page):
+    tables = [t.value for t in page.dataframe if "answers so far" in t.value]
+    return dict(tables[0].values.tolist()) if tables else {}
+
+
+def begun(page, server, probes):
+    """Agree, and wait until all first answers are there."""
+    page.button(key="pay_inspection").click().run()
+    return until(page, lambda: sum(answers_so_far(page).values()) == 10)
+
+
+def test_answers_and_calls_are_shown_while_the_rest_is_on_its_way(page, gate):
+    with serving("none", n=False, before=held(gate)) as server:
+        chosen(page, server)
+        probes, most = len(server.exchanges), offer(page)
+        begun(page, server, probes)
+        assert not metrics(page) and page.get("progress")
+        shown = answers_so_far(page)
+        # Ten samples and the greedy answer are answered; calls that are held may be begun.
+        made = [text for text in texts(page) if text.endswith(f"so far, of at most {most:,}.")]
+        assert 11 <= int(made[0].split()[0]) <= len(server.exchanges) - probes <= most
+        gate.set()
+        settled(page)
+        table = next(t.value for t in page.dataframe if "ended by itself" in t.value)
+        assert table["text"].value_counts().to_dict() == shown
+        assert not answers_so_far(page) and metrics(page)
+
+
+def test_cancel_waits_for_no_reply_and_pays_for_no_more_calls(page, gate):
+    """The server answers nothing more, so a cancel that waited for it would never end."""
+    with serving("none", n=False, before=held(gate)) as server:
+        chosen(page, server)
+        probes = len(server.exchanges)
+        begun(page, server, probes)
+        page.button(key="cancel").click().run()
+        until(page, lambda: said(page, "Cancelled before the model had answered."))
+        made = len(server.exchanges)
+        assert said(page, "Used until then: ") and not said(page, "Nothing was lost")
+        gate.set()
+        for _ in range(3):
+            settled(page.run())
+        until(page, lambda: all(e.outcome for e in server.exchanges))
+        assert len(server.exchanges) == made and not metrics(page)
+        settled(page.button(key="ask_again").click().run())
+        assert metrics(page)
+        bodies = server.paid()[probes:]  # nothing that was answered was asked again
+        assert len(bodies) == len(set(bodies))
+
+
+# ----------------------------------------------------------------------------- afterwards
+
+
+def used(page):
+    (sentence,) = [text for text in texts(page) if "Used for all scores together: " in text]
+    return sentence.partition("Used for all scores together: ")[2]
+
+
+@pytest.mark.parametrize("flavour", ["echo", "none"])
+def test_what_was_really_used_stands_beside_the_scores(page, flavour):
+    tokens = []
+
+    def counted(reply):
+        tokens.append((reply["usage"]["prompt_tokens"], reply["usage"]["completion_tokens"]))
+        return reply
+
+    with serving(flavour, after=counted) as server:
+        chosen(page, server)
+        page.number_input(key="price_in").set_value(3.0)
+        page.number_input(key="price_out").set_value(5.0).run()
+        probes, told = len(server.exchanges), len(tokens)
+        most = offer(page)
+        assert said(page, " at your prices. ")
+        press(page, "pay_inspection")
+        read, written = map(sum, zip(*tokens[told:], strict=True))
+        calls = len(server.exchanges) - probes
+        cost = (3 * read + 5 * written) / 1_000_000
+        assert 0 < calls <= most
+        assert used(page) == (
+            f"{calls:,} calls, {read:,} tokens in and {written:,} out as the service counts them, "
+            f"{cost:.4f} at your prices."
+        )
+        assert said(page, f"Used so far: {len(server.exchanges)} calls.")  # without another run
+        page.number_input(key="k").set_value(12).run()
+        press(page, "pay_inspection")  # the two more come on top
+        calls = len(server.exchanges) - probes
+        assert used(page).startswith(f"{calls:,} calls, ")
+
+
+def test_what_was_kept_from_before_costs_no_call(page):
+    with serving("echo") as server:
+        press(chosen(page, server), "pay_inspection")
+        first = metrics(page)
+        _of_this_process()[1].pop("_shared_recordings")  # as after a restart
+        page = chosen(session("inspection", q=QUERY), server)
+        press(page, "pay_inspection")
+        assert used(page) == "0 calls: everything was kept from before." and metrics(page) == first
+
+
+def test_tries_that_failed_count_as_calls(page):
+    with serving("none", n=False, faults=sometimes()) as server:
+        chosen(page, server)
+        probes = len(server.exchanges)
+        press(page, "pay_inspection")
+        assert metrics(page)
+        asked = server.exchanges[probes:]
+        assert any(e.outcome != "ok" for e in asked)
+        assert used(page).startswith(f"{len(asked):,} calls, ")
+
+
+def sometimes():
+    """Nothing goes wrong at first; then every tenth request."""
+    yield from [None] * 8
+    yield from faults(3, 0.1, ("busy", "broken", "cut", "empty"))
+
+
+def test_a_kept_inspection_says_what_it_cost(page):
+    with serving("none") as server:
+        press(chosen(page, server), "pay_inspection")
+        (link,) = [code.value for code in page.code if "?saved=" in code.value]
+        again = session("inspection", saved=link.rpartition("=")[2])
+        assert used(again) == used(page)
+
+
+def test_on_this_machine_calls_cost_nothing_and_that_is_said(page):
+    assert said(page, "Estimator: Algorithm 3 (exact likelihoods). 4 calls to the model on this")
+    assert not said(page, "Used so far") and not said(page, "tokens")
