@@ -1,0 +1,66 @@
+"""The same question through a server and in process: the same mutual information."""
+
+import pytest
+
+from core.language_models.openai_compatible import OpenAICompatible
+from core.studies.inspection import run
+from core.studies.recorder import FEWEST_CHAINS
+from core.studies.recording import Estimator, Request
+from core.uncertainty.scores import SCORES
+from tests.language_models.openai_server import END, serving
+from tests.limited import Limited
+
+QUESTIONS = (
+    "Name a mammal",
+    "What is the capital of Spain?",
+    "Name a colour",
+    "What is the capital of Wales?",
+    "Who painted the Mona Lisa?",
+)
+CLOSE = 1e-4  # nats
+
+
+def both(flavour, near, request, **options):
+    """Inspect through a server and in process; the same answers, drawn with the same seeds."""
+    with serving(flavour) as server:
+        far = run(request, OpenAICompatible(server.rest, **options))
+    near = run(request, near)
+    assert far.recording.estimator is near.recording.estimator
+    assert [s.text for s in far.recording.samples] == [s.text for s in near.recording.samples]
+    assert far.recording.greedy.text == near.recording.greedy.text
+    return far, near
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_exact_scores_are_those_of_the_model_in_process(question, embedded):
+    far, near = both("echo", embedded, Request(question, 10, seed=3), end=END)
+    assert far.recording.estimator is Estimator.EXACT
+    for name in SCORES:
+        assert far.scores[name].value == pytest.approx(near.scores[name].value, abs=CLOSE), name
+    assert far.certified == pytest.approx(near.certified, abs=CLOSE)
+
+
+@pytest.mark.parametrize("flavour", ["top", "chat-top"])
+@pytest.mark.parametrize("question", ["Name a mammal", "Name a colour", "Who wrote Beowulf?"])
+def test_chained_scores_are_those_of_the_model_in_process(question, flavour, embedded):
+    """At a low temperature, so that no answer comes in odd tokens (“uk” without the space before
+    it): a server says how likely the tokens were that it drew, the model in process how likely
+    the text is. Its opinion on its own answers is left out for the same reason.
+    """
+    limited = Limited(embedded, own_log_likelihoods=True, next_token=True)
+    request = Request(question, FEWEST_CHAINS, temperature=0.5, seed=3)
+    far, near = both(flavour, limited, request)
+    assert far.recording.estimator is Estimator.CHAINED
+    seconds = [[[r.text for r in row] for row in each.recording.seconds] for each in (far, near)]
+    assert seconds[0] == seconds[1]
+    for name in SCORES.keys() - {"self_verification"}:
+        assert far.scores[name].value == pytest.approx(near.scores[name].value, abs=CLOSE), name
+
+
+@pytest.mark.parametrize("flavour", ["none", "chat-none"])
+@pytest.mark.parametrize("question", QUESTIONS[:3])
+def test_counted_scores_are_those_of_the_model_in_process(question, flavour, embedded):
+    far, near = both(flavour, Limited(embedded), Request(question, 10, seed=3))
+    assert far.recording.estimator is Estimator.COUNTED
+    for name in SCORES:
+        assert far.scores[name].value == pytest.approx(near.scores[name].value, abs=1e-12), name

@@ -1,0 +1,208 @@
+"""The key of a service reaches the service, and nothing else, however an inspection ends."""
+
+import logging
+
+import pytest
+
+from core.language_models.base import ModelError, open_model
+from core.language_models.prepared import Prepared
+from core.language_models.resilient import Resilient
+from core.store.calls import Calls
+from core.store.database import open_database
+from core.store.results import Results
+from core.studies import saved
+from core.studies.inspection import run
+from core.studies.recording import Request
+from core.ui.shared import _of_this_process
+from tests.language_models import gemini_server
+from tests.language_models.openai_server import FLAVOURS, serving
+from tests.pages.sessions import choose, press, said, session, settled, tree
+from tests.wire.hiding import FAILURES, KEY, NOWHERE, chain, failing, hidden, hidden_in
+from tests.wire.processes import forking
+
+QUERY = "Name a mammal"
+PASSING = {"busy", "broken", "dropped"}  # the command line would wait, and try again
+EARLY, LATE = 0, 6  # good replies before it fails: in the probe, and in the inspection
+
+
+@pytest.fixture
+def log(caplog):
+    caplog.set_level(logging.DEBUG)
+    logging.getLogger("urllib3").setLevel(logging.DEBUG)
+    return caplog
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory):
+    with forking(tmp_path_factory.mktemp("secrets")) as running:
+        yield running
+
+
+def inspected(model, database, samples):
+    """Inspect and save as the dashboard does, and look at every object on the way."""
+    patient = Resilient(model, wait=lambda seconds: None)
+    ready = Prepared(patient, Calls(database))
+    seen = [model, patient, ready, ready.inner, ready.inner.inner, model.meter, patient.budget]
+    hidden(*map(repr, seen), repr(database), model.name)
+    try:
+        found = run(Request(QUERY, samples), ready)
+    finally:
+        hidden(*map(repr, seen))
+    text = saved.to_json(found)
+    Results(database).save("inspection", QUERY, QUERY, model.name, text)
+    hidden(text, saved.to_csv_bytes(found).decode(), model.revision, repr(found))
+    hidden(model.capabilities)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_an_inspection_that_succeeds_tells_nobody_the_key(flavour, tmp_path, log):
+    with (
+        serving(flavour, key=KEY) as server,
+        open_database(f"sqlite:///{tmp_path}/believe.db") as database,
+    ):
+        inspected(open_model(server.name, KEY), database, 100 if "top" in flavour else 5)
+        assert all(KEY in str(exchange.headers) for exchange in server.exchanges)
+        hidden(log.text)
+        hidden_in(tmp_path)  # while it is open, there is a write-ahead log
+        assert len(list(tmp_path.iterdir())) > 1
+    hidden_in(tmp_path)
+
+
+@pytest.mark.parametrize("after", [EARLY, LATE])
+@pytest.mark.parametrize("way", FAILURES)
+def test_an_inspection_that_fails_tells_nobody_the_key(way, after, tmp_path, log):
+    with (
+        failing(way, after) as server,
+        open_database(f"sqlite:///{tmp_path}/believe.db") as database,
+        pytest.raises(ModelError) as caught,
+    ):
+        inspected(open_model(server.name, KEY), database, 5)
+    assert len(server.exchanges) > after
+    hidden(*chain(caught.value), log.text)
+    hidden_in(tmp_path)
+
+
+def test_a_host_that_is_none_is_not_told_about_the_key(tmp_path, log):
+    with (
+        open_database(f"sqlite:///{tmp_path}/believe.db") as database,
+        pytest.raises(ModelError, match="no host called") as caught,
+    ):
+        inspected(open_model(f"openai:llama@{NOWHERE}", KEY), database, 5)
+    hidden(*chain(caught.value))
+    assert KEY not in log.text
+    hidden_in(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "faults", [[], ["suspended"], [None, "key at the border"], ["dropped"] * 20, [None, "key"]]
+)
+def test_gemini_tells_nobody_the_key(faults, tmp_path, log):
+    with (
+        gemini_server.serving(key=KEY, faults=[None, *faults]) as service,
+        open_database(f"sqlite:///{tmp_path}/believe.db") as database,
+    ):
+        model = service.open(key=KEY)
+        if faults:
+            with pytest.raises(ModelError) as caught:
+                inspected(model, database, 5)
+            hidden(*chain(caught.value))
+        else:
+            inspected(model, database, 5)
+    assert KEY not in log.text
+    hidden_in(tmp_path)
+
+
+# ---------------------------------------------------------------------------- command line
+
+
+@pytest.mark.parametrize("way", [*sorted(FAILURES.keys() - PASSING), "nowhere", "works"])
+def test_the_command_line_prints_and_keeps_no_key(way, processes, tmp_path):
+    with failing(way if way in FAILURES else "401", LATE if way in FAILURES else 10**9) as server:
+        name = f"openai:llama@{NOWHERE}" if way == "nowhere" else server.name
+        settings = {
+            "OPENAI_API_KEY": KEY,
+            "BELIEVE_DATABASE_URL": f"sqlite:///{tmp_path}/believe.db",
+        }
+        processes.start(["inspect", QUERY, "--json", "--model", name], settings)
+        status, printed = processes.end()
+    assert status == (0 if way == "works" else 1), printed
+    assert way == "works" or (printed.startswith("Error: ") and printed.count("\n") == 1)
+    hidden(printed)
+    if way != "nowhere":  # or no database was opened
+        hidden_in(tmp_path)
+
+
+def test_a_key_in_the_address_is_refused_and_not_repeated(processes, tmp_path):
+    settings = {"BELIEVE_DATABASE_URL": f"sqlite:///{tmp_path}/believe.db"}
+    for address in (f"http://user:{KEY}@127.0.0.1/v1", f"http://127.0.0.1/v1?key={KEY}"):
+        processes.start(["inspect", QUERY, "--model", f"openai:m@{address}"], settings)
+        status, printed = processes.end()
+        assert status == 1 and printed.startswith("Error: ")
+        hidden(printed)
+
+
+# ----------------------------------------------------------------------------------- pages
+
+
+@pytest.fixture
+def kept(monkeypatch, tmp_path):
+    """The pages' database in a file, where its bytes can be looked at."""
+    monkeypatch.delenv("BELIEVE_BUDGET", raising=False)
+    monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
+    monkeypatch.setattr("core.language_models.resilient._as_asked", lambda _: 0.0)
+    _of_this_process.clear()
+    yield tmp_path
+    _of_this_process.clear()
+
+
+def nothing_shown(page, kept, log):
+    hidden(tree(page), dict(page.query_params), log.text)
+    hidden_in(kept)
+    other = session("inspection", q=QUERY)  # of the same process
+    hidden(tree(other), dict(other.query_params))
+    assert "embedded: ready." in [text.value for text in other.text]
+    # Nor is it in what all sessions share.
+    hidden(repr(_of_this_process()))
+
+
+@pytest.mark.parametrize("way", ["401", "400", "redirect", "dropped", "nowhere"])
+def test_a_key_typed_for_a_service_that_fails_is_shown_nowhere(way, kept, log, capfd):
+    page = session("inspection", q=QUERY)
+    with failing(way if way in FAILURES else "401") as server:
+        url = NOWHERE if way == "nowhere" else server.base_url
+        choose(page, url, server.model, KEY)
+    assert said(page, "The one you asked for ")
+    nothing_shown(page, kept, log)
+    assert KEY not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize("way", ["403", "400", "dropped"])
+def test_a_service_that_fails_during_an_inspection_shows_no_key(way, kept, log, capfd):
+    page = session("inspection", q=QUERY)
+    with failing(way, after=LATE) as server:
+        choose(page, server.base_url, server.model, KEY)
+        assert said(page, ": ready.")
+        press(page, "pay_inspection")
+        settled(page.run())
+    assert len(server.exchanges) > LATE
+    nothing_shown(page, kept, log)
+    assert KEY not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_a_key_that_works_is_shown_nowhere(typed, kept, log, capfd, monkeypatch):
+    if not typed:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    page = session("inspection", q=QUERY)
+    with serving("echo", key=KEY) as server:
+        choose(page, server.base_url, server.model, KEY if typed else "")
+        press(page, "pay_inspection")
+        assert settled(page.run()).metric
+    nothing_shown(page, kept, log)
+    history = session("history")
+    hidden(tree(history))
+    with open_database() as database:
+        results = Results(database).search().results
+    (saved_one,) = [result.id for result in results if server.model in result.model]
+    hidden(tree(session("inspection", saved=saved_one)))
+    assert KEY not in "".join(capfd.readouterr())
