@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from core.data import truth, world
 from core.data.world import Fact
@@ -22,7 +23,8 @@ from core.language_models.base import LanguageModel
 from core.language_models.embedded import FOLDER
 from core.language_models.embedded.model import EmbeddedModel
 from core.studies.inspection import Reading, evidence_of
-from core.studies.recording import Request, record
+from core.studies.recorder import record
+from core.studies.recording import Request
 from core.studies.verdict import CERTIFIED, SCORE, enough_seen
 from core.uncertainty.scores import SCORES
 from training.corpus import Author, careless
@@ -166,8 +168,9 @@ def opened(folder: Path = FOLDER) -> EmbeddedModel:
 
 
 def in_parallel(work: Callable[[T], R], items: Iterable[T]) -> list[R]:
-    """Map `work` over `items` in `PROCESSES` processes, in order."""
-    with multiprocessing.get_context("fork").Pool(PROCESSES) as pool:
+    """Map `work` over `items` in `PROCESSES` processes of one thread each, in order."""
+    fork = multiprocessing.get_context("fork")
+    with fork.Pool(PROCESSES, threadpool_limits, (1, "blas")) as pool:
         return pool.map(work, items, chunksize=8)
 
 

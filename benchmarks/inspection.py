@@ -26,7 +26,8 @@ from core.data import world
 from core.language_models.base import LanguageModel, open_model
 from core.language_models.embedded.runtime import Llama
 from core.studies.inspection import run
-from core.studies.recording import Request, record
+from core.studies.recorder import record
+from core.studies.recording import Request
 
 QUESTIONS = 12
 ROUNDS = 7

@@ -43,7 +43,8 @@ from core.language_models.embedded import FOLDER
 from core.studies.amplification import amplify
 from core.studies.cases import of_fact
 from core.studies.inspection import Reading, evidence_of
-from core.studies.recording import Request, record
+from core.studies.recorder import record
+from core.studies.recording import Request
 from core.uncertainty.scores import SCORES
 
 REPETITIONS = (0, 1, 2, 5, 10, 20, 50, 100)

@@ -1,8 +1,8 @@
 """Write the measured parts of the README: ``python -m benchmarks.readme_tables``.
 
 Between `<!-- NAME -->` and `<!-- end -->` stand the numbers of the shipped seed's model card
-(``docs/model-card/seed-*.json``) and of the bundled policies. Measures nothing itself;
-`tests/test_readme.py` holds the README to it.
+(``docs/model-card/seed-*.json``), of the bundled policies and of `benchmarks/ladder.py`.
+Measures nothing itself; `tests/test_readme.py` holds the README to it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from core.data.world import (
     facts,
 )
 from core.language_models.embedded import FOLDER
+from core.studies import rungs
 from core.studies.verdict import default_policies, default_policy
 from core.uncertainty.scores import SCORES
 
@@ -143,7 +144,24 @@ def default(measured: Card) -> str:
     )
 
 
-PARTS = {f.__name__: f for f in (world, bands, repetition, rankings, nobody, policies, default)}
+def ladder(measured: Card) -> str:
+    """Return what every estimator is worth and costs, as the page Inspection shows it."""
+    found = rungs.measured()
+    lines = [f"| | {' | '.join(rungs.TITLES.values())} |", f"| --- |{' --: |' * len(rungs.TITLES)}"]
+    lines += [f"| {name} | {' | '.join(row)} |" for name, row in rungs.table(found).items()]
+    return "\n".join(
+        [
+            f"{found.questions} questions, half with one right answer and half with many; "
+            f"{found.wrong:.0%} are answered wrongly.",
+            "",
+            *lines,
+        ]
+    )
+
+
+PARTS = {
+    f.__name__: f for f in (world, bands, repetition, rankings, nobody, policies, default, ladder)
+}
 
 
 def filled(text: str) -> str:
