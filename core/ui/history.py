@@ -113,8 +113,8 @@ def opened(kind: str) -> Result | None:
         if result.kind != kind:
             raise StoreError(f"This link is of a kept {result.kind}; open it from History.")
     except StoreError as error:
-        problem(str(error))
-        _leave()
+        problem(str(error))  # it stays, however often the page is drawn meanwhile
+        st.button("Close", key="close_notice", on_click=_leave)
         return None
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="kept_one"):
         st.badge("As it was kept", icon=":material/history:", color="blue")

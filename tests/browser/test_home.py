@@ -84,6 +84,8 @@ def test_the_links_inspect_their_question_whatever_was_typed_before(
     question_of(page).press("Enter")
     page.wait_for_url(re.compile("mammal"))
     go_to(page, "Home")
+    expect(page.get_by_role("link", name="Look behind this")).to_have_count(3)
+    all_drawn(page)  # until then what is drawn above pushes the links down
     behind(page, step).click()
     expect(question_of(page)).to_have_value(EXAMPLES[example])
     expect(page.get_by_text("Calls and timings")).to_be_visible()

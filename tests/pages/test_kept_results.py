@@ -117,6 +117,8 @@ def test_an_id_of_nothing_or_of_another_kind_gets_a_sentence(name, other):
     page = session(name, saved=save(kind=other) if other else "no-such-id-of-anything")
     assert said(page, f"This link is of a kept {other}" if other else "not kept here")
     assert "leave_kept" not in keys(page)
+    press(page, "close_notice")
+    assert "saved" not in page.query_params and "close_notice" not in keys(page)
 
 
 @pytest.mark.parametrize("payload", ["{}", "not json", "[{}]"])

@@ -663,8 +663,17 @@ def test_single_answers_counted_once_each_are_too_little():
 
 
 @sampled
-def test_the_default_policy_says_that_it_was_certified_for_another_estimator(estimator):
+def test_the_default_policy_says_that_it_was_certified_for_another_model(estimator):
     seen = run(ask(100), limited(knows(3), estimator))
+    assert seen.verdict.threshold == default_threshold()
+    assert "certified for embedded, not for this model" in seen.caveat
+
+
+@sampled
+def test_the_default_policy_says_that_it_was_certified_for_another_estimator(embedded, estimator):
+    same = limited(embedded, estimator)
+    same.name = embedded.name  # and no more than its abilities is another
+    seen = run(Request("What is the capital of France?", 100), same)
     assert seen.verdict.threshold == default_threshold()
     assert "λ was certified for other settings" in seen.caveat
     assert f"estimator “{estimator.value}” instead of “{Estimator.EXACT.value}”" in seen.caveat
