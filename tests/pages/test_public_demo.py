@@ -5,7 +5,7 @@ import pytest
 from core.language_models.embedded.model import EmbeddedModel
 from core.ui.shared import _of_this_process
 from tests.language_models.openai_server import serving
-from tests.pages.sessions import choose, metrics, press, said, session, settled, texts, tree
+from tests.pages.sessions import choose, keys, metrics, press, said, session, settled, texts, tree
 
 QUERY = "Name a mammal"
 READY = "embedded: ready."
@@ -75,7 +75,9 @@ def test_a_link_to_the_result_of_another_opens_nothing(name):
     one = session("inspection", q=QUERY)
     (result,) = one.session_state["_shared_database"].results.search().results
     other = session(name, saved=result.id)
-    assert said(other, "This result is not kept here") and "saved" not in other.query_params
+    assert said(other, "This result is not kept here") and "leave_kept" not in keys(other)
+    press(other, "close_notice")
+    assert "saved" not in other.query_params
 
 
 def test_nothing_is_kept_for_the_process_or_in_the_database_of_the_owner(monkeypatch, tmp_path):
