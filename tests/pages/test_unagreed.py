@@ -19,7 +19,7 @@ def server():
 @pytest.mark.parametrize(
     ("name", "link"),
     [
-        ("inspection", {"q": QUERY, "k": "300", "temperature": "2", "seed": "7"}),
+        ("inspection", {"q": QUERY, "k": "40", "temperature": "2", "seed": "7"}),
         ("inspection", {"q": QUERY, "saved": "no-such-id"}),
         ("amplification", CASE | {"most": "1000", "tab": "Your question"}),
         ("amplification", {"tab": "The paper’s questions"}),
