@@ -7,7 +7,8 @@ usage. With ``--json`` standard output is one JSON object and nothing else.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -23,7 +24,7 @@ from core.language_models.resilient import Budget
 from core.store.calls import Calls
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.studies import amplification, calibration, saved
+from core.studies import amplification, calibration, costs, saved
 from core.studies.amplification import (
     DEFAULT_REPETITIONS,
     Amplification,
@@ -32,12 +33,13 @@ from core.studies.amplification import (
     tidied,
 )
 from core.studies.calibration import METHODS, CalibrationError
+from core.studies.costs import Plan, plan, plan_curves
 from core.studies.inspection import Inspection, Reading, run
 from core.studies.judgement import judge
 from core.studies.recorder import usual_samples
 from core.studies.recording import InvalidRequestError, Request
 from core.uncertainty.scores import SCORES
-from core.uncertainty.similarity import COMPARISONS, JUDGE
+from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
 
 T = TypeVar("T")
 
@@ -75,7 +77,7 @@ def main() -> None:
     show_default=True,
     help="Of two answers; judge asks the model about each pair of them.",
 )
-@click.option("--threshold", default=0.25, show_default=True, help="τ, of the similarity.")
+@click.option("--threshold", type=float, help="τ, of the similarity.  [default: 0.25; judge: 0.5]")
 @click.option("--gamma-1", default=0.0, show_default=True, help="γ₁, stabilises M.I.")
 @click.option("--gamma-2", default=0.0, show_default=True, help="γ₂, stabilises M.I.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -88,7 +90,7 @@ def inspect(
     temperature: float,
     seed: int,
     similarity: str,
-    threshold: float,
+    threshold: float | None,
     gamma_1: float,
     gamma_2: float,
     as_json: bool,
@@ -103,11 +105,13 @@ def inspect(
         else:
             k, judged = 10 if samples is None else samples, similarity == JUDGE
             request = _usage(Request, query, k, temperature, seed, judged)
-            reading = _usage(Reading, similarity, threshold, gamma_1, gamma_2)
+            tau = usual_threshold(similarity) if threshold is None else threshold
+            reading = _usage(Reading, similarity, tau, gamma_1, gamma_2)
             opened = _opened(model, budget)
             if samples is None:
                 request = replace(request, samples=usual_samples(opened.capabilities))
-            inspection = run(request, opened, reading)
+            with _paid(opened, plan(request, opened.capabilities), budget):
+                inspection = run(request, opened, reading)
     except (InvalidRequestError, ModelError, StoreError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(saved.to_json(inspection) if as_json else _report(inspection))
@@ -201,7 +205,9 @@ def amplify(
     case = _usage(Case, query, answer, repeated)
     _usage(tidied, times)
     try:
-        found = amplification.amplify(case, _opened(model, budget), times)
+        opened = _opened(model, budget)
+        with _paid(opened, plan_curves([case], opened, times), budget):
+            found = amplification.amplify(case, opened, times)
     except (InvalidRequestError, ModelError, StoreError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(amplification.to_json(found) if as_json else _curve(found))
@@ -231,7 +237,26 @@ def _opened(name: str, budget: int) -> LanguageModel:
             click.echo(database.notice, err=True)
         return Calls(database)
 
-    return prepared(open_model(name), calls, Budget(budget))
+    model = open_model(name)
+    opened = prepared(model, calls, Budget(budget))
+    if not opened.capabilities.local and model.meter.requests:
+        took = costs.calls(model.meter.requests)
+        click.echo(f"Finding out what {opened.name} can do took {took}.", err=True)
+    return opened
+
+
+@contextmanager
+def _paid(model: LanguageModel, offered: Plan, budget: int) -> Iterator[None]:
+    """Say what a run can take of a service, and what it took, however it ended."""
+    if model.capabilities.local:
+        yield
+        return
+    left = f"The budget is {costs.calls(budget)}"
+    click.echo(f"{model.name}: {costs.at_most(offered)} {left}.", err=True)
+    try:
+        yield
+    finally:
+        click.echo(f"Used: {costs.spent(model.meter.used)}", err=True)
 
 
 def _refuse_options_beside_from() -> None:

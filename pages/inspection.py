@@ -7,6 +7,7 @@ import streamlit as st
 from core.charts import inspection as charts
 from core.language_models.base import ModelError
 from core.studies.cases import propose
+from core.studies.costs import calls
 from core.studies.inspection import Inspection, Reading, is_settled, read
 from core.studies.recording import (
     EXACT,
@@ -28,7 +29,7 @@ from core.ui.messages import problem
 from core.ui.recordings import recordings
 from core.ui.tools import tools
 from core.ui.truth import truth
-from core.ui.watching import calls, spent
+from core.ui.watching import spent
 from core.uncertainty.scores import SCORES
 
 frame.require_app()

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -128,13 +129,41 @@ def test_a_service_compares_answers_within_its_budget(monkeypatch, flavour):
     with serving(flavour) as server:
         options = ("--model", server.name, "--similarity", "judge", "--samples", 3)
         result = believe("inspect", "Name a yellow fruit.", *options, "--json")
-        assert (result.exit_code, result.stderr) == (0, "")
+        assert result.exit_code == 0
         recording = json.loads(result.stdout)["recording"]
         assert recording["request"]["judged"] and len(recording["judged"]) > 1
+        assert json.loads(result.stdout)["reading_threshold"] == 0.5
         compared = [b for b in server.bodies if prompts.SAME in json.dumps(b)]
         assert compared
         result = believe("inspect", "Name a mammal", *options, "--budget", 4)
         assert result.exit_code == 1 and "budget" in result.stderr.lower()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("inspect", "Name a yellow fruit.", "--samples", 12),
+        ("amplify", "Name a yellow fruit.", "--answer", "Banana", "--repeated", "Lemon"),
+    ],
+)
+def test_a_service_is_paid_with_the_cost_said_before_and_after(monkeypatch, tmp_path, arguments):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
+    with serving("none") as server:
+        result = believe(*arguments, "--model", server.name, "--budget", 900, "--json")
+        assert result.exit_code == 0 and json.loads(result.stdout)
+        probed, offered, used = result.stderr.splitlines()
+        assert re.search(r" can do took [1-4] calls?\.$", probed)
+        took = int(probed.split()[-2])
+        said = re.search(r"at most ([\d,]+) calls, about [\d,]+ tokens. The budget is 900", offered)
+        calls = len(server.exchanges) - took
+        assert 0 < calls <= int(said[1].replace(",", ""))
+        assert used.startswith(f"Used: {calls} calls, ")
+        again = believe(*arguments, "--model", server.name, "--json")
+        assert "Used: 0 calls: everything was kept from before." in again.stderr
+    with serving("none") as server:  # what was used until then is said as well
+        stopped = believe(*arguments, "--model", server.name, "--budget", 3)
+        assert stopped.exit_code == 1 and "Used: 3 calls, " in stopped.stderr
 
 
 # ------------------------------------------------------------------------ a saved file

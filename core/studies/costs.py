@@ -1,4 +1,4 @@
-"""What a run will cost at most, said before it begins."""
+"""What a run will cost at most, said before it begins, and what it did, said after."""
 
 from __future__ import annotations
 
@@ -47,6 +47,29 @@ def price(tokens: Plan | Used, per_million_in: float, per_million_out: float) ->
     return (
         tokens.prompt_tokens * per_million_in + tokens.response_tokens * per_million_out
     ) / 1_000_000
+
+
+def calls(number: int) -> str:
+    """Return a number of calls in words."""
+    return f"{number:,} call{'' if number == 1 else 's'}"
+
+
+def at_most(offered: Plan, cost: str = "") -> str:
+    """Say what a run can take, and its cost if that is known: “, 0.02 at your prices”."""
+    tokens = offered.prompt_tokens + offered.response_tokens
+    return f"at most {calls(offered.requests)}, about {tokens:,} tokens{cost}."
+
+
+def spent(used: Used, cost: str = "") -> str:
+    """Say what was really used of a service, and its cost if that is known."""
+    if not used.requests:
+        return "0 calls: everything was kept from before."
+    if not (used.prompt_tokens or used.response_tokens):
+        return f"{calls(used.requests)}. The service did not say how many tokens."
+    return (
+        f"{calls(used.requests)}, {used.prompt_tokens:,} tokens in and "
+        f"{used.response_tokens:,} out as the service counts them{cost}."
+    )
 
 
 def plan(request: Request, capabilities: Capabilities) -> Plan:

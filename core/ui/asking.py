@@ -33,7 +33,13 @@ from core.ui.messages import problem
 from core.ui.models import agreed, asked, current, embedded
 from core.ui.recordings import recordings
 from core.ui.watching import how_far, said_until
-from core.uncertainty.similarity import COMPARISONS, JUDGE
+from core.uncertainty.similarity import (
+    COMPARISONS,
+    JUDGE,
+    USUAL_THRESHOLD,
+    USUAL_THRESHOLD_OF_JUDGE,
+    usual_threshold,
+)
 
 Number = TypeVar("Number", int, float)
 
@@ -103,6 +109,7 @@ def ask() -> tuple[Request, Reading]:
                 bind="query-params",
                 persist_state="session",
                 help=TERMS["Similarity"],
+                on_change=_begin_at_the_usual,
             )
             st.text(COMPARISONS[similarity])
             if similarity == JUDGE and current() is embedded():
@@ -114,7 +121,7 @@ def ask() -> tuple[Request, Reading]:
                 "Similarity threshold τ",
                 0.05,
                 1.0,
-                0.25,
+                USUAL_THRESHOLD,
                 0.05,
                 key="tau",
                 bind="query-params",
@@ -141,6 +148,12 @@ def _number(key: str, value: Number, low: Number, high: Number, step: Number) ->
         bind="query-params",
         persist_state="session",
     )
+
+
+def _begin_at_the_usual() -> None:
+    """Begin with the threshold that suits the similarity, unless the person chose another."""
+    if st.session_state["tau"] in (USUAL_THRESHOLD, USUAL_THRESHOLD_OF_JUDGE):
+        st.session_state["tau"] = usual_threshold(st.session_state["similarity"])
 
 
 def _ask_for(question: str) -> None:

@@ -17,7 +17,7 @@ from core.language_models.base import LanguageModel, ModelError, NeedsKeyError, 
 from core.language_models.openai_addresses import PRESETS
 from core.language_models.prepared import prepared
 from core.language_models.resilient import Budget
-from core.studies.costs import Plan
+from core.studies.costs import Plan, at_most, calls
 from core.studies.recorder import usual_samples
 from core.studies.recording import Request
 from core.ui import watching
@@ -127,7 +127,7 @@ def _state() -> None:
             else "It says nothing about likelihoods: answers are counted."
         )
     if budget().used:
-        st.text(f"Used so far: {watching.calls(budget().used)}.")
+        st.text(f"Used so far: {calls(budget().used)}.")
 
 
 def _failed() -> None:
@@ -267,10 +267,7 @@ def agreed(model: LanguageModel, plan: Plan, wanted: object, key: str) -> bool:
 
 def offer(model: LanguageModel, plan: Plan) -> None:
     """Say what a run will take at most: calls, tokens, money, and what the budget leaves."""
-    about = (
-        f"{model.name}: at most {watching.calls(plan.requests)}, about "
-        f"{plan.prompt_tokens + plan.response_tokens:,} tokens{watching.costing(plan)}."
-    )
+    about = f"{model.name}: {at_most(plan, watching.costing(plan))}"
     if model.capabilities.local:
         st.text(about)
         return

@@ -7,7 +7,8 @@ from typing import Any
 import streamlit as st
 
 from core.language_models.base import Used
-from core.studies.costs import Plan, price
+from core.studies import costs
+from core.studies.costs import Plan, calls, price
 from core.ui.jobs import Job
 
 
@@ -30,11 +31,6 @@ def how_far(job: Job[Any], most: int | None = None) -> None:
     st.text(f"{calls(made)} so far{of}.")
 
 
-def calls(number: int) -> str:
-    """Return a number of calls in words."""
-    return f"{number:,} call{'' if number == 1 else 's'}"
-
-
 def costing(tokens: Plan | Used) -> str:
     """Return what tokens cost at the prices that the person gave; nothing without prices."""
     prices = st.session_state.get("price_in") or 0.0, st.session_state.get("price_out") or 0.0
@@ -48,14 +44,7 @@ def costing(tokens: Plan | Used) -> str:
 
 def spent(used: Used) -> str:
     """Say what was really used of a service."""
-    if not used.requests:
-        return "0 calls: everything was kept from before."
-    if not (used.prompt_tokens or used.response_tokens):
-        return f"{calls(used.requests)}. The service did not say how many tokens."
-    return (
-        f"{calls(used.requests)}, {used.prompt_tokens:,} tokens in and "
-        f"{used.response_tokens:,} out as the service counts them{costing(used)}."
-    )
+    return costs.spent(used, costing(used))
 
 
 def said_until(job: Job[Any]) -> None:

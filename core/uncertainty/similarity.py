@@ -39,6 +39,15 @@ COMPARISONS: dict[str, str] = {
     JUDGE: "The model itself is asked which answers mean the same: 1 is surely, 0 surely not.",
 }
 
+#: The paper's τ; and of a probability, that two answers rather mean the same than not.
+USUAL_THRESHOLD, USUAL_THRESHOLD_OF_JUDGE = 0.25, 0.5
+
+
+def usual_threshold(method: str) -> float:
+    """Return the threshold τ to begin with for one of `COMPARISONS`."""
+    return USUAL_THRESHOLD_OF_JUDGE if method == JUDGE else USUAL_THRESHOLD
+
+
 _RATIOS = {name: getattr(fuzz, name) for name in SIMILARITIES if name != "token_f1"}
 # The typographic quotes and the acute accent are in TriviaQA's own list, too.
 _PUNCTUATION = string.punctuation + "‘’´"

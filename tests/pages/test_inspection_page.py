@@ -288,7 +288,8 @@ def test_the_model_is_asked_to_compare_answers_once_and_only_where_that_is_chose
     app.selectbox(key="similarity").set_value("judge").run()
     settle(app)
     assert said(app, POOR) and said(app, "The model itself is asked which answers mean the same")
-    expected = run(Request(query, 6, judged=True), open_model("embedded"), Reading("judge"))
+    assert app.slider(key="tau").value == 0.5 and app.query_params["tau"] == "0.5"
+    expected = run(Request(query, 6, judged=True), open_model("embedded"), Reading("judge", 0.5))
     value = expected.scores["mutual_information"].value
     assert metrics(app)["Mutual information"] == f"{value:.3f} nats"
     both = calls_of(query)
@@ -298,9 +299,11 @@ def test_the_model_is_asked_to_compare_answers_once_and_only_where_that_is_chose
     sure = [sure for _, _, sure in expected.recording.pairs]
     assert table["mean the same"].tolist() == pytest.approx(sure, abs=1e-4)
     assert any(prompts.SAME in code.value for code in app.code)
-    app.slider(key="tau").set_value(0.5).run()
     app.selectbox(key="similarity").set_value("ratio").run()
+    assert app.slider(key="tau").value == 0.25
+    app.slider(key="tau").set_value(0.7).run()
     app.selectbox(key="similarity").set_value("judge").run()
+    assert app.slider(key="tau").value == 0.7  # the person's own choice stays
     assert not app.exception and calls_of(query) == both
     assert any("Only the similarity “judge” asks" in caption.value for caption in app.caption)
 

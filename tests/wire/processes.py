@@ -1,7 +1,7 @@
 """The command line in one process after the other: ``python -m tests.wire.processes``.
 
 Every process is forked from one that has imported everything, for that takes Python a second.
-A line of JSON in: arguments, environment, and a file for what is printed. Two lines out: the
+A line of JSON in: arguments, environment, and files for what is printed. Two lines out: the
 number of the process, and how it ended.
 """
 
@@ -22,19 +22,20 @@ class Processes:
     """Runs the command line, one process at a time."""
 
     def __init__(self, forking: subprocess.Popen, folder: Path) -> None:
-        self._forking, self._file = forking, folder / "printed"
+        self._forking, self._files = forking, (folder / "printed", folder / "said")
 
     def start(self, arguments: list[str], environment: dict[str, str]) -> int:
         """Start one, and return its number."""
-        job = [arguments, environment, str(self._file)]
+        job = [arguments, environment, list(map(str, self._files))]
         self._forking.stdin.write(f"{json.dumps(job)}\n")
         self._forking.stdin.flush()
         return int(self._forking.stdout.readline())
 
-    def end(self) -> tuple[int, str]:
-        """Wait until it ends; return its status (minus a signal's number) and what it printed."""
+    def end(self) -> tuple[int, str, str]:
+        """Wait until it ends; return its status (minus a signal's number) and both outputs."""
         status = int(self._forking.stdout.readline())
-        return status, self._file.read_text(encoding="utf-8")
+        printed, said = (file.read_text(encoding="utf-8") for file in self._files)
+        return status, printed, said
 
 
 @contextmanager
@@ -54,13 +55,12 @@ def forking(folder: Path) -> Iterator[Processes]:
         program.communicate()
 
 
-def _child(arguments: list[str], environment: dict[str, str], file: str) -> None:
+def _child(arguments: list[str], environment: dict[str, str], files: list[str]) -> None:
     from core import cli
 
     os.environ.update(environment)
-    printed = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(printed, 1)
-    os.dup2(printed, 2)
+    for output, file in enumerate(files, start=1):
+        os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), output)
     try:
         cli.main(arguments, prog_name="believe")
     except SystemExit as error:

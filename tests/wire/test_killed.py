@@ -102,8 +102,8 @@ def test_an_inspection_killed_again_and_again_ends_as_if_nothing_had_been(
             return processes.start(arguments, settings)
 
         start(f"{url}.undisturbed")
-        status, printed = processes.end()
-        assert status == 0, printed
+        status, printed, said = processes.end()
+        assert status == 0, said
         undisturbed = inspection_of(printed)
         asked = all_calls(server.exchanges, model)
         assert not twice(asked)
@@ -116,8 +116,8 @@ def test_an_inspection_killed_again_and_again_ends_as_if_nothing_had_been(
             with killer.lock:  # before it knows whom to kill
                 killer.at, killer.replied = moment, dice.random() < 0.5
                 killer.process = start(url)
-            status, printed = processes.end()
-            assert status == (-signal.SIGKILL if moment else 0), printed
+            status, printed, said = processes.end()
+            assert status == (-signal.SIGKILL if moment else 0), said
             quiet(ours)
             mine = all_calls(server.exchanges[begun:], model)
             assert not twice(mine) and kept.isdisjoint(mine)
