@@ -153,7 +153,7 @@ def scores(inspection: Inspection) -> None:
         )
     for name, info in SCORES.items():
         score = inspection.scores[name]
-        value = "–" if score.value is None else f"{score.value:.3f}"
+        value = "–" if score.value is None else f"{score.value:z.3f}"
         with next(cards):
             st.metric(
                 info.title,

@@ -47,7 +47,11 @@ def doubt(inspection: Inspection, palette: Palette) -> Chart:
     parts = inspection.doubt
     threshold = inspection.information_threshold
     certified = inspection.certified or 0.0
-    names = ["epistemic: does not know (estimated)", "the rest: many answers, or undecided"]
+    told = inspection.scores["mutual_information"].available
+    names = [
+        "epistemic: does not know (estimated)",
+        "the rest: many answers, or undecided" if told else "of which kind cannot be told",
+    ]
     data = pd.DataFrame(
         {
             "row": ["", ""],
@@ -94,6 +98,8 @@ def doubt(inspection: Inspection, palette: Palette) -> Chart:
 def doubt_alt(inspection: Inspection) -> str:
     """Say what the bar of doubt shows."""
     parts = inspection.doubt
+    if not inspection.scores["mutual_information"].available:
+        return f"{parts.total:.2f} nats of doubt about a second answer, of which kind is unknown."
     return (
         f"Of {parts.total:.2f} nats of doubt about a second answer, an estimated "
         f"{parts.epistemic:.2f} are epistemic, {inspection.certified or 0:.2f} of them certified; "
@@ -227,16 +233,23 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     return themed(alt.layer(*layers).properties(height=size, title=title), palette)
 
 
-def matrix_note(inspection: Inspection) -> str | None:
-    """Say how much of the joint is drawn, unless all of it is."""
+def matrix_note(inspection: Inspection) -> str:
+    """Say how much of the joint is drawn, unless all of it is, and what M.I. is less by."""
     m, most = len(inspection.clusters), MOST_CLUSTERS
-    if m <= most:
-        return None
-    drawn = inspection.evidence.mutual_information.joint[:most, :most].sum()
-    return (
-        f"The first {most} of {m} clusters are drawn; they hold {drawn:.1%} of the joint. "
-        "The table below and the JSON have all."
-    )
+    information = inspection.evidence.mutual_information
+    said = []
+    if m > most:
+        drawn = information.joint[:most, :most].sum()
+        said.append(
+            f"The first {most} of {m} clusters are drawn; they hold {drawn:.1%} of the joint. "
+            "The table below and the JSON have all."
+        )
+    if abs(information.correction) >= 0.0005:
+        said.append(
+            f"The contributions add up to {information.plug_in:z.3f} nats. Compared with what "
+            f"chance alone would show in as many samples, M.I. is {information.value:z.3f}."
+        )
+    return " ".join(said)
 
 
 def matrix_alt(inspection: Inspection, which: str) -> str:

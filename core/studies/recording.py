@@ -84,7 +84,7 @@ class Estimator(StrEnum):
 
     EXACT = "Algorithm 3 (exact likelihoods)"
     PREFIX = "Algorithm 3 (likelihoods of answers without their end)"
-    CHAINED = "Algorithms 1 and 2 (sampled pairs with their own likelihoods)"
+    CHAINED = "Algorithms 1 and 2 (sampled pairs, adjusted for chance)"
     COUNTED = "counts of sampled answers (adjusted for chance)"
 
 

@@ -48,6 +48,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
         "joint": information.joint.tolist(),
         "product": information.product.tolist(),
         "contributions": information.contributions.tolist(),
+        "correction": information.correction,
         "sampled_mass": inspection.sampled_mass,
         "certified_lower_bound": inspection.certified,
         "scores": {

@@ -179,6 +179,6 @@ def decide(
 
 def _shown(name: str, doubt: float) -> str:
     """Return a doubt with its unit; of a probability it is −ln p."""
-    value = "∞" if math.isinf(doubt) else f"{doubt:.3f}"
+    value = "∞" if math.isinf(doubt) else f"{doubt:z.3f}"
     suffix = {"nats": " nats", "probability": " (−ln p)"}
     return value + suffix.get(SCORES[name].unit, "")

@@ -82,7 +82,8 @@ def _cell(inspection: Inspection, names: list[str]) -> None:
             st.metric(
                 "Contribution",
                 f"{cell.contribution:+.4f} nats",
-                help="joint · ln((joint + γ₁) / (product + γ₂)); the sum over all cells is M.I.",
+                help="joint · ln((joint + γ₁) / (product + γ₂)); the sum over all cells is M.I., "
+                "before it is adjusted for chance where answers were only sampled",
             )
         st.caption("The exact prompt of this row")
         st.code(cell.prompt, language=None, wrap_lines=True)

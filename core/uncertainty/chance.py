@@ -23,10 +23,11 @@ def adjustment(weights: Floats, counts: Floats) -> float:
     With H₂ the entropy of the second answer as counted, M the expected entropy of n draws from
     the mixture and R that of n draws after one told answer, both without replacement from what
     was counted, the adjusted information is H₂ (M - R) / M. M - R has mean 0, exactly, if
-    second answers do not depend on the first, whatever the weights and the sizes of the rows.
-    If each follows from the first, R is 0, and H₂ remains. The form is that of the adjusted
-    mutual information of Vinh, Epps and Bailey (2010), here in nats. In between it is too low
-    where n draws see few of the mixture's answers. A value below 0 is M - R itself.
+    second answers do not depend on the first, whatever the weights and the sizes of the rows; the
+    scaling of what is above 0 then adds a little. If each follows from the first, R is 0, and H₂
+    remains. The form is that of the adjusted mutual information of Vinh, Epps and Bailey (2010),
+    here in nats. In between it is too low where n draws see few of the mixture's answers. A value
+    below 0 is M - R itself.
 
     Parameters
     ----------

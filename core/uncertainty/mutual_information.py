@@ -4,7 +4,8 @@ A model that knows says the same whatever answer its prompt suggests, so that an
 independent; a model that does not know repeats the suggestion. From what a back end can do:
 
 - it scores any text: :func:`from_conditionals` (Algorithm 3), :func:`certified_lower_bound`
-- it scores its own samples: :func:`from_tuples` (Algorithms 1 and 2)
+- it scores its own samples: :func:`from_tuples` (Algorithms 1 and 2); of pairs, adjusted for
+  chance, in :func:`core.uncertainty.sampled_evidence.from_chains`
 - it only samples: :func:`from_counts`
 - it is a known table: :func:`exact`
 
@@ -212,6 +213,7 @@ def _miller_madow(weights: Floats, second: Floats) -> float:
     return float(of_marginal - of_rows)
 
 
+LARGEST_COUNT = 10**9  # beyond, logarithms of factorials have no digits left for differences
 _CORRECTIONS = {"chance": adjustment, "miller-madow": _miller_madow}
 
 
@@ -219,4 +221,6 @@ def _counts(values: ArrayLike, name: str, *, dimensions: int) -> Floats:
     counts = checks.numbers(values, name, dimensions=dimensions)
     if not (np.isfinite(counts).all() and (counts >= 0).all() and (counts % 1 == 0).all()):
         raise ValueError(f"{name} must be whole numbers of at least 0: give counts, not shares.")
+    if counts.max() > LARGEST_COUNT:
+        raise ValueError(f"{name} must be at most {LARGEST_COUNT:,}: larger ones cannot be told.")
     return counts

@@ -4,7 +4,7 @@ It stands in the place of :class:`core.uncertainty.evidence.Evidence`, and every
 it as it reads that one. Two kinds of model need it, by what their samples say:
 
 - each sample says its own likelihood: :func:`from_chains`, Algorithms 1 and 2 on pairs of a
-  first and a second answer, k of 100 or more;
+  first and a second answer, k of 100 or more, adjusted for chance;
 - samples say nothing but their text: :func:`from_counted`, frequencies adjusted for chance,
   30 second answers or more after each distinct first answer.
 """
@@ -13,17 +13,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.uncertainty import checks, clustering
+from core.uncertainty import checks, clustering, dealt
 from core.uncertainty.checks import Booleans, Floats, Integers
 from core.uncertainty.joint import MutualInformation, compare
-from core.uncertainty.logarithms import log_normalise, log_sum_exp
+from core.uncertainty.logarithms import entropy, log_normalise, log_sum_exp, without_rounding
 from core.uncertainty.mutual_information import from_counts
 from core.uncertainty.similarity import pairwise, reordered
 
@@ -36,6 +36,12 @@ Chain = tuple[str, str, float, float]
 Compared = tuple[Sequence[str], ArrayLike]
 
 
+UNTOLD = (
+    "Hardly an answer came twice: pairs made by chance alone would look as dependent as these, so "
+    "that nothing can be told. Sample more."
+)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SampledEvidence:
     """Sampled first and second answers to one query, and their clusters.
@@ -45,7 +51,8 @@ class SampledEvidence:
     Attributes
     ----------
     responses : tuple of str, (v,)
-        In order of falling likelihood as first answers, then as second ones.
+        In order of falling likelihood as first answers; those that only came second follow, of
+        counts by likelihood too, of pairs by how often they came.
     counts : ndarray of int64, (v,)
         How often each was sampled as a first answer; 0 for second answers alone.
     log_marginal : ndarray of float64, (v,)
@@ -63,6 +70,8 @@ class SampledEvidence:
     labels : ndarray of int64, (v,)
     mutual_information : MutualInformation
         With (m, m) arrays.
+    unstabilised : MutualInformation
+        The same for γ = 0.
     log_first : ndarray of float64, (m,)
         ln μ̂₁ of the clusters as first answers, normalised; -inf where none came first.
     log_second_given_first : ndarray of float64, (m, m)
@@ -70,6 +79,8 @@ class SampledEvidence:
         where it never came first.
     seconds : ndarray of int64, (m,)
         How many second answers came after each cluster was told.
+    untold : str or None
+        Why the mutual information cannot be told from what chance alone shows; None if it can.
     sampled_mass : float
         The share of the model's probability that was seen, in [0, 1]: of the pairs of answers,
         the sum of their likelihoods; of counted first answers, Good and Turing's estimate,
@@ -88,10 +99,12 @@ class SampledEvidence:
     verification: Mapping[str, tuple[float, float]]
     labels: Integers
     mutual_information: MutualInformation
+    unstabilised: MutualInformation
     log_first: Floats
     log_second_given_first: Floats
     seconds: Integers
     sampled_mass: float
+    untold: str | None = None
     similarity: str = "token_f1"
     threshold: float = 0.25
     gamma_1: float = 0.0
@@ -153,11 +166,15 @@ def from_chains(
 ) -> SampledEvidence:
     """Build evidence from k sampled pairs with their own likelihoods (Algorithms 1 and 2).
 
+    The mutual information is that of Algorithm 2, adjusted for chance, which is not in the
+    paper: see :func:`core.uncertainty.dealt.adjustment`. Its `plug_in` is Algorithm 2's.
+
     Parameters
     ----------
     chains : sequence of (str, str, float, float)
-        First answer, the answer after it was told, and ln Q of each. Sampled twice, an
-        answer may come with two likelihoods that differ by a server's noise: the first counts.
+        First answer, the answer after it was told, and ln Q of each, in the order drawn. Sampled
+        twice, an answer may come with two likelihoods that differ by a server's noise: the first
+        counts.
     complete : mapping of str to bool, optional
         Texts that were cut off; all others came to their end.
     compared : (sequence of str, array_like), optional
@@ -178,8 +195,9 @@ def from_chains(
     log_pair = _first_seen(((a, b), q) for a, b, _, q in chains)
 
     firsts = Counter(a for a, *_ in chains)
-    texts = list(dict.fromkeys([*log_first, *(b for _, b in log_pair)]))
-    as_second = _sums((b, log_first[a] + q) for (a, b), q in log_pair.items())
+    texts = sorted({*log_first, *(b for _, b in log_pair)})
+    # By nothing that would change if the second answers were dealt on: clusters follow from it.
+    as_second = {b: np.log(times) for b, times in Counter(b for _, b, *_ in chains).items()}
     order = _order(texts, log_first, as_second)
     responses = tuple(texts[i] for i in order)
     number = {text: i for i, text in enumerate(responses)}
@@ -195,7 +213,20 @@ def from_chains(
     checks.normalisable(log_joint, "The likelihoods of the chains")
     log_joint, log_mass = log_normalise(log_joint)
     log_first_of_pairs = log_sum_exp(log_joint, axis=1)[:, None]
-    log_product = log_first_of_pairs + log_sum_exp(log_joint, axis=0)[None, :]
+    log_second = log_sum_exp(log_joint, axis=0)
+    pairs = np.array([(number[a], number[b]) for a, b, *_ in chains])
+
+    of_second = float(entropy(log_second))
+
+    def estimate(gamma_1: float, gamma_2: float) -> tuple[MutualInformation, str | None]:
+        gammas = {"gamma_1": gamma_1, "gamma_2": gamma_2}
+        plain = compare(log_joint, log_first_of_pairs + log_second, float(log_mass), **gammas)
+        by_chance = dealt.estimates(pairs, marginal, rows, labels, **gammas)
+        added = dealt.adjustment(plain.value, of_second, by_chance)
+        adjusted = replace(plain, value=without_rounding(plain.value + added), correction=added)
+        return adjusted, None if dealt.can_tell(plain.value, of_second, by_chance) else UNTOLD
+
+    unstabilised, untold = estimate(0.0, 0.0)
     return SampledEvidence(
         responses=responses,
         counts=np.array([firsts[text] for text in responses], dtype=np.int64),
@@ -206,13 +237,13 @@ def from_chains(
         greedy_log_likelihood=greedy_log_likelihood,
         verification=dict(verification or {}),
         labels=labels,
-        mutual_information=compare(
-            log_joint, log_product, float(log_mass), gamma_1=gamma_1, gamma_2=gamma_2
-        ),
+        mutual_information=estimate(gamma_1, gamma_2)[0] if gamma_1 or gamma_2 else unstabilised,
+        unstabilised=unstabilised,
         log_first=log_normalise(clustering.aggregate(marginal, labels))[0],
         log_second_given_first=_given(log_joint, log_first_of_pairs),
         seconds=_by_cluster(np.array([firsts[text] for text in responses]), labels),
         sampled_mass=min(1.0, float(np.exp(log_mass))),
+        untold=untold,
         similarity=similarity,
         threshold=threshold,
         gamma_1=gamma_1,
@@ -287,6 +318,7 @@ def from_counted(
         log_rows = np.log(by_cluster / np.maximum(by_cluster.sum(axis=1, keepdims=True), 1))
         log_first = np.log(came / k)
         marginal = np.log(counts / k)
+    information = from_counts(came, by_cluster)
     return SampledEvidence(
         responses=responses,
         counts=counts,
@@ -297,7 +329,8 @@ def from_counted(
         greedy_log_likelihood=None,
         verification=dict(verification or {}),
         labels=labels,
-        mutual_information=from_counts(came, by_cluster),
+        mutual_information=information,
+        unstabilised=information,
         log_first=log_first,
         log_second_given_first=log_rows,
         seconds=by_cluster.sum(axis=1).astype(np.int64),

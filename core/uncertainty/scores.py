@@ -15,7 +15,6 @@ import numpy as np
 
 from core.uncertainty import certified
 from core.uncertainty.evidence import Evidence
-from core.uncertainty.joint import exact
 from core.uncertainty.logarithms import entropy, without_rounding
 from core.uncertainty.mutual_information import from_conditionals
 from core.uncertainty.sampled_evidence import SampledEvidence
@@ -96,8 +95,11 @@ def self_verification(evidence: AnyEvidence) -> Score:
 
 def mutual_information(evidence: AnyEvidence) -> Score:
     """M.I.: how far a second answer depends on the first (Algorithms 1 to 3)."""
+    name, answer = "mutual_information", evidence.likeliest_second
+    if isinstance(evidence, SampledEvidence) and evidence.untold:
+        return Score(name, None, None, answer, "nats", evidence.untold)
     value = evidence.mutual_information.value
-    return Score("mutual_information", value, value, evidence.likeliest_second, "nats")
+    return Score(name, value, value, answer, "nats")
 
 
 def min_conditional_entropy(evidence: AnyEvidence) -> Score:
@@ -192,7 +194,7 @@ SCORES: dict[str, ScoreInfo] = {
         title="Mutual information",
         function=mutual_information,
         unit="nats",
-        range="0 to ln(clusters) for γ = 0; from counts around 0",
+        range="0 to ln(clusters) for γ = 0; from samples alone, also slightly below 0",
         explanation="How much a second answer depends on a first one that the prompt suggests. "
         "High means that what it says hangs on what it was told: it does not know.",
         reference="Algorithms 1 to 3; Section 6",
@@ -272,7 +274,8 @@ class DoubtDecomposition:
     epistemic : float
         M.I. with γ = 0, in nats: doubt for want of knowledge, as estimated.
     remaining : float
-        H(Y₂|Y₁), in nats: the doubt that stays on average over the answers told.
+        H(Y₂|Y₁), in nats: the doubt that stays on average over the answers told. From samples
+        alone it is H(Y₂) less the adjusted M.I.
     """
 
     total: float
@@ -282,12 +285,12 @@ class DoubtDecomposition:
 
 def doubt_decomposition(evidence: AnyEvidence) -> DoubtDecomposition:
     """Return H(Y₂) = M.I. + H(Y₂|Y₁), all in nats, for γ = 0 whatever the evidence has."""
-    if isinstance(evidence, SampledEvidence):  # its joint has marginals of its own
-        with np.errstate(divide="ignore"):
-            plain = exact(np.log(evidence.mutual_information.joint)).value
+    if isinstance(evidence, SampledEvidence):
         total = max(0.0, float(entropy(evidence.log_second)))
-        # What counting adds by chance is no doubt for want of knowledge, and no less than 0.
-        epistemic = min(max(plain + evidence.mutual_information.correction, 0.0), total)
+        # What sampling adds by chance is no doubt for want of knowledge, and no less than 0.
+        epistemic = min(max(evidence.unstabilised.value, 0.0), total)
+        if evidence.untold:
+            epistemic = 0.0  # unknown; M.I. says why
         return DoubtDecomposition(total, epistemic, total - epistemic)
     information = from_conditionals(
         evidence.cluster_log_marginal, evidence.cluster_log_conditionals
