@@ -9,7 +9,8 @@ of what it means: payloads are JSON that floors above write and read. From the b
 ``schema``      the tables as they are now
 ``migrations``  how every older database becomes that
 ``files``       the SQLite file: made, examined, set aside when it is damaged
-``claims``      who is asking for what right now
+``claims``      who is asking for what right now, of the threads of this process
+``locks``       and of the processes that share the database
 ``database``    opening, and the two ways in: `Database.read` and `Database.write`
 ``calls``       the call cache: every successful call to a model, kept before it is used
 ``results``     finished inspections, amplifications and policies: saved, found, opened

@@ -10,8 +10,8 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import astuple, dataclass
 from typing import Final
 
@@ -19,6 +19,7 @@ from sqlalchemy import Connection, delete, func, select
 
 from core.store import schema, texts
 from core.store.database import Database
+from core.store.locks import LARGEST
 
 # Older SQLite takes 999 variables in one statement.
 CHUNK: Final = 900
@@ -67,6 +68,12 @@ class CallKey:
         object.__setattr__(self, "index", int(self.index))
         if not math.isfinite(self.temperature):
             raise ValueError(f"temperature must be finite, not {self.temperature}")
+
+    @property
+    def place(self) -> int:
+        """A number below `LARGEST` that all calls to one model with one prompt have."""
+        shared = json.dumps((self.model, self.revision, self.prompt)).encode("ascii")
+        return int.from_bytes(hashlib.sha256(shared).digest()[:8]) % LARGEST
 
     @property
     def digest(self) -> str:
@@ -166,12 +173,17 @@ class Calls:
             connection.execute(statement, [rows[digest] for digest in sorted(rows)])
             return _kept(connection, digests)
 
-    def claimed(self, keys: Iterable[CallKey]) -> AbstractContextManager[None]:
-        """Keep all others of this process from asking for these until the end of the block.
+    @contextmanager
+    def claimed(self, keys: Iterable[CallKey]) -> Iterator[None]:
+        """Keep all others from asking for these until the end of the block.
 
-        It waits for whoever is asking already. Claim no more inside of it.
+        It waits for whoever is asking already. Claim no more inside of it. The threads of this
+        process share its prompts and claim single calls; another process waits for the prompt.
         """
-        return self._database.claims.held(keys)
+        wanted, locks = list(keys), self._database.locks
+        among_processes = locks.held(key.place for key in wanted) if locks else nullcontext()
+        with among_processes, self._database.claims.held(wanted):
+            yield
 
     def count(self) -> int:
         """Return how many calls are kept."""

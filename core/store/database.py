@@ -22,6 +22,7 @@ from sqlalchemy.pool import StaticPool
 from core.store import files, migrations
 from core.store.claims import Claims
 from core.store.errors import BUSY_SECONDS, StoreError, sentence
+from core.store.locks import AdvisoryLocks, Locks, file_locks
 
 VARIABLE: Final = "BELIEVE_DATABASE_URL"
 FILE_NAME: Final = "believe.db"
@@ -52,6 +53,8 @@ class Database:
         A sentence for the person when a damaged file was set aside on opening.
     claims : Claims
         Which calls somebody in this process is asking a model for.
+    locks : Locks or None
+        And which prompts this process asks about, for others; None where there are none.
     """
 
     def __init__(
@@ -61,9 +64,10 @@ class Database:
         *,
         notice: str | None = None,
         secrets: tuple[str, ...] = (),
+        locks: Locks | None = None,
     ) -> None:
         self.engine, self.address, self.notice = engine, address, notice
-        self.claims = Claims()
+        self.claims, self.locks = Claims(), locks
         self._secrets = secrets
         # SQLite has one writer at a time, and in memory one connection for all threads. They
         # wait in line here: SQLite itself would let them sleep and try again.
@@ -199,11 +203,12 @@ def _parse(named: str) -> URL:
 def _open_sqlite(url: URL) -> Database:
     if url.database in (None, "", ":memory:"):
         options: dict[str, Any] = {"poolclass": StaticPool}
-        address, notice = "in memory", None
+        address, notice, locks = "in memory", None, None
     else:
         path = _real_path(str(url.database))
         notice = files.prepare(path, len(migrations.MIGRATIONS))
         url, address, options = url.set(database=str(path)), str(path), {}
+        locks = file_locks(path)
     engine = create_engine(
         url,
         hide_parameters=True,
@@ -212,7 +217,7 @@ def _open_sqlite(url: URL) -> Database:
     )
     event.listen(engine, "connect", _configure)
     event.listen(engine, "begin", _begin)
-    return Database(engine, address, notice=notice)
+    return Database(engine, address, notice=notice, locks=locks)
 
 
 def _real_path(text: str) -> Path:
@@ -265,7 +270,8 @@ def _open_postgresql(url: URL) -> Database:
             "PostgreSQL needs its driver: install it with pip install 'psycopg[binary]', or "
             f"unset {VARIABLE}."
         ) from None
-    return Database(engine, address, secrets=tuple(s for s in secrets if s))
+    hidden_texts = tuple(s for s in secrets if s)
+    return Database(engine, address, secrets=hidden_texts, locks=AdvisoryLocks(engine))
 
 
 def _each(value: str | tuple[str, ...]) -> tuple[str, ...]:

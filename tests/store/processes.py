@@ -3,6 +3,7 @@
 import itertools
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from core.store.calls import CallKey, Calls
@@ -58,8 +59,30 @@ def opens(url, name, count):
         print(number, flush=True)
 
 
+def ask(url, name, count):
+    """Ask what is not kept yet, call by call, slowly; say what was asked before it is kept."""
+    with open_database(url) as database:
+        calls = Calls(database)
+        for number in range(int(count)):
+            wanted = key(f"prompt {number % 3}", number)
+            with calls.claimed([wanted]):
+                if calls.get(wanted) is None:
+                    print(number, flush=True)
+                    time.sleep(0.05)
+                    calls.put(wanted, payload(name, number))
+
+
+def hold(url, name, count):
+    """Claim as many calls, say so, and never give them back: to be killed."""
+    with open_database(url) as database:
+        calls = Calls(database)
+        with calls.claimed([key(name, number) for number in range(int(count))]):
+            print("held", flush=True)
+            time.sleep(3600)
+
+
 if __name__ == "__main__":
     task, *rest = sys.argv[1:]
     print("ready", flush=True)
     sys.stdin.readline()
-    {"write": write, "opens": opens}[task](*rest)
+    {"write": write, "opens": opens, "ask": ask, "hold": hold}[task](*rest)
