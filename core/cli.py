@@ -6,7 +6,6 @@ usage. With ``--json`` standard output is one JSON object and nothing else.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -161,15 +160,11 @@ def calibrate(
 
 
 def _policy_report(policy: Policy) -> str:
-    sign, relation = (-1, "above") if policy.larger_is_surer else (1, "below")
-    where = f"{relation} {sign * policy.threshold:.6g}"
-    if math.isinf(policy.threshold):
-        where = "wherever there is a score"
     return "\n".join(
         [
             policy.sentence,
             "",
-            f"{policy.score}: answer {where}",
+            f"{policy.score}: answer {policy.where}",
             f"answered {policy.answered} of {policy.labels}, {policy.errors} of them wrong",
         ]
     )

@@ -111,9 +111,9 @@ def keep(drawn: list[Amplification]) -> None:
         save(
             "amplification",
             first.case.query,
-            first.case.query,
             first.model,
             study.all_to_json(drawn),
+            outcome=first.verdict,
         )
 
 

@@ -99,7 +99,11 @@ def keep(inspection: Inspection) -> None:
         return
     st.session_state["kept_inspection"] = made
     st.session_state["kept_id"] = save(
-        "inspection", request.query, request.query, made[0], to_json(inspection)
+        "inspection",
+        request.query,
+        made[0],
+        to_json(inspection),
+        outcome=f"{inspection.verdict.decision}: {inspection.verdict.answer}",
     )
 
 

@@ -164,6 +164,14 @@ class Policy:
         return self.method in ("ltt", "crc")
 
     @property
+    def where(self) -> str:
+        """Where it answers, in terms of the score: “below 0.159”."""
+        if math.isinf(self.threshold):
+            return "wherever there is a score"
+        sign, relation = (-1, "above") if self.larger_is_surer else (1, "below")
+        return f"{relation} {sign * self.threshold:.6g}"
+
+    @property
     def sentence(self) -> str:
         """The guarantee in words, or that there is none."""
         return self._promise + self._reservation

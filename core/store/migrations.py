@@ -58,8 +58,57 @@ def _calls_and_results(connection: Connection) -> None:
         connection.execute(text(statement))
 
 
+def _outcomes(connection: Connection) -> None:
+    """Say of every result what came of it; those kept before say nothing.
+
+    The table is made anew, because a new column would stand behind the payload: SQLite would
+    walk over megabytes for each row of a list.
+    """
+    postgresql = connection.dialect.name == "postgresql"
+    counter = (
+        "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+        if postgresql
+        else "INTEGER PRIMARY KEY AUTOINCREMENT"
+    )
+    before = "number, id, kind, title, query, model, created_at, search, digest"
+    for statement in (
+        "DROP INDEX results_id",
+        "DROP INDEX results_content",
+        "DROP INDEX results_kind",
+        "ALTER TABLE results RENAME TO results_before",
+        f"""CREATE TABLE results (
+            number {counter},
+            id TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            title TEXT NOT NULL,
+            query TEXT NOT NULL,
+            model TEXT NOT NULL,
+            created_at TEXT NOT NULL,
+            search TEXT NOT NULL,
+            digest TEXT NOT NULL,
+            outcome TEXT NOT NULL,
+            payload TEXT NOT NULL
+        )""",
+        f"""INSERT INTO results ({before}, outcome, payload)
+            {"OVERRIDING SYSTEM VALUE" if postgresql else ""}
+            SELECT {before}, '', payload FROM results_before""",
+        "DROP TABLE results_before",
+        "CREATE UNIQUE INDEX results_id ON results (id)",
+        "CREATE UNIQUE INDEX results_content ON results (kind, digest)",
+        "CREATE INDEX results_kind ON results (kind, number)",
+    ):
+        connection.execute(text(statement))
+    if postgresql:  # which does not count along with numbers that are given
+        connection.execute(
+            text(
+                "SELECT setval(pg_get_serial_sequence('results', 'number'), "
+                "coalesce(max(number), 0) + 1, false) FROM results"
+            )
+        )
+
+
 # The first brings an empty database to version 1, the second that to version 2, and so on.
-MIGRATIONS: Final[tuple[Migration, ...]] = (_calls_and_results,)
+MIGRATIONS: Final[tuple[Migration, ...]] = (_calls_and_results, _outcomes)
 
 
 def migrate(write: Callable[[], AbstractContextManager[Connection]], address: str) -> None:

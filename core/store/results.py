@@ -36,6 +36,8 @@ class Summary:
         Text of people and models.
     created_at : datetime
         When it was saved, UTC.
+    outcome : str
+        What came of it, in a few words; empty if it was kept by a version that did not say.
     """
 
     id: str
@@ -44,6 +46,7 @@ class Summary:
     query: str
     model: str
     created_at: datetime
+    outcome: str
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ class Results:
         model: str,
         payload: str,
         *,
+        outcome: str = "",
         id: str | None = None,
     ) -> str:
         """Keep a result and return its id.
@@ -95,6 +99,8 @@ class Results:
             What was asked, and whom.
         payload : str
             JSON text; megabytes are welcome.
+        outcome : str
+            What came of it; cut as a title is.
         id : str, optional
             An id that has been told already: 16 to 64 letters, digits, ``-`` and ``_``.
 
@@ -110,9 +116,8 @@ class Results:
         if id is not None and not _ID.fullmatch(id):
             raise ValueError("an id has 16 to 64 letters, digits, - and _")
         query, model = texts.storable(query), texts.storable(model)
-        title = _one_line(title) or _one_line(query) or kind.capitalize()
-        if len(title) > LONGEST_TITLE:
-            title = f"{title[: LONGEST_TITLE - 1].rstrip()}…"
+        title = _cut(_one_line(title) or _one_line(query) or kind.capitalize())
+        outcome = _cut(_one_line(outcome))
         payload = texts.checked(payload)
         row = {
             "id": id or secrets.token_urlsafe(16),
@@ -121,8 +126,9 @@ class Results:
             "query": query,
             "model": model,
             "created_at": schema.now(),
-            "search": _searched(title, query, model, kind),
+            "search": _searched(title, query, model, kind, outcome),
             "digest": hashlib.sha256(payload.encode()).hexdigest(),
+            "outcome": outcome,
             "payload": payload,
         }
         return self._insert(row)
@@ -161,8 +167,8 @@ class Results:
     ) -> Found:
         """Return results that have all words of `text`, newest first, without payloads.
 
-        A word may stand anywhere in title, query, model or kind, inside other words too, in
-        upper or lower case.
+        A word may stand anywhere in title, query, model, kind or outcome, inside other words
+        too, in upper or lower case.
 
         Parameters
         ----------
@@ -221,7 +227,7 @@ class Results:
         with self._database.write() as connection:
             chosen = table.id == texts.storable(id)
             row = connection.execute(
-                select(table.query, table.model, table.kind).where(chosen)
+                select(table.query, table.model, table.kind, table.outcome).where(chosen)
             ).one_or_none()
             if row is None:
                 raise _unknown()
@@ -262,6 +268,10 @@ def _unknown() -> UnknownResultError:
 
 def _one_line(text: str) -> str:
     return " ".join(texts.storable(text).split())
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_TITLE else f"{text[: LONGEST_TITLE - 1].rstrip()}…"
 
 
 def _searched(*parts: str) -> str:

@@ -31,7 +31,7 @@ def listed() -> Summary | None:
     text = words.text_input(
         "Search",
         key="history_words",
-        placeholder="words of the question, title or model",
+        placeholder="words of the question, title, outcome or model",
         bind="query-params",
         persist_state="session",
     )
@@ -54,6 +54,7 @@ def listed() -> Summary | None:
     picked = st.dataframe(
         {
             "title": [r.title for r in found.results],
+            "outcome": [r.outcome for r in found.results],
             "kind": [r.kind for r in found.results],
             "when (UTC)": [f"{r.created_at:%Y-%m-%d %H:%M}" for r in found.results],
             "model": [r.model for r in found.results],
@@ -75,6 +76,8 @@ def chosen(result: Summary) -> None:
     """Offer to open, rename or delete a result."""
     with st.container(border=True, key="chosen"):
         st.text(result.query)
+        if result.outcome:
+            st.text(result.outcome)
         title = st.text_input("Title", result.title, key=f"title_{result.id}")
         with st.container(horizontal=True, vertical_alignment="center"):
             if st.button("Open", key="open_result", type="primary", icon=":material/open_in_new:"):

@@ -49,10 +49,10 @@ def _open() -> Kept:
     return Kept(database, database.notice)
 
 
-def save(kind: str, title: str, query: str, model: str, payload: str) -> str | None:
+def save(kind: str, query: str, model: str, payload: str, *, outcome: str) -> str | None:
     """Keep a result and return its id; None, with a notice on the page, where that fails."""
     try:
-        return kept().results.save(kind, title, query, model, payload)
+        return kept().results.save(kind, query, query, model, payload, outcome=outcome)
     except StoreError as error:
         st.session_state["not_kept"] = str(error)
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError, from_json, to_json
+from core.charts.calibration import name_of
 from core.studies.inspection import cannot_decide
 from core.ui.history import opened
 from core.ui.keeping import save
@@ -22,7 +23,8 @@ def use(policy: Policy) -> None:
     """Decide by a policy from now on, in this session."""
     st.session_state[_IN_USE] = policy
     made_on = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
-    save("policy", policy.sentence, policy.score, made_on, to_json(policy))
+    title = f"{name_of(policy.score)}: answer {policy.where}"
+    save("policy", title, made_on, to_json(policy), outcome=policy.sentence)
 
 
 def stop() -> None:

@@ -65,6 +65,8 @@ def test_lists_what_was_asked_and_nothing_else():
     session("inspection", q=QUERY)
     page = session("history")
     assert rows(page) == [["inspection", QUERY, "embedded"]] and said(page, "Choose a row")
+    (outcome,) = page.dataframe[0].value["outcome"]
+    assert outcome.startswith("abstain: ") and session("history", history_words="abstain").dataframe
 
 
 def test_the_first_example_is_kept_when_somebody_asks_for_it():

@@ -100,7 +100,8 @@ def test_a_curve_opens_as_it_was_without_asking(no_model):
 def test_a_used_policy_opens_on_calibration():
     page = press(session("calibration"), "use_example")
     press(page, "use_policy")
-    assert (only().kind, only().title) == ("policy", default_policy().sentence)
+    assert only().kind == "policy" and only().outcome == default_policy().sentence
+    assert only().title == f"Mutual information: answer {default_policy().where}"
     page = session("calibration", saved=only().id)
     assert said(page, default_policy().sentence)
     assert "stop_policy" not in keys(page)

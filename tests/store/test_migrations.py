@@ -108,6 +108,25 @@ def test_every_older_version_becomes_the_newest_and_keeps_everything(url, versio
                 assert connection.execute(text("SELECT number FROM later")).scalar() == expected
 
 
+def test_results_of_the_first_version_keep_their_order_and_say_no_outcome(url, monkeypatch):
+    of_version(monkeypatch, MIGRATIONS[:1])
+    row = "'{0}', 'policy', '{0}', '', '', '2026-01-01T00:00:00.000000', '{0}', '{0}', '{0}'"
+    columns = "id, kind, title, query, model, created_at, search, digest, payload"
+    with open_database(url) as database, database.write() as connection:
+        for name in ("first", "second", "third"):
+            values = row.format(name)
+            connection.execute(text(f"INSERT INTO results ({columns}) VALUES ({values})"))
+        connection.execute(text("DELETE FROM results WHERE id = 'second'"))
+    of_version(monkeypatch, MIGRATIONS)
+    with open_database(url) as database:
+        results = Results(database)
+        results.save("policy", "fourth", "", "", "4")
+        found = results.search().results
+        assert [one.title for one in found] == ["fourth", "third", "first"]
+        assert {one.outcome for one in found} == {""}
+        assert results.open("third").payload == "third"
+
+
 def test_the_way_to_a_version_does_not_show(url, another_url, monkeypatch):
     for version in range(1, len(LATER) + 1):
         of_version(monkeypatch, LATER[:version])

@@ -188,6 +188,18 @@ def test_every_word_is_found_somewhere(results, text):
     assert results.search(text).total == (2 if text == "" else 1)
 
 
+def test_the_outcome_is_kept_shown_and_found(results):
+    told = "abstain:  Paris\n" + "word " * 100
+    id = results.save("inspection", "My title", "q", "m", "{}", outcome=told)
+    results.save("inspection", "other", "q", "m", "1")
+    (found,) = results.search("ABSTAIN").results
+    assert found.id == id and found.outcome.startswith("abstain: Paris word")
+    assert len(found.outcome) <= LONGEST_TITLE and found.outcome.endswith("…")
+    results.rename(id, "Renamed")
+    assert results.search("renamed paris").total == 1
+    assert results.search("other").results[0].outcome == ""
+
+
 def test_all_words_must_be_there(results):
     save(results, "Paris", "France")
     assert results.search("Paris Rome").total == 0
