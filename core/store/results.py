@@ -208,6 +208,14 @@ class Results:
             rows = connection.execute(page).all()
         return Found(tuple(Summary(**_fields(row)) for row in rows), total)
 
+    def models(self, limit: int = 10) -> tuple[str, ...]:
+        """Return the models that the results are of, the one used last first."""
+        table = schema.results.c
+        newest = func.max(table.number).desc()
+        statement = select(table.model).group_by(table.model).order_by(newest).limit(limit)
+        with self._database.read() as connection:
+            return tuple(connection.execute(statement).scalars())
+
     def rename(self, id: str, title: str) -> None:
         """Give a result another title.
 

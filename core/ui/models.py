@@ -17,6 +17,7 @@ from core.language_models.base import LanguageModel, ModelError, NeedsKeyError, 
 from core.language_models.openai_addresses import PRESETS
 from core.language_models.prepared import prepared
 from core.language_models.resilient import Budget
+from core.store.errors import StoreError
 from core.studies.costs import Plan, at_most, calls
 from core.studies.recorder import usual_samples
 from core.studies.recording import Request
@@ -30,6 +31,12 @@ KINDS: Final = {
     "openai": "OpenAI-compatible server",
     "gemini": "Gemini",
     "hf": "Hugging Face",
+}
+BUTTONS: Final = {  # short: on a phone it shares a line
+    "embedded": "Model: embedded",
+    "openai": "Model: a server",
+    "gemini": "Model: Gemini",
+    "hf": "Model: Hugging Face",
 }
 SERVICES: Final = ("openai", "gemini")  # whose calls may cost money
 OWN_ADDRESS = "another address"
@@ -89,8 +96,9 @@ def allowed() -> int:
 
 def picker() -> None:
     """Say which model answers and in what state it is, and let the person choose another."""
-    with st.popover("Model", icon=":material/smart_toy:"):
+    with st.popover(BUTTONS[_kind(current().name)], icon=":material/smart_toy:", key="picker"):
         _state()
+        _used_before()
         kind = st.selectbox(
             "Kind",
             list(KINDS),
@@ -128,6 +136,42 @@ def _state() -> None:
         )
     if budget().used:
         st.text(f"Used so far: {calls(budget().used)}.")
+
+
+def _kind(name: str) -> str:
+    kind = name.partition(":")[0]
+    return kind if kind in KINDS else EMBEDDED
+
+
+def _used_before() -> None:
+    """Offer what was asked before: what was typed is lost with the session, what was kept is not.
+
+    It fills in what the person would type, and nothing more: a key is not kept anywhere.
+    """
+    try:
+        found = kept().results.models()
+    except StoreError:  # said where something is to be kept
+        return
+    ours = [name for name in found if ":" in name and _kind(name) != EMBEDDED]
+    if any(name != current().name for name in ours):
+        st.selectbox("Used before", ours, None, key="model_before", on_change=_fill_in)
+
+
+def _fill_in() -> None:
+    """Fill in what a person would type to have the model that was chosen from the list."""
+    name: str | None = st.session_state["model_before"]
+    if name is None:
+        return
+    kind, _, rest = name.partition(":")
+    st.session_state["model_kind"] = kind
+    if kind == "openai":
+        typed, _, url = rest.rpartition("@")
+        presets = [preset.name for preset in PRESETS if preset.base_url == url]
+        st.session_state["openai_preset"] = presets[0] if presets else OWN_ADDRESS
+        st.session_state["openai_url"] = url
+    else:
+        typed = rest
+    st.session_state[f"{kind}_name"] = typed
 
 
 def _failed() -> None:

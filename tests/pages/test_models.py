@@ -4,6 +4,8 @@ import socket
 
 import pytest
 
+from core.language_models.openai_addresses import PRESETS
+from core.ui.keeping import kept
 from tests.language_models.openai_server import serving
 from tests.pages.sessions import (
     OWN,
@@ -64,6 +66,50 @@ def test_back_to_the_embedded_model(page):
         page.selectbox(key="model_kind").set_value("embedded").run()
         press(page, "use_model")
     assert READY in texts(page) and metrics(page) == before
+
+
+@pytest.mark.parametrize("key", ["", "sk-used-before-0815"])
+def test_a_server_that_was_used_before_is_filled_in_for_the_next_session(key):
+    with serving("none", key=key or None) as server:
+        first = session("inspection", q=QUERY, k="3")
+        assert "model_before" not in [box.key for box in first.selectbox]
+        choose(first, server.base_url, server.model, key)
+        press(first, "pay_inspection")
+        second = session("calibration")
+        before = second.selectbox(key="model_before")
+        assert before.options == [server.name]
+        before.set_value(server.name).run()
+        assert second.selectbox(key="model_kind").value == "openai"
+        assert second.text_input(key="openai_url").value == server.base_url
+        assert second.text_input(key="openai_name").value == server.model
+        assert (
+            second.text_input(key="openai_key").value == "" and key not in tree(second)
+        ) or not key
+        assert said(second, "embedded: ready.")  # until the person says so
+        press(second, "use_model")
+        wanted = "The one you asked for needs a key" if key else f"{server.name}: ready."
+        assert said(second, wanted)
+
+
+@pytest.mark.parametrize(
+    ("name", "filled"),
+    [
+        ("gemini:gemini-2.5-pro", {"gemini_name": "gemini-2.5-pro"}),
+        ("hf:gpt2", {"hf_name": "gpt2"}),
+        (
+            f"openai:meta@llama@{PRESETS[0].base_url}",
+            {"openai_preset": PRESETS[0].name, "openai_name": "meta@llama"},
+        ),
+    ],
+)
+def test_every_kind_that_was_used_before_is_filled_in(name, filled):
+    kept().results.save("inspection", "a", "a", name, "{}")
+    kept().results.save("policy", "a", "a", "scores of unknown origin", "{}")
+    page = session("home")
+    assert page.selectbox(key="model_before").options == [name]
+    page.selectbox(key="model_before").set_value(name).run()
+    widgets = {w.key: w.value for w in [*page.text_input, *page.selectbox]}
+    assert filled.items() <= widgets.items()
 
 
 def test_the_model_goes_along_to_other_pages():
