@@ -40,6 +40,7 @@ from core.studies.verdict import (
     threshold_of,
 )
 from core.uncertainty.evidence import Evidence
+from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.sampled_evidence import Chain, SampledEvidence, from_chains, from_counted
 from core.uncertainty.scores import (
     SCORES,
@@ -349,10 +350,13 @@ def evidence_of(recording: Recording, reading: Reading) -> AnyEvidence:
     }
     if recording.estimator in EXACT:
         assert recording.greedy_log_likelihood is not None
+        said = recording.log_likelihoods
+        if recording.estimator is Estimator.PREFIX:
+            said = without_continuations(recording.texts, said)
         return Evidence.build(
             recording.texts,
-            recording.log_likelihoods[0],
-            recording.log_likelihoods[1:],
+            said[0],
+            said[1:],
             recording.counts,
             greedy=recording.greedy.text,
             greedy_log_likelihood=recording.greedy_log_likelihood,

@@ -7,6 +7,7 @@ natural, all entropies and informations in nats. From the bottom up:
 ``logarithms``          sums, normalising and entropy without leaving the logarithm
 ``similarity``          how alike two answers are: token F1, or a RapidFuzz ratio
 ``clustering``          answers alike enough share a cluster; likelihoods add up within it
+``prefixes``            likelihoods of texts without their end, made such that they add up
 ``tuples``              sampled tuples of answers: distinct ones, and merging alike ones
 ``joint``               the mutual information of a joint distribution, and all it is made of
 ``certified``           a lower bound of the information that holds for every sample

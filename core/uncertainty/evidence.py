@@ -253,12 +253,13 @@ class Evidence:
     @cached_property
     def cluster_log_marginal(self) -> Floats:
         """ln μ'₁, the likelihood of each cluster without an answer told, (m,)."""
-        return clustering.aggregate(self.log_marginal, self.labels)
+        return _at_most_1(clustering.aggregate(self.log_marginal, self.labels))
 
     @cached_property
     def cluster_log_conditionals(self) -> Floats:
         """ln μ'₂, (m, m): row i after cluster i's centre was told, column t for cluster t."""
-        return clustering.aggregate(self.log_conditionals[self.centres], self.labels, axis=1)
+        rows = self.log_conditionals[self.centres]
+        return _at_most_1(clustering.aggregate(rows, self.labels, axis=1))
 
     # ---- Distributions over clusters: normalised, as Algorithm 3 does. ----
 
@@ -302,7 +303,7 @@ class Evidence:
     @cached_property
     def sampled_mass(self) -> float:
         """Σ Q(Y_i|F₀(x)) over the distinct responses: a probability."""
-        return float(np.exp(log_sum_exp(self.log_marginal)))
+        return min(1.0, float(np.exp(log_sum_exp(self.log_marginal))))
 
     @cached_property
     def row_masses(self) -> Floats:
@@ -333,6 +334,11 @@ class Evidence:
         # Clusters that lost all their members leave gaps in the labels.
         labels = np.unique(self.labels[kept], return_inverse=True)[1]
         return certified.lump(marginal, rows, labels)
+
+
+def _at_most_1(log_likelihoods: Floats) -> Floats:
+    """Take off what servers' rounding adds: the texts of a cluster are no surer than sure."""
+    return np.asarray(np.minimum(log_likelihoods, 0.0))
 
 
 def _labels(

@@ -1,0 +1,70 @@
+"""Likelihoods of texts without their end: that of “Santiago” holds “Santiago de Chile”, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from core.uncertainty import checks
+from core.uncertainty.checks import Floats
+from core.uncertainty.logarithms import log_sum_exp
+
+#: What is left of a text at least, as a share: it was sampled, so it does end sometimes.
+LEAST = 1e-6
+
+
+def without_continuations(texts: Sequence[str], log_likelihoods: ArrayLike) -> Floats:
+    """Take from each text's likelihood those of the texts that go on from it.
+
+    What remains are likelihoods of events of which no two can happen at once, so that they may
+    be added up: “Santiago”, and then anything but “ de Chile”.
+
+    Parameters
+    ----------
+    texts : sequence of str, (r,)
+        Distinct.
+    log_likelihoods : array_like, (..., r)
+        ln Q of each text as the beginning of an answer, in nats.
+
+    Returns
+    -------
+    ndarray of float64, (..., r)
+        At most as large, in nats.
+
+    Raises
+    ------
+    ValueError
+        If the likelihoods do not fit the texts, or are none.
+    """
+    whole = checks.log_probabilities(log_likelihoods, "log_likelihoods")
+    if whole.shape[-1] != len(texts):
+        raise ValueError("log_likelihoods must have one entry for each text.")
+    left = whole.copy()
+    for i, next_ones in enumerate(_next(texts)):
+        if next_ones:
+            own = whole[..., i]
+            taken = log_sum_exp(whole[..., next_ones], axis=-1)
+            with np.errstate(invalid="ignore"):
+                share = -np.expm1(np.minimum(taken - own, 0.0))
+            left[..., i] = own + np.log(np.maximum(np.nan_to_num(share), LEAST))
+    return left
+
+
+def _next(texts: Sequence[str]) -> list[list[int]]:
+    """Return for each text those that go on from it with a new word, and from no longer one."""
+    order = sorted(range(len(texts)), key=lambda i: len(texts[i]), reverse=True)
+    found: list[list[int]] = [[] for _ in texts]
+    for i in range(len(texts)):
+        before = (j for j in order if j != i and _goes_on(texts[i], texts[j]))
+        longest = next(before, None)
+        if longest is not None:
+            found[longest].append(i)
+    return found
+
+
+def _goes_on(text: str, beginning: str) -> bool:
+    """Say whether a text begins with another and then a new word: inside one, tokens differ."""
+    rest = text[len(beginning) :]
+    return text.startswith(beginning) and bool(rest) and not rest[0].isalnum()
