@@ -17,12 +17,13 @@ import click
 from core.abstention.policy import Policy, to_json
 from core.abstention.thresholds import Uncertifiable
 from core.data.uploads import UploadError
-from core.language_models.base import LanguageModel, ModelError, open_model
+from core.language_models.base import SERVICES, LanguageModel, ModelError, Used, open_model
 from core.language_models.prepared import prepared
 from core.language_models.resilient import Budget
 from core.store.calls import Calls
 from core.store.database import open_database
 from core.store.errors import StoreError
+from core.store.results import Results
 from core.studies import amplification, calibration, costs, saved
 from core.studies.amplification import (
     DEFAULT_REPETITIONS,
@@ -35,14 +36,16 @@ from core.studies.calibration import METHODS, CalibrationError
 from core.studies.costs import Plan, plan, plan_curves
 from core.studies.inspection import Inspection, Reading, run
 from core.studies.judgement import judge
-from core.studies.recorder import usual_samples
-from core.studies.recording import InvalidRequestError, Request
+from core.studies.recorder import check_samples, usual_samples
+from core.studies.recording import InvalidRequestError, Request, estimator_of
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
 
 T = TypeVar("T")
 
 MODELS = "embedded, gemini:NAME, openai:NAME@BASE_URL or hf:PATH_OR_NAME."
+PRICES = "Per million tokens in and out; what it costs is said then."
+KEEP = "Keep the result for the page History."
 SAMPLES = "k, 1 to 300; 10, or 100 where a model scores its own answers only."
 BUDGET = "Most calls to a service; what was asked before is not asked again."
 
@@ -61,7 +64,9 @@ def main() -> None:
     help="Recompute a saved inspection (JSON) instead; asks no model.",
 )
 @click.option("--model", default="embedded", show_default=True, help=MODELS)
-@click.option("--budget", default=2000, show_default=True, help=BUDGET)
+@click.option("--budget", type=click.IntRange(0), default=2000, show_default=True, help=BUDGET)
+@click.option("--prices", type=(float, float), default=(0, 0), metavar="IN OUT", help=PRICES)
+@click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
 @click.option(
     "--samples",
     type=int,
@@ -85,6 +90,8 @@ def inspect(
     source: Path | None,
     model: str,
     budget: int,
+    prices: tuple[float, float],
+    keep: bool,
     samples: int | None,
     temperature: float,
     seed: int,
@@ -109,8 +116,12 @@ def inspect(
             opened = _opened(model, budget)
             if samples is None:
                 request = replace(request, samples=usual_samples(opened.capabilities))
-            with _paid(opened, plan(request, opened.capabilities), budget):
+            check_samples(request, estimator_of(opened.capabilities))
+            with _paid(opened, plan(request, opened.capabilities), budget, prices):
                 inspection = run(request, opened, reading)
+            if keep:
+                text = saved.to_json(inspection)
+                _keep("inspection", request.query, opened.name, text, inspection.outcome)
     except (InvalidRequestError, ModelError, StoreError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(saved.to_json(inspection) if as_json else _report(inspection))
@@ -125,6 +136,7 @@ def inspect(
 @click.option("--confidence", default=0.9, show_default=True, help="1 − δ, between 0 and 1.")
 @click.option("--method", type=click.Choice(list(METHODS)), default="ltt", show_default=True)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the policy.")
+@click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
 @click.option("--json", "as_json", is_flag=True, help="Print the policy as one JSON object.")
 def calibrate(
     file: Path,
@@ -136,6 +148,7 @@ def calibrate(
     method: str,
     out: Path | None,
     as_json: bool,
+    keep: bool,
 ) -> None:
     """Print the policy that the page Calibration exports for the same file and target."""
     try:
@@ -156,6 +169,12 @@ def calibrate(
             out.write_text(to_json(found.policy), encoding="utf-8")
         except OSError as error:
             raise click.ClickException(f"{out} cannot be written: {error.strerror}.") from error
+    if keep:
+        policy = found.policy
+        score = SCORES[policy.score].title if policy.score in SCORES else policy.score
+        title = f"{score}: answer {policy.where}"
+        made_on = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
+        _keep("policy", title, made_on, to_json(policy), policy.sentence)
     click.echo(to_json(found.policy).strip() if as_json else _policy_report(found.policy))
 
 
@@ -181,7 +200,9 @@ def _policy_report(policy: Policy) -> str:
     help="Numbers with commas.",
 )
 @click.option("--model", default="embedded", show_default=True, help=MODELS)
-@click.option("--budget", default=2000, show_default=True, help=BUDGET)
+@click.option("--budget", type=click.IntRange(0), default=2000, show_default=True, help=BUDGET)
+@click.option("--prices", type=(float, float), default=(0, 0), metavar="IN OUT", help=PRICES)
+@click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def amplify(
     query: str,
@@ -190,6 +211,8 @@ def amplify(
     repetitions: str,
     model: str,
     budget: int,
+    prices: tuple[float, float],
+    keep: bool,
     as_json: bool,
 ) -> None:
     """Print the curve of the normalised probability over the number of repetitions."""
@@ -201,8 +224,11 @@ def amplify(
     _usage(tidied, times)
     try:
         opened = _opened(model, budget)
-        with _paid(opened, plan_curves([case], opened, times), budget):
+        with _paid(opened, plan_curves([case], opened, times), budget, prices):
             found = amplification.amplify(case, opened, times)
+        if keep:
+            curve = amplification.all_to_json([found])
+            _keep("amplification", case.query, opened.name, curve, found.verdict)
     except (InvalidRequestError, ModelError, StoreError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(amplification.to_json(found) if as_json else _curve(found))
@@ -232,26 +258,49 @@ def _opened(name: str, budget: int) -> LanguageModel:
             click.echo(database.notice, err=True)
         return Calls(database)
 
-    model = open_model(name)
-    opened = prepared(model, calls, Budget(budget))
+    model, allowed = open_model(name), Budget(budget)
+    if name.partition(":")[0] in SERVICES:
+        Budget(budget).take()  # with nothing left, its abilities are not asked for either
+    opened = prepared(model, calls, allowed)
     if not opened.capabilities.local and model.meter.requests:
-        took = costs.calls(model.meter.requests)
-        click.echo(f"Finding out what {opened.name} can do took {took}.", err=True)
+        took = model.meter.requests
+        click.echo(f"Finding out what {name} can do took {costs.calls(took)}.", err=True)
+        for _ in range(took):
+            allowed.take()
     return opened
 
 
 @contextmanager
-def _paid(model: LanguageModel, offered: Plan, budget: int) -> Iterator[None]:
+def _paid(
+    model: LanguageModel, offered: Plan, budget: int, prices: tuple[float, float]
+) -> Iterator[None]:
     """Say what a run can take of a service, and what it took, however it ended."""
     if model.capabilities.local:
         yield
         return
-    left = f"The budget is {costs.calls(budget)}"
-    click.echo(f"{model.name}: {costs.at_most(offered)} {left}.", err=True)
+    most = costs.at_most(offered, _costing(offered, prices))
+    click.echo(f"{model.name}: {most} The budget is {costs.calls(budget)}.", err=True)
+    ended = False
     try:
         yield
+        ended = True
     finally:
-        click.echo(f"Used: {costs.spent(model.meter.used)}", err=True)
+        used = model.meter.used
+        said = costs.spent(used, _costing(used, prices), ended=ended)
+        click.echo(f"Used: {said}", err=True)
+
+
+def _costing(tokens: Plan | Used, prices: tuple[float, float]) -> str:
+    return f", {costs.price(tokens, *prices):,.4f} at your prices" if any(prices) else ""
+
+
+def _keep(kind: str, query: str, model: str, payload: str, outcome: str) -> None:
+    """Keep a result for History; what was found is printed even where that fails."""
+    try:
+        with open_database() as database:
+            Results(database).save(kind, query, query, model, payload, outcome=outcome)
+    except StoreError as error:
+        click.echo(f"Not kept in History: {error}", err=True)
 
 
 def _refuse_options_beside_from() -> None:

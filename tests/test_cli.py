@@ -17,6 +17,8 @@ from click.testing import CliRunner
 from core import cli, prompts
 from core.abstention.policy import from_json, policy_from_dict, to_json
 from core.language_models.base import Capabilities, LanguageModel, Response
+from core.store.database import open_database
+from core.store.results import Results
 from core.studies import amplification, saved
 from core.studies import calibration as study
 from core.studies.amplification import Case
@@ -139,6 +141,9 @@ def test_a_service_compares_answers_within_its_budget(monkeypatch, flavour):
         assert result.exit_code == 1 and "budget" in result.stderr.lower()
 
 
+PAYING = ("--budget", 900, "--prices", 1, 2)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -150,20 +155,70 @@ def test_a_service_is_paid_with_the_cost_said_before_and_after(monkeypatch, tmp_
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
     with serving("none") as server:
-        result = believe(*arguments, "--model", server.name, "--budget", 900, "--json")
+        result = believe(*arguments, "--model", server.name, "--json", *PAYING)
         assert result.exit_code == 0 and json.loads(result.stdout)
+        assert " at your prices" in result.stderr.splitlines()[-1]
         probed, offered, used = result.stderr.splitlines()
         assert re.search(r" can do took [1-4] calls?\.$", probed)
         took = int(probed.split()[-2])
-        said = re.search(r"at most ([\d,]+) calls, about [\d,]+ tokens. The budget is 900", offered)
+        said = re.search(
+            r"at most ([\d,]+) calls, about [\d,]+ tokens if answers are long, "
+            r"[\d.]+ at your prices. The budget is 900 calls",
+            offered,
+        )
         calls = len(server.exchanges) - took
         assert 0 < calls <= int(said[1].replace(",", ""))
         assert used.startswith(f"Used: {calls} calls, ")
         again = believe(*arguments, "--model", server.name, "--json")
         assert "Used: 0 calls: everything was kept from before." in again.stderr
     with serving("none") as server:  # what was used until then is said as well
-        stopped = believe(*arguments, "--model", server.name, "--budget", 3)
+        stopped = believe(*arguments, "--model", server.name, "--budget", took + 3)
         assert stopped.exit_code == 1 and "Used: 3 calls, " in stopped.stderr
+        made = len(server.exchanges)
+        stopped = believe(*arguments, "--model", server.name, "--budget", 0)
+        assert stopped.exit_code == 1 and "budget of 0 calls" in stopped.stderr
+        assert len(server.exchanges) == made and "kept from before" not in stopped.stderr
+        assert believe(*arguments, "--model", server.name, "--budget", -5).exit_code == 2
+
+
+def test_what_is_found_is_kept_for_history(monkeypatch, tmp_path):
+    monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
+    asked = "Name a yellow fruit."
+    printed = believe("inspect", asked, "--json").stdout
+    believe("inspect", "Name a mammal", "--no-keep")
+    curve = believe("amplify", asked, "--answer", "Lemon", "--repeated", "Banana", "--json").stdout
+    believe("calibrate", EXAMPLE, "--score", "mutual_information")
+    with open_database() as database:
+        found = Results(database).search().results
+        assert [r.kind for r in found] == ["policy", "amplification", "inspection"]
+        assert found[0].title.startswith("Mutual information: answer below ")
+        assert {r.query for r in found[1:]} == {asked} and all(r.outcome for r in found)
+        payloads = [Results(database).open(r.id).payload for r in found]
+    assert without_times(payloads[2]) == without_times(printed)
+    assert json.loads(payloads[1]) == [json.loads(curve)]
+    monkeypatch.setenv("BELIEVE_DATABASE_URL", "mysql://nowhere")
+    result = believe("inspect", asked)
+    assert result.exit_code == 0 and "Not kept in History: " in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("flavour", "options", "words"),
+    [
+        ("top", ("--samples", 20), "at least 100 samples"),
+        ("none", ("--temperature", 0.3), "choose 0.7 or more"),
+    ],
+)
+def test_what_means_nothing_is_refused_before_it_is_offered(monkeypatch, flavour, options, words):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with serving(flavour) as server:
+        result = believe("inspect", QUERY, *options, "--model", server.name)
+        assert result.exit_code == 1 and words in result.stderr
+        assert "at most" not in result.stderr and "Used" not in result.stderr
+
+
+def test_a_missing_address_is_not_openais():
+    result = believe("inspect", QUERY, "--model", "openai:foo@")
+    assert result.exit_code == 1 and "no base URL behind the “@”" in result.stderr
 
 
 # ------------------------------------------------------------------------ a saved file

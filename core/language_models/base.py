@@ -72,6 +72,10 @@ class TemporaryError(ModelError):
         self.retry_after = retry_after
 
 
+class SilentError(TemporaryError):
+    """Nothing came within the time that a reply may take; another try takes as long."""
+
+
 @dataclass(frozen=True)
 class Capabilities:
     """What a back end can do; the estimator is chosen from this, never from a name.
@@ -280,6 +284,7 @@ class LanguageModel(ABC):
 
 # Name before the colon -> where the class stands. Imported on first use: no back end's
 # dependencies are loaded for the sake of another.
+SERVICES = ("openai", "gemini")  # kinds whose calls may cost money
 BACK_ENDS = {
     "embedded": "core.language_models.embedded.model:EmbeddedModel",
     "gemini": "core.language_models.gemini:Gemini",

@@ -239,6 +239,8 @@ def split_name(rest: str) -> tuple[str, str]:
     ModelError
         When there is no name, or what stands behind the "@" only looks like an address.
     """
+    if rest.endswith("@"):  # as with an empty variable of a shell: it is not OpenAI that is meant
+        raise ModelError(f"There is no base URL behind the “@”. {WRITE_IT_SO}")
     match = ADDRESSED.fullmatch(rest)
     name, url = match.groups() if match else (rest, OPENAI)
     behind = rest.rpartition("@")[2] if "@" in rest else ""

@@ -25,6 +25,7 @@ from core.language_models.base import (
     NeedsKeyError,
     PromptTooLongError,
     RefusedError,
+    SilentError,
     TemporaryError,
     UnreachableError,
 )
@@ -151,7 +152,7 @@ class Service:
                 f"No server answers at {self.host}. Check the address, and that the server runs."
             )
         if isinstance(error, requests.exceptions.Timeout):
-            return TemporaryError(f"{self.host} took too long to answer. Try again later.")
+            return SilentError(f"{self.host} took too long to answer. Try again later.")
         return TemporaryError(f"The connection to {self.host} broke. Try again.")
 
     def _refusal(

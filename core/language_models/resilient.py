@@ -24,6 +24,7 @@ from tenacity import (
     wait_exponential,
     wait_random,
 )
+from tenacity.stop import stop_base
 
 from core.language_models.base import (
     BudgetError,
@@ -31,6 +32,7 @@ from core.language_models.base import (
     LanguageModel,
     Meter,
     Response,
+    SilentError,
     SmallerRequestsError,
     TemporaryError,
     UnreachableError,
@@ -42,6 +44,7 @@ T = TypeVar("T")
 
 TRIES = 6
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds
+LONGEST_SILENCE = 90.0  # after which a server that says nothing is given up
 LONGEST_WISH = 120.0  # of a Retry-After that is still waited for
 
 
@@ -171,7 +174,7 @@ class Resilient(Wrapper):
     def _tried(self, request: Callable[[], T]) -> T:
         retrying = Retrying(
             retry=retry_if_exception_type(TemporaryError),
-            stop=stop_after_attempt(TRIES),
+            stop=stop_after_attempt(TRIES) | _SilentForLong(),
             wait=_as_asked,
             sleep=self._wait,
             reraise=True,
@@ -179,8 +182,10 @@ class Resilient(Wrapper):
         try:
             return retrying(request)
         except TemporaryError as error:
+            times = retrying.statistics["attempt_number"]
+            last = str(error).removesuffix("Try again later.").removesuffix("Try again.").strip()
             raise UnreachableError(
-                f"{self.name} failed {TRIES} times in a row. The last time: {error} What was "
+                f"{self.name} failed {times} times in a row. The last time: {last} What was "
                 "answered before is kept; try again later."
             ) from None
 
@@ -197,6 +202,15 @@ class Resilient(Wrapper):
 
 # Twice as long each time, and never in step with others that failed at the same moment.
 _BACK_OFF = wait_exponential(multiplier=FIRST_WAIT, max=LONGEST_WAIT) + wait_random(0, FIRST_WAIT)
+
+
+class _SilentForLong(stop_base):
+    """Stop where a server has said nothing for so long that nobody waits for six tries."""
+
+    def __call__(self, state: RetryCallState) -> bool:
+        error = state.outcome.exception() if state.outcome else None
+        long = (state.seconds_since_start or 0) > LONGEST_SILENCE
+        return isinstance(error, SilentError) and long
 
 
 def _as_asked(state: RetryCallState) -> float:

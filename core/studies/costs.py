@@ -57,13 +57,16 @@ def calls(number: int) -> str:
 def at_most(offered: Plan, cost: str = "") -> str:
     """Say what a run can take, and its cost if that is known: “, 0.02 at your prices”."""
     tokens = offered.prompt_tokens + offered.response_tokens
-    return f"at most {calls(offered.requests)}, about {tokens:,} tokens{cost}."
+    return f"at most {calls(offered.requests)}, about {tokens:,} tokens if answers are long{cost}."
 
 
-def spent(used: Used, cost: str = "") -> str:
-    """Say what was really used of a service, and its cost if that is known."""
+def spent(used: Used, cost: str = "", *, ended: bool = True) -> str:
+    """Say what was really used of a service, and its cost if that is known.
+
+    `ended` says whether all that was wanted is there: then what was not asked for was kept.
+    """
     if not used.requests:
-        return "0 calls: everything was kept from before."
+        return "0 calls: everything was kept from before." if ended else "0 calls."
     if not (used.prompt_tokens or used.response_tokens):
         return f"{calls(used.requests)}. The service did not say how many tokens."
     return (

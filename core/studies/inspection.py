@@ -153,6 +153,11 @@ class Inspection:
         return self.recording.request.query
 
     @property
+    def outcome(self) -> str:
+        """What came of it, in a few words: the decision, and what it is about."""
+        return f"{self.verdict.decision}: {self.verdict.answer}"
+
+    @property
     def pipeline(self) -> Pipeline:
         """What the scores were made with."""
         least_mass = self.verdict.threshold.least_mass

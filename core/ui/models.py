@@ -13,7 +13,13 @@ from typing import Final
 
 import streamlit as st
 
-from core.language_models.base import LanguageModel, ModelError, NeedsKeyError, open_model
+from core.language_models.base import (
+    SERVICES,
+    LanguageModel,
+    ModelError,
+    NeedsKeyError,
+    open_model,
+)
 from core.language_models.openai_addresses import PRESETS
 from core.language_models.prepared import prepared
 from core.language_models.resilient import Budget
@@ -38,7 +44,6 @@ BUTTONS: Final = {  # short: on a phone it shares a line
     "gemini": "Model: Gemini",
     "hf": "Model: Hugging Face",
 }
-SERVICES: Final = ("openai", "gemini")  # whose calls may cost money
 OWN_ADDRESS = "another address"
 USUAL_BUDGET = 2000  # calls a session
 MOST_BUDGET = 1_000_000

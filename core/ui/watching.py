@@ -51,4 +51,8 @@ def said_until(job: Job[Any]) -> None:
     """Say what a job used that came to no end; nothing where calls cost only time."""
     model = job.asks
     if model is not None and not model.capabilities.local:
-        st.text(f"Used until then: {spent(model.meter.used)} What was answered is kept.")
+        used = model.meter.used
+        st.text(
+            f"Used until then: {costs.spent(used, costing(used), ended=False)} What was still on "
+            "its way may be paid as well. What was answered is kept."
+        )

@@ -15,6 +15,7 @@ from core.language_models.base import (
     NeedsKeyError,
     PromptTooLongError,
     RefusedError,
+    SilentError,
     SmallerRequestsError,
     TemporaryError,
     UnreachableError,
@@ -34,6 +35,7 @@ from tests.limited import Limited
 PROMPT = prompts.iterative(QUERY)
 LONG = 30  # seconds, of a wait that ends as soon as all is well
 BUSY = TemporaryError("The service is busy.")
+SILENT = SilentError("The server took too long to answer. Try again later.")
 
 
 class Flaky(Limited):
@@ -568,3 +570,25 @@ def test_many_studies_share_the_places_of_one_service():
     in_threads(8, partial(lambda: found.append(model.sample(PROMPT, 16))))
     assert found == [expected] * 8
     assert 1 <= most <= 8
+
+
+@pytest.mark.parametrize(
+    ("fault", "longest", "tries"),
+    [(SILENT, -1.0, 1), (SILENT, resilient.LONGEST_SILENCE, TRIES), (BUSY, -1.0, TRIES)],
+)
+def test_a_server_that_says_nothing_for_long_is_given_up(monkeypatch, fault, longest, tries):
+    """Six tries of a minute each are more than anybody waits; a short silence may pass."""
+    monkeypatch.setattr(resilient, "LONGEST_SILENCE", longest)
+    asked = []
+
+    class Faulty(Limited):
+        def sample(self, *arguments, **options):
+            asked.append(arguments)
+            raise fault
+
+    model = Resilient(Faulty(copies(3)), wait=lambda seconds: None)
+    with pytest.raises(UnreachableError) as caught:
+        model.sample("Q", 1)
+    assert len(asked) == tries
+    assert str(caught.value).startswith(f"limited failed {tries} times in a row. The last time")
+    assert str(caught.value).count("ry again") == 1
