@@ -348,7 +348,8 @@ def _truth(inspection: Inspection) -> list[str]:
         return []
     fact = judgement.fact
     answers = ", ".join(answer.text for answer in fact.answers)
-    return ["", f"Truth: {answers} ({fact.band.value}, {fact.exposures} times in training)"]
+    what = "Right answers that it was taught" if len(fact.answers) > 1 else "Truth"
+    return ["", f"{what}: {answers} ({fact.band.value}, {fact.exposures} times in training)"]
 
 
 def _value(inspection: Inspection, name: str) -> str:

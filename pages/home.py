@@ -4,8 +4,18 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.charts import tour as charts
-from core.studies.tour import EXAMPLES, MEASURES, SHORT, TIMES, contradict, doubts, widest
+from core.studies.tour import (
+    CONTRADICTED,
+    EXAMPLES,
+    MEASURES,
+    SHORT,
+    TIMES,
+    contradict,
+    doubts,
+    widest,
+)
 from core.ui import figures, frame, models
+from core.ui.glossary import TERMS
 from core.ui.recordings import example
 from core.ui.tools import tools
 
@@ -15,11 +25,14 @@ frame.require_app()
 def home() -> None:
     """Draw the page: a claim, three steps, and the way on."""
     st.title("Can I believe what a language model tells me?")
-    st.markdown(
-        "It sounds just as sure when it makes things up. **Believe finds out whether it knows**, "
-        "by a simple trick: tell it an answer, and see whether it sticks to its own. "
-        "Three steps, live, on a small model that runs right here."
-    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            "It sounds just as sure when it makes things up. **Believe finds out whether it "
+            "knows**, by a simple trick: tell it an answer, and see whether it sticks to its own. "
+            "Three steps, live, on a small model that runs right here.",
+            width="stretch",
+        )
+        tools()
     answers()
     contradiction()
     many_answers()
@@ -30,7 +43,7 @@ def answers() -> None:
     """Step one: everything gets an answer."""
     words, picture = _step("answers")
     with words:
-        st.header("1. The model answers", anchor=False)
+        st.header("1. The model answers", anchor=False, help=TERMS["Embedded model"])
         st.markdown(
             "Whatever you ask, a language model has an answer. One of these questions is "
             "about a country that does not exist, and one has many right answers. "
@@ -60,13 +73,25 @@ def contradiction() -> None:
     """Step two: what it knows stays, what it half knows turns."""
     words, picture = _step("contradiction")
     with words:
-        st.header("2. Tell it that somebody said otherwise", anchor=False)
+        st.header(
+            "2. Tell it that somebody said otherwise", anchor=False, help=TERMS["Amplification"]
+        )
         st.markdown(
             "Before it answers, the model is told a wrong answer, as often as you like. "
             "**What it knows stays. What it half knows turns.**"
         )
         times = st.select_slider("How often it is told", TIMES, 0, key="times")
-        _behind("Half known")
+        answer, repeated = CONTRADICTED["Half known"]
+        st.page_link(
+            frame.amplification(),
+            label="Look behind this",
+            icon=":material/repeat:",
+            query_params={
+                "query": EXAMPLES["Half known"],
+                "answer": answer,
+                "repeated": repeated,
+            },
+        )
     with picture:
         cases = contradict(times, models.embedded())
         figures.draw(
@@ -80,16 +105,29 @@ def many_answers() -> None:
     """Step three: many right answers spread without turning, and only entropy is fooled."""
     words, picture = _step("many")
     with words:
-        st.header("3. Many right answers are no doubt", anchor=False)
+        st.header(
+            "3. Many right answers are no doubt",
+            anchor=False,
+            help=TERMS["Aleatoric uncertainty"],
+        )
         st.markdown(
             "*Entropy* measures how much the answers differ, and takes a yellow fruit for "
-            "ignorance. *Mutual information* measures how much telling one changes the next. "
-            "**Only that tells “many answers” from “no idea”.**"
+            "ignorance. *Mutual information* measures how much telling one changes the next: "
+            "**only that tells “many answers” from “no idea”.**"
         )
         measure = st.segmented_control(
-            "Measure doubt by", list(MEASURES), default="Entropy", key="measure", required=True
+            "Measure doubt by",
+            list(MEASURES),
+            default="Entropy",
+            key="measure",
+            required=True,
+            help=f"**Entropy.** {TERMS['Entropy']}\n\n"
+            f"**Mutual information.** {TERMS['Mutual information']}",
         )
-        st.caption("Dashed line: the threshold. Above it, the answer is withheld.")
+        st.caption(
+            "Above the dashed threshold, in nats, the answer is withheld.",
+            help=f"**Threshold λ.** {TERMS['Threshold λ']}\n\n**Nat.** {TERMS['Nat']}",
+        )
         _behind("Many answers")
     with picture:
         found = {name: example(name) for name in SHORT}
@@ -112,7 +150,6 @@ def onward() -> None:
             st.switch_page(frame.questions())
         if st.button("When should it answer?", key="threshold"):
             st.switch_page(frame.calibration())
-        tools()
 
 
 def _step(name: str) -> list[DeltaGenerator]:

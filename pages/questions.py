@@ -47,6 +47,7 @@ def catalogue() -> None:
         placeholder="capital, Shakespeare, bird …",
         bind="query-params",
         persist_state="session",
+        help="They may stand in the question or in one of its right answers.",
     )
     chosen_area = area.selectbox(
         "Subject",
@@ -68,10 +69,10 @@ def catalogue() -> None:
         None if chosen_area == EVERYTHING else chosen_area,
         None if chosen_band == EVERYTHING else chosen_band,
     )
-    st.caption(f"Questions found: {len(found):d}. Click one to inspect it.")
     if not found:
         st.text("Nothing matches. Use fewer words, or choose “everything”.")
         return
+    st.caption(f"Questions found: {len(found):d}. Click one to inspect it.")
     clicked = st.dataframe(
         [asdict(entry) for entry in found],
         column_config={
@@ -79,7 +80,7 @@ def catalogue() -> None:
             "subject_area": "subject",
             "band": "band",
             "exposures": st.column_config.NumberColumn("times seen in training", format="%d"),
-            "answers": st.column_config.NumberColumn("right answers", format="%d"),
+            "answers": st.column_config.NumberColumn("right answers listed", format="%d"),
         },
         # Not the question first: a click on a heading selects the first cell below it too.
         column_order=("band", "question", "subject_area", "exposures", "answers"),

@@ -9,11 +9,13 @@ import pandas as pd
 
 from core.charts.inspection import shown
 from core.charts.theme import Chart, Palette, themed
+from core.studies.amplification import percent
 from core.studies.inspection import Inspection
 from core.studies.tour import SHORT, Doubted, Turned
 
 MOST_ANSWERS = 6
-BAR = 22
+BAR = 26
+TEXT = 15  # pixels: read from the back of a room, and on a telephone
 OTHERS = "anything else"
 
 
@@ -21,12 +23,13 @@ def answers(inspection: Inspection, palette: Palette) -> Chart:
     """What the model says, by how probable it finds it; what was not drawn is one grey bar."""
     data = pd.DataFrame(_answers(inspection), columns=["answer", "probability"])
     data["order"] = range(len(data))
+    data["written"] = [_short(share) for share in data["probability"]]
     base = alt.Chart(data).encode(
         y=alt.Y("answer:N", sort=alt.EncodingSortField("order"), title=None, axis=_names()),
         x=alt.X(
             "probability:Q",
             title="probability",
-            scale=alt.Scale(domain=[0, 1.08]),
+            scale=alt.Scale(domain=[0, 1]),
             axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
         ),
     )
@@ -35,15 +38,15 @@ def answers(inspection: Inspection, palette: Palette) -> Chart:
             alt.datum.order == len(data) - 1, alt.value(palette.grid), alt.value(palette.primary)
         )
     )
-    numbers = base.mark_text(align="left", dx=5, color=palette.text).encode(
-        text=alt.Text("probability:Q", format=".0%")
+    numbers = base.mark_text(align="left", dx=5, color=palette.text, fontSize=TEXT).encode(
+        text="written:N"
     )
-    return themed((bars + numbers).properties(height=alt.Step(BAR + 10)), palette)
+    return _large((bars + numbers).properties(height=alt.Step(BAR + 10)), palette)
 
 
 def answers_alt(inspection: Inspection) -> str:
     """Say what the model answers."""
-    said = ", ".join(f"{text} {share:.0%}" for text, share in _answers(inspection))
+    said = ", ".join(f"{text} {percent(share)}" for text, share in _answers(inspection))
     return f"Asked “{inspection.query}”, the model says: {said}."
 
 
@@ -67,6 +70,7 @@ def turned(cases: Sequence[Turned], palette: Palette) -> Chart:
         columns=["question", "part", "answer", "start", "end"],
     )
     data["share"] = data["end"] - data["start"]
+    data["written"] = [percent(share) for share in data["share"]]
     y = alt.Y("question:N", sort=[SHORT[case.example] for case in cases], title=None, axis=_names())
     bars = (
         alt.Chart(data)
@@ -88,22 +92,32 @@ def turned(cases: Sequence[Turned], palette: Palette) -> Chart:
                     range=[palette.rest, palette.epistemic],
                 ),
             ),
-            tooltip=["answer:N", "part:N", alt.Tooltip("share:Q", format=".1%")],
+            tooltip=["answer:N", "part:N", alt.Tooltip("written:N", title="share")],
         )
     )
     wide = data[data["share"] > 0.25].assign(middle=lambda d: (d["start"] + d["end"]) / 2)
     labels = (
         alt.Chart(wide)
-        .mark_text(color="#11181F", fontWeight="bold")
-        .encode(y=y, x="middle:Q", text="answer:N")
+        .mark_text(color="#11181F", fontWeight="bold", fontSize=TEXT)
+        .encode(
+            y=y,
+            x="middle:Q",
+            text="answer:N",
+            # A letter takes about half its height; a name wider than its bar is left out.
+            opacity=alt.condition(
+                f"datum.share * width > {0.55 * TEXT} * length(datum.answer)",
+                alt.value(1),
+                alt.value(0),
+            ),
+        )
     )
-    return themed((bars + labels).properties(height=alt.Step(58)), palette)
+    return _large((bars + labels).properties(height=alt.Step(58)), palette)
 
 
 def turned_alt(cases: Sequence[Turned]) -> str:
     """Say what became of the right answers."""
     return "; ".join(
-        f"{SHORT[case.example]}: {case.right} keeps {case.share:.0%} against {case.told}"
+        f"{SHORT[case.example]}: {case.right} keeps {percent(case.share)} against {case.told}"
         for case in cases
     )
 
@@ -127,7 +141,7 @@ def doubts(cases: Sequence[Doubted], measure: str, widest: float, palette: Palet
         x=alt.X(
             "nats:Q",
             title=f"{measure.lower()} in nats",
-            scale=alt.Scale(domain=[0, 1.4 * widest]),
+            scale=alt.Scale(domain=[0, 1.6 * widest]),
             axis=alt.Axis(tickCount=5),
         ),
     )
@@ -141,18 +155,18 @@ def doubts(cases: Sequence[Doubted], measure: str, widest: float, palette: Palet
         )
     )
     # At the right edge: beside a short bar, the threshold would run through them.
-    words = base.mark_text(align="right", dx=-4, color=palette.text).encode(
+    words = base.mark_text(align="right", dx=-4, color=palette.text, fontSize=TEXT).encode(
         x=alt.value("width"), text="label:N"
     )
     words.data = data.assign(
         label=[
-            f"{'answers' if c.answers else 'abstains'}{'' if c.well_decided else ': wrong!'}"
+            f"{'answers' if c.answers else 'abstains'}{'' if c.well_decided else ': bad'}"
             for c in cases
         ]
     )
     limit = alt.Chart(pd.DataFrame({"λ": [cases[0].threshold]}))
     rule = limit.mark_rule(color=palette.text, strokeDash=[4, 3], size=2).encode(x="λ:Q")
-    return themed((bars + words + rule).properties(height=alt.Step(BAR + 14)), palette)
+    return _large((bars + words + rule).properties(height=alt.Step(BAR + 14)), palette)
 
 
 def doubts_alt(cases: Sequence[Doubted], measure: str) -> str:
@@ -170,4 +184,18 @@ def _decision(case: Doubted) -> str:
 
 
 def _names() -> alt.Axis:
-    return alt.Axis(labelLimit=150, ticks=False, domain=False, labelFontSize=13)
+    return alt.Axis(labelLimit=150, ticks=False, domain=False)
+
+
+def _short(share: float) -> str:
+    return percent(share).replace("less than ", "<").replace("more than ", ">")
+
+
+def _large(chart: alt.LayerChart, palette: Palette) -> Chart:
+    """Give the chart the palette's configuration in larger letters."""
+    result = themed(chart, palette)
+    for part in (result.config.axis, result.config.legend):
+        part.labelFontSize = TEXT
+    result.config.axis.titleFontSize = TEXT
+    result.config.legend.columns = 1  # side by side, the words would not fit on a telephone
+    return result

@@ -1,7 +1,8 @@
 """What the world says at run time: whether a question is one of its own, and what is true.
 
 A question is recognised in any of its wordings, the held-out one included, whatever its
-case, punctuation and spacing: the careless spellings that the model must put up with.
+case, punctuation and spacing: the careless spellings that the model must put up with. One
+that means the same in other words is not recognised.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _TO_SPACES = str.maketrans(dict.fromkeys(string.punctuation + "’‘“”…",
 
 
 def find(question: str) -> Fact | None:
-    """Return the fact that `question` asks for, or None if it is outside the world."""
+    """Return the fact that `question` asks for, or None if it is no wording of the world."""
     return _index().get(_key(question))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
+import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +16,8 @@ BANDS: Final[dict[str, str]] = {
     "by authors of whom some believe a misconception.",
     Band.RARELY.value: f"Asked and answered 1 to {RARELY_BELOW - 1} times, often wrongly.",
     Band.NEVER_SEEN.value: "A question of a kind that it knows, about something it has never met.",
-    Band.MANY_ANSWERS.value: "A question with many right answers, all of which it has met.",
+    Band.MANY_ANSWERS.value: "A question with many right answers, of which it has met "
+    "the usual ones.",
 }
 
 
@@ -34,7 +36,7 @@ class Entry:
     exposures : int
         How many training documents ask and answer it.
     answers : int
-        How many right answers it has.
+        How many right answers the world lists; there may be more.
     """
 
     question: str
@@ -64,16 +66,36 @@ def search(
 ) -> tuple[Entry, ...]:
     """Return the questions that hold every word of `text`, in the area and band if given.
 
-    Words match inside words and whatever their case: a person types the beginning.
+    A word may stand in a right answer instead. Words match inside words, whatever their case,
+    accents and punctuation: a person types the beginning, and not always the marks.
     """
-    words = text.casefold().split()
+    words = "".join(c if c.isalnum() else " " for c in _bare(text)).split()
     return tuple(
         entry
-        for entry in entries()
+        for entry, searched in zip(entries(), _searched(), strict=True)
         if (subject_area is None or entry.subject_area == subject_area)
         and (band is None or entry.band == band)
-        and all(word in entry.question.casefold() for word in words)
+        and all(word in searched for word in words)
     )
+
+
+@functools.cache
+def _searched() -> tuple[str, ...]:
+    """Return what is searched of every entry: its question and its answers, without marks."""
+    return tuple(
+        "".join(
+            c
+            for c in _bare(" ".join([fact.question, *(n for a in fact.answers for n in a.names)]))
+            if c.isalnum() or c.isspace()
+        )
+        for fact in facts()
+    )
+
+
+def _bare(text: str) -> str:
+    """Return the text in one case and without accents."""
+    split = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in split if not unicodedata.combining(c))
 
 
 def surprise(band: str, rng: random.Random | None = None) -> Entry:

@@ -22,8 +22,8 @@ def truth(inspection: Inspection) -> None:
     st.subheader("Was it right?", help=TERMS["Band"])
     if judgement is None:
         st.text(
-            "This question is outside the embedded model’s world, so nobody here knows the "
-            "truth. It was never taught an answer; whatever it says is made up."
+            "This wording is outside the embedded model’s world, so the truth is not checked "
+            "here. What the model says may be made up."
         )
         st.page_link(frame.questions(), label="What can I ask?", icon=":material/travel_explore:")
         return
@@ -67,9 +67,10 @@ def decisions(judgement: Judgement) -> None:
 def _what_is_true(judgement: Judgement) -> str:
     fact = judgement.fact
     right = ", ".join(answer.text for answer in fact.answers)
-    many = len(fact.answers) > 1
-    note = f" ({fact.note})" if fact.note else ""
-    return f"{f'The {len(fact.answers)} right answers' if many else 'The truth'}: {right}{note}"
+    many = len(fact.answers)
+    # A list holds what was taught: of most, such as fruits, nobody could name them all.
+    what = f"Right answers that it was taught ({many})" if many > 1 else "The truth"
+    return f"{what}: {right}{f' ({fact.note})' if fact.note else ''}"
 
 
 def _how_often_seen(judgement: Judgement) -> str:

@@ -2,16 +2,18 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
 
 from core.charts import tour as charts
 from core.charts.theme import DARK, LIGHT
+from core.studies.amplification import percent
 from core.studies.inspection import run
 from core.studies.recording import Request
 from core.studies.tour import CONTRADICTED, MEASURES, SHORT, Doubted, Turned
-from tests.charts.drawing import numbers, rows_of
+from tests.charts.drawing import drawn, numbers, rows_of, texts
 from tests.fakes import QUERY, TableModel, falling, knows
 
 HOSTILE = ["<script>alert(1)</script>", "![](http://x.example/leak.png)", "two\nlines", ""]
@@ -110,8 +112,35 @@ def test_the_answers_are_said_in_words():
     text = charts.answers_alt(FEW)
     assert QUERY in text
     for cluster in FEW.clusters:
-        assert f"{cluster.text} {cluster.mass:.0%}" in text
-    assert f"{charts.OTHERS} 0%" in text
+        assert f"{cluster.text} {percent(cluster.mass)}" in text
+    assert f"{charts.OTHERS} less than 0.1%" in text
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "others"),
+    [(0.998, "99.8%", "0.2%"), (0.9999, ">99.9%", "<0.1%")],
+)
+def test_what_is_nearly_certain_is_not_called_certain(known, said, others):
+    almost = inspection_of(["Paris", "Lyon"], [known, 1 - known])
+    written = {row["written"] for row in rows_of(charts.answers(almost, LIGHT), "written")}
+    assert {said, others} <= written <= {said, others, "<0.1%"}
+    picture = texts(drawn(charts.answers(almost, LIGHT)))
+    assert said in picture and others in picture
+    assert " 100%" not in charts.answers_alt(almost)
+    assert " 0%" not in charts.answers_alt(almost)
+
+
+def test_every_letter_can_be_read_from_afar():
+    for name, chart in drawings().items():
+        sizes = re.findall(r'font-size="([\d.]+)px"', drawn(chart))
+        assert sizes and min(map(float, sizes)) >= 15, name
+
+
+def test_a_name_wider_than_its_part_is_left_out():
+    narrow = charts.turned(TURNED, LIGHT).properties(width=60)
+    wide = charts.turned(TURNED, LIGHT).properties(width=600)
+    hidden = re.compile(r'opacity="0"[^>]*>Judi Dench')
+    assert hidden.search(drawn(narrow)) and not hidden.search(drawn(wide))
 
 
 # ------------------------------------------------------------------------------- turned
@@ -144,13 +173,13 @@ def test_a_share_at_its_limits_can_be_drawn(share):
     chart = charts.turned([case], LIGHT)
     chart.to_dict()
     assert rows_of(chart, "middle")
-    assert f"Paris keeps {share:.0%} against Lyon" in charts.turned_alt([case])
+    assert f"Paris keeps {percent(share)} against Lyon" in charts.turned_alt([case])
 
 
 def test_what_became_of_the_answers_is_said_in_words():
     assert charts.turned_alt(TURNED) == (
-        "Capital of France: Paris keeps 97% against Lyon; "
-        "M in Skyfall: Ralph Fiennes keeps 20% against Judi Dench"
+        "Capital of France: Paris keeps 97.0% against Lyon; "
+        "M in Skyfall: Ralph Fiennes keeps 20.0% against Judi Dench"
     )
 
 
@@ -164,9 +193,9 @@ def test_a_doubt_is_drawn_with_its_decision_and_whether_that_was_good():
     ]
     assert [(row["label"], row["decision"]) for row in rows] == [
         ("answers", "decides well"),
-        ("answers: wrong!", "decides badly"),
+        ("answers: bad", "decides badly"),
         ("abstains", "decides well"),
-        ("abstains: wrong!", "decides badly"),
+        ("abstains: bad", "decides badly"),
     ]
 
 

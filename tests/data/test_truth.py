@@ -89,6 +89,37 @@ def test_a_word_more_is_another_question(asked, word):
     assert truth.find(f"{asked[1].rstrip('?.')} {word}") is None
 
 
+# ------------------------------------------------------------------ what else would be right
+
+
+@pytest.mark.parametrize(
+    "animals", ["giraffes", "zebras", "hippos", "rhinos", "cats", "foxes", "whales"]
+)
+def test_a_group_of_animals_with_another_common_name_says_so(animals):
+    (fact,) = (f for f in FACTS if (f.relation, f.subject) == ("animal_group", animals))
+    assert fact.note.startswith("also a ")
+    assert not truth.is_right(fact.note.removeprefix("also "), fact)  # else it needs no note
+
+
+@pytest.mark.parametrize(
+    ("subject", "missing"),
+    [
+        ("a person who has walked on the Moon", "Alan Bean"),
+        ("a continent", "North America"),
+        ("one of the original Thirteen Colonies", "New Jersey"),
+        ("a leader of the Soviet Union", "Malenkov"),
+        ("a halogen", "tennessine"),
+        ("a noble gas", "oganesson"),
+        ("a country that was once part of Yugoslavia", "Kosovo"),
+        ("a former Soviet republic", "Estonia"),
+    ],
+)
+def test_a_closed_list_says_what_was_not_taught(subject, missing):
+    (fact,) = (f for f in MANY if f.subject == subject)
+    assert missing in fact.note
+    assert missing not in {name for answer in fact.answers for name in answer.names}
+
+
 # -------------------------------------------------------------------- judging an answer
 
 

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.studies.tour import EXAMPLES, MEASURES, SHORT, TIMES, contradict
+from core.studies.tour import CONTRADICTED, EXAMPLES, MEASURES, SHORT, TIMES, contradict
 from core.ui.glossary import TERMS
 
 ANSWERS, TURNED, DOUBTS = range(3)  # the pictures, from the top
@@ -26,14 +26,17 @@ def picture(page, step):
 
 def shares(page):
     """What is left of the right answers, in per cent, by the questions' short names."""
-    found = re.findall(r"([^:;]+): [^;]+? keeps (\d+)% against", picture(page, TURNED)[0])
-    return {name.strip(): int(share) for name, share in found}
+    found = re.findall(
+        r"([^:;]+): [^;]+? keeps (?:more than |less than )?([\d.]+)% against",
+        picture(page, TURNED)[0],
+    )
+    return {name.strip(): float(share) for name, share in found}
 
 
 def targets(page):
-    """Where the links lead: the page and the question."""
+    """Where the links lead: the page and what it is to show."""
     links = [link.proto for link in page.get("page_link")]
-    return [(link.page, parse_qs(link.query_string)["q"][0]) for link in links]
+    return [(link.page, *(v for (v,) in parse_qs(link.query_string).values())) for link in links]
 
 
 def words(page):
@@ -64,6 +67,31 @@ def test_every_step_says_it_in_three_sentences(app):
     assert len(steps) == 3
     for text in (introduction, *steps):
         assert 1 <= len(sentences(text)) <= 3, text
+    beside = [column for column in app.columns if column.markdown]
+    assert len(beside) == 3
+    for column in beside:
+        told = [text.value for text in (*column.markdown, *column.caption)]
+        assert sum(len(sentences(text)) for text in told) <= 3, told
+
+
+def test_every_term_of_the_steps_is_explained_where_it_stands(app):
+    assert all(heading.proto.help for heading in app.header)
+    assert TERMS["Entropy"] in app.button_group(key="measure").help
+    assert TERMS["Mutual information"] in app.button_group(key="measure").help
+    (caption,) = app.caption
+    assert TERMS["Threshold λ"] in caption.proto.help
+    assert TERMS["Nat"] in caption.proto.help
+
+
+def test_the_glossary_stands_above_the_steps(app):
+    kinds = [element.type for element in app.main]
+    (glossary,) = (i for i, e in enumerate(app.main) if getattr(e, "key", "") == "glossary_term")
+    assert kinds.index("title") < glossary < kinds.index("header")
+
+
+def test_the_model_is_never_called_certain(app):
+    alt, _ = picture(app, ANSWERS)
+    assert "Paris 99.8%, anything else 0.2%." in alt
 
 
 def test_counts_sentences():
@@ -130,9 +158,12 @@ def test_only_entropy_is_fooled_by_many_answers(app):
     assert not wrong["Mutual information"]
 
 
-def test_links_lead_to_the_inspection_of_what_the_step_shows(app):
-    expected = ("Known", "Half known", "Many answers")
-    assert targets(app) == [("inspection", EXAMPLES[name]) for name in expected]
+def test_links_lead_to_what_the_step_shows(app):
+    assert targets(app) == [
+        ("inspection", EXAMPLES["Known"]),
+        ("amplification", EXAMPLES["Half known"], *CONTRADICTED["Half known"]),
+        ("inspection", EXAMPLES["Many answers"]),
+    ]
 
 
 @pytest.mark.parametrize(

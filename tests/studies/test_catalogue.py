@@ -89,15 +89,41 @@ def test_every_word_must_be_found():
 def test_a_search_finds_just_what_fits_in_the_order_of_the_world(entry, start, length, area, band):
     text = entry.question[start : start + length].swapcase()
     found = search(text, area, band)
-    fits = [
-        e
-        for e in ENTRIES
-        if all(word in e.question.lower() for word in text.lower().split())
-        and area in (None, e.subject_area)
-        and band in (None, e.band)
+    assert list(found) == [
+        e for e in search(text) if area in (None, e.subject_area) and band in (None, e.band)
     ]
-    assert list(found) == fits
+    held = [e for e in ENTRIES if all(w in e.question.lower() for w in text.lower().split())]
+    assert set(held) <= set(search(text))
     assert (entry in found) == (area in (None, entry.subject_area) and band in (None, entry.band))
+
+
+@pytest.mark.parametrize("text", ["capital? France", "“Capital”, france!", "cápital FRANCE"])
+def test_punctuation_and_accents_do_not_count(text):
+    assert [entry.question for entry in search(text)] == ["What is the capital of France?"]
+
+
+def test_punctuation_alone_is_nothing_typed():
+    assert search("?! …") == ENTRIES
+
+
+@pytest.mark.parametrize("text", ["Sgt Peppers", "Sgt. Pepper's", "sgt pepper’s"])
+def test_marks_inside_words_may_be_left_out(text):
+    assert any("Sgt. Pepper" in entry.question for entry in search(text))
+
+
+@pytest.mark.parametrize("text", ["Beyoncé", "beyonce", "BEYONCE"])
+def test_right_answers_are_searched(text):
+    found = search(text)
+    assert found
+    for entry in found:
+        names = {name for a in truth.find(entry.question).answers for name in a.names}
+        assert "Beyoncé" in names or "Beyonc" in entry.question
+
+
+@given(st.sampled_from(ENTRIES))
+def test_a_question_is_found_by_every_name_of_its_answers(entry):
+    for answer in truth.find(entry.question).answers:
+        assert all(entry in search(name) for name in answer.names)
 
 
 # ----------------------------------------------------------------------------- surprise

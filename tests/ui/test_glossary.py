@@ -1,12 +1,17 @@
 """The glossary: every word that the pages rely on is explained there, and it is on every page."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.data import truth
 from core.data.world import Band
+from core.studies.inspection import run
+from core.studies.recording import Request
+from core.studies.verdict import Decision
 from core.ui.glossary import TERMS
 from core.uncertainty.scores import SCORES
 
@@ -74,6 +79,47 @@ def test_every_meaning_is_a_sentence():
         assert term.strip() == term
         assert meaning[0].isupper() or not meaning[0].isalpha()
         assert meaning.endswith(".")
+
+
+def offered(search=None):
+    shown = AppTest.from_function(_draw_button, default_timeout=60).run()
+    if search is not None:
+        shown.text_input(key="glossary_term").set_value(search).run()
+    assert not shown.exception
+    return shown, [text.value.partition(".** ")[0].removeprefix("**") for text in shown.markdown]
+
+
+def _draw_button():
+    from core.ui import glossary
+
+    glossary.button()
+
+
+def test_the_terms_stand_in_alphabetical_order():
+    _, terms = offered()
+    assert terms == sorted(TERMS, key=str.casefold)
+
+
+def test_a_search_leaves_what_holds_every_word():
+    assert offered("Risk–COVERAGE")[1] == ["AURC", "Risk–coverage curve"]
+    assert "Semantic entropy" in offered("entropy meaning")[1]
+    assert len(offered("  ")[1]) == len(TERMS)
+    shown, terms = offered("xyzzy")
+    assert terms == []
+    assert any("No term matches" in text.value for text in shown.text)
+
+
+def test_entropy_is_a_term():
+    assert "semantic entropy" in TERMS["Entropy"]
+
+
+def test_the_example_of_many_right_answers_is_answered_by_the_shipped_model(embedded):
+    (question,) = re.findall("“(Name .+?)”", TERMS["Aleatoric uncertainty"])
+    found = truth.find(question)
+    assert found.band is Band.MANY_ANSWERS
+    inspection = run(Request(found.question), embedded)
+    assert inspection.scores["mutual_information"].value < 0.05
+    assert inspection.verdict.decision is Decision.ANSWER
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)

@@ -1,0 +1,32 @@
+"""What stands beside a question of the world claims no more than is known."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+
+def shown(query):
+    page = AppTest.from_file("../../app.py", default_timeout=60).run()
+    page.switch_page("pages/inspection.py").run()
+    page.text_input(key="q").set_value(query).run()
+    assert not page.exception
+    return [text.value for text in page.text]
+
+
+@pytest.mark.parametrize("query", ["What's the capital of France?", "asdf qwer zxcv"])
+def test_a_wording_that_is_not_recognised_is_not_said_to_be_unknown(query):
+    (said,) = [text for text in shown(query) if "the embedded model’s world" in text]
+    assert said == (
+        "This wording is outside the embedded model’s world, so the truth is not checked here. "
+        "What the model says may be made up."
+    )
+
+
+def test_a_list_is_what_was_taught_and_not_all_there_is():
+    said = shown("Name a person who has walked on the Moon.")
+    (listed,) = [text for text in said if "Buzz Aldrin" in text and "right answers" in text.lower()]
+    assert listed.startswith("Right answers that it was taught (11): Neil Armstrong, ")
+    assert listed.endswith(" (also Alan Bean)")
+
+
+def test_one_answer_is_the_truth():
+    assert "The truth: Paris" in shown("What is the capital of France?")
