@@ -1,5 +1,7 @@
 """Inspection: ask one question, read the verdict, and look at everything behind it."""
 
+from collections.abc import Hashable
+from functools import partial
 from typing import Any, Final
 
 import streamlit as st
@@ -10,19 +12,18 @@ from core.studies.cases import propose
 from core.studies.costs import calls
 from core.studies.inspection import Inspection, Reading, is_settled, read
 from core.studies.recording import (
-    EXACT,
     Estimator,
     InvalidRequestError,
     Recording,
     Request,
 )
-from core.studies.saved import from_json, to_json
+from core.studies.saved import from_json
 from core.studies.verdict import Decision
 from core.ui import figures, frame, history, models, policies
 from core.ui.asking import ask, draw_growth, record
 from core.ui.details import details
 from core.ui.glossary import TERMS
-from core.ui.keeping import save
+from core.ui.keeping import keeper, save_inspection
 from core.ui.ladder import ladder
 from core.ui.matrices import matrices
 from core.ui.messages import problem
@@ -68,7 +69,8 @@ def inspect() -> None:
             inspection = from_json(kept.payload)
         else:
             request, reading = ask()
-            recording = record(request, reading)
+            kept_by_the_job = keeper(reading, policies.in_use(), asked_for=is_asked_for())
+            recording = record(request, reading, kept_by_the_job)
             if recording is None:
                 return
             inspection = read(recording, reading, policy=policies.in_use())
@@ -86,25 +88,37 @@ def inspect() -> None:
         more(inspection)
     details(inspection)
     if kept is None:
-        history.permalink(st.session_state.get("kept_id"))
+        id = st.session_state.get("kept_views", {}).get(view(inspection))
+        history.permalink(id, partial(keep_view, inspection))
 
 
 def keep(inspection: Inspection) -> None:
     """Keep a new inspection as it is first read; what nobody asked or paid for is not kept."""
     request = inspection.recording.request
     made = (inspection.recording.model, inspection.recording.revision, request)
-    paid = inspection.recording.used is not None
-    wanted = paid or "q" in st.query_params or st.session_state.get("ask")
+    wanted = inspection.recording.used is not None or is_asked_for()
     if not wanted or st.session_state.get("kept_inspection") == made:
         return
     st.session_state["kept_inspection"] = made
-    st.session_state["kept_id"] = save(
-        "inspection",
-        request.query,
-        made[0],
-        to_json(inspection),
-        outcome=f"{inspection.verdict.decision}: {inspection.verdict.answer}",
-    )
+    keep_view(inspection)
+
+
+def is_asked_for() -> bool:
+    """Say whether a person asked the question, which also stands here as an example."""
+    return "q" in st.query_params or bool(st.session_state.get("ask"))
+
+
+def keep_view(inspection: Inspection) -> None:
+    """Keep an inspection as it is read and decided now, and remember under which id."""
+    kept = st.session_state.get("kept_views", {})
+    st.session_state["kept_views"] = {**kept, view(inspection): save_inspection(inspection)}
+
+
+def view(inspection: Inspection) -> Hashable:
+    """Return what tells one view of a recording from all others."""
+    recording = inspection.recording
+    made = (recording.model, recording.revision, recording.request)
+    return (*made, inspection.reading, inspection.verdict.threshold)
 
 
 # -------------------------------------------------------------------------- the verdict
@@ -137,7 +151,7 @@ def verdict(inspection: Inspection) -> None:
             )
             st.caption(
                 "Dashed line: the threshold λ. Thick tick: what is certified."
-                if inspection.recording.estimator in EXACT
+                if inspection.recording.estimator is Estimator.EXACT
                 else "Dashed line: the threshold λ."
             )
 
@@ -207,7 +221,8 @@ def clusters(inspection: Inspection) -> None:
         key="clusters",
         alt_text=charts.clusters_alt(inspection),
     )
-    if inspection.recording.estimator is not Estimator.COUNTED:
+    counted = inspection.recording.estimator is Estimator.COUNTED
+    if not counted:
         st.caption(
             "Probabilities are the model’s own likelihoods, not counts: how often a text "
             "happened to be drawn does not change them."
@@ -230,7 +245,11 @@ def clusters(inspection: Inspection) -> None:
         key="cluster_table",
         alt="Every cluster with its probability, samples and number of texts",
     )
-    with st.expander("Members of each cluster, with log-likelihoods"):
+    with st.expander(
+        "Members of each cluster, with shares"
+        if counted
+        else "Members of each cluster, with log-likelihoods"
+    ):
         members = [(c.text, *member) for c in inspection.clusters for member in c.members]
         st.dataframe(
             {
@@ -253,8 +272,11 @@ def more(inspection: Inspection) -> None:
     request = inspection.recording.request
     settled = is_settled(inspection.recording, inspection.reading)
     local = models.current().capabilities.local
-    if inspection.recording.estimator not in EXACT:
-        st.text(settled or "")
+    if inspection.recording.estimator is not Estimator.EXACT:
+        st.text(
+            "Nothing can be certified here: that takes exact likelihoods of whole answers, which "
+            "this model does not say."
+        )
         _more_samples(request)
         return
     st.markdown(

@@ -162,6 +162,12 @@ class Results:
             raise _unknown()
         return Result(**_fields(row))
 
+    def exists(self, id: str) -> bool:
+        """Say whether a result is kept under this id."""
+        statement = select(schema.results.c.id).where(schema.results.c.id == texts.storable(id))
+        with self._database.read() as connection:
+            return connection.execute(statement).one_or_none() is not None
+
     def search(
         self, text: str = "", kind: str | None = None, *, limit: int = 20, offset: int = 0
     ) -> Found:

@@ -6,7 +6,9 @@ the same. A recording that was made, or is being made, is found again by its req
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from typing import TypeVar
+from uuid import uuid4
 
 import streamlit as st
 
@@ -160,8 +162,16 @@ def _ask_for(question: str) -> None:
     st.session_state["q"] = question
 
 
-def record(request: Request, reading: Reading) -> Recording | None:
-    """Return the recording, or None while the model is being asked and after a cancel."""
+def record(
+    request: Request, reading: Reading, kept: Callable[[Recording], None] | None = None
+) -> Recording | None:
+    """Return the recording, or None while the model is being asked and after a cancel.
+
+    Parameters
+    ----------
+    kept : callable, optional
+        What the job does with the finished recording; see `Recordings.ask`.
+    """
     model = asked()
     this = model.name, model.revision, request
     made = recordings().find(request, model)
@@ -171,13 +181,15 @@ def record(request: Request, reading: Reading) -> Recording | None:
     ended = st.session_state.get("ended")
     ended = ended[1] if ended and ended[0] == this else None
     if made:
-        if ended:  # more was wanted, and failed: keep what there is
+        # More was wanted, and failed: keep what there is. What this session cancelled, another
+        # one may have brought to its end.
+        if ended and ended.error and not ended.cancelled:
             problem(str(ended.error))
             said_until(ended)
         return made
     if ended:  # cancelled or failed: nobody asks again but the person
         st.button("Ask again", key="ask_again", on_click=st.session_state.pop, args=("ended",))
-        return _outcome(ended)
+        return _outcome(ended, request)
     last = st.session_state.get("asking")
     if last and last[0] == this and last[1].cancelling:
         _watch(last[1], request, reading, model)  # a second job would undo the cancel
@@ -187,10 +199,11 @@ def record(request: Request, reading: Reading) -> Recording | None:
         model, plan(request, model.capabilities), request, "inspection"
     ):
         return None
-    job = recordings().ask(request, model)
+    job = recordings().ask(request, model, kept)
+    job.watch(_session())
     st.session_state["asking"] = (this, job)
     if job.wait(QUICK) and model.capabilities.local:
-        return _outcome(job)
+        return _outcome(job, request)
     _watch(job, request, reading, model)
     return None
 
@@ -199,32 +212,62 @@ def record(request: Request, reading: Reading) -> Recording | None:
 def _watch(job: Job[Recording], request: Request, reading: Reading, model: LanguageModel) -> None:
     """Show how far a job is, let the person stop it, and redraw the page when it is done."""
     if job.done:
-        st.session_state.pop("certifying", None)
-        st.session_state.pop("asking", None)
-        this = model.name, model.revision, request
-        if job.error and not job.cancelled:
-            st.session_state["ended"] = (this, job)
-        elif job.partial:  # what was sampled on the way to a certificate is kept
-            st.session_state["next_samples"] = job.partial.request.samples
-        elif job.cancelled and (smaller := recordings().largest(request, model)):
-            st.session_state["next_samples"] = smaller  # back to what was on the screen
-        elif job.cancelled:
-            st.session_state["ended"] = (this, job)
+        _put_away(job, request, model)
+    if not any(st.session_state.get(key, (0, 0))[1] is job for key in ("asking", "certifying")):
         st.rerun()
+    job.watch(_session())
     if job.partial:
         draw_growth(job.partial, reading, f"growing_{job.partial.request.samples}")
     local = model.capabilities.local
     how_far(job, None if local else plan(request, model.capabilities).requests)
-    st.button("Cancel", on_click=job.cancel, key="cancel")
+    st.button("Cancel", on_click=_cancel, args=(job, request, model), key="cancel")
     _answers_so_far(job, request)
 
 
-def _answers_so_far(job: Job[Recording], request: Request) -> None:
-    """List what a service has answered while the rest is on its way."""
+def _session() -> Hashable:
+    """Return what tells this session from others that watch the same job."""
+    return st.session_state.setdefault("watches_as", uuid4())
+
+
+def _cancel(job: Job[Recording], request: Request, model: LanguageModel) -> None:
+    """Stop a job, or only stop watching it while others do."""
+    if job.leave(_session()):
+        _put_away(job, request, model)
+
+
+def _put_away(job: Job[Recording], request: Request, model: LanguageModel) -> None:
+    """Remember how a job ended for this session, which watches it no more."""
+    st.session_state.pop("certifying", None)
+    st.session_state.pop("asking", None)
+    this = model.name, model.revision, request
+    if _is_cancelled(job):
+        # What was sampled on the way to a certificate is kept; or back to what was on the screen.
+        partial = job.partial.request.samples if job.partial else None
+        if samples := partial or recordings().largest(request, model):
+            st.session_state["next_samples"] = samples
+        else:
+            st.session_state["ended"] = (this, job)
+    elif job.error:
+        st.session_state["ended"] = (this, job)
+    elif job.partial:
+        st.session_state["next_samples"] = job.partial.request.samples
+
+
+def _is_cancelled(job: Job[Recording]) -> bool:
+    """Say whether a job that this session watches no more was cancelled, or left to others."""
+    return job.cancelled or not job.done
+
+
+def _heard(job: Job[Recording], request: Request) -> list[tuple[str, int]]:
+    """Return what a service has answered so far, and how often."""
     if not isinstance(job.asks, Prepared):
-        return
-    found = job.asks.heard.answers(prompts.iterative(request.query))
-    if found:
+        return []
+    return job.asks.heard.answers(prompts.iterative(request.query))
+
+
+def _answers_so_far(job: Job[Recording], request: Request) -> None:
+    """List what a service has answered, though the rest is on its way or was cancelled."""
+    if found := _heard(job, request):
         st.dataframe(
             {
                 "answers so far": [charts.shown(text) for text, _ in found],
@@ -236,12 +279,14 @@ def _answers_so_far(job: Job[Recording], request: Request) -> None:
         )
 
 
-def _outcome(job: Job[Recording]) -> Recording | None:
-    if job.cancelled:
+def _outcome(job: Job[Recording], request: Request) -> Recording | None:
+    if _is_cancelled(job):
         local = job.asks is None or job.asks.capabilities.local
         lost = " Nothing was lost but the time." if local else ""
-        problem(f"Cancelled before the model had answered.{lost}")
+        before = "all was answered" if _heard(job, request) else "the model had answered"
+        problem(f"Cancelled before {before}.{lost}")
         said_until(job)
+        _answers_so_far(job, request)
         return None
     if job.error:
         said_until(job)

@@ -130,9 +130,28 @@ def _leave() -> None:
     st.query_params.pop(SAVED, None)
 
 
-def permalink(id: str | None) -> None:
-    """Show the part of an address under which a result opens again."""
-    if id and not public():
-        st.caption("Kept in History. It opens again, without asking the model, under")
-        page, _, _ = (st.context.url or "").partition("?")
-        st.code(f"{page}?{SAVED}={id}", language=None, wrap_lines=True)
+def permalink(id: str | None, keep: Callable[[], None]) -> None:
+    """Show the address under which a result opens again; offer to keep one that is not kept.
+
+    Parameters
+    ----------
+    id : str or None
+        Of what is on the screen, if it was kept; it may have been deleted since.
+    keep : callable
+        Keeps what is on the screen.
+    """
+    if public():
+        return
+    if id is None or not _is_there(id):
+        st.button("Keep this view in History", key="keep_view", on_click=keep)
+        return
+    st.caption("Kept in History. It opens again, without asking the model, under")
+    page, _, _ = (st.context.url or "").partition("?")
+    st.code(f"{page}?{SAVED}={id}", language=None, wrap_lines=True)
+
+
+def _is_there(id: str) -> bool:
+    try:
+        return kept().results.exists(id)
+    except StoreError:  # no link that may be dead; keeping says what is wrong
+        return False

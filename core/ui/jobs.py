@@ -2,11 +2,13 @@
 
 Jobs live in a process-wide registry under a key that says what they compute, so a page
 that is reloaded finds its job again instead of starting, and paying for, a second one.
+Several sessions may watch one job: who leaves it stops it only where nobody else looks on.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
@@ -17,6 +19,7 @@ from core.studies.progress import Cancelled
 T = TypeVar("T")
 
 KEPT = 64  # finished jobs that stay in the registry
+WATCHES = 5.0  # seconds after which a session that says nothing, as a closed one, watches no more
 
 
 class Job(Generic[T]):
@@ -41,6 +44,8 @@ class Job(Generic[T]):
         self.result: T | None = None
         self.error: Exception | None = None
         self._cancel = threading.Event()
+        self._heard: dict[Hashable, float] = {}  # when each session last said that it watches
+        self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
         self._thread.start()
 
@@ -59,6 +64,21 @@ class Job(Generic[T]):
     def cancel(self) -> None:
         """Ask the work to stop at its next progress call."""
         self._cancel.set()
+
+    def watch(self, who: Hashable) -> None:
+        """Say that somebody is watching; to be said again more often than every `WATCHES`."""
+        with self._lock:
+            self._heard[who] = time.monotonic()
+
+    def leave(self, who: Hashable) -> bool:
+        """Watch no more, and say whether others still do; `cancel` where nobody does."""
+        with self._lock:
+            self._heard.pop(who, None)
+            now = time.monotonic()
+            others = any(now - heard < WATCHES for heard in self._heard.values())
+        if not others:
+            self.cancel()
+        return others
 
     @property
     def cancelling(self) -> bool:

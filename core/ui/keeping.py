@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import streamlit as st
 
+from core.abstention.policy import Policy
 from core.store.calls import Calls
 from core.store.database import Database, open_database
 from core.store.errors import StoreError
 from core.store.results import Results
+from core.studies.inspection import Inspection, Reading, read
+from core.studies.recording import Recording
+from core.studies.saved import to_json
 from core.ui.shared import public, shared
 
 IN_MEMORY = "sqlite://"
@@ -51,8 +57,48 @@ def _open() -> Kept:
 
 def save(kind: str, query: str, model: str, payload: str, *, outcome: str) -> str | None:
     """Keep a result and return its id; None, with a notice on the page, where that fails."""
+    return _said(lambda: kept().results.save(kind, query, query, model, payload, outcome=outcome))
+
+
+def save_inspection(inspection: Inspection) -> str | None:
+    """Keep an inspection as `save` does."""
+    return _said(lambda: _keep(inspection, kept().results))
+
+
+def keeper(
+    reading: Reading, policy: Policy | None, *, asked_for: bool
+) -> Callable[[Recording], None]:
+    """Return what keeps a recording from another thread, as a page keeps its first reading.
+
+    It is made in the thread of the page, because no other may touch the session. Where it
+    fails it says nothing: the page tries again and says so, if it is still open.
+
+    Parameters
+    ----------
+    asked_for : bool
+        Whether a person asked; if nobody did, only what was paid for is kept.
+    """
+    results = kept().results
+
+    def keep(recording: Recording) -> None:
+        if asked_for or recording.used is not None:
+            with suppress(StoreError):
+                _keep(read(recording, reading, policy=policy), results)
+
+    return keep
+
+
+def _keep(inspection: Inspection, results: Results) -> str:
+    query, model = inspection.query, inspection.recording.model
+    return results.save(
+        "inspection", query, query, model, to_json(inspection), outcome=inspection.outcome
+    )
+
+
+def _said(save: Callable[[], str]) -> str | None:
+    """Return the id of what is saved, or None and leave a notice for the page."""
     try:
-        return kept().results.save(kind, query, query, model, payload, outcome=outcome)
+        return save()
     except StoreError as error:
         st.session_state["not_kept"] = str(error)
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import replace
 
 from core.language_models.base import LanguageModel
@@ -54,13 +55,28 @@ class Recordings:
             found = [self._largest[one] for one in series if one in self._largest]
         return max(found, key=lambda recording: recording.request.samples, default=None)
 
-    def ask(self, request: Request, model: LanguageModel) -> Job[Recording]:
-        """Start making the recording, out of what is there already."""
-        return self._jobs.start(
-            (_series(request, model), request.samples),
-            lambda job: self._record(request, model, job.progress),
-            model,
-        )
+    def ask(
+        self,
+        request: Request,
+        model: LanguageModel,
+        kept: Callable[[Recording], None] | None = None,
+    ) -> Job[Recording]:
+        """Start making the recording, out of what is there already.
+
+        Parameters
+        ----------
+        kept : callable, optional
+            Given the finished recording in the thread of a job that is started here: what was
+            paid for is kept even if no page is open any more. It must not touch the session.
+        """
+
+        def work(job: Job[Recording]) -> Recording:
+            recording = self._record(request, model, job.progress)
+            if kept is not None:
+                kept(recording)
+            return recording
+
+        return self._jobs.start((_series(request, model), request.samples), work, model)
 
     def certify(self, request: Request, model: LanguageModel, reading: Reading) -> Job[Recording]:
         """Start sampling until `is_settled`, handing out every step as it is made."""

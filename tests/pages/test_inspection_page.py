@@ -233,7 +233,11 @@ def test_a_question_of_the_world_is_held_against_the_truth(app, query):
     assert not app.exception
     assert "Was it right?" in [heading.value for heading in app.subheader]
     said, fact = [text.value for text in app.text], truth.find(query)
-    (right,) = [text for text in said if re.match(r"The truth: |The \d+ right answers: ", text)]
+    (right,) = [
+        text
+        for text in said
+        if re.match(r"The truth: |Right answers that it was taught \(\d+\): ", text)
+    ]
     assert all(answer.text in right for answer in fact.answers)
     (band,) = [text for text in said if text.startswith("Band: ")]
     assert band.startswith(f"Band: {fact.band.value}. {fact.exposures or 'No'} training document")
@@ -334,3 +338,35 @@ def test_a_service_compares_answers_after_the_cost_was_said(monkeypatch):
         assert new and all(prompts.SAME in body for body in new)  # and nothing else
         page.selectbox(key="similarity").set_value("token_f1").run()
         assert metrics(page) == plain and len(server.exchanges) == asked + len(new)
+
+
+# -------------------------------------------------------------- what a model cannot certify
+
+
+@pytest.mark.parametrize(
+    ("flavour", "members"),
+    [("echo", "log-likelihoods"), ("top", "log-likelihoods"), ("none", "shares")],
+)
+def test_a_model_that_certifies_nothing_promises_nothing(monkeypatch, flavour, members):
+    """The "echo" here is told no end token: likelihoods of answers without their end."""
+    for name in ("OPENAI_API_KEY", "BELIEVE_END_TEXT"):
+        monkeypatch.delenv(name, raising=False)
+    page = session("inspection", q="Name a gas")
+    with serving(flavour) as server:
+        choose(page, server.base_url, server.model)
+        press(page, "pay_inspection")
+    assert metrics(page)["Certified mutual information"] == "–"
+    assert said(page, "Nothing can be certified here: that takes exact likelihoods of whole")
+    promises = ("**certified lower bound** holds", "Thick tick: what is certified")
+    shown = [element.value for element in [*page.markdown, *page.caption]]
+    assert not [text for text in shown if any(promise in text for promise in promises)]
+    assert "certify" not in [button.key for button in page.button]
+    assert page.button(key="sample_300")
+    labels = [expander.label for expander in page.expander]
+    assert f"Members of each cluster, with {members}" in labels
+
+
+def test_the_embedded_model_promises_a_bound_and_shows_likelihoods(app):
+    assert any("certified lower bound" in markdown.value for markdown in app.markdown)
+    assert any("what is certified" in caption.value for caption in app.caption)
+    assert "Members of each cluster, with log-likelihoods" in [e.label for e in app.expander]

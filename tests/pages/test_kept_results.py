@@ -1,10 +1,14 @@
 """Kept results opened on the pages they belong to, exactly and without asking."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from core.language_models.embedded.model import EmbeddedModel
+from core.store.errors import StoreError
+from core.store.results import Results
+from core.studies.saved import from_json
 from core.studies.tour import EXAMPLES
 from core.studies.verdict import default_policy
 from core.ui.keeping import kept
@@ -62,6 +66,83 @@ def test_an_inspection_opens_as_it_was_without_asking(no_model):
     ]
     assert not [field for field in page.text_input if field.key == "q"]
     assert results().search().total == 1
+
+
+def linked(page):
+    """Return the id under which the page says that what it shows is kept, if it says so."""
+    ids = [code.value.partition("?saved=")[2] for code in page.code if "?saved=" in code.value]
+    assert len(ids) + keys(page).count("keep_view") == 1  # either there is a link, or a button
+    assert bool(ids) == any("Kept in History." in c.value for c in page.caption)
+    return ids[0] if ids else None
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        lambda page: page.slider(key="tau").set_value(0.9),
+        lambda page: page.number_input(key="gamma_1").set_value(0.1),
+        lambda page: page.number_input(key="gamma_2").set_value(0.1),
+        lambda page: page.selectbox(key="similarity").set_value("ratio"),
+    ],
+)
+def test_the_link_opens_what_is_on_the_screen(move):
+    page = session("inspection", q=QUERY)
+    first = only().id
+    assert linked(page) == first
+    move(page).run()
+    assert linked(page) is None and results().search().total == 1
+    press(page, "keep_view")
+    assert linked(page) not in (None, first) and results().search().total == 2
+    opened = session("inspection", saved=linked(page))
+    assert metrics(opened) == metrics(page)
+    assert from_json(results().open(linked(page)).payload).reading != (
+        from_json(results().open(first).payload).reading
+    )
+    for key, usual in (("gamma_1", 0.0), ("gamma_2", 0.0)):
+        page.number_input(key=key).set_value(usual)
+    page.selectbox(key="similarity").set_value("token_f1")
+    page.slider(key="tau").set_value(0.25).run()
+    assert linked(page) == first and results().search().total == 2
+
+
+def test_the_link_opens_what_the_policy_on_the_screen_decided():
+    page = session("inspection", q=QUERY)
+    first = linked(page)
+    page.session_state["policy_in_use"] = replace(default_policy(), threshold=0.01)
+    page.run()
+    assert not said(page, "The default policy decides instead.") and linked(page) is None
+    press(page, "keep_view")
+    assert from_json(results().open(linked(page)).payload).verdict.threshold.value == 0.01
+    press(page, "stop_policy")
+    assert linked(page) == first
+
+
+def test_no_link_is_shown_to_what_was_deleted():
+    page = session("inspection", q=QUERY)
+    results().delete(first := linked(page))
+    assert linked(page.run()) is None and not results().search().total
+    press(page, "keep_view")
+    assert linked(page) == only().id != first
+
+
+def test_what_nobody_asked_for_is_kept_where_the_person_wants_it():
+    page = session("inspection")
+    assert linked(page) is None and not results().search().total
+    press(page, "keep_view")
+    assert linked(page) == only().id
+
+
+def test_what_cannot_be_kept_is_shown_and_said(monkeypatch):
+    def full(*_, **__):
+        raise StoreError("The disk is full. Make room.")
+
+    for method in ("save", "exists"):
+        monkeypatch.setattr(Results, method, full)
+    page = session("inspection", q=QUERY)
+    assert len(metrics(page)) > 3 and linked(page) is None
+    assert said(page.run(), "The disk is full. Make room.")
+    press(page, "keep_view")
+    assert said(page, "The disk is full. Make room.") and linked(page) is None
 
 
 def test_from_a_kept_inspection_one_goes_back_to_asking():

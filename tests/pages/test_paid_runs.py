@@ -1,14 +1,19 @@
 """Paying for an inspection: agreed before, watched and stopped on the way, and said afterwards."""
 
 import threading
+import time
 
 import pytest
 
+from core.store.errors import StoreError
+from core.store.results import Results
+from core.ui.keeping import kept
 from core.ui.shared import _of_this_process
 from tests.language_models.openai_server import faults, serving
 from tests.pages.sessions import (
     QUERY,
     chosen,
+    keys,
     metrics,
     offer,
     press,
@@ -179,7 +184,9 @@ def test_cancel_waits_for_no_reply_and_pays_for_no_more_calls(page, gate):
         probes = len(server.exchanges)
         begun(page, server, probes)
         page.button(key="cancel").click().run()
-        until(page, lambda: said(page, "Cancelled before the model had answered."))
+        shown = answers_so_far(page)
+        until(page, lambda: said(page, "Cancelled before all was answered."))
+        assert answers_so_far(page) == shown and sum(shown.values()) == 10
         made = len(server.exchanges)
         assert said(page, "Used until then: ") and not said(page, "Nothing was lost")
         gate.set()
@@ -191,6 +198,98 @@ def test_cancel_waits_for_no_reply_and_pays_for_no_more_calls(page, gate):
         assert metrics(page)
         bodies = server.paid()[probes:]  # nothing that was answered was asked again
         assert len(bodies) == len(set(bodies))
+
+
+def test_cancelled_before_anything_was_answered_lists_nothing(page, gate):
+    with serving("none", n=False, before=lambda path, body: gate.wait() and None) as server:
+        gate.set()
+        chosen(page, server)
+        gate.clear()
+        page.button(key="pay_inspection").click().run()
+        page.button(key="cancel").click().run()
+        until(page, lambda: said(page, "Cancelled before the model had answered."))
+        assert not answers_so_far(page)
+        gate.set()
+
+
+def history():
+    return kept().results.search().results
+
+
+def test_a_run_that_nobody_watches_any_more_is_kept_in_history(page, gate):
+    """As after a reload, which forgets the service: the page that paid is never drawn again."""
+    with serving("none", n=False, before=held(gate)) as server:
+        chosen(page, server)
+        begun(page, server, len(server.exchanges))
+        assert server.model not in str([result.model for result in history()])
+        before = len(history())
+        gate.set()
+        for _ in range(600):
+            if len(history()) > before:
+                break
+            time.sleep(0.05)
+        (result,) = [r for r in history() if server.model in r.model]
+        again = session("inspection", saved=result.id)
+        assert len(metrics(again)) > 3 and used(again)
+        page.run()  # it was only asleep
+        assert metrics(settled(page)) == metrics(again)
+        assert [c.value for c in page.code if c.value.endswith(f"?saved={result.id}")]
+        assert len(history()) == before + 1
+
+
+def test_what_cannot_be_kept_is_no_failure_of_the_run(page, monkeypatch):
+    def full(*_, **__):
+        raise StoreError("The disk is full. Make room.")
+
+    with serving("none") as server:
+        chosen(page, server)
+        monkeypatch.setattr(Results, "save", full)
+        press(page, "pay_inspection")
+        assert metrics(page) and "ask_again" not in keys(page)
+        assert said(page.run(), "The disk is full. Make room.")
+
+
+# ------------------------------------------------------------------- two who ask the same
+
+
+def two_begun(server):
+    """Two sessions that agreed to the same, and what had been asked before they did."""
+    pages = [chosen(session("inspection", q=QUERY), server) for _ in range(2)]
+    probes = len(server.exchanges)
+    return *(begun(page, server, probes) for page in pages), probes
+
+
+def test_cancelling_does_not_stop_what_another_session_watches(gate):
+    with serving("none", n=False, before=held(gate)) as server:
+        one, two, probes = two_begun(server)
+        one.button(key="cancel").click().run()
+        assert said(one, "Cancelled before all was answered.") and "ask_again" in keys(one)
+        assert answers_so_far(one) and not one.get("progress")
+        assert two.run().get("progress") and "cancel" in keys(two)
+        gate.set()
+        assert metrics(settled(two)) and not said(two, "Cancelled")
+        settled(one.run())
+        assert metrics(one) == metrics(two) and "ask_again" not in keys(one)
+        assert not said(one, "Cancelled") and not said(one, "None")
+        bodies = server.paid()[probes:]
+        assert len(bodies) == len(set(bodies))
+
+
+def test_who_left_may_watch_again_and_the_last_who_leaves_stops_it(gate):
+    with serving("none", n=False, before=held(gate)) as server:
+        one, two, _ = two_begun(server)
+        one.button(key="cancel").click().run()
+        one.button(key="ask_again").click().run()
+        assert one.get("progress") and "cancel" in keys(one)
+        two.button(key="cancel").click().run()
+        assert "ask_again" in keys(two) and one.run().get("progress")
+        one.button(key="cancel").click().run()
+        until(one, lambda: said(one, "Cancelled before all was answered."))
+        made = len(server.exchanges)
+        gate.set()
+        for page in (one, two):
+            assert not metrics(settled(page.run())) and "ask_again" in keys(page)
+        assert len(server.exchanges) == made
 
 
 # ----------------------------------------------------------------------------- afterwards

@@ -66,6 +66,19 @@ def test_the_same_payload_of_another_kind_is_another_result(results):
     assert len(ids) == results.search().total == 3
 
 
+def test_a_result_exists_until_it_is_deleted(results):
+    id = save(results, "a")
+    assert results.exists(id) is True
+    results.delete(id)
+    assert results.exists(id) is False
+
+
+@pytest.mark.parametrize("id", ["", NOWHERE, "\x00", "\ud800", "' OR 1=1 --", "%"])
+def test_what_was_never_kept_does_not_exist(results, id):
+    save(results, "a")
+    assert results.exists(id) is False
+
+
 def test_an_id_that_was_told_already_is_kept(results):
     told = "told-to-somebody_1"
     assert results.save("policy", "a", "", "", "1", id=told) == told

@@ -99,6 +99,60 @@ def test_an_error_is_handed_out_and_not_raised():
     assert (job.result, job.cancelled) == (None, False)
 
 
+# --------------------------------------------------------------------- several who watch
+
+
+def waiting(gate):
+    def work(job):
+        gate.wait(LONG)
+        job.progress("Done waiting", 0.5)
+        return "whole"
+
+    return Job(work)
+
+
+def test_who_watches_alone_stops_it_by_leaving(gate):
+    job = waiting(gate)
+    job.watch("one")
+    assert not job.leave("one") and job.cancelling
+    gate.set()
+    assert finished(job).cancelled
+
+
+def test_nobody_has_to_watch_to_stop_it(gate):
+    job = waiting(gate)
+    assert not job.leave("one") and job.cancelling
+
+
+def test_who_leaves_does_not_stop_it_for_others(gate):
+    job = waiting(gate)
+    for who in ("one", "two", "one"):
+        job.watch(who)
+    assert job.leave("one") and not job.cancelling
+    job.watch("one")  # who left may come back
+    assert job.leave("two") and not job.cancelling
+    gate.set()
+    assert finished(job).result == "whole"
+
+
+def test_the_last_to_leave_stops_it(gate):
+    job = waiting(gate)
+    job.watch("one")
+    job.watch("two")
+    assert job.leave("one") and not job.leave("two") and job.cancelling
+
+
+@pytest.mark.parametrize(("silent", "watches"), [(4.9, True), (5.1, False)])
+def test_who_says_nothing_for_five_seconds_watches_no_more(gate, monkeypatch, silent, watches):
+    now = [100.0]
+    monkeypatch.setattr(jobs.time, "monotonic", lambda: now[0])
+    job = waiting(gate)
+    job.watch("closed")
+    now[0] += silent
+    job.watch("one")
+    assert job.leave("one") is watches and job.cancelling is not watches
+
+
 # ------------------------------------------------------------------------- the registry
 
 
