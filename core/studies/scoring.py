@@ -9,19 +9,31 @@ doubts are missing: the pipeline abstains there whatever the score.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
 
 from core.data.exports import to_csv
 from core.data.truth import matches
-from core.language_models.base import LanguageModel, Used
+from core.language_models.base import LanguageModel, Meter, Response, Used
+from core.language_models.resilient import Together
+from core.language_models.together import at_once
+from core.language_models.wrapper import Wrapper
 from core.studies.inspection import Reading, read
 from core.studies.pipeline import pipeline_of, to_text
-from core.studies.progress import Progress, silent
+from core.studies.progress import Cancelled, Progress, silent
 from core.studies.recorder import record
 from core.studies.recording import Request, estimator_of
 from core.studies.verdict import Threshold, default_threshold, doubt_of
 from core.uncertainty.scores import SCORES
+
+# Of a service. A question often waits for its slowest reply before it can ask on: so many keep
+# a service's places filled, and few enough are begun that little is half done when one stops.
+QUESTIONS_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
@@ -99,28 +111,149 @@ def score_all(
     reading: Reading | None = None,
     progress: Progress = silent,
     *,
-    done: Sequence[Scored] = (),
-    keep: Callable[[Scored], None] = lambda scored: None,
+    done: Mapping[int, Scored] | None = None,
+    keep: Callable[[int, Scored], None] = lambda place, scored: None,
+    meters: MutableMapping[int, Meter] | None = None,
 ) -> list[Scored]:
-    """Score many questions, going on after those that are done.
+    """Score many questions, those that are not done: of a service several at the same time.
 
     Parameters
     ----------
-    done : sequence of Scored
-        The first questions' results, from an attempt that was stopped.
+    progress : callable
+        Called in this thread only; the share of the questions that are done never falls.
+    done : mapping of int to Scored, optional
+        Results by the question's place in `golds`, from an attempt that was stopped.
     keep : callable
-        Given every new result at once, so that nothing is lost when somebody cancels.
+        Given every new result and its place at once, in whatever order and thread they come,
+        so that nothing is lost when somebody cancels or another question fails.
+    meters : mutable mapping of int to Meter, optional
+        What each question takes of a service, by its place. Given again with `done`, a result
+        says what its earlier attempts took too.
+
+    Returns
+    -------
+    list of Scored
+        In the order of the questions.
+
+    Raises
+    ------
+    Exception
+        The first by which a question fails. No other is begun then; those under way end first.
+    Cancelled
+        Out of `progress`. What is under way is not waited for.
     """
-    found = list(done)
-    for i, gold in enumerate(golds[len(found) :], len(found)):
-        where = f"Asking question {i + 1} of {len(golds)}", i / len(golds)
-        progress(*where)
-        # Within a question too: who stops must not wait for a slow service's hundred answers.
-        found.append(
-            score(gold, model, request, reading, lambda _, __, where=where: progress(*where))
+    found = dict(done or {})
+    left = [place for place in range(len(golds)) if place not in found]
+    local = model.capabilities.local
+
+    def say() -> None:
+        number = len(found)
+        stage = (
+            f"Asking question {number + 1} of {len(golds)}"
+            if local
+            else f"{number} of {len(golds)} questions are done"
         )
-        keep(found[-1])
-    return found
+        progress(stage, number / len(golds))
+
+    def ask(place: int, asked: LanguageModel, go_on: Callable[[], None]) -> None:
+        # Within a question too: who stops must not wait for a slow service's hundred answers.
+        scored = score(golds[place], asked, request, reading, lambda _, __: go_on())
+        if not local:
+            scored = replace(scored, used=asked.meter.used)
+        found[place] = scored
+        keep(place, scored)
+
+    if local:  # its calls keep the processor busy: two at once would be no faster
+        for place in left:
+            say()
+            ask(place, model, say)
+    else:
+        meters = {} if meters is None else meters
+        counted = {place: _counted(model, meters.setdefault(place, Meter())) for place in left}
+        _all_at_once(left, lambda place, go_on: ask(place, counted[place], go_on), say)
+    return [found[place] for place in range(len(golds))]
+
+
+def _all_at_once(
+    places: Sequence[int],
+    ask: Callable[[int, Callable[[], None]], None],
+    say: Callable[[], None],
+) -> None:
+    """Ask several questions at a time; after an error, wait for those under way and raise it.
+
+    `say` is called in this thread several times a second, to the end: one can also stop while
+    what is under way is waited for.
+    """
+    failed: list[Exception] = []
+    stopped = threading.Event()
+
+    def go_on() -> None:
+        if stopped.is_set():
+            raise Cancelled
+
+    def one(place: int) -> None:
+        if failed:
+            return
+        try:
+            ask(place, go_on)
+        except Exception as error:
+            failed.append(error)
+
+    def tick(_: float) -> None:
+        try:
+            say()
+        except BaseException:
+            stopped.set()
+            raise
+
+    at_once([partial(one, place) for place in places], workers=QUESTIONS_AT_ONCE, tick=tick)
+    if failed:
+        raise failed[0]
+
+
+def _counted(model: LanguageModel, meter: Meter) -> LanguageModel:
+    """Return a service as one question asks it: what it takes goes to a meter as well.
+
+    A meter tells use apart by threads, so it must stand where a call is a single request:
+    within what cuts calls and makes them in threads of its own.
+    """
+    if isinstance(model, Together):
+        return Together(_Counted(model.inner, meter))
+    return _Counted(model, meter)
+
+
+class _Counted(Wrapper):
+    """Counts in a meter of its own what is used through this object alone."""
+
+    def __init__(self, inner: LanguageModel, meter: Meter) -> None:
+        super().__init__(inner)
+        self._meter = meter
+
+    @property
+    def meter(self) -> Meter:
+        return self._meter
+
+    def sample(
+        self,
+        prompt: str,
+        count: int,
+        *,
+        temperature: float = 1.0,
+        seed: int = 0,
+        first: int = 0,
+    ) -> list[Response]:
+        with self.inner.meter.also(self._meter):
+            return super().sample(prompt, count, temperature=temperature, seed=seed, first=first)
+
+    def log_likelihoods(
+        self, prompts: Sequence[str], answers: Sequence[str]
+    ) -> NDArray[np.float64]:
+        with self.inner.meter.also(self._meter):
+            return super().log_likelihoods(prompts, answers)
+
+    def next_token(self, prompt: str) -> dict[str, float]:
+        with self.inner.meter.also(self._meter):
+            return super().next_token(prompt)
 
 
 HEADING = (

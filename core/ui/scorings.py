@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 import streamlit as st
 
 from core.data import uploads
 from core.data.gold import GoldQuestions
 from core.data.uploads import Upload
-from core.language_models.base import LanguageModel, ModelError, Used
+from core.language_models.base import LanguageModel, Meter, ModelError, Used
 from core.language_models.prepared import stop
 from core.studies.costs import Plan, plan
 from core.studies.recorder import usual_samples
@@ -25,31 +27,56 @@ from core.ui.watching import how_far, said_until, spent
 KEPT = 8  # files
 
 
+@dataclass
+class _File:
+    """What a model has scored of a file, and what each question took, by the question's place."""
+
+    done: dict[int, Scored] = field(default_factory=dict)
+    meters: dict[int, Meter] = field(default_factory=dict)
+
+
 class Scorings:
     """The scorings of this process, by the file that was uploaded."""
 
     def __init__(self) -> None:
-        self._done: OrderedDict[tuple[str, str, str], list[Scored]] = OrderedDict()
+        self._files: OrderedDict[tuple[str, str, str], _File] = OrderedDict()
         self._jobs = Registry()
+        self._most: WeakKeyDictionary[Job[list[Scored]], int] = WeakKeyDictionary()
 
-    def so_far(self, gold: GoldQuestions, model: LanguageModel) -> list[Scored]:
-        """Return what a model has scored of a file; the files used last are kept."""
+    def so_far(self, gold: GoldQuestions, model: LanguageModel) -> dict[int, Scored]:
+        """Return what a model has scored of a file, by the question's place in it.
+
+        The files used last are kept.
+        """
+        # A copy: while somebody reads it, a job adds to the original.
+        return dict(sorted(self._file(gold, model).done.copy().items()))
+
+    def most(self, job: Job[list[Scored]]) -> int | None:
+        """Return how many calls were announced for a job; None where they cost only time."""
+        return self._most.get(job)
+
+    def _file(self, gold: GoldQuestions, model: LanguageModel) -> _File:
         key = _key(gold, model)
-        found = self._done.setdefault(key, [])
-        self._done.move_to_end(key)
-        while len(self._done) > KEPT:
-            self._done.popitem(last=False)
+        found = self._files.setdefault(key, _File())
+        self._files.move_to_end(key)
+        while len(self._files) > KEPT:
+            self._files.popitem(last=False)
         return found
 
     def start(self, gold: GoldQuestions, model: LanguageModel) -> Job[list[Scored]]:
         """Start scoring, or go on where somebody stopped."""
-        done = self.so_far(gold, model)
+        file = self._file(gold, model)
+        most = _plan(gold, model, len(gold.questions) - len(file.done)).requests
         golds = [
             Gold(query, answers, source)
             for query, answers, source in zip(
                 gold.questions, gold.answers, gold.sources, strict=True
             )
         ]
+
+        def keep(place: int, scored: Scored) -> None:
+            # One that was under way when somebody stopped may end beside its second try.
+            file.done.setdefault(place, scored)
 
         def work(job: Job[list[Scored]]) -> list[Scored]:
             try:
@@ -58,14 +85,18 @@ class Scorings:
                     model,
                     _request(golds[0].query, model),
                     progress=job.progress,
-                    done=tuple(done),
-                    keep=done.append,
+                    done=file.done.copy(),
+                    keep=keep,
+                    meters=file.meters,
                 )
             except BaseException:
                 stop(model)
                 raise
 
-        return self._jobs.start((_key(gold, model), len(golds)), work, model)
+        job = self._jobs.start((_key(gold, model), len(golds)), work, model)
+        if not model.capabilities.local:
+            self._most.setdefault(job, most)  # one that was there was announced before
+        return job
 
 
 def _key(gold: GoldQuestions, model: LanguageModel) -> tuple[str, str, str]:
@@ -74,6 +105,13 @@ def _key(gold: GoldQuestions, model: LanguageModel) -> tuple[str, str, str]:
 
 def _request(query: str, model: LanguageModel) -> Request:
     return Request(query, usual_samples(model.capabilities))
+
+
+def _plan(gold: GoldQuestions, model: LanguageModel, number: int) -> Plan:
+    """Return the most that so many questions of a file can take."""
+    longest = max(gold.questions, key=len)
+    most = plan(_request(longest, model), model.capabilities)
+    return Plan(number * most.requests, number * most.prompt_tokens, number * most.response_tokens)
 
 
 def _scorings() -> Scorings:
@@ -98,12 +136,7 @@ def scored(gold: GoldQuestions) -> Upload | None:
         problem(str(job.error))
         said_until(job)
     if left and not model.capabilities.local:
-        longest = max(gold.questions, key=len)
-        most = plan(_request(longest, model), model.capabilities)
-        models.offer(
-            model,
-            Plan(left * most.requests, left * most.prompt_tokens, left * most.response_tokens),
-        )
+        models.offer(model, _plan(gold, model, left))
     with st.container(horizontal=True, vertical_alignment="center"):
         if left:
             st.button(
@@ -116,7 +149,7 @@ def scored(gold: GoldQuestions) -> Upload | None:
             )
         if so_far:
             st.text(f"{so_far:,} of {everything:,} are scored.")
-    if used := [scored.used for scored in found if scored.used]:
+    if used := [scored.used for scored in found.values() if scored.used]:
         st.text(f"Used for what is scored: {spent(sum(used, Used()))}")
     if not so_far:
         return None
@@ -144,16 +177,17 @@ def _job_of(gold: GoldQuestions, model: LanguageModel) -> str:
 def _watch(job: Job[list[Scored]]) -> None:
     if job.done:
         st.rerun()
-    how_far(job)
+    how_far(job, _scorings().most(job))
     st.button("Stop, and keep what is scored", on_click=job.cancel, key="stop_scoring")
 
 
 def _as_upload(gold: GoldQuestions, model: LanguageModel) -> tuple[Upload, bytes]:
     """Return the scored table as an upload, made once for every state of the scoring."""
-    found = list(_scorings().so_far(gold, model))
+    so_far = _scorings().so_far(gold, model)
+    found = list(so_far.values())
 
     def make() -> tuple[Upload, bytes]:
         content = table(found, model, _request(found[0].gold.query, model))
         return uploads.parse(content, f"{gold.name} (scored)"), content
 
-    return remembered("scored", gold, make, (model.name, model.revision, len(found)))
+    return remembered("scored", gold, make, (model.name, model.revision, tuple(so_far)))

@@ -27,6 +27,8 @@ from core.studies.recording import Request
 from core.studies.verdict import default_policies, default_policy
 from core.ui import labelled_data, scorings, targets
 from core.ui.labelled_data import ONE_EACH
+from tests.language_models.openai_server import serving
+from tests.pages.sessions import chosen, session
 
 PAGE = "pages/calibration.py"
 INSPECTION = "pages/inspection.py"
@@ -1214,6 +1216,45 @@ def test_a_failure_of_the_model_is_said_and_keeps_what_is_scored(app, gold, monk
     app.button(key="score").click().run()
     waited_for(app, lambda page: said(page, "The model went away."))
     assert badges(app) == [NOT_DONE, UNCERTIFIED] and said(app, "2 of 4 are scored.")
+
+
+def scored_on(page):
+    """The questions of the scored table, row by row."""
+    return page.session_state["remembered_scored"][-1][0].table["question"].tolist()
+
+
+def test_on_a_service_one_slow_question_holds_up_no_other_and_stopping_loses_none(
+    gold, on_ones_own
+):
+    gate = threading.Event()
+
+    def held(path, body):
+        if "Germany" in str(body):
+            gate.wait(60)
+
+    with serving("none", before=held) as server:
+        page = chosen(session("calibration"), server)
+        probes = len(server.exchanges)
+        upload(page, gold, "gold.csv")
+        (offered,) = [text for text in texts(page) if ": at most " in text]
+        most = offered.split(": at most ")[1].split(" calls")[0]
+        page.button(key="score").click().run()
+        done = "3 of 4 questions are done"
+        waited_for(page, lambda page: [p for p in page.get("progress") if p.proto.text == done])
+        assert re.search(rf"[1-9]\d* calls so far, of at most {most}\.", "\n".join(texts(page)))
+        assert 0 < page.get("progress")[0].proto.value < 100
+        page.button(key="stop_scoring").click().run()
+        waited_for(page, lambda page: said(page, "3 of 4 are scored."))
+        assert not gate.is_set()
+        others = [question for question in GOLD if "Germany" not in question]
+        assert scored_on(page) == others
+        gate.set()
+        page.button(key="score").click().run()
+        waited_for(page, lambda page: said(page, "4 of 4 are scored."))
+        assert scored_on(page) == list(GOLD)
+        made = [str(body) for body in server.bodies[probes:]]
+        assert len(set(made)) == len(made)  # nothing is asked twice, and everything counts
+        assert said(page, f"Used for what is scored: {len(made):,} calls, ")
 
 
 def test_questions_without_an_answer_are_named_by_their_line(app, gold):

@@ -3,6 +3,8 @@
 import csv
 import io
 import math
+import threading
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -11,16 +13,23 @@ import pytest
 from core.data import uploads
 from core.data.labelled import labelled, suggest
 from core.data.truth import matches
+from core.language_models.base import ModelError, Used, open_model
+from core.language_models.prepared import prepared
+from core.language_models.resilient import Budget
+from core.language_models.together import AT_ONCE
+from core.store.calls import Calls
+from core.store.database import open_database
 from core.studies import scoring
 from core.studies.calibration import pipeline_of_data
 from core.studies.inspection import Reading, run
 from core.studies.pipeline import pipeline_of
 from core.studies.progress import Cancelled
 from core.studies.recording import Request
-from core.studies.scoring import Gold, score, score_all, table
+from core.studies.scoring import QUESTIONS_AT_ONCE, Gold, score, score_all, table
 from core.studies.verdict import Decision, Threshold, decide, default_threshold
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, TableModel, copies, falling, knows, words
+from tests.language_models.openai_server import serving
 
 INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
 LEAST = default_threshold().least_mass
@@ -163,25 +172,30 @@ def test_questions_are_scored_in_their_order():
 
 
 def test_what_was_scored_is_kept_when_somebody_cancels():
-    kept = []
+    kept = {}
 
     def stop(stage, share):
         if share > 0.5:
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        score_all(GOLDS, three(), FEW, progress=stop, keep=kept.append)
+        score_all(GOLDS, three(), FEW, progress=stop, keep=kept.__setitem__)
     everything = score_all(GOLDS, three(), FEW)
-    assert kept == everything[:2]
+    assert kept == dict(enumerate(everything[:2]))
 
     model = three()
     shares = []
-    done = tuple(kept)
+    added = {}
     found = score_all(
-        GOLDS, model, FEW, progress=lambda _, s: shares.append(s), done=done, keep=kept.append
+        GOLDS,
+        model,
+        FEW,
+        progress=lambda _, s: shares.append(s),
+        done=kept,
+        keep=added.__setitem__,
     )
     assert found == everything
-    assert kept == everything  # the third was added, and nothing twice
+    assert added == {2: everything[2]} and list(kept) == [0, 1]
     assert set(shares) == {2 / 3}
     assert model.sampled == [(0, 12), (0, 1)]  # the last question and its greedy answer
 
@@ -189,8 +203,206 @@ def test_what_was_scored_is_kept_when_somebody_cancels():
 def test_nothing_is_asked_when_all_is_done():
     done = score_all(GOLDS, three(), FEW)
     model = three()
-    assert score_all(GOLDS, model, FEW, done=done) == done
+    assert score_all(GOLDS, model, FEW, done=dict(enumerate(done))) == done
     assert model.sampled == [] and model.scored == []
+
+
+# ---------------------------------------------------------------- many, of a service
+
+MANY = [Gold(f"Question {i}?", ("answer0",), f"{i}") for i in range(2 * QUESTIONS_AT_ONCE)]
+LONG = 60  # seconds: what never happens unless something hangs
+
+
+class Service(TableModel):
+    """Any question's answers, at a price: every call is a request of its own."""
+
+    capabilities = replace(TableModel.capabilities, local=False)
+
+    def __init__(self):
+        model = knows(6)
+        super().__init__(model.answers, model.first, model.rows)
+        for gold in MANY:
+            self.table |= asked(knows(6), gold.query).table
+
+    def sample(self, *args, **kwargs):
+        self.meter.add(1, 10, 1)
+        return super().sample(*args, **kwargs)
+
+    def log_likelihoods(self, *args):
+        self.meter.add(1, 100, 0)
+        return super().log_likelihoods(*args)
+
+
+def when(monkeypatch, before):
+    """Call something with every question, by its place, before it is scored."""
+    score_one = scoring.score
+
+    def changed(gold, *args, **kwargs):
+        before(int(gold.source), args[-1])
+        return score_one(gold, *args, **kwargs)
+
+    monkeypatch.setattr(scoring, "score", changed)
+
+
+def test_of_a_service_several_questions_are_asked_at_the_same_time(monkeypatch):
+    together = threading.Barrier(QUESTIONS_AT_ONCE)
+    under_way, largest, lock = set(), [], threading.Lock()
+
+    def before(place, go_on):
+        with lock:
+            under_way.add(place)
+            largest.append(len(under_way))
+        together.wait(LONG)  # broken unless so many come
+        with lock:
+            under_way.remove(place)
+
+    one_by_one = [score(gold, Service(), FEW) for gold in MANY]
+    when(monkeypatch, before)
+    heard, threads, kept = [], set(), {}
+
+    def progress(stage, share):
+        heard.append((stage, share))
+        threads.add(threading.get_ident())
+
+    found = score_all(MANY, Service(), FEW, progress=progress, keep=kept.__setitem__)
+    assert found == one_by_one  # in their order, with what each took for itself
+    assert max(largest) == QUESTIONS_AT_ONCE
+    assert kept == dict(enumerate(found))
+    shares = [share for _, share in heard]
+    assert shares == sorted(shares) and threads == {threading.get_ident()}
+    assert heard[0] == (f"0 of {len(MANY)} questions are done", 0)
+    assert {stage for stage, _ in heard} <= {
+        f"{n} of {len(MANY)} questions are done" for n in range(len(MANY) + 1)
+    }
+    assert score_all([], Service(), FEW) == []
+
+
+def test_on_this_machine_one_question_comes_after_the_other(monkeypatch):
+    threads = set()
+    when(monkeypatch, lambda place, go_on: threads.add(threading.get_ident()))
+    local = Service()
+    local.capabilities = TableModel.capabilities
+    found = score_all(MANY, local, FEW)
+    assert threads == {threading.get_ident()} and {s.used for s in found} == {None}
+
+
+def test_a_question_that_fails_loses_none_of_the_others(monkeypatch):
+    others, asked = threading.Semaphore(0), []
+
+    def before(place, go_on):
+        asked.append(place)
+        if place == 1:
+            for _ in range(QUESTIONS_AT_ONCE - 1):
+                assert others.acquire(timeout=LONG)
+            failing.set()
+            raise ModelError("It went away.")
+        others.release()
+        assert failing.wait(LONG)
+
+    kept, failing, meters, model = {}, threading.Event(), {}, Service()
+    with monkeypatch.context() as patch, pytest.raises(ModelError, match="It went away"):
+        when(patch, before)
+        score_all(MANY, model, FEW, keep=kept.__setitem__, meters=meters)
+    first = set(range(QUESTIONS_AT_ONCE)) - {1}
+    assert first <= set(kept) and 1 not in kept
+    assert set(asked) == {*kept, 1}  # what was begun has ended, and is kept
+
+    done, asked = dict(kept), []
+    when(monkeypatch, lambda place, go_on: asked.append(place))
+    found = score_all(MANY, model, FEW, done=done, keep=kept.__setitem__, meters=meters)
+    assert sorted(asked) == sorted(set(range(len(MANY))) - set(done))
+    assert [s.gold for s in found] == MANY and kept == dict(enumerate(found))
+    assert sum((s.used for s in found), Used()) == model.meter.used
+
+
+def test_what_a_question_took_before_it_failed_counts_when_it_is_done():
+    class Failing(Service):
+        def log_likelihoods(self, *args):
+            self.meter.add(1)
+            raise ModelError("It went away.")
+
+    meters, whole = {}, score(MANY[0], Service(), FEW).used
+    with pytest.raises(ModelError):
+        score_all(MANY[:1], Failing(), FEW, meters=meters)
+    before = meters[0].used
+    (found,) = score_all(MANY[:1], Service(), FEW, meters=meters)
+    assert before.requests > 0 and found.used == before + whole
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_who_stops_waits_for_no_question(monkeypatch, failing):
+    """Not even for those under way when one has failed: they could take minutes."""
+    begun, ended, gate = threading.Event(), threading.Semaphore(0), threading.Event()
+    places = []
+
+    def before(place, go_on):
+        places.append(place)
+        if place == 0:
+            begun.set()
+            if failing:
+                raise ModelError("It went away.")
+        try:
+            assert gate.wait(LONG)
+            go_on("", 0)
+        finally:
+            ended.release()
+
+    def stop(stage, share):
+        if begun.is_set():
+            raise Cancelled
+
+    when(monkeypatch, before)
+    kept = {}
+    with pytest.raises(Cancelled):
+        score_all(MANY, Service(), FEW, progress=stop, keep=kept.__setitem__)
+    assert not gate.is_set()
+    gate.set()  # those under way hear of it, and ask no more
+    for _ in range(len(places) - failing):
+        assert ended.acquire(timeout=LONG)
+    assert kept == {} and len(places) <= QUESTIONS_AT_ONCE
+
+
+def test_each_question_says_what_a_server_counted_for_it(tmp_path):
+    """Through everything that stands around a service: cuts, kept answers, many threads."""
+    capitals = ("France", "Germany", "Italy", "Spain", "Portugal")
+    golds = [Gold(f"What is the capital of {name}?", ("Paris",)) for name in capitals]
+    request, lock = Request("unused", 5), threading.Lock()
+    under_way, largest = [0], [0]
+
+    def change(by):
+        with lock:
+            under_way[0] += by
+            largest[0] = max(largest[0], under_way[0])
+
+    def before(path, body):
+        change(1)
+        time.sleep(0.02)
+
+    def after(reply):
+        change(-1)
+        return reply
+
+    with (
+        open_database(f"sqlite:///{tmp_path}/calls.sqlite") as database,
+        serving("none", before=before, after=after) as server,
+    ):
+        budget = Budget()
+        model = prepared(open_model(server.name), lambda: Calls(database), budget)
+        probes, under_way[0] = len(server.exchanges), 0  # not all of them were answered
+        score_all(golds[:1], model, request)
+        alone = len(server.exchanges)
+        found = score_all(golds, model, request)
+        made = [str(body) for body in server.bodies[probes:]]
+        assert found[0].used == Used()  # it was kept
+        for scored, name in list(zip(found, capitals, strict=True))[1:]:
+            assert scored.used.requests == sum(name in body for body in made) > 0
+        total = sum((s.used for s in found), Used())
+        assert total.requests == len(server.exchanges) - alone
+        assert budget.used == model.meter.requests == len(made)
+        assert 1 < largest[0] <= AT_ONCE  # however many questions are under way
+        again = score_all(golds, model, request)  # everything is kept
+        assert [replace(s, used=None) for s in again] == [replace(s, used=None) for s in found]
+        assert len(server.exchanges) - probes == len(made)
 
 
 # -------------------------------------------------------------------------- the table
