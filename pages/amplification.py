@@ -188,17 +188,22 @@ def listed(drawn: list[Amplification], case: Case | None) -> None:
 
 
 def prompt(drawn: list[Amplification], most: int) -> None:
-    """Show the exact prompt of the first curve at any number of repetitions."""
+    """Show the exact prompt of a curve at any number of repetitions."""
+    names = [f"{i + 1}. {one.case.query}" for i, one in enumerate(drawn)]
     with st.popover("The exact prompt", icon=":material/article:"):
-        st.text(drawn[0].case.query)
+        chosen = names[0]
+        if len(names) > 1:
+            chosen = st.selectbox("Curve", names, key="prompt_of")
+        case = drawn[names.index(chosen)].case
+        st.text(case.query)
         times = st.number_input("At how many repetitions", 0, most, min(2, most), key="prompt_at")
-        st.code(drawn[0].case.prompt(times), language=None, wrap_lines=True, height=320)
+        st.code(case.prompt(times), language=None, wrap_lines=True, height=320)
 
 
 def details(drawn: list[Amplification], scale: str) -> None:
     """Offer every number as a table, and files to take along."""
     with st.expander("Every point as a table"):
-        st.dataframe(study.to_columns(drawn), hide_index=True, key="points")
+        st.dataframe(study.to_table(drawn), hide_index=True, key="points")
     with st.container(horizontal=True):
         st.download_button(
             "Curves (CSV)",

@@ -6,6 +6,7 @@ Colour and dash tell the queries apart; each chart says its finding in words too
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 
 import altair as alt
@@ -17,17 +18,40 @@ from core.studies.cases import quartiles
 
 SCALES = ("linear", "log")
 MOST_CURVES = 7  # as many as there are colours
-HEIGHT, SMALL = 320, 170
+HEIGHT, SMALL = 260, 170
+# As wide as its column, and as high as the plot and its legend, which may be long.
+AUTOSIZE = alt.AutoSizeParams(type="fit-x", contains="padding")
+MOST_POWERS = 6  # of ten, marked on an axis besides 1
 TICKS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 LONGEST_NAME = 70
+LONGEST_ANSWER = 28
+LEGEND_WIDTH = 46  # characters a line: what a telephone has room for
+# A constant, so that no text of a person or a model is ever read as an expression.
+IN_LINES = "split(datum.label, '\\n')"
 
 
 def name(amplification: Amplification, number: int) -> str:
-    """Return what the legend calls a curve: its number, and as much of its query as fits."""
-    query = " ".join(amplification.case.query.split())
-    if len(query) > LONGEST_NAME:
-        query = f"{query[: LONGEST_NAME - 1]}…"
-    return f"{number}. {query}"
+    """Return what the legend calls a curve, in lines: its number, query, answers, probabilities.
+
+    The probabilities are those before any repetition, as in the paper's captions; where they
+    are not known the answers stand alone.
+    """
+    case, first = amplification.case, amplification.points[0]
+    told = first.repetitions == 0 and first.log_likelihood_answer is not None
+    values = (first.log_likelihood_answer, first.log_likelihood_repeated)
+    ours, theirs = (
+        f"“{_short(text, LONGEST_ANSWER)}”{f' {initial(value)}' if told else ''}"
+        for text, value in zip((case.answer, case.repeated), values, strict=True)
+    )
+    answers = [f"{ours},", f"repeated: {theirs}"]
+    together = [" ".join(answers)] if len(" ".join(answers)) <= LEGEND_WIDTH else answers
+    parts = [f"{number}. {_short(case.query, LONGEST_NAME)}", *together]
+    return "\n".join(line for part in parts for line in textwrap.wrap(part, LEGEND_WIDTH))
+
+
+def _short(text: str, most: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def initial(log_likelihood: float | None) -> str:
@@ -112,7 +136,7 @@ def curves(found: Sequence[Amplification], scale: str, palette: Palette) -> Char
             ],
         )
     )
-    return themed(alt.layer(*layers).properties(height=HEIGHT), palette)
+    return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
 def curves_alt(found: Sequence[Amplification]) -> str:
@@ -140,21 +164,23 @@ def probabilities(found: Sequence[Amplification], scale: str, palette: Palette) 
         if value is not None and value > -math.inf
     ]
     data = pd.DataFrame(rows, columns=["query", "which", "text", "t", "log10", "probability"])
+    powers = _powers(data["log10"].tolist())
     base = alt.Chart(data).encode(
         x=_repetitions(found, scale),
         y=alt.Y(
             "log10:Q",
             title="probability",
-            scale=alt.Scale(domainMax=0, nice=True),
+            scale=alt.Scale(domainMin=min(powers), domainMax=0, nice=False),
             axis=alt.Axis(
-                tickMinStep=1,
-                tickCount=6,
+                values=powers,
                 labelExpr="datum.value == 0 ? '1' : '1e' + datum.value",
             ),
         ),
-        color=_colour(found, palette, legend=False),
+        color=_colour(found, palette, legend=len(found) > 1),
     )
-    legend = alt.Legend(symbolFillColor=palette.text, symbolStrokeColor=palette.text)
+    legend = alt.Legend(
+        orient="top", symbolFillColor=palette.text, symbolStrokeColor=palette.text
+    )  # beside the other legend, below, a telephone has no room
     lines = base.mark_line(size=2).encode(
         strokeDash=alt.StrokeDash(
             "which:N",
@@ -179,7 +205,7 @@ def probabilities(found: Sequence[Amplification], scale: str, palette: Palette) 
             alt.Tooltip("probability:Q", format=".3~g"),
         ],
     )
-    return themed((lines + points).properties(height=HEIGHT), palette)
+    return themed((lines + points).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
 def probabilities_alt(found: Sequence[Amplification]) -> str:
@@ -190,6 +216,14 @@ def probabilities_alt(found: Sequence[Amplification]) -> str:
         for a in found
         for which, text in (("answer", a.case.answer), ("repeated", a.case.repeated))
     )
+
+
+def _powers(exponents: Sequence[float]) -> list[int]:
+    """Return the powers of ten to mark: whole ones, from certainty to below the smallest."""
+    lowest = min(math.floor(min(exponents, default=-1)), -1)
+    steps = (digit * 10**power for power in range(9) for digit in (1, 2, 5))
+    step = next(step for step in steps if -lowest <= step * MOST_POWERS)
+    return list(range(0, step * math.floor(lowest / step) - 1, -step))
 
 
 def _of(point: Point, which: str) -> float | None:
@@ -300,7 +334,7 @@ def _colour(found: Sequence[Amplification], palette: Palette, *, legend: bool = 
         "query:N",
         title=None,
         scale=alt.Scale(domain=names, range=list(palette.categories[: len(names)])),
-        legend=alt.Legend(columns=1, labelLimit=480) if legend else None,
+        legend=_legend() if legend else None,
     )
 
 
@@ -310,7 +344,13 @@ def _dash(found: Sequence[Amplification]) -> alt.StrokeDash:
         "query:N",
         title=None,
         scale=alt.Scale(domain=names, range=[d or [1, 0] for d in DASHES[: len(names)]]),
+        legend=_legend(),
     )
+
+
+def _legend() -> alt.Legend:
+    """Return the legend of the curves: one below the other, so that a telephone shows them."""
+    return alt.Legend(columns=1, labelLimit=480, labelExpr=IN_LINES, rowPadding=4)
 
 
 def _size(found: Sequence[Amplification]) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import InitVar, asdict, dataclass, field, fields
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,7 @@ from core.language_models.base import LanguageModel, PromptTooLongError, Used
 from core.language_models.together import AT_ONCE, at_once
 from core.studies.progress import Progress, silent
 from core.studies.recording import MAX_QUERY_CHARACTERS, InvalidRequestError
-from core.uncertainty.similarity import token_f1
+from core.uncertainty.similarity import token_f1, tokens
 
 DEFAULT_REPETITIONS = (0, 1, 2, 5, 10, 20, 50, 100)
 FREQUENCY_REPETITIONS = (0, 1, 5, 20, 100)  # where every point costs many calls
@@ -33,24 +33,32 @@ MOST_REPETITIONS = 1000
 MOST_POINTS = 101
 SAMPLES_A_POINT = 40  # where frequencies stand for likelihoods
 CONFIDENCE = 1.959964  # standard normal quantile of 97.5 %
+HARDLY_EVER = math.log(1e-6)  # nats; what is rarer at first is no answer of this model's
 
 
 @dataclass(frozen=True)
 class Case:
     """A query, its right answer, and the answer that is repeated.
 
+    Parameters
+    ----------
+    query, answer, repeated : str
+    kept : bool
+        Whether the case was accepted once and is only read again.
+
     Raises
     ------
     InvalidRequestError
         With a sentence, when one of them is empty, too long, has a line break, or when the
-        two answers are the same.
+        two answers are the same but for case, punctuation and articles.
     """
 
     query: str
     answer: str
     repeated: str
+    kept: InitVar[bool] = field(default=False, kw_only=True)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, kept: bool) -> None:
         """Tidy the texts and enforce the limits, whatever the screen in front allowed."""
         for name, words in (
             ("query", "question"),
@@ -72,7 +80,11 @@ class Case:
                 )
             if any("\ud800" <= character <= "\udfff" for character in text):
                 raise InvalidRequestError(f"The {words} is no valid Unicode. Type it again.")
-        if self.answer == self.repeated:
+        # Earlier releases let two spellings of one answer pass, and their curves must still open.
+        same = (
+            self.answer == self.repeated if kept else tokens(self.answer) == tokens(self.repeated)
+        )
+        if same:
             raise InvalidRequestError(
                 "The two answers are the same. Repeat another one than the right one."
             )
@@ -137,15 +149,23 @@ class Amplification:
 
     @property
     def verdict(self) -> str:
-        """What repeating did, in one sentence."""
+        """What repeating did, in one sentence; in two where the curve says little."""
         if not self._seen:
             return "Neither answer was ever sampled, so nothing can be said about them."
+        return self._turn + (
+            " The model hardly ever gives either answer in this spelling, so the curve says little."
+            if self._foreign
+            else ""
+        )
+
+    @property
+    def _turn(self) -> str:
         ours, theirs = (f"“{text}”" for text in (self.case.answer, self.case.repeated))
         first, last = self._seen[0], self._seen[-1]
         at = self.overtaken_at
         keeps = f"{percent(last.normalised_probability or 0.0)} of the two"
         if at is None:
-            return f"Not turned by {_times(last.repetitions)}: {ours} keeps {keeps}."
+            return f"Not turned {self._looked_at}: {ours} keeps {keeps}."
         if at == first.repetitions:
             since = "before any repetition" if at == 0 else f"at {_times(at)} already"
             begins, again = f"{theirs} is the likelier one {since}", ""
@@ -160,6 +180,24 @@ class Amplification:
             return f"{begins}; {after} has {keeps} left."
         ahead = "level" if last.normalised_probability == 0.5 else f"ahead{again}"
         return f"{begins}; but {after} is {ahead}, {keeps}."
+
+    @property
+    def _looked_at(self) -> str:
+        """Where the curve was looked at: every number of repetitions, or only some of them."""
+        seen = [p.repetitions for p in self._seen]
+        if seen == list(range(len(seen))):
+            return f"by {_times(seen[-1])}"
+        if len(seen) == 1:
+            return f"at {_times(seen[0])}, the only number that says anything"
+        which = "asked" if len(seen) == len(self.points) else "at which either answer was seen"
+        return f"at any of the {len(seen)} numbers of repetitions {which}, up to {seen[-1]}"
+
+    @property
+    def _foreign(self) -> bool:
+        """Whether the model, before any repetition, hardly ever gives either answer."""
+        first = self.points[0]
+        values = (first.log_likelihood_answer, first.log_likelihood_repeated)
+        return first.repetitions == 0 and all(v is not None and v < HARDLY_EVER for v in values)
 
     @property
     def _seen(self) -> list[Point]:
@@ -365,6 +403,17 @@ def _wilson(successes: int, trials: int) -> tuple[float | None, float | None, fl
 # ------------------------------------------------------------------------ taking along
 
 COLUMNS = ("query", "answer", "repeated", *(f.name for f in fields(Point)))
+HEADINGS = {  # of the table on the page; files keep the names of `COLUMNS`
+    "query": "Question",
+    "answer": "Right answer",
+    "repeated": "Answer to repeat",
+    "repetitions": "Repetitions",
+    "log_likelihood_answer": "ln P(right answer), nats",
+    "log_likelihood_repeated": "ln P(answer to repeat), nats",
+    "normalised_probability": "P(right answer) of the two",
+    "lower": "95% interval from",
+    "upper": "95% interval to",
+}
 
 
 def to_dict(amplification: Amplification) -> dict[str, Any]:
@@ -405,7 +454,7 @@ def all_from_json(text: str) -> list[Amplification]:
     try:
         found = [
             Amplification(
-                Case(one["query"], one["answer"], one["repeated"]),
+                Case(one["query"], one["answer"], one["repeated"], kept=True),
                 str(one["model"]),
                 str(one["revision"]),
                 tuple(Point(**point) for point in one["curve"]),
@@ -433,6 +482,15 @@ def to_columns(amplifications: Sequence[Amplification]) -> dict[str, list[Any]]:
         for point in a.points
     ]
     return {name: [row[name] for row in rows] for name in COLUMNS}
+
+
+def to_table(amplifications: Sequence[Amplification]) -> dict[str, list[Any]]:
+    """Return `to_columns` to be read: under plain headings, and without columns that are empty."""
+    return {
+        HEADINGS[name]: column
+        for name, column in to_columns(amplifications).items()
+        if any(value is not None for value in column)
+    }
 
 
 def to_csv_bytes(amplifications: Sequence[Amplification]) -> bytes:

@@ -186,10 +186,13 @@ def kept() -> list[Case]:
     every = dict.fromkeys(case for case in st.session_state[KEPT] if case is not None)
     found = list(every)[:MOST_KEPT]
     st.session_state[KEPT] = found
+    wanted = [json.dumps(_texts(case), ensure_ascii=False) for case in found] or [""]
+    # Only where it changes: writing sends the whole address as this run knows it, and what the
+    # person has typed meanwhile would be gone from it.
     if found == list(AT_FIRST):
         st.query_params.pop(KEPT, None)
-    else:
-        st.query_params[KEPT] = [json.dumps(_texts(c), ensure_ascii=False) for c in found] or [""]
+    elif st.query_params.get_all(KEPT) != wanted:
+        st.query_params[KEPT] = wanted
     return found
 
 

@@ -101,7 +101,7 @@ def allowed() -> int:
 
 def picker() -> None:
     """Say which model answers and in what state it is, and let the person choose another."""
-    with st.popover(BUTTONS[_kind(current().name)], icon=":material/smart_toy:", key="picker"):
+    with st.popover(BUTTONS[_kind(_name())], icon=":material/smart_toy:", key="picker"):
         _state()
         _used_before()
         kind = st.selectbox(
@@ -143,6 +143,12 @@ def _state() -> None:
         st.text(f"Used so far: {calls(budget().used)}.")
 
 
+def _name() -> str:
+    """Return the name of the model of this session, which may be impossible to open."""
+    chosen: Chosen | None = st.session_state.get(_CHOSEN)
+    return chosen.name if chosen else EMBEDDED
+
+
 def _kind(name: str) -> str:
     kind = name.partition(":")[0]
     return kind if kind in KINDS else EMBEDDED
@@ -158,7 +164,7 @@ def _used_before() -> None:
     except StoreError:  # said where something is to be kept
         return
     ours = [name for name in found if ":" in name and _kind(name) != EMBEDDED]
-    if any(name != current().name for name in ours):
+    if any(name != _name() for name in ours):
         st.selectbox("Used before", ours, None, key="model_before", on_change=_fill_in)
 
 

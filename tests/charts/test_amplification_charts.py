@@ -1,6 +1,7 @@
 """An amplification's pictures: valid, the study's numbers, and safe with any text in them."""
 
 import functools
+import html
 import json
 import math
 import re
@@ -72,6 +73,11 @@ def drawings(palette=LIGHT):
     found["band"] = charts.band([TURNS, STAYS, STAYS], palette)
     found["band of one"] = charts.band([TURNS], palette)
     return found
+
+
+def legend_of(picture):
+    """The lines of the legend's labels, which stand in one text each."""
+    return [html.unescape(line) for line in re.findall(r"<tspan[^>]*>([^<]*)</tspan>", picture)]
 
 
 def encodings(chart, channel):
@@ -234,26 +240,50 @@ def test_every_query_is_told_apart_by_colour_and_by_dashes():
         assert len({json.dumps(value) for value in scale["range"]}) == len(names)
 
 
-def test_the_legend_names_every_query_by_its_number():
-    said = texts(drawn(charts.curves([TURNS, STAYS, TURNS], "log", LIGHT)))
-    assert {
+@pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
+def test_the_legend_names_every_query_with_its_initial_probabilities(draw):
+    """What the paper's captions have, so that it stands in exported figures too."""
+    assert legend_of(drawn(draw([TURNS, STAYS, TURNS], "log", LIGHT))) == [
         "1. What is the capital of France?",
+        "“Paris” 0.810, repeated: “Lyon” 0.090",
         "2. Name a yellow fruit.",
+        "“Lemon” 0.540, repeated: “Banana” 0.360",
         "3. What is the capital of France?",
-    } <= set(said)
+        "“Paris” 0.810, repeated: “Lyon” 0.090",
+    ]
 
 
-def test_a_long_query_is_cut_in_the_legend():
-    found = amplify(Case("long " * 100, "a", "b"), Turning())
-    name = charts.name(found, 3)
-    assert name.startswith("3. long long") and name.endswith("…")
-    assert len(name) == len("3. ") + charts.LONGEST_NAME
+def test_the_probabilities_of_one_query_need_no_legend_of_colours():
+    assert legend_of(drawn(charts.probabilities([TURNS], "log", LIGHT))) == []
+
+
+@pytest.mark.parametrize(
+    "found", [COUNTED, SILENT, amplify(FRANCE, Turning(), [1, 2])], ids=["counted", "silent", "t=1"]
+)
+def test_without_initial_probabilities_the_legend_has_the_answers_alone(found):
+    assert charts.name(found, 2) == ("2. What is the capital of France?\n“Paris”, repeated: “Lyon”")
+
+
+def test_long_texts_are_cut_in_the_legend_and_wrapped_for_a_telephone():
+    found = amplify(Case("long " * 100, "a" * 50, "b" * 50), Turning())
+    lines = charts.name(found, 3).split("\n")
+    assert lines[0].startswith("3. long long") and lines[1].endswith("…")
+    assert lines[2:] == [f"“{'a' * 27}…” 0.720,", f"repeated: “{'b' * 27}…” 0.180"]
+    assert max(map(len, lines)) <= charts.LEGEND_WIDTH
+    for draw in (charts.curves, charts.probabilities):
+        assert legend_of(drawn(draw([found] * 3, "log", LIGHT)))[-4:] == lines
+
+
+def test_a_long_legend_takes_nothing_from_the_plot():
+    for draw in (charts.curves, charts.probabilities):
+        spec = draw([TURNS] * charts.MOST_CURVES, "log", LIGHT).to_dict()
+        assert (spec["height"], spec["autosize"]["type"]) == (charts.HEIGHT, "fit-x")
 
 
 def test_a_line_break_in_a_query_becomes_a_space_in_the_legend():
     found = amplify(Case("one\ntwo\u2028three\r\n\tfour", "a", "b"), Turning())
-    assert charts.name(found, 1) == "1. one two three four"
-    assert "1. one two three four" in texts(drawn(charts.curves([found], "log", LIGHT)))
+    assert charts.name(found, 1).startswith("1. one two three four\n")
+    assert "1. one two three four" in legend_of(drawn(charts.curves([found], "log", LIGHT)))
 
 
 def test_half_is_marked_and_the_axis_goes_from_nothing_to_everything():
@@ -322,6 +352,30 @@ def test_the_logarithmic_axis_ends_at_certainty():
     assert all(y["scale"]["domainMax"] == 0 for y in encodings(chart, "y"))
     said = texts(drawn(chart))
     assert "1" in said and any(re.fullmatch(r"1e-\d+", text) for text in said)
+
+
+@pytest.mark.parametrize(
+    ("values", "marked"),
+    [
+        ([-0.5, -0.52], [0, -1]),  # all near 0.3
+        ([0.0], [0, -1]),
+        ([], [0, -1]),
+        ([-1.0], [0, -1]),
+        ([-5.2, 0.0], [0, -1, -2, -3, -4, -5, -6]),
+        ([-6.1], [0, -2, -4, -6, -8]),
+        ([-23.4], [0, -5, -10, -15, -20, -25]),
+        ([-1000.0], [0, -200, -400, -600, -800, -1000]),
+    ],
+)
+def test_only_whole_powers_of_ten_are_marked(values, marked):
+    assert charts._powers(values) == marked
+
+
+def test_where_every_probability_is_alike_the_axis_has_whole_powers_too():
+    found = amplify(FRUIT, Turning(0.5, 0.0, mass=0.6))
+    said = texts(drawn(charts.probabilities([found], "log", LIGHT)))
+    assert {"1", "1e-1"} <= set(said)
+    assert not any(re.fullmatch(r"1e-\d*\.\d+", text) for text in said)
 
 
 def test_answer_and_repeated_are_told_apart_without_colours():
@@ -429,8 +483,7 @@ def hostile() -> tuple[Amplification, ...]:
 def test_hostile_texts_are_only_text(draw, scale):
     picture = drawn(draw(hostile(), scale, LIGHT))
     assert not re.search(r"<(img|image|script|a)\b", picture)
-    if draw is charts.curves:  # the other one has no legend of its own
-        assert {f"{i + 1}. {text}" for i, text in enumerate(HOSTILE)} <= set(texts(picture))
+    assert {f"{i + 1}. {text}" for i, text in enumerate(HOSTILE)} <= set(legend_of(picture))
 
 
 @pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
@@ -472,7 +525,7 @@ class Impossible(Turning):
 
 
 def test_the_legend_names_every_query_beside_a_band_too():
-    said = texts(drawn(charts.curves([COUNTED, TURNS], "log", LIGHT)))
+    said = legend_of(drawn(charts.curves([COUNTED, TURNS], "log", LIGHT)))
     assert {"1. What is the capital of France?", "2. What is the capital of France?"} <= set(said)
 
 

@@ -37,6 +37,7 @@ PAGE = "../../pages/amplification.py"
 FIELDS = ("query", "answer", "repeated")
 FIRST, KNOWN, MANY = (EXAMPLES[name] for name in ("Half known", "Known", "Many answers"))
 PUBLISHED, WORLD, WHY = "The paper’s questions", "The embedded world", "The mechanism"
+SHARE = "P(right answer) of the two"  # a heading of the table of points
 HOSTILE = [
     "![](http://example.invalid/x.png)",
     "<script>alert(1)</script>",
@@ -148,10 +149,7 @@ def shows(page, curves):
     """Whether the page shows exactly these curves, in words, numbers and alternatives."""
     assert listed(page) == lines(curves)
     assert pictures(page) == [charts.curves_alt(curves), charts.probabilities_alt(curves)]
-    points = table(page, "normalised_probability").to_dict("list")
-    for name, column in study.to_columns(curves).items():
-        if name not in ("lower", "upper"):  # empty, where the model scores
-            assert points[name] == column
+    assert table(page, SHARE).to_dict("list") == study.to_table(curves)
     return True
 
 
@@ -201,7 +199,7 @@ def test_fewer_repetitions_make_a_shorter_curve(app, embedded):
     app.number_input(key="most").set_value(7).run()
     settled(app)
     assert shows(app, curves_of(embedded, FIRST, KNOWN, MANY, most=7))
-    assert sorted(set(table(app, "repetitions")["repetitions"])) == list(range(8))
+    assert sorted(set(table(app, SHARE)["Repetitions"])) == list(range(8))
 
 
 def test_the_other_axis_shows_the_same(app, embedded):
@@ -228,6 +226,18 @@ def test_the_prompt_stays_below_fewer_repetitions(app):
     at = app.number_input(key="prompt_at").value
     assert at <= 1
     assert app.code[0].value == FIRST.prompt(at)
+
+
+def test_the_exact_prompt_is_shown_of_any_curve(app):
+    assert app.selectbox(key="prompt_of").value == f"1. {FIRST.query}"
+    app.selectbox(key="prompt_of").set_value(f"3. {MANY.query}").run()
+    assert app.code[0].value == MANY.prompt(2)
+    press(app, "remove_2")
+    assert app.code[0].value == FIRST.prompt(2)
+
+
+def test_of_one_curve_there_is_nothing_to_choose():
+    assert not [box for box in opened(kept="").selectbox if box.key == "prompt_of"]
 
 
 # ------------------------------------------------------------------- proposed from samples
@@ -361,6 +371,7 @@ def test_with_nothing_kept_and_nothing_typed_there_is_no_picture():
         ((" ", "Paris", "Lyon"), "There is no question. Type one."),
         (("Where?", "", "Lyon"), "There is no right answer. Type one."),
         (("Where?", "Paris", "  "), "There is no answer to repeat. Type one."),
+        (("Where?", "Paris", "the paris."), "The two answers are the same."),
         (("Where?", "Paris", "Paris"), "The two answers are the same."),
         (("Where?", "Paris ", " Paris"), "The two answers are the same."),
         (("Where?", "Paris\nLyon", "Rome"), "The right answer has a line break"),
@@ -404,7 +415,7 @@ def test_the_others_are_drawn_where_one_does_not_fit(embedded):
 
 
 def test_a_question_that_does_not_fit_by_itself_gets_a_sentence():
-    page = opened(query="q" * 1990, kept="", most="1")
+    page = opened(query="q" * 1990, answer="a", repeated="b", kept="", most="1")
     assert said(page, "Shorten the question")
     assert not listed(page)
 
@@ -710,9 +721,10 @@ def test_what_costs_calls_is_said_first_and_asked_only_on_demand(use):
     assert listed(page) == lines([expected])
     assert pictures(page) == [charts.curves_alt([expected])]
     assert said(page, "its answers were counted")
-    points = table(page, "lower")
-    assert list(points["repetitions"]) == list(FREQUENCY_REPETITIONS)
-    assert list(points["lower"]) == pytest.approx([p.lower for p in expected.points])
+    points = table(page, "95% interval from")
+    assert list(points["Repetitions"]) == list(FREQUENCY_REPETITIONS)
+    assert not [heading for heading in points if heading.startswith("ln P")]  # nothing to show
+    assert list(points["95% interval from"]) == pytest.approx([p.lower for p in expected.points])
     page.run()
     assert model.calls == calls
 

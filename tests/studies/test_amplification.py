@@ -24,6 +24,7 @@ from core.studies.amplification import (
     Amplification,
     Case,
     Point,
+    all_from_json,
     all_to_json,
     amplify,
     calls_needed,
@@ -34,6 +35,7 @@ from core.studies.amplification import (
     to_csv_bytes,
     to_dict,
     to_json,
+    to_table,
 )
 from core.studies.inspection import run
 from core.studies.progress import Cancelled
@@ -143,6 +145,9 @@ def test_white_space_around_the_texts_is_dropped():
         (("q", "a", "\udc00"), "The answer to repeat is no valid Unicode."),
         (("q", "a", "a"), "The two answers are the same."),
         (("q", " a", "a "), "The two answers are the same."),
+        (("q", "Lemon", "LEMON"), "The two answers are the same."),
+        (("q", "Paris", "paris."), "The two answers are the same."),
+        (("q", "The  harp", "a harp!"), "The two answers are the same."),
     ],
 )
 def test_a_case_out_of_range_is_refused_with_a_sentence(texts, says):
@@ -153,6 +158,19 @@ def test_a_question_may_have_lines_and_the_texts_their_full_length():
     case = Case("first\nsecond", "x" * 2000, "y" * 2000)
     assert case.query == "first\nsecond"
     assert len(case.answer) == len(case.repeated) == 2000
+
+
+def test_texts_of_nothing_but_punctuation_are_different_answers():
+    """Normalised, both are empty, as is the vitamin A beside “the”."""
+    assert Case("Which sign?", "+", "-").repeated == "-"
+    assert Case("Which vitamin?", "A", "the").answer == "A"
+
+
+def test_curves_of_two_spellings_that_were_kept_once_still_open():
+    old = Case("q", "Lemon", "LEMON", kept=True)
+    found = amplify(old, evidence(1.0), [0, 1])
+    assert all_from_json(all_to_json([found])) == [found]
+    assert refusal(lambda: Case("q", "a", "a", kept=True)).startswith("The two answers are the")
 
 
 # ------------------------------------------------------------------ numbers of repetitions
@@ -451,7 +469,36 @@ def test_scoring_is_cancelled_before_it_begins():
         (
             {0: 0.9, 10: 0.8},
             None,
-            "Not turned by 10 repetitions: “Paris” keeps 80.0% of the two.",
+            "Not turned at any of the 2 numbers of repetitions asked, up to 10: “Paris” keeps "
+            "80.0% of the two.",
+        ),
+        (
+            {0: 0.9, 1: 0.7, 2: 0.6},
+            None,
+            "Not turned by 2 repetitions: “Paris” keeps 60.0% of the two.",
+        ),
+        (
+            {1: 0.9, 2: 0.7},
+            None,
+            "Not turned at any of the 2 numbers of repetitions asked, up to 2: “Paris” keeps 70.0% "
+            "of the two.",
+        ),
+        (
+            {0: 0.9, 1: None, 2: 0.6, 3: None},
+            None,
+            "Not turned at any of the 2 numbers of repetitions at which either answer was seen, "
+            "up to 2: “Paris” keeps 60.0% of the two.",
+        ),
+        (
+            {7: 0.9},
+            None,
+            "Not turned at 7 repetitions, the only number that says anything: “Paris” keeps 90.0% "
+            "of the two.",
+        ),
+        (
+            {0: 0.9, 10: 0.8, 30: 0.3},
+            30,
+            "“Lyon” overtakes between 10 and 30 repetitions: “Paris” has 30.0% of the two left.",
         ),
         (
             {0: 0.9, 1: 0.5},
@@ -526,6 +573,33 @@ def test_the_verdict_is_a_sentence(shares, at, sentence):
     found = curve(shares)
     assert found.verdict == sentence
     assert found.overtaken_at == at
+
+
+LITTLE = " The model hardly ever gives either answer in this spelling, so the curve says little."
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "times", "little"),
+    [
+        (1e-7, 9.9e-7, [0, 1], True),
+        (1e-6, 1e-7, [0, 1], False),
+        (1e-7, 0.5, [0, 1], False),
+        (1e-7, 1e-9, [1, 2], False),  # how likely they are untold was not asked
+    ],
+)
+def test_a_curve_of_answers_that_are_hardly_ever_given_says_little(ours, theirs, times, little):
+    model = Teller(lambda t: (math.log(ours), math.log(theirs)))
+    found = amplify(CAPITAL, model, times).verdict
+    assert found.endswith(LITTLE) == little
+    assert ("spelling" in found) == little
+
+
+def test_on_a_coarse_grid_nothing_is_said_of_what_lies_between():
+    """0.9 but for 60 repetitions, which the coarse grid does not ask."""
+    model = Teller(lambda t: (-2.0, -0.1) if t == 60 else (-0.1, -2.0))
+    coarse, every = (amplify(CAPITAL, model, t).verdict for t in (DEFAULT_REPETITIONS, range(101)))
+    assert coarse.startswith("Not turned at any of the 8 numbers of repetitions asked, up to 100: ")
+    assert every.startswith("“Lyon” overtakes at 60 repetitions")
 
 
 @given(st.dictionaries(st.integers(0, 1000), st.none() | st.floats(0, 1), min_size=1))
@@ -612,6 +686,27 @@ def test_a_table_has_one_row_a_point():
         p.normalised_probability for a in found for p in a.points
     ]
     assert to_columns([]) == {name: [] for name in COLUMNS}
+
+
+def test_the_table_to_read_has_headings_and_no_empty_column():
+    scored = to_table([amplify(CAPITAL, evidence(1.0), [0, 1])])
+    assert list(scored) == [
+        "Question",
+        "Right answer",
+        "Answer to repeat",
+        "Repetitions",
+        "ln P(right answer), nats",
+        "ln P(answer to repeat), nats",
+        "P(right answer) of the two",
+    ]
+    assert scored["ln P(right answer), nats"] == [-20.0, -20.0]
+    counted = to_table([amplify(CAPITAL, Speaker(lambda t: ["Paris"]), [0])])
+    assert list(counted)[3:] == [
+        "Repetitions",
+        "P(right answer) of the two",
+        "95% interval from",
+        "95% interval to",
+    ]
 
 
 def test_formulas_are_disarmed_and_gaps_are_empty():
