@@ -32,8 +32,8 @@ def click(page, row, column="question"):
 
 
 def look_for(page, words):
-    page.get_by_label("Words").fill(words)
-    page.get_by_label("Words").press("Enter")
+    page.get_by_role("textbox", name="Words").fill(words)
+    page.get_by_role("textbox", name="Words").press("Enter")
 
 
 def inspects(page, question):
@@ -52,7 +52,7 @@ def test_a_click_inspects_and_coming_back_does_not_jump_again(address, open_page
     expect(page.locator(".st-key-truth")).to_be_visible()
 
     go_to(page, "What can I ask?")
-    expect(page.get_by_label("Words")).to_have_value("planet")
+    expect(page.get_by_role("textbox", name="Words")).to_have_value("planet")
     shows(page, found)
     look_for(page, "bird")  # the page runs again, and stays
     birds = search("bird")

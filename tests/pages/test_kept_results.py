@@ -172,7 +172,7 @@ def test_a_curve_opens_as_it_was_without_asking(no_model):
     assert not [field for field in page.text_input if field.key == "query"]
 
     def tables(page):
-        return [t.value for t in page.dataframe if "repetitions" in t.value]
+        return [t.value for t in page.dataframe if "Repetitions" in t.value]
 
     assert len(tables(page)) == 1 and tables(page)[0].equals(tables(asked)[0])
     assert said(page, "1. ") == said(asked, "1. ")
