@@ -206,6 +206,8 @@ def _all_at_once(
             stopped.set()
             raise
 
+    if places:
+        tick(0.0)  # before the first of them can be done
     at_once([partial(one, place) for place in places], workers=QUESTIONS_AT_ONCE, tick=tick)
     if failed:
         raise failed[0]
