@@ -14,15 +14,11 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
 from core.data.exports import to_csv
 from core.data.truth import matches
-from core.language_models.base import LanguageModel, Meter, Response, Used
-from core.language_models.resilient import Together
+from core.language_models.base import LanguageModel, Meter, Used
+from core.language_models.counted import counted_in
 from core.language_models.together import at_once
-from core.language_models.wrapper import Wrapper
 from core.studies.inspection import Reading, read
 from core.studies.pipeline import pipeline_of, to_text
 from core.studies.progress import Cancelled, Progress, silent
@@ -169,8 +165,8 @@ def score_all(
             ask(place, model, say)
     else:
         meters = {} if meters is None else meters
-        counted = {place: _counted(model, meters.setdefault(place, Meter())) for place in left}
-        _all_at_once(left, lambda place, go_on: ask(place, counted[place], go_on), say)
+        asking = {place: counted_in(model, meters.setdefault(place, Meter())) for place in left}
+        _all_at_once(left, lambda place, go_on: ask(place, asking[place], go_on), say)
     return [found[place] for place in range(len(golds))]
 
 
@@ -211,51 +207,6 @@ def _all_at_once(
     at_once([partial(one, place) for place in places], workers=QUESTIONS_AT_ONCE, tick=tick)
     if failed:
         raise failed[0]
-
-
-def _counted(model: LanguageModel, meter: Meter) -> LanguageModel:
-    """Return a service as one question asks it: what it takes goes to a meter as well.
-
-    A meter tells use apart by threads, so it must stand where a call is a single request:
-    within what cuts calls and makes them in threads of its own.
-    """
-    if isinstance(model, Together):
-        return Together(_Counted(model.inner, meter))
-    return _Counted(model, meter)
-
-
-class _Counted(Wrapper):
-    """Counts in a meter of its own what is used through this object alone."""
-
-    def __init__(self, inner: LanguageModel, meter: Meter) -> None:
-        super().__init__(inner)
-        self._meter = meter
-
-    @property
-    def meter(self) -> Meter:
-        return self._meter
-
-    def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
-    ) -> list[Response]:
-        with self.inner.meter.also(self._meter):
-            return super().sample(prompt, count, temperature=temperature, seed=seed, first=first)
-
-    def log_likelihoods(
-        self, prompts: Sequence[str], answers: Sequence[str]
-    ) -> NDArray[np.float64]:
-        with self.inner.meter.also(self._meter):
-            return super().log_likelihoods(prompts, answers)
-
-    def next_token(self, prompt: str) -> dict[str, float]:
-        with self.inner.meter.also(self._meter):
-            return super().next_token(prompt)
 
 
 HEADING = (
