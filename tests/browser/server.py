@@ -42,10 +42,15 @@ CHROMIUM_FLAGS = (
     "--disable-sync",
 )
 
-AT_REST = """() =>
-  document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning'
-  && !document.querySelector('[data-testid="stProgress"]')
-"""
+# The script has ended, no work is on its way, and nothing waits for its component to be loaded,
+# all of it for a while: the end of one run may be the beginning of the next.
+AT_REST = """() => {
+  const rests =
+    document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning'
+    && !document.querySelector('[data-testid="stProgress"], [data-testid="stSkeleton"]');
+  window.restsSince = rests ? window.restsSince ?? performance.now() : undefined;
+  return rests && performance.now() - window.restsSince > 300;
+}"""
 
 # Streamlit scrolls inside the document, so that the document alone never seems too wide.
 TOO_WIDE = """() => Math.max(
@@ -55,7 +60,8 @@ TOO_WIDE = """() => Math.max(
 
 
 def at_rest(page):
-    """Wait until the script has run to its end."""
+    """Wait until the script has run to its end, and stays there."""
+    page.evaluate("window.restsSince = undefined")
     page.wait_for_function(AT_REST)
 
 

@@ -5,6 +5,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
+from core.uncertainty.scores import SCORES
 from tests.browser.server import at_rest, go_to, too_wide
 
 pytestmark = pytest.mark.browser
@@ -25,8 +26,10 @@ def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_pa
     page = open_page(f"{address}/inspection?q={quote(QUERY)}")
     link = page.get_by_test_id("stCode").filter(has_text="?saved=")
     expect(link).to_be_visible()
+    expect(page.locator(".st-key-verdict")).to_be_visible()
     at_rest(page)
     values = page.get_by_test_id("stMetricValue").all_inner_texts()
+    assert len(values) >= len(SCORES)
     permalink = link.inner_text().strip()
     assert permalink.startswith(f"{address}/inspection?saved=")
 

@@ -23,7 +23,7 @@ def session(page, **query):
 
 def settled(app):
     """Run until nothing is on its way: a slow machine shows progress first."""
-    for _ in range(300):
+    for _ in range(600):
         assert not app.exception, app.exception
         if not app.get("progress"):
             return app

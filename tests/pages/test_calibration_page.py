@@ -12,6 +12,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from scipy import stats
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.testing.v1 import AppTest
 
 from core.abstention.policy import to_json
@@ -28,7 +29,7 @@ from core.studies.verdict import default_policies, default_policy
 from core.ui import labelled_data, scorings, targets
 from core.ui.labelled_data import ONE_EACH
 from tests.language_models.openai_server import serving
-from tests.pages.sessions import chosen, session
+from tests.pages.sessions import chosen, session, settled
 
 PAGE = "pages/calibration.py"
 INSPECTION = "pages/inspection.py"
@@ -51,12 +52,13 @@ def opened(timeout=60):
 @pytest.fixture
 def example(app):
     app.button(key="use_example").click().run()
-    return sound(app)
+    return settled(app)
 
 
 def upload(page, content, name="labels.csv"):
+    """Upload a file and wait for what is computed beside the page."""
     page.file_uploader(key="labelled_file").upload(name, content).run()
-    return sound(page)
+    return settled(page)
 
 
 def sound(page):
@@ -784,14 +786,17 @@ def test_a_threshold_moved_by_hand_survives_another_page(example):
 
 @pytest.fixture
 def work(monkeypatch):
-    """What was computed over all rows, by name."""
+    """What the page computed over all rows, by name, and the comparisons that were begun."""
     done = []
 
     def counted(module, name):
         function = getattr(module, name)
 
         def wrapper(*args, **kwargs):
-            done.append(name)
+            # What a comparison computes in its own thread, perhaps for the test before, is not
+            # the page's doing.
+            if name == "compare" or get_script_run_ctx(suppress_warning=True) is not None:
+                done.append(name)
             return function(*args, **kwargs)
 
         monkeypatch.setattr(module, name, wrapper)
@@ -1112,7 +1117,7 @@ def test_a_comparison_can_be_cancelled_and_gives_way_to_another(app, monkeypatch
         return compare(found, progress, resamples=20)
 
     monkeypatch.setattr(study, "compare", slow)
-    upload(app, table())
+    app.file_uploader(key="labelled_file").upload("labels.csv", table()).run()
     first = app.session_state["comparing"][-1]
     assert app.get("progress") and "cancel_comparison" in keys(app)
     set_target(app, alpha=0.1)
