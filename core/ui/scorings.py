@@ -27,12 +27,18 @@ from core.ui.watching import how_far, said_until, spent
 KEPT = 8  # files
 
 
-@dataclass
+@dataclass(eq=False)  # a file that was forgotten is another one when it comes again
 class _File:
     """What a model has scored of a file, and what each question took, by the question's place."""
 
     done: dict[int, Scored] = field(default_factory=dict)
     meters: dict[int, Meter] = field(default_factory=dict)
+    job: Job[list[Scored]] | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody is scoring it."""
+        return self.job is None or self.job.done
 
 
 class Scorings:
@@ -46,7 +52,7 @@ class Scorings:
     def so_far(self, gold: GoldQuestions, model: LanguageModel) -> dict[int, Scored]:
         """Return what a model has scored of a file, by the question's place in it.
 
-        The files used last are kept.
+        The files used last are kept, and those that are being scored.
         """
         # A copy: while somebody reads it, a job adds to the original.
         return dict(sorted(self._file(gold, model).done.copy().items()))
@@ -59,8 +65,9 @@ class Scorings:
         key = _key(gold, model)
         found = self._files.setdefault(key, _File())
         self._files.move_to_end(key)
-        while len(self._files) > KEPT:
-            self._files.popitem(last=False)
+        idle = [other for other, file in self._files.items() if file.is_idle and other != key]
+        for other in idle[: max(len(self._files) - KEPT, 0)]:
+            del self._files[other]
         return found
 
     def start(self, gold: GoldQuestions, model: LanguageModel) -> Job[list[Scored]]:
@@ -93,7 +100,7 @@ class Scorings:
                 stop(model)
                 raise
 
-        job = self._jobs.start((_key(gold, model), len(golds)), work, model)
+        job = file.job = self._jobs.start(file, work, model)
         if not model.capabilities.local:
             self._most.setdefault(job, most)  # one that was there was announced before
         return job

@@ -104,3 +104,34 @@ def test_only_the_files_used_last_are_kept(gold):
     every.so_far(files[-1], MODEL)  # one too many
     assert every.so_far(files[0], MODEL) == {0: "scored"}
     assert every.so_far(files[1], MODEL) == {}
+
+
+def forgotten(every, gold):
+    """Use so many other files that this one is forgotten."""
+    for number in range(KEPT):
+        every.so_far(replace(gold, sha256=f"{number:064d}"), MODEL)
+
+
+def test_a_file_that_was_forgotten_is_scored_again(gold):
+    every = Scorings()
+    first = finished(every.start(gold, MODEL))
+    forgotten(every, gold)
+    assert every.so_far(gold, MODEL) == {}
+    second = finished(every.start(gold, MODEL))
+    assert second is not first
+    assert list(every.so_far(gold, MODEL).values()) == second.result == first.result
+
+
+def test_no_file_is_forgotten_while_it_is_scored(gold, monkeypatch):
+    every, gate, score = Scorings(), threading.Event(), scoring.score
+
+    def held(*args, **kwargs):
+        assert gate.wait(LONG)
+        return score(*args, **kwargs)
+
+    monkeypatch.setattr(scoring, "score", held)
+    job = every.start(gold, MODEL)
+    forgotten(every, gold)
+    gate.set()
+    finished(job)
+    assert list(every.so_far(gold, MODEL).values()) == job.result
