@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.amplification import MOST_CURVES
+from core.data.uploads import shortened
 from core.language_models.base import LanguageModel, ModelError
 from core.studies.amplification import MOST_REPETITIONS, Case
 from core.studies.cases import EXAMPLES, propose
@@ -54,6 +55,19 @@ def ask() -> Case | None:
             on_click=_propose,
             args=(texts[0],),
         )
+    with st.container():  # what comes and goes here moves no field below
+        _proposal(*texts)
+        try:
+            return Case(*texts)
+        except InvalidRequestError as error:
+            problem(str(error))
+            return None
+
+
+def _proposal(*texts: str) -> None:
+    """Say whose answers these are, and how far a proposal of others is."""
+    if left_over := _left_over(*texts):
+        st.text(f"The answers are still those of “{shortened(left_over)}”.")
     if wanted := st.session_state.get("propose_for"):
         _agree(wanted)
     if waiting := st.session_state.get("proposing"):
@@ -61,11 +75,6 @@ def ask() -> Case | None:
     about, said = st.session_state.get("proposed", (None, None))
     if said and about == st.session_state.get("query"):
         problem(said)
-    try:
-        return Case(*texts)
-    except InvalidRequestError as error:
-        problem(str(error))
-        return None
 
 
 def _field(column: DeltaGenerator, name: str) -> str:
@@ -81,6 +90,18 @@ def _field(column: DeltaGenerator, name: str) -> str:
         persist_state="session",
     )
     return typed or ""
+
+
+def _left_over(query: str, *answers: str) -> str | None:
+    """Return which question the answers were for, if another one was typed since.
+
+    The fields are not emptied: what somebody typed is theirs.
+    """
+    belongs, before = st.session_state.get("answers_of", (query, answers))
+    if answers != before:
+        belongs = query
+    st.session_state["answers_of"] = (belongs, answers)
+    return belongs if query and belongs != query else None
 
 
 def most_repetitions() -> int:

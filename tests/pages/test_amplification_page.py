@@ -275,6 +275,25 @@ def test_of_any_other_question_the_two_likeliest_clusters_are_proposed(app, embe
     assert propose(found) == (first.text, second.text)
 
 
+def test_of_another_question_it_is_said_that_the_answers_are_of_the_one_before(app):
+    before = "The answers are still those of “"
+    assert not said(app, before)
+    ask(app, HOSTILE[0])
+    assert said(app, f"{before}{FIRST.query}”.")
+    ask(app, "Who was the first US president?")
+    assert said(app, f"{before}{FIRST.query}”.")
+    assert typed(app).repeated == FIRST.repeated  # nothing that was typed is taken away
+    press(app, "propose")
+    assert not said(app, before)
+    own = typed(app)
+    ask(app, FIRST.query)
+    assert said(app, f"{before}{own.query}”.")
+    ask(app, own.query)
+    assert not said(app, before)
+    ask(app, FIRST.query, FIRST.answer)
+    assert not said(app, before)  # somebody who types answers knows whose they are
+
+
 def test_where_the_model_always_says_the_same_nothing_is_proposed(use):
     use(Turning(samples=["the same"]))
     page = opened(query="Who?", answer="me", repeated="you", kept="")
