@@ -2,8 +2,7 @@
 
 A cold deep link runs a page without ``app.py``: Streamlit knows the navigation only after
 some session has called `st.navigation`. So every page begins with `require_app()`, which
-draws the frame unless ``app.py`` has just done so, and begins again: were the page drawn
-before Streamlit knows it, its fields would be put up twice, and unbound from the address.
+draws the frame unless ``app.py`` has just done so.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from streamlit.navigation.page import Page
 
 PAGES = Path(__file__).parents[2] / "pages"
 _DRAWN = "_frame_drawn"
-_KNOWN = "_frame_known"
 
 NAME = "Believe"
 ABOUT = (
@@ -72,13 +70,10 @@ def draw() -> Page:
 
 
 def require_app() -> None:
-    """Draw the frame if nobody has, and begin again; the first line of every page."""
+    """Draw the frame if nobody has; the first line of every page."""
     if not st.session_state.pop(_DRAWN, False):
         draw()
         st.session_state.pop(_DRAWN, None)
-        if not st.session_state.get(_KNOWN):  # once: where there is no app.py, it never draws
-            st.session_state[_KNOWN] = True
-            st.rerun()
 
 
 def show(kind: str, id: str) -> None:

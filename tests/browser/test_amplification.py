@@ -367,16 +367,6 @@ def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):
     expect(page.get_by_test_id("stTopNavLink")).to_have_count(6)
 
 
-def test_the_address_follows_what_is_typed_after_a_cold_deep_link(cold_address, open_page):
-    page = open_page(f"{cold_address}/amplification")
-    shows(page, FIRST)
-    for text in ("Pierce Brosnan", "Roger Moore"):  # the first one Streamlit mends by itself
-        enter(page, "Right answer", text)
-        expect(listed(page).first).to_contain_text(text)
-        at_rest(page)
-    page.wait_for_url(re.compile("answer=Roger"))
-
-
 @pytest.mark.parametrize("width", [390, 1280])
 def test_hostile_text_stays_text(address, open_page, width):
     """`open_page` fails the test if anything is fetched from where it points."""
