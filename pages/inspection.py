@@ -26,7 +26,7 @@ from core.ui.glossary import TERMS
 from core.ui.keeping import keeper, save_inspection
 from core.ui.ladder import ladder
 from core.ui.matrices import matrices
-from core.ui.messages import problem
+from core.ui.messages import later, problem
 from core.ui.recordings import recordings
 from core.ui.tools import tools
 from core.ui.truth import truth
@@ -321,11 +321,13 @@ def amplified(inspection: Inspection) -> None:
 
 
 def _certify(request: Request, reading: Reading) -> None:
-    model = models.asked()
-    if not model.capabilities.local:  # whatever a browser sends: nobody said what it costs
-        return
-    job = recordings().certify(request, model, reading)
-    st.session_state["certifying"] = (request, job)
+    try:
+        model = models.asked()
+        if model.capabilities.local:  # whatever a browser sends: nobody said what else costs
+            job = recordings().certify(request, model, reading)
+            st.session_state["certifying"] = (request, job)
+    except ModelError as error:
+        later(str(error))
 
 
 inspect()

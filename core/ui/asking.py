@@ -6,9 +6,8 @@ the same. A recording that was made, or is being made, is found again by its req
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import TypeVar
-from uuid import uuid4
 
 import streamlit as st
 
@@ -34,6 +33,7 @@ from core.ui.jobs import Job
 from core.ui.messages import problem
 from core.ui.models import agreed, asked, current, embedded
 from core.ui.recordings import recordings
+from core.ui.session import this_session
 from core.ui.watching import how_far, said_until
 from core.uncertainty.similarity import (
     COMPARISONS,
@@ -59,6 +59,7 @@ LABELS = {
     "gamma_1": "Stabilisation γ₁",
     "gamma_2": "Stabilisation γ₂",
 }
+MOST_UNASKED = 100  # samples that a link may ask for without a press
 QUICK = 0.8  # seconds: an answer that comes sooner is shown without a progress bar
 
 
@@ -172,6 +173,7 @@ def record(
     kept : callable, optional
         What the job does with the finished recording; see `Recordings.ask`.
     """
+    by_link = st.session_state.setdefault("opened_with", request) == request
     model = asked()
     this = model.name, model.revision, request
     made = recordings().find(request, model)
@@ -190,17 +192,15 @@ def record(
     if ended:  # cancelled or failed: nobody asks again but the person
         st.button("Ask again", key="ask_again", on_click=st.session_state.pop, args=("ended",))
         return _outcome(ended, request)
-    last = st.session_state.get("asking")
-    if last and last[0] == this and last[1].cancelling:
-        _watch(last[1], request, reading, model)  # a second job would undo the cancel
-        return None
     check_samples(request, estimator_of(model.capabilities))
+    if by_link and _waits_for_a_press(request):
+        return None
     if not model.capabilities.local and not agreed(
         model, plan(request, model.capabilities), request, "inspection"
     ):
         return None
     job = recordings().ask(request, model, kept)
-    job.watch(_session())
+    _leave_the_one_before(job)
     st.session_state["asking"] = (this, job)
     if job.wait(QUICK) and model.capabilities.local:
         return _outcome(job, request)
@@ -215,7 +215,6 @@ def _watch(job: Job[Recording], request: Request, reading: Reading, model: Langu
         _put_away(job, request, model)
     if not any(st.session_state.get(key, (0, 0))[1] is job for key in ("asking", "certifying")):
         st.rerun()
-    job.watch(_session())
     if job.partial:
         draw_growth(job.partial, reading, f"growing_{job.partial.request.samples}")
     local = model.capabilities.local
@@ -224,15 +223,41 @@ def _watch(job: Job[Recording], request: Request, reading: Reading, model: Langu
     _answers_so_far(job, request)
 
 
-def _session() -> Hashable:
-    """Return what tells this session from others that watch the same job."""
-    return st.session_state.setdefault("watches_as", uuid4())
+def _waits_for_a_press(request: Request) -> bool:
+    """Offer what a link asks for, where that is much, and say whether nobody has pressed yet."""
+    if request.samples <= MOST_UNASKED or "agreed_to_link" in st.session_state:
+        return False
+    st.text(
+        f"This link asks for {request.samples} samples, which can take this machine minutes. Press "
+        "the button to draw them, or choose fewer under “Settings”."
+    )
+    st.button(
+        f"Draw {request.samples:d} samples",
+        key="draw_many",
+        on_click=st.session_state.update,
+        kwargs={"agreed_to_link": True},
+    )
+    return True
+
+
+def _leave_the_one_before(job: Job[Recording]) -> None:
+    """Stop what this session asked of this machine before, and what nobody waits for any more.
+
+    What a service was asked goes on: it is paid for, and saved when it comes.
+    """
+    _, before = st.session_state.get("asking", (None, None))
+    if before and before is not job and not (before.done or _is_paid(before)):
+        before.leave(this_session())
+
+
+def _is_paid(job: Job[Recording]) -> bool:
+    return job.asks is not None and not job.asks.capabilities.local
 
 
 def _cancel(job: Job[Recording], request: Request, model: LanguageModel) -> None:
-    """Stop a job, or only stop watching it while others do."""
-    if job.leave(_session()):
-        _put_away(job, request, model)
+    """Stop a job, or only leave it where it is another session's too."""
+    job.leave(this_session())
+    _put_away(job, request, model)
 
 
 def _put_away(job: Job[Recording], request: Request, model: LanguageModel) -> None:
@@ -281,8 +306,7 @@ def _answers_so_far(job: Job[Recording], request: Request) -> None:
 
 def _outcome(job: Job[Recording], request: Request) -> Recording | None:
     if _is_cancelled(job):
-        local = job.asks is None or job.asks.capabilities.local
-        lost = " Nothing was lost but the time." if local else ""
+        lost = "" if _is_paid(job) else " Nothing was lost but the time."
         before = "all was answered" if _heard(job, request) else "the model had answered"
         problem(f"Cancelled before {before}.{lost}")
         said_until(job)

@@ -24,6 +24,8 @@ from core.ui.jobs import Job
 from core.ui.messages import problem
 from core.ui.models import agreed, asked
 from core.ui.recordings import recordings
+from core.ui.session import this_session
+from core.ui.turns import BusyError
 from core.ui.watching import how_far
 
 FIELDS = {
@@ -34,6 +36,7 @@ FIELDS = {
 FIRST = EXAMPLES["Half known"]
 AT_FIRST = tuple(EXAMPLES[name] for name in ("Known", "Many answers"))
 QUICK = 1.5  # seconds: proposals that come sooner need no progress bar
+CANCELLED = "Cancelled. Nothing was changed."
 MOST_KEPT = MOST_CURVES - 1
 KEPT = "kept"  # in the address: one JSON list of three texts for each curve
 
@@ -139,7 +142,10 @@ def _propose(query: str) -> None:
     if not model.capabilities.local and recordings().find(request, model) is None:
         st.session_state["propose_for"] = request  # the cost is said first
         return
-    _start(request, model)
+    try:
+        _start(request, model)
+    except BusyError as error:
+        _say(str(error))
 
 
 def _agree(request: Request) -> None:
@@ -183,17 +189,24 @@ def _fill_in() -> None:
     except (InvalidRequestError, ModelError) as error:
         _say(str(error))
     except Cancelled:
-        _say("Cancelled. Nothing was changed.")
+        _say(CANCELLED)
     else:
         _set(case)
 
 
 @st.fragment(run_every=0.5)
 def _watch(job: Job[Recording]) -> None:
-    if job.done:
+    if job.done or "proposing" not in st.session_state:
         st.rerun()
     how_far(job)
-    st.button("Cancel", on_click=job.cancel, key="cancel_proposing")
+    st.button("Cancel", on_click=_cancel, args=(job,), key="cancel_proposing")
+
+
+def _cancel(job: Job[Recording]) -> None:
+    """Stop a job, or only leave it where it is another session's too."""
+    job.leave(this_session())
+    del st.session_state["proposing"]
+    _say(CANCELLED)
 
 
 # ------------------------------------------------------------------ kept beside the case

@@ -16,6 +16,8 @@ from core.ui.glossary import TERMS
 from core.ui.jobs import Job
 from core.ui.messages import problem
 from core.ui.remembered import remembered
+from core.ui.turns import BusyError
+from core.ui.watching import how_far
 
 AT_ONCE = 20_000  # rows × scores: more are compared when somebody asks
 ENTROPY = "semantic_entropy"
@@ -107,7 +109,11 @@ def _intervals(found: Calibration) -> None:
     if running is not None and not fits:
         running[2].cancel()  # nobody will look at it
     if not fits and (small or st.button("Compare with intervals", key="compare")):
-        job = Job(lambda job: study.compare(found, job.progress))
+        try:
+            job = Job(lambda job: study.compare(found, job.progress))
+        except BusyError as error:
+            problem(str(error))
+            return
         st.session_state[key] = running = (found.data, found.target, job)
         fits = True
     if not fits or running is None:
@@ -127,7 +133,7 @@ def _intervals(found: Calibration) -> None:
 def _watch(job: Job[tuple[Compared, ...]]) -> None:
     if job.done:
         st.rerun()
-    st.progress(min(job.share, 1.0), job.stage)
+    how_far(job)
     st.button("Cancel", on_click=job.cancel, key="cancel_comparison")
 
 

@@ -21,6 +21,7 @@ from core.studies.recording import InvalidRequestError
 from core.ui.jobs import Job, Registry
 from core.ui.messages import problem
 from core.ui.models import agreed
+from core.ui.session import this_session
 from core.ui.shared import shared
 from core.ui.watching import how_far, said_until, spent
 
@@ -115,12 +116,6 @@ def curves(
     if len(there) == len(cases):
         return there
     wanted = (model.name, model.revision, tuple(cases), times)
-    last = st.session_state.get(f"job_{key}")
-    if last and last[0] == wanted and last[1].cancelling:  # a second job would undo the cancel
-        if not last[1].done:
-            _watch(last[1], wanted, key)
-            return None
-        st.session_state[f"ended_{key}"] = st.session_state.pop(f"job_{key}")
     ended = st.session_state.get(f"ended_{key}")
     if ended and ended[0] == wanted:  # cancelled or failed: nobody asks again but the person
         problem(_why(ended[1]))
@@ -153,13 +148,24 @@ def curves(
 @st.fragment(run_every=0.5)
 def _watch(job: Job[list[Found]], wanted: object, key: str, most: int | None = None) -> None:
     """Show how far a job is, let the person stop it, and redraw the page when it is done."""
-    if job.done:
-        if job.error is not None:
-            st.session_state[f"ended_{key}"] = (wanted, job)
-            st.session_state.pop(f"job_{key}", None)
+    if job.error is not None:
+        _put_away(job, wanted, key)
+    if job.done or f"job_{key}" not in st.session_state:
         st.rerun()
     how_far(job, most)
-    st.button("Cancel", on_click=job.cancel, key=f"cancel_{key}")
+    st.button("Cancel", on_click=_cancel, args=(job, wanted, key), key=f"cancel_{key}")
+
+
+def _cancel(job: Job[list[Found]], wanted: object, key: str) -> None:
+    """Stop a job, or only leave it where it is another session's too."""
+    job.leave(this_session())
+    _put_away(job, wanted, key)
+
+
+def _put_away(job: Job[list[Found]], wanted: object, key: str) -> None:
+    """Remember how a job ended for this session."""
+    st.session_state[f"ended_{key}"] = (wanted, job)
+    st.session_state.pop(f"job_{key}", None)
 
 
 def used(found: Sequence[Found]) -> None:
@@ -170,7 +176,7 @@ def used(found: Sequence[Found]) -> None:
 
 
 def _why(job: Job[list[Found]]) -> str:
-    if job.cancelled:
+    if job.cancelled or not job.done:
         return "Cancelled. What was computed is kept."
     if isinstance(job.error, ModelError):
         return str(job.error)

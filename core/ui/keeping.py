@@ -6,8 +6,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-import streamlit as st
-
 from core.abstention.policy import Policy
 from core.store.calls import Calls
 from core.store.database import Database, open_database
@@ -16,6 +14,7 @@ from core.store.results import Results
 from core.studies.inspection import Inspection, Reading, read
 from core.studies.recording import Recording
 from core.studies.saved import to_json
+from core.ui.messages import later
 from core.ui.shared import public, shared
 
 IN_MEMORY = "sqlite://"
@@ -100,5 +99,5 @@ def _said(save: Callable[[], str]) -> str | None:
     try:
         return save()
     except StoreError as error:
-        st.session_state["not_kept"] = str(error)
+        later(str(error))
         return None

@@ -8,9 +8,22 @@ from __future__ import annotations
 
 import streamlit as st
 
+_LATER = "problem_later"
+
 
 def problem(text: str) -> None:
     """Say what went wrong, in plain text."""
     with st.container(border=True, horizontal=True):
         st.badge("Not done", icon=":material/error:", color="red")
         st.text(text)
+
+
+def later(text: str) -> None:
+    """Say what went wrong when the page is drawn next: what is called before that cannot."""
+    st.session_state[_LATER] = text
+
+
+def said_later() -> None:
+    """Say what is waiting to be said."""
+    if text := st.session_state.pop(_LATER, None):
+        problem(text)

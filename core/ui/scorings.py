@@ -19,9 +19,11 @@ from core.studies.recording import Request
 from core.studies.scoring import Gold, Scored, score_all, table
 from core.ui import models
 from core.ui.jobs import Job, Registry
-from core.ui.messages import problem
+from core.ui.messages import later, problem
 from core.ui.remembered import remembered
+from core.ui.session import this_session
 from core.ui.shared import shared
+from core.ui.turns import BusyError
 from core.ui.watching import how_far, said_until, spent
 
 KEPT = 8  # files
@@ -137,7 +139,7 @@ def scored(gold: GoldQuestions) -> Upload | None:
     left = everything - so_far
     job: Job[list[Scored]] | None = st.session_state.get(_job_of(gold, model))
     if job is not None and not job.done:
-        _watch(job)
+        _watch(job, _job_of(gold, model))
         return None
     if job is not None and job.error and not job.cancelled:
         problem(str(job.error))
@@ -173,7 +175,10 @@ def scored(gold: GoldQuestions) -> Upload | None:
 
 
 def _start(gold: GoldQuestions, model: LanguageModel) -> None:
-    st.session_state[_job_of(gold, model)] = _scorings().start(gold, model)
+    try:
+        st.session_state[_job_of(gold, model)] = _scorings().start(gold, model)
+    except BusyError as error:
+        later(str(error))
 
 
 def _job_of(gold: GoldQuestions, model: LanguageModel) -> str:
@@ -181,11 +186,17 @@ def _job_of(gold: GoldQuestions, model: LanguageModel) -> str:
 
 
 @st.fragment(run_every=0.5)
-def _watch(job: Job[list[Scored]]) -> None:
-    if job.done:
+def _watch(job: Job[list[Scored]], key: str) -> None:
+    if job.done or key not in st.session_state:
         st.rerun()
     how_far(job, _scorings().most(job))
-    st.button("Stop, and keep what is scored", on_click=job.cancel, key="stop_scoring")
+    st.button("Stop, and keep what is scored", on_click=_stop, args=(job, key), key="stop_scoring")
+
+
+def _stop(job: Job[list[Scored]], key: str) -> None:
+    """Stop a job, or only leave it where it is another session's too."""
+    job.leave(this_session())
+    del st.session_state[key]
 
 
 def _as_upload(gold: GoldQuestions, model: LanguageModel) -> tuple[Upload, bytes]:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.ui import glossary, models
 from core.ui.keeping import kept
-from core.ui.messages import problem
+from core.ui.messages import problem, said_later
 
 
 def tools() -> None:
@@ -14,6 +14,6 @@ def tools() -> None:
     with st.container(horizontal=True, width="content"):
         models.picker()
         glossary.button()
-    for notice in (kept().notice, st.session_state.pop("not_kept", None)):
-        if notice:
-            problem(notice)
+    if notice := kept().notice:
+        problem(notice)
+    said_later()

@@ -13,13 +13,17 @@ from core.ui.jobs import Job
 
 
 def how_far(job: Job[Any], most: int | None = None) -> None:
-    """Draw how far a job is and, of a service, how many calls it has made.
+    """Draw how far a job is, or its place in line; of a service, how many calls it has made.
 
     Parameters
     ----------
     most : int, optional
         How many calls were announced.
     """
+    if before := job.before:
+        turns = "one run comes" if before == 1 else f"{before} runs come"
+        st.progress(min(job.share, 1.0), f"In line: {turns} before this one")
+        return
     model = job.asks
     if model is None or model.capabilities.local:
         st.progress(min(job.share, 1.0), job.stage)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 import time
 
 import pytest
@@ -320,6 +321,28 @@ def test_a_model_that_fails_while_proposing_is_said(use):
     press(page, "propose")
     assert said(page, "The model went away. Start it again.")
     assert typed(page) == FIRST and len(listed(page)) == 1
+
+
+def test_one_persons_cancel_does_not_end_anothers_proposal(use, monkeypatch):
+    model, gate = use(Turning(0.33, samples=["this", "that"])), threading.Event()
+    sample = model.sample
+
+    def slow(*given, **settings):
+        assert gate.wait(60)
+        return sample(*given, **settings)
+
+    pages = [opened(kept="", query="Whose?") for _ in range(2)]
+    monkeypatch.setattr(cases, "QUICK", 0.01)
+    model.sample = slow
+    for page in pages:
+        page.button(key="propose").click().run()
+    one, other = pages
+    one.button(key="cancel_proposing").click().run()
+    assert said(one, "Cancelled. Nothing was changed.")
+    gate.set()
+    settled(other)
+    assert {typed(other).answer, typed(other).repeated} == {"this", "that"}
+    assert typed(one).answer == FIRST.answer
 
 
 def test_a_new_proposal_takes_the_last_ones_sentence_away(use):

@@ -1208,6 +1208,27 @@ def test_stopping_keeps_what_is_scored_and_goes_on_from_there(app, gold, monkeyp
     assert asked == [*list(GOLD)[:3], *list(GOLD)[2:]]
 
 
+def test_one_persons_stop_does_not_end_the_scoring_of_another(app, gold, monkeypatch):
+    asked, gate = [], threading.Event()
+    score_one = scoring.score
+
+    def slow(question, *args, **kwargs):
+        asked.append(question.query)
+        assert gate.wait(60)
+        return score_one(question, *args, **kwargs)
+
+    monkeypatch.setattr(scoring, "score", slow)
+    other = session("calibration")
+    for page in (app, other):
+        upload(page, gold, "gold.csv")
+        page.button(key="score").click().run()
+    app.button(key="stop_scoring").click().run()
+    assert app.button(key="score") and not app.get("progress")
+    gate.set()
+    waited_for(other, lambda page: said(page, "4 of 4 are scored."))
+    assert asked == list(GOLD)
+
+
 def test_a_failure_of_the_model_is_said_and_keeps_what_is_scored(app, gold, monkeypatch):
     score_one = scoring.score
 

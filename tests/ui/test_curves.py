@@ -332,12 +332,27 @@ def test_what_costs_calls_says_how_many_before_it_asks(shown):
     assert model.calls == 3 * each
 
 
+def test_one_persons_cancel_does_not_end_anothers_curve(shown, monkeypatch):
+    monkeypatch.setattr(module, "QUICK", 0.01)
+    model = Gated()
+    one = shown(A, model=model)
+    two = AppTest.from_function(script, default_timeout=LONG)
+    two.session_state["wanted"] = ((A,), model, TIMES)
+    two.run()
+    one.button(key="cancel_here").click().run()
+    until(one, "Cancelled. What was computed is kept.")
+    model.gate.set()
+    until(two, verdicts(A, model=Turning())[0])
+    assert len(model.asked) == 1
+
+
 def test_a_cancel_is_not_undone_by_the_next_interaction(shown, monkeypatch):
     monkeypatch.setattr(module, "QUICK", 0.01)
     model = Gated()
     app = shown(A, B, model=model)
     assert model.began.wait(LONG)
     app.button(key="cancel_here").click().run()
-    model.gate.set()
     until(app, "Cancelled. What was computed is kept.")
+    model.gate.set()
+    assert app.session_state["ended_here"][1].wait(LONG)
     assert len(model.asked) == 1

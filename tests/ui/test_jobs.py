@@ -2,12 +2,14 @@
 
 import threading
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
 from core.studies.progress import Cancelled
-from core.ui import jobs
+from core.ui import jobs, turns
 from core.ui.jobs import Job, Registry
+from core.ui.turns import BusyError, Turns
 
 LONG = 30  # seconds: what never happens unless something hangs
 
@@ -99,58 +101,189 @@ def test_an_error_is_handed_out_and_not_raised():
     assert (job.result, job.cancelled) == (None, False)
 
 
-# --------------------------------------------------------------------- several who watch
+# ----------------------------------------------------------------- whose it is
 
 
-def waiting(gate):
+class Visitor:
+    """A session as a server knows it."""
+
+    def __init__(self):
+        self.is_open = True
+
+
+ONE, TWO = Visitor(), Visitor()
+
+
+@pytest.fixture(autouse=True)
+def visitors(monkeypatch):
+    """Jobs that begin here are `ONE`'s; `change` lets another session run."""
+    ONE.is_open = TWO.is_open = True
+    current = [ONE]
+    monkeypatch.setattr(jobs, "this_session", lambda: current[0])
+    return lambda visitor: current.__setitem__(0, visitor)
+
+
+def waiting(gate, registry=None):
+    """A job that waits for the gate, and then says how far it is."""
+
     def work(job):
-        gate.wait(LONG)
+        while not gate.wait(0.01):
+            job.progress("Waiting", 0.0)
         job.progress("Done waiting", 0.5)
         return "whole"
 
-    return Job(work)
+    return registry.start("key", work) if registry else Job(work)
 
 
-def test_who_watches_alone_stops_it_by_leaving(gate):
+def test_who_has_it_alone_stops_it_by_leaving(gate):
     job = waiting(gate)
-    job.watch("one")
-    assert not job.leave("one") and job.cancelling
-    gate.set()
+    assert not job.leave(ONE) and job.cancelling
     assert finished(job).cancelled
 
 
-def test_nobody_has_to_watch_to_stop_it(gate):
-    job = waiting(gate)
-    assert not job.leave("one") and job.cancelling
-
-
-def test_who_leaves_does_not_stop_it_for_others(gate):
-    job = waiting(gate)
-    for who in ("one", "two", "one"):
-        job.watch(who)
-    assert job.leave("one") and not job.cancelling
-    job.watch("one")  # who left may come back
-    assert job.leave("two") and not job.cancelling
+def test_who_leaves_does_not_stop_it_for_others(gate, registry, visitors):
+    job = waiting(gate, registry)
+    visitors(TWO)
+    assert waiting(gate, registry) is job  # who asks for the same has it, too
+    assert job.leave(ONE) and not job.cancelling
+    visitors(ONE)
+    assert waiting(gate, registry) is job  # who left may come back
+    assert job.leave(TWO) and not job.cancelling
     gate.set()
     assert finished(job).result == "whole"
 
 
 def test_the_last_to_leave_stops_it(gate):
     job = waiting(gate)
-    job.watch("one")
-    job.watch("two")
-    assert job.leave("one") and not job.leave("two") and job.cancelling
+    job.join(TWO)
+    assert job.leave(ONE) and not job.leave(TWO) and job.cancelling
 
 
-@pytest.mark.parametrize(("silent", "watches"), [(4.9, True), (5.1, False)])
-def test_who_says_nothing_for_five_seconds_watches_no_more(gate, monkeypatch, silent, watches):
-    now = [100.0]
-    monkeypatch.setattr(jobs.time, "monotonic", lambda: now[0])
+def test_who_has_closed_the_page_does_not_keep_it_from_being_stopped(gate):
     job = waiting(gate)
-    job.watch("closed")
-    now[0] += silent
-    job.watch("one")
-    assert job.leave("one") is watches and job.cancelling is not watches
+    job.join(TWO)
+    TWO.is_open = False
+    assert not job.leave(ONE) and job.cancelling
+
+
+# ------------------------------------------------------------------ work for nobody
+
+
+def test_on_ones_own_machine_a_job_outlives_its_page(gate, monkeypatch):
+    monkeypatch.setattr(jobs, "GONE", 0.0)
+    ONE.is_open = False
+    job = waiting(gate)
+    assert not job.wait(0.1)
+    gate.set()
+    assert finished(job).result == "whole"
+
+
+@pytest.fixture
+def strangers(monkeypatch):
+    monkeypatch.setenv("BELIEVE_PUBLIC", "1")
+
+
+def test_among_strangers_a_job_ends_with_its_session(gate, strangers, monkeypatch):
+    monkeypatch.setattr(jobs, "GONE", 0.0)
+    job = waiting(gate)
+    ONE.is_open = False
+    assert finished(job).cancelled
+
+
+def test_a_job_ends_with_the_last_of_its_sessions(gate, strangers, monkeypatch):
+    monkeypatch.setattr(jobs, "GONE", 0.0)
+    job = waiting(gate)
+    job.join(TWO)
+    ONE.is_open = False
+    assert not job.wait(0.1)
+    TWO.is_open = False
+    assert finished(job).cancelled
+
+
+def test_who_is_only_reconnecting_loses_nothing(strangers, monkeypatch):
+    now, looks = [0.0], threading.Semaphore(0)
+    monkeypatch.setattr(jobs.time, "monotonic", lambda: now[0])
+
+    def work(job):
+        for _ in range(4):
+            assert looks.acquire(timeout=LONG)
+            job.progress("Looking", 0.0)
+            seen.release()
+        return "whole"
+
+    seen = threading.Semaphore(0)
+    job = Job(work)
+    for is_open, passed in ((False, 0.0), (False, 9.9), (True, 0.0), (False, 9.9)):
+        ONE.is_open = is_open
+        now[0] += passed
+        looks.release()
+        assert seen.acquire(timeout=LONG)
+    assert finished(job).result == "whole"
+
+
+def test_a_job_in_line_ends_with_its_session(gate, strangers, monkeypatch):
+    monkeypatch.setattr(jobs, "GONE", 0.0)
+    monkeypatch.setattr(jobs, "HERE", Turns(1))
+    first = waiting(gate)
+    second = Job(lambda job: pytest.fail("it began"))
+    second.leave(ONE)
+    assert finished(second).cancelled
+    gate.set()
+    finished(first)
+
+
+# ------------------------------------------------------------------------------ turns
+
+
+def test_a_job_takes_its_place_in_line(gate, monkeypatch, visitors):
+    monkeypatch.setattr(jobs, "HERE", Turns(1, float("inf")))
+    first = waiting(gate)
+    while not first.stage.startswith("Waiting"):
+        first.wait(0.01)
+    second = Job(lambda job: "second")
+    visitors(TWO)
+    third = Job(lambda job: "third")
+    assert (first.before, third.before, second.before) == (0, 0, 1)  # TWO has had no turn yet
+    gate.set()
+    assert [finished(job).result for job in (second, third)] == ["second", "third"]
+
+
+def test_a_short_job_need_not_wait_for_the_end_of_a_long_one(gate, monkeypatch, visitors):
+    monkeypatch.setattr(jobs, "HERE", Turns(1, 0.0))
+    long = waiting(gate)
+    visitors(TWO)
+    assert finished(Job(lambda job: "short")).result == "short"
+    assert not long.done
+    gate.set()
+    assert finished(long).result == "whole"
+
+
+def test_who_asks_a_service_stands_in_another_line(gate, monkeypatch):
+    monkeypatch.setattr(jobs, "HERE", Turns(1, float("inf")))
+    waiting(gate)
+    service = SimpleNamespace(capabilities=SimpleNamespace(local=False))
+    assert finished(Job(lambda job: "asked", service)).result == "asked"
+
+
+def test_a_failed_job_frees_its_place(monkeypatch):
+    monkeypatch.setattr(jobs, "HERE", Turns(1))
+
+    def fail(job):
+        raise ValueError
+
+    finished(Job(fail))
+    assert finished(Job(lambda job: "next")).result == "next"
+
+
+def test_too_many_jobs_are_refused(gate, monkeypatch):
+    monkeypatch.setattr(jobs, "HERE", Turns(1))
+    started = [waiting(gate) for _ in range(turns.MOST_A_SESSION)]
+    with pytest.raises(BusyError, match="Wait for one, or cancel one"):
+        waiting(gate)
+    gate.set()
+    for job in started:
+        finished(job)
+    assert finished(waiting(gate)).result == "whole"
 
 
 # ------------------------------------------------------------------------- the registry

@@ -1,0 +1,148 @@
+"""Taking turns: which of many runs may compute now, and how many there may be.
+
+A run waits in line for a place. Whoever has one gives it up after a turn, at the next point where
+it reports progress, if somebody else waits. Sessions take turns, not runs: who starts ten gets no
+more of the machine than who starts one, and who has waited longest since his last turn is next.
+So nobody waits for the end of another's long run.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Hashable
+from typing import Final
+
+from core.language_models.base import ModelError
+
+A_TURN: Final = 0.25  # seconds for which a run may compute while others wait
+MOST_A_SESSION: Final = 8  # unfinished runs: more than all parts of a page start at once
+MOST: Final = 64  # unfinished runs of everybody
+LOOK: Final = 0.2  # seconds between two looks at whether who waits still wants to
+
+
+class BusyError(ModelError):
+    """There are too many runs already."""
+
+
+class Ticket:
+    """A run's right to a place: it waits, then computes in turns, then is given back."""
+
+    def __init__(self, turns: Turns, who: Hashable) -> None:
+        self.who = who
+        self.began: float | None = None  # its turn; None while it waits
+        self._turns = turns
+
+    def wait(self, check: Callable[[], None]) -> None:
+        """Wait for a place; `check` is called several times a second, and raises to stop."""
+        self._turns.wait(self, check)
+
+    def pause(self, check: Callable[[], None]) -> None:
+        """Give the place to who waits if this turn is over, and wait for the next."""
+        self._turns.pause(self, check)
+
+    def give_back(self) -> None:
+        """Leave, whether it waits or computes."""
+        self._turns.give_back(self)
+
+    @property
+    def before(self) -> int:
+        """How many turns of others come first; 0 for who computes."""
+        return self._turns.before(self)
+
+
+class Turns:
+    """Places to compute in, shared fairly by sessions.
+
+    Parameters
+    ----------
+    places : int
+        How many runs compute at the same time.
+    a_turn : float
+        Seconds that a run may compute while others wait; infinity for runs that cannot pause.
+    """
+
+    def __init__(self, places: int, a_turn: float = A_TURN) -> None:
+        self._places = places
+        self._a_turn = a_turn
+        self._tickets: list[Ticket] = []  # in the order in which they came, or came back
+        self._turn_of: dict[Hashable, int] = {}  # the number of each session's last turn
+        self._turn = 0
+        self._changed = threading.Condition()
+
+    def ticket(self, who: Hashable) -> Ticket:
+        """Stand in line for a session.
+
+        Raises
+        ------
+        BusyError
+            When it, or everybody together, has too many runs already.
+        """
+        with self._changed:
+            if sum(ticket.who == who for ticket in self._tickets) >= MOST_A_SESSION:
+                raise BusyError(
+                    f"{MOST_A_SESSION} of your runs have not ended yet, the most that one visitor "
+                    "may have. Wait for one, or cancel one, and ask again."
+                )
+            if len(self._tickets) >= MOST:
+                raise BusyError(
+                    f"This server is busy: {MOST} runs have not ended yet. Ask again in a minute."
+                )
+            ticket = Ticket(self, who)
+            self._tickets.append(ticket)
+            return ticket
+
+    def wait(self, ticket: Ticket, check: Callable[[], None]) -> None:
+        """Wait until it is a ticket's turn."""
+        with self._changed:
+            while not self._may_begin(ticket):
+                self._changed.wait(LOOK)
+                check()
+            self._turn += 1
+            self._turn_of[ticket.who] = self._turn
+            ticket.began = time.monotonic()
+            self._changed.notify_all()  # a second place may be free
+
+    def pause(self, ticket: Ticket, check: Callable[[], None]) -> None:
+        """End a turn that has lasted long enough, if somebody waits."""
+        with self._changed:
+            began = ticket.began
+            others_wait = any(other.began is None for other in self._tickets)
+            if began is None or not others_wait or time.monotonic() - began < self._a_turn:
+                return
+            self._tickets.remove(ticket)
+            self._tickets.append(ticket)
+            ticket.began = None
+            self._changed.notify_all()
+        self.wait(ticket, check)
+
+    def give_back(self, ticket: Ticket) -> None:
+        """Forget a ticket, and its session with the last one."""
+        with self._changed:
+            self._tickets.remove(ticket)
+            if all(other.who != ticket.who for other in self._tickets):
+                self._turn_of.pop(ticket.who, None)
+            self._changed.notify_all()
+
+    def before(self, ticket: Ticket) -> int:
+        """Return how many turns come before a ticket's, as the line stands now."""
+        with self._changed:
+            line = self._line()
+            return line.index(ticket) if ticket in line else 0
+
+    def _may_begin(self, ticket: Ticket) -> bool:
+        free = self._places - sum(other.began is not None for other in self._tickets)
+        return ticket in self._line()[:free]
+
+    def _line(self) -> list[Ticket]:
+        """Return who waits, who is next first: each session's first run, then the second ones."""
+        waiting = [ticket for ticket in self._tickets if ticket.began is None]
+        runs_before: dict[Hashable, int] = {}
+        ranks = []
+        for ticket in waiting:
+            ranks.append(runs_before.get(ticket.who, 0))
+            runs_before[ticket.who] = ranks[-1] + 1
+        order = sorted(
+            range(len(waiting)), key=lambda i: (ranks[i], self._turn_of.get(waiting[i].who, 0), i)
+        )
+        return [waiting[i] for i in order]

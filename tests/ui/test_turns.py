@@ -1,0 +1,164 @@
+"""Turns: sessions share the machine fairly, whatever each of them starts."""
+
+import itertools
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.ui import turns
+from core.ui.turns import BusyError, Turns
+
+LONG = 30  # seconds: what never happens unless something hangs
+
+
+def go_on():
+    """Let who waits go on waiting."""
+
+
+def begun(line, who):
+    """Return a ticket that computes at once."""
+    ticket = line.ticket(who)
+    ticket.wait(go_on)
+    return ticket
+
+
+def ends_in_order(line, holder, tickets):
+    """Let a place go round, each turn to its end; return whose turns they were."""
+    order = []
+    while tickets:
+        holder.give_back()
+        holder = next(ticket for ticket in tickets if ticket.before == 0)
+        tickets.remove(holder)
+        holder.wait(go_on)
+        order.append(holder.who)
+    holder.give_back()
+    return order
+
+
+def test_whoever_starts_ten_gets_no_more_than_who_starts_one():
+    line = Turns(1)
+    holder = begun(line, "greedy")
+    tickets = [line.ticket("greedy") for _ in range(4)] + [line.ticket(who) for who in "ab"]
+    assert [ticket.before for ticket in tickets] == [2, 3, 4, 5, 0, 1]
+    assert ends_in_order(line, holder, tickets) == ["a", "b", *["greedy"] * 4]
+
+
+def test_who_has_waited_longest_since_the_last_turn_is_next():
+    line = Turns(1, a_turn=0.0)
+    first, second = begun(line, "a"), line.ticket("b")
+    served = []
+
+    def work(ticket):
+        ticket.wait(go_on)
+        for _ in range(3):
+            served.append(ticket.who)
+            ticket.pause(go_on)
+        ticket.give_back()
+
+    other = threading.Thread(target=work, args=(second,))
+    other.start()
+    for _ in range(3):
+        served.append(first.who)
+        first.pause(go_on)
+    first.give_back()
+    other.join(LONG)
+    assert not other.is_alive()
+    assert served == ["a", "b"] * 3
+
+
+def test_a_turn_lasts_as_long_as_nobody_waits():
+    line = Turns(1, a_turn=0.0)
+    ticket = begun(line, "a")
+    began = ticket.began
+    ticket.pause(lambda: pytest.fail("it waited"))
+    assert ticket.began == began
+
+
+def test_a_turn_is_not_cut_short():
+    line = Turns(1, a_turn=float("inf"))
+    ticket = begun(line, "a")
+    line.ticket("b")
+    ticket.pause(lambda: pytest.fail("it waited"))
+
+
+def test_who_comes_back_soon_is_served_before_who_computes_all_the_time():
+    line = Turns(1)
+    quick = begun(line, "quick")
+    quick.give_back()
+    long = begun(line, "long")
+    tickets = [line.ticket("long"), line.ticket("quick")]
+    assert ends_in_order(line, long, tickets) == ["quick", "long"]
+
+
+def test_who_waits_may_stop_waiting():
+    line = Turns(1)
+    holder, waits = begun(line, "a"), line.ticket("b")
+
+    class Stopped(Exception):
+        pass
+
+    def stop():
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        waits.wait(stop)
+    waits.give_back()
+    holder.give_back()
+    begun(line, "c").give_back()
+
+
+def test_one_session_may_have_so_many_and_all_together_so_many():
+    line = Turns(1)
+    mine = [line.ticket("a") for _ in range(turns.MOST_A_SESSION)]
+    with pytest.raises(BusyError, match=f"{turns.MOST_A_SESSION} of your runs"):
+        line.ticket("a")
+    others = [line.ticket(i) for i in range(turns.MOST - len(mine))]
+    with pytest.raises(BusyError, match=f"{turns.MOST} runs have not ended"):
+        line.ticket("b")
+    others[0].give_back()
+    line.ticket("b")
+    mine[0].give_back()
+    line.ticket("a")
+
+
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=8), st.integers(1, 3))
+def test_everybody_comes_to_an_end_and_no_place_is_given_twice(who, places):
+    line = Turns(places, a_turn=0.0)
+    at_work, most = set(), []
+    lock = threading.Lock()
+
+    def work(ticket):
+        ticket.wait(go_on)
+        for _ in range(3):
+            with lock:
+                at_work.add(ticket)
+                most.append(len(at_work))
+            with lock:
+                at_work.discard(ticket)
+            ticket.pause(go_on)
+        ticket.give_back()
+
+    threads = [threading.Thread(target=work, args=(line.ticket(one),)) for one in who]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG)
+    assert not any(thread.is_alive() for thread in threads)
+    assert len(most) == 3 * len(who) and max(most) <= places
+    assert line.ticket("new").before == 0
+
+
+@given(st.lists(st.sampled_from("abcd"), min_size=1, max_size=8))
+def test_the_line_goes_round_by_session(who):
+    line = Turns(1)
+    holder = begun(line, "z")
+    tickets = [line.ticket(one) for one in who]
+    expected = [
+        tickets[i] for i in sorted(range(len(who)), key=lambda i: (who[:i].count(who[i]), i))
+    ]
+    assert [ticket.before for ticket in expected] == list(range(len(who)))
+    order = ends_in_order(line, holder, tickets)
+    first_round = list(itertools.islice(order, len(set(who))))
+    assert len(set(first_round)) == len(first_round)
