@@ -16,7 +16,7 @@ BESIDE_PEERS := calibration
 BENCHMARKS  := $(filter-out _% $(BESIDE_PEERS),$(basename $(notdir $(wildcard benchmarks/*.py))))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-local lint bench train train-seeds browser
+.PHONY: help demo test test-fast test-local lint bench train train-seeds lock browser
 
 help: ## say what the targets do (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -63,11 +63,18 @@ train-seeds: $(LOCAL_READY) ## train three seeds below build/ and write the mode
 	done
 	$(LOCAL)/bin/python -m benchmarks.model_card_tables
 
+lock: ## choose the newest versions that requirements.txt allows, with the hash of every file
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/python $(PIP_INSTALL) 'uv>=0.9,<1'
+	build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
+	  --generate-hashes --custom-compile-command "make lock" \
+	  requirements.txt --output-file requirements/lock.txt
+
 # --- The environments ------------------------------------------------------------------
 
-$(DEMO_READY): requirements.txt | $(VENV)/bin/python
+$(DEMO_READY): requirements/lock.txt | $(VENV)/bin/python
 	@echo "Installing what the dashboard needs into $(VENV) (a minute or two) ..."
-	@$(VENV)/bin/python $(PIP_INSTALL) -r requirements.txt
+	@$(VENV)/bin/python $(PIP_INSTALL) --require-hashes -r requirements/lock.txt
 	@touch $@
 
 $(TEST_READY): requirements/dev.txt $(DEMO_READY)
