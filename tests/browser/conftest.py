@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from tests.browser.server import CHROMIUM_FLAGS, start_server
+from tests.browser.server import CHROMIUM_FLAGS, start_server, stop_server
 
 # Patience, not a measurement: a busy machine may take long, and no test depends on how long.
 expect.set_options(timeout=60_000)
@@ -36,8 +36,7 @@ def address(chromium):
     expect(page.get_by_test_id("stTopNavLink").first).to_be_visible()
     page.close()
     yield address
-    process.terminate()
-    process.wait()
+    stop_server(process)
 
 
 @pytest.fixture
@@ -45,8 +44,7 @@ def cold_address():
     """An app that nobody has opened yet."""
     process, address = start_server()
     yield address
-    process.terminate()
-    process.wait()
+    stop_server(process)
 
 
 @pytest.fixture(scope="session")

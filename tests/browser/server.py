@@ -1,5 +1,6 @@
 """Start the app on this machine, for browser tests and benchmarks, and look at its pages."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -11,15 +12,22 @@ ROOT = Path(__file__).parents[2]
 START_WITHIN = 120  # seconds, on a busy machine
 
 
-def start_server():
-    """Start the app on a free port of this machine; return the process and its address."""
+def start_server(**settings):
+    """Start the app on a free port of this machine; return the process and its address.
+
+    Settings are added to the environment.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     options = ["--server.port", str(port), "--server.headless", "true"]
     process = subprocess.Popen(
-        command + options, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command + options,
+        cwd=ROOT,
+        env={**os.environ, **settings},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     address = f"http://localhost:{port}"
     deadline = time.monotonic() + START_WITHIN
@@ -78,3 +86,9 @@ def go_to(page, name):
 def question_of(page):
     """Return the field for the question; tables have the word in their description."""
     return page.get_by_role("textbox", name="Question", exact=True)
+
+
+def stop_server(process):
+    """Stop a server, and wait until it has stopped."""
+    process.terminate()
+    process.wait()

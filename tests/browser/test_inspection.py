@@ -142,6 +142,7 @@ def test_cancel_stops_and_nobody_asks_again_unasked(address, open_page):
     page = open_page(
         f"{address}/inspection?q={quote('Who is the queen of Blefuscu?')}&{WILD}&k=300"
     )
+    page.get_by_role("button", name="Draw 300 samples").click()
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("Cancelled before")).to_be_visible()
     page.get_by_text("Settings", exact=True).click()  # any other interaction

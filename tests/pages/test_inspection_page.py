@@ -370,3 +370,18 @@ def test_the_embedded_model_promises_a_bound_and_shows_likelihoods(app):
     assert any("certified lower bound" in markdown.value for markdown in app.markdown)
     assert any("what is certified" in caption.value for caption in app.caption)
     assert "Members of each cluster, with log-likelihoods" in [e.label for e in app.expander]
+
+
+def test_a_link_to_many_samples_waits_for_a_press():
+    page = AppTest.from_file(PAGE, default_timeout=60)
+    page.query_params.update(q="Name a gas", k="300")
+    page.run()
+    assert said(page, "This link asks for 300 samples") and not page.code
+    press(page, "draw_many")
+    assert settle(page).code
+    assert page.number_input(key="k").value == 300
+
+
+def test_who_asks_for_many_samples_on_the_page_need_not_ask_twice(app):
+    ask(app, "Name a gas", k=300)
+    assert app.code and "draw_many" not in [button.key for button in app.button]

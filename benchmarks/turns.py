@@ -1,0 +1,81 @@
+"""What a visitor waits for while others compute: one inspection beside 20 long runs.
+
+``python -m benchmarks.turns`` lets 20 sessions draw 300 samples each of questions that have no
+end of answers, and inspects one question after the other beside them. It prints the median time
+of an inspection as a ratio to one on an otherwise idle process: first with turns, as the pages
+have them, then with a place for every run at once, as without turns.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+import time
+from collections.abc import Callable
+from itertools import count
+from unittest.mock import patch
+from uuid import UUID
+
+from core.language_models.base import LanguageModel
+from core.language_models.embedded.model import EmbeddedModel
+from core.studies.progress import Progress
+from core.studies.recorder import record
+from core.studies.recording import Request
+from core.ui import jobs
+from core.ui.jobs import Job
+from core.ui.session import Session
+from core.ui.turns import Turns
+
+OTHERS = 20
+INSPECTIONS = 20
+FOR_EVER = 3600.0  # seconds
+
+_numbers = count()
+
+
+def started(work: Callable[[Progress], object], line: Turns) -> Job[object]:
+    """Start work as a session of its own."""
+    session = Session(UUID(int=next(_numbers)), "")
+    with patch.object(jobs, "this_session", lambda: session):
+        return Job(lambda job: work(job.progress), turns=line)
+
+
+def inspected(model: LanguageModel, line: Turns) -> float:
+    """Return how many seconds one inspection of a new question takes, from its start to its end."""
+    request = Request(f"What is the capital of region {next(_numbers)}?")
+    begun = time.perf_counter()
+    started(lambda progress: record(request, model, progress), line).wait(FOR_EVER)
+    return time.perf_counter() - begun
+
+
+def median_wait(model: LanguageModel, line: Turns, others: int) -> float:
+    """Return the median seconds of an inspection beside so many long runs."""
+    runs = []
+    for _ in range(others):
+        request = Request(f"Who is the queen of land {next(_numbers)}?", 300, 2.0)
+        runs.append(started(lambda progress, r=request: record(r, model, progress), line))
+    found = statistics.median(inspected(model, line) for _ in range(INSPECTIONS))
+    for run in runs:
+        run.cancel()
+    for run in runs:
+        run.wait(FOR_EVER)
+    return found
+
+
+def main() -> None:
+    """Measure and print."""
+    model = EmbeddedModel()
+    places = os.cpu_count() or 1
+    alone = median_wait(model, Turns(places), 0)
+    print(f"alone: {alone * 1000:.0f} ms (median of {INSPECTIONS})")
+    for name, line in (
+        ("with turns", Turns(places)),
+        ("all at once", Turns(10_000, math.inf)),
+    ):
+        beside = median_wait(model, line, OTHERS)
+        print(f"beside {OTHERS} long runs, {name}: {beside / alone:.1f} times")
+
+
+if __name__ == "__main__":
+    main()
