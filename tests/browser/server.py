@@ -1,5 +1,6 @@
 """Start the app on this machine, for browser tests and benchmarks, and look at its pages."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -11,15 +12,29 @@ ROOT = Path(__file__).parents[2]
 START_WITHIN = 120  # seconds, on a busy machine
 
 
-def start_server():
-    """Start the app on a free port of this machine; return the process and its address."""
+def start_server(*options, folder=ROOT, **environment):
+    """Start the app on a free port of this machine; return the process and its address.
+
+    Parameters
+    ----------
+    options : str
+        Of ``streamlit run``, behind those that every test wants.
+    folder : Path
+        Where the command is given.
+    environment : str
+        Variables for the server alone.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
-    options = ["--server.port", str(port), "--server.headless", "true"]
+    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py")]
+    command += ["--server.port", str(port), "--server.headless", "true", *options]
     process = subprocess.Popen(
-        command + options, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command,
+        cwd=folder,
+        env=os.environ | environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     address = f"http://localhost:{port}"
     deadline = time.monotonic() + START_WITHIN
