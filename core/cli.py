@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import click
 
+from core import settings
 from core.abstention.policy import Policy, to_json
 from core.abstention.thresholds import Uncertifiable
 from core.data.uploads import UploadError
@@ -258,8 +259,11 @@ def _opened(name: str, budget: int) -> LanguageModel:
             click.echo(database.notice, err=True)
         return Calls(database)
 
-    model, allowed = open_model(name), Budget(budget)
-    if name.partition(":")[0] in SERVICES:
+    kind = name.partition(":")[0]
+    # On a public server, too, whoever types commands there is no stranger.
+    key = settings.owners_key(kind) if settings.is_public() else None
+    model, allowed = open_model(name, key) if key else open_model(name), Budget(budget)
+    if kind in SERVICES:
         Budget(budget).take()  # with nothing left, its abilities are not asked for either
     opened = prepared(model, calls, allowed)
     if not opened.capabilities.local and model.meter.requests:

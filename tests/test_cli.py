@@ -224,6 +224,18 @@ def test_a_missing_address_is_not_openais():
 # ------------------------------------------------------------------------ a saved file
 
 
+def test_on_a_public_server_the_owners_commands_have_the_owners_key(monkeypatch):
+    """A shell there may hold the variables of the server; who types in it is no stranger."""
+    monkeypatch.setenv("BELIEVE_PUBLIC", "1")
+    monkeypatch.delenv("BELIEVE_PUBLIC_KEYS", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-owner")
+    monkeypatch.setattr("core.language_models.openai_addresses.is_global", lambda _: True)
+    with serving("echo", key="sk-of-the-owner") as server:
+        result = believe("inspect", QUERY, "--model", server.name, "--samples", 3, "--no-keep")
+    assert result.exit_code == 0, result.output
+    assert "sk-of-the-owner" not in result.output
+
+
 @pytest.fixture
 def file(tmp_path, table):
     path = tmp_path / "inspection.json"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -201,6 +201,30 @@ class Meter:
         finally:
             self._too.meter = None
 
+    @contextmanager
+    def allowed_by(self, take: Callable[[], None]) -> Iterator[None]:
+        """Let `take` allow every request that this thread begins meanwhile; it may raise.
+
+        So what a back end asks of its own accord is counted before it is asked.
+        """
+        self._too.take = take
+        try:
+            yield
+        finally:
+            self._too.take = None
+
+    def begin(self) -> None:
+        """Hear from a back end that a request is about to be made.
+
+        Raises
+        ------
+        BudgetError
+            When it is not allowed.
+        """
+        take: Callable[[], None] | None = getattr(self._too, "take", None)
+        if take:
+            take()
+
     def add(self, requests: int = 0, prompt_tokens: int = 0, response_tokens: int = 0) -> None:
         """Count what one request used; calls come from several threads."""
         with self._lock:
@@ -218,6 +242,7 @@ class LanguageModel(ABC):
     name: str
     revision: str  # identifies the exact weights or server model; part of every result
     capabilities: Capabilities
+    uses_environment_key: bool = False  # that of whoever runs the program; nobody typed it
 
     @cached_property
     def meter(self) -> Meter:
@@ -301,7 +326,7 @@ def open_model(name: str, key: str | None = None) -> LanguageModel:
     name : str
         ``embedded``, ``gemini:NAME``, ``openai:NAME@BASE_URL`` or ``hf:PATH_OR_NAME``.
     key : str, optional
-        For a service; by default the environment's.
+        For a service; by default the environment's, where it may be used.
 
     Raises
     ------

@@ -15,7 +15,6 @@ The prompt is sent as the one message of a chat; there is no way to have a text 
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 import warnings
@@ -43,6 +42,7 @@ from core.language_models.base import (
     UnknownModelError,
     UnreachableError,
 )
+from core.settings import GOOGLE_KEY, environment_key
 
 # The SDK says on import that it is inactive, and google.api_core that this Python will be old
 # one day. Both are known (requirements.txt), and nobody at a screen can do anything about them.
@@ -118,7 +118,7 @@ class Gemini(LanguageModel):
     model : str
         As Google names it, ``gemini-2.5-flash``; ``models/`` may stand in front.
     key : str, optional
-        By default the environment variable ``GOOGLE_API_KEY``.
+        By default the environment variable ``GOOGLE_API_KEY``, where it may be used.
     endpoint : str, optional
         ``host:port`` of another server that speaks the same API over plain HTTP; for tests.
     timeout : float
@@ -151,7 +151,8 @@ class Gemini(LanguageModel):
             scores_given_text=False, seeded=False, local=False, candidates_a_call=CANDIDATES
         )
         self.meter = Meter()
-        self._key = _checked(os.environ.get("GOOGLE_API_KEY", "") if key is None else key)
+        self.uses_environment_key = key is None
+        self._key = _checked((environment_key(GOOGLE_KEY) or "") if key is None else key)
         self._model = f"models/{short}"
         self._host = endpoint or HOST
         self._timeout = timeout
@@ -325,6 +326,7 @@ class Gemini(LanguageModel):
         The error is raised outside of the `except`: what the SDK raised holds the request
         with its headers, and must not hang on to ours as its context.
         """
+        self.meter.begin()
         try:
             reply = call()
         except FAULTS as error:
@@ -415,8 +417,8 @@ def _checked(key: str) -> str:
     key = key.strip()
     if not key:
         raise NeedsKeyError(
-            "Gemini needs a key: set the environment variable GOOGLE_API_KEY. Google gives keys "
-            "at https://aistudio.google.com/apikey."
+            "Gemini needs a key: type one, or set the environment variable GOOGLE_API_KEY. Google "
+            "gives keys at https://aistudio.google.com/apikey."
         )
     if not re.fullmatch(r"[!-~]+", key):
         raise NeedsKeyError("The key for Gemini has characters that no key has. Copy it again.")

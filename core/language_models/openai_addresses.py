@@ -11,7 +11,6 @@ hosts and no others.
 from __future__ import annotations
 
 import ipaddress
-import os
 import re
 import socket
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase
 
 from core.language_models.base import ModelError, RefusedError, UnreachableError
+from core.settings import allowed_hosts, is_public
 
 OPENAI = "https://api.openai.com/v1"
 WRITE_IT_SO = "Write openai:NAME@BASE_URL, as in openai:llama@http://localhost:8000/v1."
@@ -103,14 +103,9 @@ PRESETS = (
 )
 
 
-def is_public() -> bool:
-    """Whether strangers use this Believe, as ``BELIEVE_PUBLIC`` says."""
-    return os.environ.get("BELIEVE_PUBLIC", "").strip().lower() not in {"", "0", "false", "no"}
-
-
 def is_permitted(name: str, port: int) -> bool:
     """Whether ``BELIEVE_ALLOWED_HOSTS`` lists a host; a host without a port is all its ports."""
-    allowed = {entry.strip().lower() for entry in _allowed()}
+    allowed = allowed_hosts()
     return name in allowed or f"{name}:{port}" in allowed
 
 
@@ -155,8 +150,9 @@ class Address:
         """Whether the key of this machine's environment may be sent there.
 
         On a public Believe a stranger could otherwise name a server of theirs and collect it.
+        Whether the key is lent to strangers at all is another question: `environment_key`.
         """
-        listed = bool(_allowed()) and is_permitted(self.name, self.port)
+        listed = is_permitted(self.name, self.port)
         return not is_public() or listed or self.url.startswith("https://api.openai.com/")
 
     def look_up(self) -> str | None:
@@ -291,7 +287,7 @@ def read_address(url: str) -> Address:
     port = port or {"http": 80, "https": 443}[scheme]
     address = Address("", scheme, name, port)
     url = f"{scheme}://{address.host}{parts.path.rstrip('/')}"
-    if _allowed() and not is_permitted(name, port):
+    if allowed_hosts() and not is_permitted(name, port):
         raise RefusedError(
             f"This Believe may not call {address.host}. Whoever runs it can add the host to "
             "BELIEVE_ALLOWED_HOSTS."
@@ -304,11 +300,6 @@ def read_address(url: str) -> Address:
 def unknown_host(host: str) -> str:
     """Return the sentence for a name that does not resolve."""
     return f"There is no host called {host}. Check the address and this machine's connection."
-
-
-def _allowed() -> list[str]:
-    entries = os.environ.get("BELIEVE_ALLOWED_HOSTS", "").split(",")
-    return [entry for entry in entries if entry.strip()]
 
 
 def _not_public(host: str) -> str:

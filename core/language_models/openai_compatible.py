@@ -69,6 +69,7 @@ from core.language_models.openai_service import (
     until_line_break,
     used,
 )
+from core.settings import OPENAI_KEY, environment_key
 
 __all__ = ["PRESETS", "OpenAICompatible"]
 
@@ -144,7 +145,8 @@ class OpenAICompatible(LanguageModel):
     rest : str
         ``NAME@BASE_URL``, or the name of a model of OpenAI's own.
     key : str, optional
-        By default ``OPENAI_API_KEY`` of the environment. Many local servers want none.
+        By default ``OPENAI_API_KEY`` of the environment, where it may be used. Many local
+        servers want none.
     end : str, optional
         The text that this server reads as its end token; see the module.
 
@@ -160,7 +162,8 @@ class OpenAICompatible(LanguageModel):
         self._model, url = split_name(rest)
         address = read_address(url)
         if not key and address.may_have_our_key:
-            key = os.environ.get("OPENAI_API_KEY")
+            key = environment_key(OPENAI_KEY)
+            self.uses_environment_key = key is not None
         key = (key or "").strip()
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise NeedsKeyError("The key has characters that no key has. Copy it once more.")

@@ -80,6 +80,7 @@ class Service:
         ModelError
             TemporaryError for what may pass, Rejected for what may not be offered.
         """
+        self.meter.begin()
         session, data, failure = self._session(), b"", None
         deadline = time.monotonic() + LONGEST_REPLY
         try:

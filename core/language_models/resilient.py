@@ -47,6 +47,11 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds
 LONGEST_SILENCE = 90.0  # after which a server that says nothing is given up
 LONGEST_WISH = 120.0  # of a Retry-After that is still waited for
 
+USED_UP = (
+    "The budget of {most:,} calls is used up. What was answered so far is kept; raise the budget "
+    "to go on from there."
+)
+
 
 class Budget:
     """How many requests a person has allowed; shared by all that is done for one purpose.
@@ -55,20 +60,25 @@ class Budget:
     ----------
     most : int or None
         None allows any number.
-    whole : Budget, optional
-        What this is a part of: both must allow a request, and both count it.
+    wholes : sequence of Budget
+        What this is a part of: all must allow a request, and all count it.
+    used_up : str
+        The sentence at the end, with ``{most}`` in it.
     """
 
-    def __init__(self, most: int | None = None, whole: Budget | None = None) -> None:
+    def __init__(
+        self, most: int | None = None, wholes: Sequence[Budget] = (), *, used_up: str = USED_UP
+    ) -> None:
         self.most = most
-        self._whole = whole
+        self._wholes = tuple(wholes)
+        self._used_up = used_up
         self._used = 0
         self._closed = False
         self._lock = threading.Lock()
 
-    def part(self) -> Budget:
-        """Return a budget that can be closed by itself, and counts here as well."""
-        return Budget(whole=self)
+    def part(self, *others: Budget) -> Budget:
+        """Return a budget that can be closed by itself, and counts here and in others as well."""
+        return Budget(wholes=(self, *others))
 
     def close(self) -> None:
         """Allow no more requests: who cancels must not pay for what is still waiting."""
@@ -78,6 +88,11 @@ class Budget:
     def used(self) -> int:
         """How many requests have been made, those that failed included."""
         return self._used
+
+    @property
+    def left(self) -> int | None:
+        """How many requests may still be made; None where any number may."""
+        return None if self.most is None else max(self.most - self._used, 0)
 
     def take(self) -> None:
         """Count one request.
@@ -91,13 +106,27 @@ class Budget:
             if self._closed:
                 raise BudgetError("Stopped. What was answered so far is kept.")
             if self.most is not None and self._used >= self.most:
-                raise BudgetError(
-                    f"The budget of {self.most:,} calls is used up. What was answered so far is "
-                    "kept; raise the budget to go on from there."
-                )
-            if self._whole:
-                self._whole.take()
+                raise BudgetError(self._used_up.format(most=self.most))
+            self._take_of_wholes()
             self._used += 1
+
+    def _take_of_wholes(self) -> None:
+        """Count one request in everything that this is a part of, or in nothing."""
+        taken: list[Budget] = []
+        try:
+            for whole in self._wholes:
+                whole.take()
+                taken.append(whole)
+        except BudgetError:
+            for whole in taken:
+                whole._give_back()
+            raise
+
+    def _give_back(self) -> None:
+        with self._lock:
+            for whole in self._wholes:
+                whole._give_back()
+            self._used -= 1
 
 
 class Resilient(Wrapper):

@@ -12,6 +12,9 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
+from core import settings
+from core.ui.messages import problem
+
 PAGES = Path(__file__).parents[2] / "pages"
 _DRAWN = "_frame_drawn"
 
@@ -66,7 +69,17 @@ def draw() -> Page:
         position="top",
     )
     st.session_state[_DRAWN] = True
+    _check_settings()
     return page
+
+
+def _check_settings() -> None:
+    """Show nothing but what is wrong with the settings, if anything is."""
+    try:
+        settings.check()
+    except settings.SettingError as error:
+        problem(str(error))
+        st.stop()
 
 
 def require_app() -> None:

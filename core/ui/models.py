@@ -7,12 +7,12 @@ must not make somebody's key, or somebody's server, answer a stranger.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
 
+from core import settings
 from core.language_models.base import (
     SERVICES,
     LanguageModel,
@@ -27,7 +27,7 @@ from core.store.errors import StoreError
 from core.studies.costs import Plan, at_most, calls
 from core.studies.recorder import usual_samples
 from core.studies.recording import Request
-from core.ui import watching
+from core.ui import lending, watching
 from core.ui.keeping import kept
 from core.ui.shared import public
 
@@ -45,7 +45,6 @@ BUTTONS: Final = {  # short: on a phone it shares a line
     "hf": "Model: Hugging Face",
 }
 OWN_ADDRESS = "another address"
-USUAL_BUDGET = 2000  # calls a session
 MOST_BUDGET = 1_000_000
 _CHOSEN, _BUDGET, _FAILED = "chosen_model", "budget", "model_failed"
 
@@ -79,21 +78,16 @@ def asked() -> LanguageModel:
         When it cannot be reached.
     """
     with st.spinner("Finding out what the model can do"):
-        return prepared(current(), lambda: kept().calls, budget().part())
+        model = current()
+        return prepared(model, lambda: kept().calls, budget().part(*lending.budgets(model)))
 
 
 def budget() -> Budget:
     """Return what this session may still ask of services."""
     if _BUDGET not in st.session_state:
-        st.session_state[_BUDGET] = Budget(allowed())
+        st.session_state[_BUDGET] = Budget(settings.budget())
     found: Budget = st.session_state[_BUDGET]
     return found
-
-
-def allowed() -> int:
-    """Return how many calls a session may make unless the person says otherwise."""
-    given = os.environ.get("BELIEVE_BUDGET", "").strip()
-    return int(given) if given.isdigit() else USUAL_BUDGET
 
 
 # ------------------------------------------------------------------------------ picking
@@ -112,6 +106,10 @@ def picker() -> None:
             persist_state="session",
         )
         name, key = _asked_for(kind)
+        if not key and lending.offered(name):
+            st.text(
+                f"Without a key of yours, that of this server's owner is used. {lending.left()}"
+            )
         if kind in SERVICES:
             st.caption("Using it takes up to five small calls, to find out what it can do.")
         # Not a callback: its arguments would be those of the run before.
@@ -141,6 +139,8 @@ def _state() -> None:
         )
     if budget().used:
         st.text(f"Used so far: {calls(budget().used)}.")
+    if lending.is_lent(current()):
+        st.text(f"It is asked with the key of this server's owner. {lending.left()}")
 
 
 def _name() -> str:
@@ -262,19 +262,15 @@ def _use(name: str, key: str | None) -> None:
 
 
 def _find_out(model: LanguageModel) -> None:
-    """Find out what a service can do, which takes a few calls; they count, whatever comes of it."""
-    budget().take()
-    try:
+    """Find out what a service can do, which takes a few calls; each counts before it is made."""
+    with model.meter.allowed_by(budget().part(*lending.budgets(model)).take):
         prepared(model, None, None)  # asks for its abilities, patiently
         model.revision  # noqa: B018  which may take a question too
-    finally:
-        for _ in range(model.meter.requests - 1):
-            budget().take()
 
 
 def _limits() -> None:
     """The budget and, if the person gives them, prices."""
-    most = allowed() if public() else MOST_BUDGET
+    most = settings.budget() if public() else MOST_BUDGET
     found = budget()
     wanted = st.number_input(
         "Budget: calls in this session",
@@ -326,15 +322,18 @@ def offer(model: LanguageModel, plan: Plan) -> None:
     if model.capabilities.local:
         st.text(about)
         return
-    found = budget()
-    left = (
-        ""
-        if found.most is None
-        else f" {max(found.most - found.used, 0):,} are left in the budget."
-    )
-    if found.most is not None and plan.requests > found.most - found.used:
-        left += " If it takes more, it stops there; raise the budget under “Model”, and go on."
     st.text(
         f"{about} What was asked before is not asked again; a try that fails is made again, and "
-        f"counts.{left}"
+        f"counts.{_left(plan.requests)}"
     )
+    if lending.is_lent(current()):
+        st.text(f"The key of this server's owner is used. {lending.left()}")
+
+
+def _left(wanted: int) -> str:
+    """Say what the budget of the session leaves, and what to do if more is wanted."""
+    left = budget().left
+    if left is None:
+        return ""
+    over = " If it takes more, it stops there; raise the budget under “Model”, and go on."
+    return f" {left:,} are left in the budget.{over if wanted > left else ''}"

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 
 import streamlit as st
 
-from core.language_models.openai_addresses import is_public
+from core.settings import is_public
 
 T = TypeVar("T")
 

@@ -14,6 +14,7 @@ expect.set_options(timeout=60_000)
 
 
 HERE = Path(__file__).parent
+FORBIDDEN = "Content Security Policy"  # as the console names the reason
 
 
 def pytest_collection_modifyitems(items):
@@ -61,8 +62,11 @@ def chromium():
 
 @pytest.fixture
 def open_page(chromium):
-    """Open pages that fail the test when they ask anybody but this machine for anything."""
-    contexts, strangers = [], []
+    """Open pages that fail the test when they ask anybody but this machine for anything.
+
+    Nor may they want what the headers of the server forbid them.
+    """
+    contexts, strangers, refused = [], [], []
 
     def open_one(url, *, width=1280, height=1000, scheme="light"):
         context = chromium.new_context(
@@ -74,6 +78,7 @@ def open_page(chromium):
         contexts.append(context)
         page = context.new_page()
         page.on("request", lambda r: strangers.append(r.url) if _is_foreign(r.url) else None)
+        page.on("console", lambda m: refused.append(m.text) if FORBIDDEN in m.text else None)
         page.goto(url)
         return page
 
@@ -81,6 +86,7 @@ def open_page(chromium):
     for context in contexts:
         context.close()
     assert not strangers, f"the page asked other hosts: {strangers}"
+    assert not refused, f"the page wanted what it may not do: {refused}"
 
 
 def _is_foreign(url):

@@ -12,20 +12,27 @@ ROOT = Path(__file__).parents[2]
 START_WITHIN = 120  # seconds, on a busy machine
 
 
-def start_server(**settings):
+def start_server(*options, folder=ROOT, **environment):
     """Start the app on a free port of this machine; return the process and its address.
 
-    Settings are added to the environment.
+    Parameters
+    ----------
+    options : str
+        Of ``streamlit run``, behind those that every test wants.
+    folder : Path
+        Where the command is given.
+    environment : str
+        Variables for the server alone.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
-    options = ["--server.port", str(port), "--server.headless", "true"]
+    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py")]
+    command += ["--server.port", str(port), "--server.headless", "true", *options]
     process = subprocess.Popen(
-        command + options,
-        cwd=ROOT,
-        env={**os.environ, **settings},
+        command,
+        cwd=folder,
+        env=os.environ | environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -14,6 +14,8 @@ from core.language_models.base import (
     UnknownModelError,
     open_model,
 )
+from core.language_models.resilient import Budget
+from core.language_models.together import at_once
 from tests.fakes import TableModel
 
 
@@ -58,6 +60,19 @@ def test_what_stands_behind_the_colon_is_handed_on(monkeypatch, tmp_path):
     assert open_model("echo").where == "nothing"
     with pytest.raises(BrokenModelError, match="cannot be read"):
         open_model(f"embedded:{tmp_path}")
+
+
+def test_a_request_that_is_not_allowed_is_refused_before_it_is_made():
+    meter, budget = base.Meter(), Budget(2)
+    meter.begin()  # nobody counts
+    with meter.allowed_by(budget.take):
+        meter.begin()
+        at_once([meter.begin] * 5)  # of other threads
+        meter.begin()
+        with pytest.raises(base.BudgetError):
+            meter.begin()
+    meter.begin()
+    assert budget.used == 2
 
 
 def test_a_back_end_must_meet_the_whole_interface():

@@ -13,6 +13,7 @@ import pytest
 from core import prompts
 from core.language_models.base import (
     MAX_RESPONSE_TOKENS,
+    BudgetError,
     LanguageModel,
     ModelError,
     NeedsKeyError,
@@ -26,7 +27,7 @@ from core.language_models.base import (
     open_model,
 )
 from core.language_models.gemini import Gemini, genai
-from core.language_models.resilient import Together
+from core.language_models.resilient import Budget, Together
 from tests.language_models.gemini_server import (
     FAULTS,
     KEY,
@@ -270,6 +271,17 @@ def test_a_wrong_key_is_not_accepted_and_the_right_one_is():
     with serving(key=ONE) as service:
         assert type(caught(service.open(key=TWO))) is NeedsKeyError
         assert service.open(key=ONE).sample(PROMPT, 1)
+
+
+def test_a_request_that_is_not_allowed_is_not_made():
+    budget = Budget(1)
+    with serving(key=ONE) as service:
+        model = service.open(key=ONE)
+        with model.meter.allowed_by(budget.take):
+            assert model.revision
+            with pytest.raises(BudgetError):
+                model.sample(PROMPT, 1)
+        assert len(service.received) == 1
 
 
 def test_the_key_comes_from_the_environment(monkeypatch):

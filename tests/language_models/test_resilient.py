@@ -345,6 +345,41 @@ def test_a_closed_whole_closes_its_parts():
     assert (part.used, whole.used) == (0, 0)
 
 
+def test_a_part_of_two_counts_in_both_or_in_none():
+    one, other, server = Budget(10), Budget(10), Budget(3)
+    mine, yours = one.part(server), other.part(server)
+    for part in (mine, mine, yours):
+        part.take()
+    for part in (mine, yours):
+        with pytest.raises(BudgetError, match="budget of 3 calls"):
+            part.take()
+    assert (mine.used, yours.used, one.used, other.used, server.used) == (2, 1, 2, 1, 3)
+    assert (one.left, other.left, server.left, mine.left) == (8, 9, 0, None)
+
+
+def test_many_sessions_take_no_more_than_there_is_for_all():
+    server, sessions = Budget(500), [Budget(40) for _ in range(64)]
+    waiting = iter(sessions)
+
+    def take():
+        part = next(waiting).part(server)
+        for _ in range(40):
+            try:
+                part.take()
+            except BudgetError:
+                return
+
+    in_threads(64, take)
+    assert server.used == sum(session.used for session in sessions) == 500
+
+
+def test_a_budget_may_end_with_a_sentence_of_its_own():
+    budget = Budget(1000, used_up="All {most:,} are gone.")
+    with pytest.raises(BudgetError, match="All 1,000 are gone"):
+        for _ in range(1001):
+            budget.take()
+
+
 def test_every_try_counts_and_the_budget_ends_the_trying():
     model = Flaky(*[BUSY] * 20)
     budget = Budget(3)

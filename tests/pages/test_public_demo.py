@@ -1,9 +1,17 @@
 """A public demo without a browser: strangers share the server, and nothing else."""
 
-import pytest
+import threading
 
+import pytest
+import streamlit as st
+
+from core.language_models.base import BudgetError
 from core.language_models.embedded.model import EmbeddedModel
+from core.language_models.openai_compatible import OpenAICompatible
+from core.language_models.resilient import Budget
+from core.ui import lending
 from core.ui.shared import _of_this_process
+from tests.language_models import gemini_server
 from tests.language_models.openai_server import serving
 from tests.pages.sessions import choose, keys, metrics, press, said, session, settled, texts, tree
 
@@ -14,9 +22,17 @@ NOT_PUBLIC = "is not on the public internet"
 
 @pytest.fixture(autouse=True)
 def public(monkeypatch):
-    for name in ("OPENAI_API_KEY", "BELIEVE_BUDGET", "BELIEVE_ALLOWED_HOSTS"):
+    for name in (
+        "OPENAI_API_KEY",
+        "GOOGLE_API_KEY",
+        "BELIEVE_BUDGET",
+        "BELIEVE_PUBLIC_KEYS",
+        "BELIEVE_PUBLIC_BUDGET",
+        "BELIEVE_ALLOWED_HOSTS",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("BELIEVE_PUBLIC", "1")
+    monkeypatch.setattr(lending, "LENT", Budget(0, used_up=lending.USED_UP))
     monkeypatch.setattr("core.language_models.resilient._as_asked", lambda _: 0.0)
     _of_this_process.clear()
     yield
@@ -151,6 +167,158 @@ def test_the_key_of_the_owner_goes_nowhere(monkeypatch):
         choose(page, server.base_url, server.model)
         assert said(page, ": ready.") and server.exchanges
         assert not any("sk-of-the-owner" in str(e.headers) for e in server.exchanges)
+
+
+# ---------------------------------------------------------------- the keys of the owner
+
+KEY = "sk-of-the-owner"
+OWNERS = "the key of this server's owner"
+GONE = "The owner of this server pays for {} calls by all visitors together"
+
+
+@pytest.fixture
+def owned(monkeypatch):
+    """The owner has a key, permits servers of this machine, and makes strangers wait for none."""
+    monkeypatch.setattr("core.language_models.openai_addresses.is_global", lambda _: True)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("BELIEVE_ALLOWED_HOSTS", "127.0.0.1")
+
+
+@pytest.fixture
+def lent(owned, monkeypatch):
+    monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", "OPENAI_API_KEY")
+
+
+def visitor(server, key=""):
+    """Choose the server in a new session, as a visitor does and again after a reload."""
+    page = session("inspection", q=QUERY)
+    choose(page, server.base_url, server.model, key)
+    return page
+
+
+@pytest.mark.parametrize("named", ["", "GOOGLE_API_KEY"])
+def test_no_key_is_lent_that_the_owner_did_not_name(owned, monkeypatch, named):
+    monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", named)
+    with serving("echo", key=KEY) as server:
+        page = visitor(server)
+        assert said(page, "The one you asked for needs a key: ") and READY in texts(page)
+        assert not any(KEY in str(exchange.headers) for exchange in server.exchanges)
+    assert not said(page, "owner is used") and not lending.LENT.used
+
+
+def test_gemini_is_lent_by_name_as_well(monkeypatch):
+    monkeypatch.setenv("GOOGLE_API_KEY", gemini_server.KEY)
+    page = session("inspection", q=QUERY)
+    page.selectbox(key="model_kind").set_value("gemini").run()
+    press(page, "use_model")
+    assert said(page, "The one you asked for needs a key: Gemini needs a key: type one")
+    monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", "GOOGLE_API_KEY")
+    assert said(page.run(), "that of this server's owner is used. It is good for 2,000 calls more")
+    page.text_input(key="gemini_key").set_value("of-ones-own").run()
+    assert not said(page, "owner is used")
+
+
+def test_a_lent_key_is_said_and_counted(lent, monkeypatch):
+    monkeypatch.setenv("BELIEVE_PUBLIC_BUDGET", "50")
+    with serving("echo", key=KEY) as server:
+        page = visitor(server)
+        assert said(page, ": ready.")
+        used = len(server.exchanges)
+        left = f"It is good for {50 - used} calls more, by all visitors together."
+        assert said(page, f"It is asked with {OWNERS}. {left}")
+        assert said(page, f"The key of this server's owner is used. {left}")  # where one pays
+        press(page, "pay_inspection")
+        assert metrics(page) and lending.LENT.used == len(server.exchanges) > used
+        assert KEY not in tree(page)
+
+
+def test_before_a_model_is_chosen_the_page_says_whose_key_is_used_there(lent, monkeypatch):
+    page = session("inspection", q=QUERY)
+    page.selectbox(key="model_kind").set_value("openai").run()
+    page.selectbox(key="openai_preset").set_value("Together").run()
+    assert not said(page, "owner is used")  # the key goes to OpenAI, and where the owner says
+    page.selectbox(key="openai_preset").set_value("OpenAI").run()
+    assert not said(page, "owner is used")  # here the owner says so of 127.0.0.1 alone
+    monkeypatch.delenv("BELIEVE_ALLOWED_HOSTS")
+    assert said(page.run(), "Without a key of yours, that of this server's owner is used. It is")
+
+
+@pytest.mark.parametrize("forget", [False, True])
+def test_a_reload_gives_no_new_money(lent, monkeypatch, forget):
+    monkeypatch.setenv("BELIEVE_PUBLIC_BUDGET", "8")
+    with serving("none", key=KEY) as server:
+        page = visitor(server)
+        press(page, "pay_inspection")
+        settled(page.run())
+        assert said(page, GONE.format(8)) and said(page, "Type a key of your own")
+        assert len(server.exchanges) == 8 and not metrics(page)
+        if forget:  # as every visitor's browser can ask of Streamlit
+            st.cache_resource.clear()
+            st.cache_data.clear()
+        again = visitor(server)
+        press(again, "pay_inspection")  # what the server can do is known by now
+        settled(again.run())
+        assert said(again, GONE.format(8)) and said(again, "Its budget is used up: type a key")
+        assert len(server.exchanges) == 8
+
+
+def test_who_types_a_key_takes_nothing_from_the_others(lent, monkeypatch):
+    monkeypatch.setenv("BELIEVE_PUBLIC_BUDGET", "0")
+    with serving("none", key=KEY) as server:
+        page = visitor(server)
+        assert said(page, GONE.format(0)) and not server.exchanges
+        own = visitor(server, KEY)
+        press(own, "pay_inspection")
+        assert metrics(settled(own.run())) and len(server.exchanges) > 8
+        assert not said(own, OWNERS)
+    assert not lending.LENT.used
+
+
+def test_finding_out_what_a_server_can_do_never_takes_more_than_there_is(lent, monkeypatch):
+    """It fails, and is tried again: every try counts, before it is made."""
+    monkeypatch.setenv("BELIEVE_PUBLIC_BUDGET", "3")
+    with serving("none", key=KEY, before=lambda *_: (500, {}, b"{}")) as server:
+        page = visitor(server)
+        assert said(page, GONE.format(3)) and READY in texts(page)
+        assert len(server.exchanges) == lending.LENT.used == 3
+
+
+def test_visitors_at_the_same_time_take_no_more_than_there_is(lent, monkeypatch):
+    monkeypatch.setenv("BELIEVE_PUBLIC_BUDGET", "50")
+    refused = []
+
+    def visit_at_once():
+        model = OpenAICompatible("llama@http://127.0.0.1/v1")
+        part = Budget(10).part(*lending.budgets(model))
+        for _ in range(10):
+            try:
+                part.take()
+            except BudgetError as error:
+                refused.append(str(error))
+
+    threads = [threading.Thread(target=visit_at_once) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert lending.LENT.used == 50 and len(refused) == 150
+    assert {sentence[:40] for sentence in refused} == {GONE.format(50)[:40]}
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [
+        ("BELIEVE_PUBLIC_KEYS", "sk-typed-in-the-wrong-place"),
+        ("BELIEVE_PUBLIC_KEYS", "HF_TOKEN"),
+        ("BELIEVE_PUBLIC_BUDGET", "a lot"),
+        ("BELIEVE_BUDGET", "2k"),
+    ],
+)
+def test_a_setting_that_cannot_be_read_stops_a_page_with_a_sentence(monkeypatch, name, typed):
+    monkeypatch.setenv(name, typed)
+    page = session("home")
+    assert said(page, f"{name} ") and said(page, "Whoever runs this server writes")
+    assert "use_model" not in keys(page) and typed not in "".join(texts(page))
 
 
 # -------------------------------------------------------------------------- the budget

@@ -1,0 +1,135 @@
+"""What the environment says: who uses this server, whose keys it lends, how much may be asked.
+
+Everything is read when it is needed, never on import. What cannot be read ends in a sentence,
+never in a wider permission. No sentence repeats what a variable holds: it may be a key.
+
+Streamlit makes environment variables of what stands alone in ``.streamlit/secrets.toml``, so
+all this holds for keys in that file, too.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+PUBLIC: Final = "BELIEVE_PUBLIC"
+BUDGET: Final = "BELIEVE_BUDGET"
+PUBLIC_KEYS: Final = "BELIEVE_PUBLIC_KEYS"
+PUBLIC_BUDGET: Final = "BELIEVE_PUBLIC_BUDGET"
+ALLOWED_HOSTS: Final = "BELIEVE_ALLOWED_HOSTS"
+
+OPENAI_KEY: Final = "OPENAI_API_KEY"
+GOOGLE_KEY: Final = "GOOGLE_API_KEY"
+KEYS: Final = {"openai": OPENAI_KEY, "gemini": GOOGLE_KEY}  # by the kind of a model
+
+USUAL_BUDGET: Final = 2000  # calls
+
+
+class SettingError(Exception):
+    """A variable says what cannot be read; the message says which, and how to mend it."""
+
+
+def is_public() -> bool:
+    """Whether strangers use this server, as ``BELIEVE_PUBLIC`` says."""
+    return _text(PUBLIC).lower() not in {"", "0", "false", "no"}
+
+
+def allowed_hosts() -> list[str]:
+    """Return the only servers of models that may be asked; empty where any may."""
+    return [entry.lower() for entry in _entries(ALLOWED_HOSTS)]
+
+
+def budget() -> int:
+    """Return how many calls a session may make unless the person says otherwise.
+
+    Raises
+    ------
+    SettingError
+        When ``BELIEVE_BUDGET`` is no whole number.
+    """
+    return _count(BUDGET)
+
+
+def public_budget() -> int:
+    """Return how many calls all visitors together may make with the keys that are lent.
+
+    Raises
+    ------
+    SettingError
+        When ``BELIEVE_PUBLIC_BUDGET`` is no whole number.
+    """
+    return _count(PUBLIC_BUDGET)
+
+
+def public_keys() -> set[str]:
+    """Return the names of the keys that the owner of a public server lends to its visitors.
+
+    Raises
+    ------
+    SettingError
+        When ``BELIEVE_PUBLIC_KEYS`` names anything else than such keys.
+    """
+    named = set(_entries(PUBLIC_KEYS))
+    if not named <= set(KEYS.values()):
+        raise SettingError(
+            f"{PUBLIC_KEYS} holds something that is not the name of a key to lend. Whoever runs "
+            f"this server writes {' or '.join(KEYS.values())} there, or both with a comma between."
+        )
+    return named
+
+
+def environment_key(name: str) -> str | None:
+    """Return a key of the environment where it may be used; on a public server, if it is lent.
+
+    Parameters
+    ----------
+    name : str
+        One of `KEYS`.
+
+    Raises
+    ------
+    SettingError
+        As for `public_keys`.
+    """
+    if is_public() and name not in public_keys():
+        return None
+    return _text(name) or None
+
+
+def owners_key(kind: str) -> str | None:
+    """Return the environment's key for a kind of model, for the owner of the environment alone."""
+    return _text(KEYS[kind]) or None if kind in KEYS else None
+
+
+def check() -> None:
+    """Read every setting that can be wrong.
+
+    Raises
+    ------
+    SettingError
+        When one is.
+    """
+    budget()
+    if is_public():
+        public_keys()
+        public_budget()
+
+
+def _text(name: str) -> str:
+    return os.environ.get(name, "").strip()
+
+
+def _entries(name: str) -> list[str]:
+    return [entry.strip() for entry in _text(name).split(",") if entry.strip()]
+
+
+def _count(name: str) -> int:
+    given = _text(name)
+    if not given:
+        return USUAL_BUDGET
+    if not (given.isascii() and given.isdigit()):
+        raise SettingError(
+            f"{name} is not a whole number of calls. Whoever runs this server writes it in digits "
+            f"alone, such as {name}=500, or leaves it out for {USUAL_BUDGET:,}."
+        )
+    return int(given)

@@ -1,0 +1,67 @@
+"""The owner's keys on a public server: one budget for all visitors, until the server ends.
+
+A visitor who typed a key pays alone, and takes nothing from it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core import settings
+from core.language_models.base import LanguageModel, ModelError
+from core.language_models.openai_addresses import read_address
+from core.language_models.resilient import Budget
+from core.studies.costs import calls
+
+USED_UP: Final = (
+    "The owner of this server pays for {most:,} calls by all visitors together, and all of them "
+    "are used up. What was answered so far is kept. Type a key of your own under “Model” to go on."
+)
+# Not in a cache of Streamlit's: any visitor can clear those, and would have the whole sum again.
+LENT: Final = Budget(0, used_up=USED_UP)
+
+
+def is_lent(model: LanguageModel) -> bool:
+    """Say whether a visitor asks this model with a key of the owner's."""
+    return settings.is_public() and model.uses_environment_key
+
+
+def lent() -> Budget:
+    """Return what all visitors together may still ask with the owner's keys."""
+    LENT.most = settings.public_budget()
+    return LENT
+
+
+def budgets(model: LanguageModel) -> tuple[Budget, ...]:
+    """Return what a request to this model counts against, besides the budget of the session."""
+    return (lent(),) if is_lent(model) else ()
+
+
+def offered(name: str) -> bool:
+    """Say whether a model is asked with a key of the owner's where a visitor types none.
+
+    Parameters
+    ----------
+    name : str
+        Of the model, as `open_model` takes it; it may still be unfinished.
+    """
+    kind, _, rest = name.partition(":")
+    if not settings.is_public() or settings.KEYS.get(kind) not in settings.public_keys():
+        return False
+    return settings.owners_key(kind) is not None and (kind != "openai" or _may_go_to(rest))
+
+
+def left() -> str:
+    """Say how much all visitors together may still ask with the owner's keys."""
+    budget = lent()
+    if not budget.left:
+        return "Its budget is used up: type a key of your own."
+    return f"It is good for {calls(budget.left)} more, by all visitors together."
+
+
+def _may_go_to(rest: str) -> bool:
+    """Say whether the owner's key may go to the server behind ``NAME@BASE_URL``."""
+    try:
+        return read_address(rest.rpartition("@")[2]).may_have_our_key
+    except ModelError:
+        return False

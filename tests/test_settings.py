@@ -1,0 +1,94 @@
+"""What the environment says, and that nothing unreadable in it widens a permission."""
+
+import pytest
+
+from core import settings
+from core.settings import SettingError
+
+SECRET = "sk-typed-in-the-wrong-place"
+
+
+@pytest.fixture(autouse=True)
+def nothing_said(monkeypatch):
+    for name in (
+        settings.PUBLIC,
+        settings.BUDGET,
+        settings.PUBLIC_KEYS,
+        settings.PUBLIC_BUDGET,
+        settings.ALLOWED_HOSTS,
+        *settings.KEYS.values(),
+    ):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("said", ["1", "true", "yes", "on", " 1 ", "perhaps"])
+def test_a_server_is_public_unless_that_is_denied(monkeypatch, said):
+    assert not settings.is_public()
+    monkeypatch.setenv("BELIEVE_PUBLIC", said)
+    assert settings.is_public()
+
+
+@pytest.mark.parametrize("said", ["", " ", "0", "false", "No"])
+def test_a_server_is_not_public_where_that_is_said(monkeypatch, said):
+    monkeypatch.setenv("BELIEVE_PUBLIC", said)
+    assert not settings.is_public()
+
+
+@pytest.mark.parametrize("name", ["BELIEVE_BUDGET", "BELIEVE_PUBLIC_BUDGET"])
+def test_a_budget_is_a_whole_number_or_the_usual_one(monkeypatch, name):
+    read = {"BELIEVE_BUDGET": settings.budget, "BELIEVE_PUBLIC_BUDGET": settings.public_budget}
+    for said, calls in (("", 2000), ("0", 0), (" 12 ", 12), ("1000000", 1_000_000)):
+        monkeypatch.setenv(name, said)
+        assert read[name]() == calls
+    for said in ("-1", "12.5", "1e9", "12 calls", "²", "٣", SECRET):
+        monkeypatch.setenv(name, said)
+        with pytest.raises(SettingError, match=f"{name} is not a whole number") as caught:
+            read[name]()
+        assert SECRET not in str(caught.value)
+
+
+def test_keys_are_lent_by_name(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", " one ")
+    monkeypatch.setenv("GOOGLE_API_KEY", "two")
+    keys = ("OPENAI_API_KEY", "GOOGLE_API_KEY")
+    assert [settings.environment_key(key) for key in keys] == ["one", "two"]
+    monkeypatch.setenv("BELIEVE_PUBLIC", "1")
+    for said, lent in (
+        ("", [None, None]),
+        (" , ", [None, None]),
+        ("GOOGLE_API_KEY", [None, "two"]),
+        ("OPENAI_API_KEY ,GOOGLE_API_KEY", ["one", "two"]),
+    ):
+        monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", said)
+        assert [settings.environment_key(key) for key in keys] == lent
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert settings.environment_key("OPENAI_API_KEY") is None
+
+
+@pytest.mark.parametrize(
+    "said", ["1", "all", "*", "openai_api_key", "HF_TOKEN", f"OPENAI_API_KEY,{SECRET}"]
+)
+def test_what_names_no_key_lends_none_and_is_not_repeated(monkeypatch, said):
+    monkeypatch.setenv("BELIEVE_PUBLIC", "1")
+    monkeypatch.setenv("OPENAI_API_KEY", "one")
+    monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", said)
+    for read in (settings.check, lambda: settings.environment_key("OPENAI_API_KEY")):
+        with pytest.raises(SettingError, match="BELIEVE_PUBLIC_KEYS holds something") as caught:
+            read()
+        assert SECRET not in str(caught.value)
+
+
+def test_the_owner_has_every_key(monkeypatch):
+    monkeypatch.setenv("BELIEVE_PUBLIC", "1")
+    monkeypatch.setenv("OPENAI_API_KEY", "one")
+    assert settings.owners_key("openai") == "one"
+    assert settings.owners_key("gemini") is settings.owners_key("embedded") is None
+
+
+def test_what_a_private_server_does_not_read_is_not_checked(monkeypatch):
+    monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", "all")
+    monkeypatch.setenv("BELIEVE_PUBLIC_BUDGET", "all")
+    settings.check()
+    monkeypatch.setenv("BELIEVE_BUDGET", "all")
+    with pytest.raises(SettingError, match="BELIEVE_BUDGET"):
+        settings.check()
