@@ -21,7 +21,7 @@ from pyarrow import compute
 #: this is room for 100,000 labelled rows and more; a calibration needs some thousands.
 #: `server.maxUploadSize` in .streamlit/config.toml is the same, in MB of 2²⁰ bytes.
 MAX_BYTES = 50 * 2**20
-MAX_LINES = 5_000_000  # blank ones, too, each of which costs time
+MAX_LINES = 2_000_000  # blank ones, too, each of which costs time
 MAX_ROWS = 500_000
 MAX_COLUMNS = 200
 #: Rows times columns; of Parquet also the values within lists. The slowest to write as text, its
