@@ -102,7 +102,7 @@ FILES = {
     "blank lines of Windows.csv": lambda: filled(b" \r\n", b"a,b\n1,2\n"),
     "few enough blank lines.csv": lambda: b"a,b\n" + b" \n" * 1_900_000 + b"1,2\n",
     "a cell of 9 MB.csv": lambda: b"a,b\n1," + b"x" * 9_000_000 + b"\n",
-    "a quoted cell of 9 MB.csv": lambda: b'a,b\n1,"' + b"x,\n" * 3_000_000 + b'"\n',
+    "a quoted cell of 9 MB.csv": lambda: b'a,b\n1,"' + (b"x," * 45 + b"\n") * 100_000 + b'"\n',
     "a cell.json": lambda: filled(b"x", b'[{"a":"', b'"}]'),
     "a cell.jsonl": lambda: filled(b"x", b'{"a":"', b'"}'),
     "nested lists.json": lambda: filled(b"[],", b'[{"a":[', b"1]}]"),
