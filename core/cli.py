@@ -17,6 +17,8 @@ import click
 from core import settings
 from core.abstention.policy import Policy, to_json
 from core.abstention.thresholds import Uncertifiable
+from core.data import rows
+from core.data.isolation import parse_isolated
 from core.data.uploads import UploadError
 from core.language_models.base import SERVICES, LanguageModel, ModelError, Used, open_model
 from core.language_models.prepared import prepared
@@ -108,7 +110,7 @@ def inspect(
     try:
         if source is not None:
             _refuse_options_beside_from()
-            inspection = saved.from_json(source.read_bytes())
+            inspection = saved.from_json(_beginning(source, saved.MAX_BYTES))
         else:
             k, judged = 10 if samples is None else samples, similarity == JUDGE
             request = _usage(Request, query, k, temperature, seed, judged)
@@ -153,7 +155,8 @@ def calibrate(
 ) -> None:
     """Print the policy that the page Calibration exports for the same file and target."""
     try:
-        data = calibration.read(file.read_bytes(), file.name, scores, correct, surer)
+        content = _beginning(file, rows.MAX_BYTES)
+        data = calibration.read(content, file.name, scores, correct, surer, parse_isolated)
         score = calibration.preferred(data, scores, method)
         target = _usage(calibration.Target, target_error, confidence, method, score)
         found = calibration.calibrate(data, target)
@@ -316,6 +319,12 @@ def _refuse_options_beside_from() -> None:
             raise click.UsageError(
                 f"--from recomputes what was saved; leave --{name.replace('_', '-')} out."
             )
+
+
+def _beginning(file: Path, most: int) -> bytes:
+    """Return what a file holds, and one byte too many of one that is too large to be read."""
+    with file.open("rb") as opened:
+        return opened.read(most + 1)
 
 
 def _usage(make: Callable[..., T], *values: object) -> T:

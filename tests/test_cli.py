@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from core import cli, prompts
 from core.abstention.policy import from_json, policy_from_dict, to_json
+from core.data import isolation
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.store.database import open_database
 from core.store.results import Results
@@ -265,6 +266,16 @@ def test_a_file_that_is_no_inspection_cannot_be_done(tmp_path, content):
     assert result.exit_code == 1
     assert result.stdout == ""
     assert "not an inspection saved by Believe" in result.stderr
+
+
+def test_files_that_are_too_large_are_not_read_whole(tmp_path):
+    path = tmp_path / "large"
+    with path.open("wb") as file:
+        file.truncate(10**12)  # a terabyte that takes no room
+    for command in (("inspect", "--from", path), ("calibrate", path)):
+        result = believe(*command)
+        assert result.exit_code == 1 and "bytes" in result.stderr
+        assert "Traceback" not in result.stderr and isinstance(result.exception, SystemExit)
 
 
 def test_a_missing_file_is_wrong_usage(tmp_path):
@@ -590,6 +601,14 @@ def test_wrong_options_of_calibrate_are_status_two(scores, options):
     result = believe("calibrate", scores, *options)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "Usage" in result.stderr
+
+
+def test_a_file_is_read_in_a_process_of_its_own(scores, monkeypatch):
+    started = []
+    start = isolation._start
+    monkeypatch.setattr(isolation, "_start", lambda: started.append(start()) or started[-1])
+    one_object(believe("calibrate", scores, "--score", "a", "--target-error", 0.2, "--json"))
+    assert [process.returncode is not None for process in started] == [True]
 
 
 def test_calibrate_wants_a_file(tmp_path):

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 FORMAT: Final = "believe-policy"
 VERSION: Final = 1
+MAX_BYTES: Final = 1_000_000  # of a policy's file: it takes some thousands
 
 GUARANTEES: Final = {
     "ltt": "Learn-then-Test",
@@ -286,8 +287,13 @@ def from_json(text: str | bytes) -> Policy:
     Raises
     ------
     PolicyError
-        When the text is no policy of this or an earlier version, or was damaged.
+        When the text is no policy of this or an earlier version, was damaged, or is too long.
     """
+    if len(text) > MAX_BYTES:
+        raise PolicyError(
+            f"This file has more than {MAX_BYTES:,} bytes, too many for a policy. Download the "
+            "policy again."
+        )
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -7,7 +7,7 @@ behind it and what it does to the parts of the data. Nothing here asks a model.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -194,15 +194,21 @@ def read(
     scores: Sequence[str] = (),
     correct: str | None = None,
     larger_is_surer: bool | None = None,
+    parse: Callable[[bytes, str], Upload] = uploads.parse,
 ) -> Labelled:
     """Read a labelled file, guessing what is not said about its columns.
+
+    Parameters
+    ----------
+    parse : callable
+        For a file that a stranger may have written, `core.data.isolation.parse_isolated`.
 
     Raises
     ------
     UploadError
         When the file cannot be read, or lacks what it takes.
     """
-    upload = uploads.parse(content, name)
+    upload = parse(content, name)
     return labelled(upload, chosen(upload, suggest(upload), scores, correct, larger_is_surer))
 
 

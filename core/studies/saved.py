@@ -20,6 +20,7 @@ from core.studies.recording import EXACT, Call, Estimator, InvalidRequestError, 
 from core.studies.verdict import Threshold
 
 FORMAT, VERSION = "believe.inspection", 2
+MAX_BYTES = 20_000_000  # of a saved inspection: ten times what 300 samples, the most, take
 
 
 def to_dict(inspection: Inspection) -> dict[str, Any]:
@@ -108,8 +109,13 @@ def from_json(text: str | bytes) -> Inspection:
     Raises
     ------
     InvalidRequestError
-        When the text is not an inspection saved by this or an earlier version.
+        When the text is not an inspection saved by this or an earlier version, or too long.
     """
+    if len(text) > MAX_BYTES:
+        raise InvalidRequestError(
+            f"This file has more than {MAX_BYTES:,} bytes, too many for an inspection saved by "
+            "Believe. Save the inspection again as JSON."
+        )
     try:
         saved = json.loads(text)
         if saved["format"] != FORMAT:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.abstention.drift import FEWEST
 from core.abstention.policy import Policy, PolicyError
-from core.data import uploads
 from core.data.labelled import Labelled
-from core.data.uploads import UploadError
+from core.data.uploads import Upload, UploadError
 from core.studies import calibration as study
 from core.studies.calibration import Calibration, CalibrationError
 from core.ui.labelled_data import TYPES
 from core.ui.messages import problem
+from core.ui.reading import read
 from core.ui.remembered import remembered
 
 
@@ -93,13 +95,11 @@ def new_scores(found: Calibration) -> None:
         given = st.file_uploader("New scores", TYPES, key="new_scores")
         if given is None:
             return
+        upload = remembered("new_upload", None, partial(_upload_or_problem, given), given.file_id)
+        if isinstance(upload, str):
+            problem(upload)
+            return
         try:
-            upload = remembered(
-                "new_upload",
-                None,
-                lambda: uploads.parse(given.getvalue(), given.name),
-                given.file_id,
-            )
             fresh = study.new_scores(upload, policy)
             compared = remembered(
                 "drift", found, lambda: study.drift_from(found, fresh), given.file_id
@@ -123,3 +123,11 @@ def new_scores(found: Calibration) -> None:
             key="new_decisions",
             on_click="ignore",
         )
+
+
+def _upload_or_problem(given: UploadedFile) -> Upload | str:
+    """Read a file; one that cannot be read is not tried again at every rerun of the page."""
+    try:
+        return read(given.getvalue(), given.name)
+    except UploadError as error:
+        return str(error)

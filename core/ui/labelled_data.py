@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from core.charts.inspection import shown
@@ -19,10 +19,12 @@ from core.studies.examples import EXAMPLE_NAME, example_bytes
 from core.ui import scorings
 from core.ui.glossary import TERMS
 from core.ui.messages import problem
+from core.ui.reading import prepare, read
 from core.ui.remembered import remembered
 
 TYPES = ["csv", "tsv", "txt", "json", "jsonl", "parquet"]
-PREVIEW = 200
+PREVIEW = 200  # rows
+PREVIEW_CELL = 200  # characters
 ONE_EACH = "one for each score"
 NO_COLUMN = "(none)"
 RIGHT_OR_WRONG = (
@@ -38,8 +40,7 @@ def labelled_data() -> Labelled | None:
             "Use the bundled example",
             key="use_example",
             icon=":material/dataset:",
-            on_click=_keep,
-            args=(example_bytes, EXAMPLE_NAME),
+            on_click=_use_example,
             help="1,000 questions of the embedded model’s world, scored and labelled.",
         )
         st.download_button(
@@ -60,9 +61,11 @@ def labelled_data() -> Labelled | None:
         help="CSV, TSV, JSON lines or Parquet; UTF-8 if you can choose. It stays in this "
         "program’s memory.",
     )
+    prepare()
     if given is not None and st.session_state.get("uploaded_id") != given.file_id:
+        _keep(given.getvalue(), given.name)
+        # Only now: a reading that was interrupted begins again.
         st.session_state["uploaded_id"] = given.file_id
-        _keep(given.getvalue, given.name)
     if failed := st.session_state.get("upload_problem"):
         problem(failed)
     upload: Upload | None = st.session_state.get("upload")
@@ -77,10 +80,15 @@ def labelled_data() -> Labelled | None:
     return _mapped(upload)
 
 
-def _keep(content: Callable[[], bytes], name: str) -> None:
-    """Parse and remember a file; one that cannot be read leaves the last one in place."""
+def _use_example() -> None:
+    st.session_state["upload"] = uploads.parse(example_bytes(), EXAMPLE_NAME)
+    st.session_state.pop("upload_problem", None)
+
+
+def _keep(content: bytes, name: str) -> None:
+    """Read and remember a file; one that cannot be read leaves the last one in place."""
     try:
-        st.session_state["upload"] = uploads.parse(content(), name)
+        st.session_state["upload"] = read(content, name)
         st.session_state.pop("upload_problem", None)
     except UploadError as error:
         st.session_state["upload_problem"] = f"{name}: {error}"
@@ -114,16 +122,29 @@ def _what_was_read(upload: Upload) -> None:
             {
                 "column": [shown(name) for name in looks],
                 "detected as": [kind.value for kind in looks.values()],
-                "first cell": [shown(upload.table[name].iloc[0]) for name in looks],
+                "first cell": [_cell(shown(upload.table[name].iloc[0])) for name in looks],
             },
             hide_index=True,
             key="kinds",
         )
-        first = upload.table.head(PREVIEW).set_axis(upload.lines[:PREVIEW])
         unit = "row" if upload.kind == "Parquet" else "line"
-        st.dataframe(first.rename_axis(unit), key="preview")
-        if rows > PREVIEW:
-            st.caption(f"The first {PREVIEW:d} rows.")
+        preview, is_cut = remembered("preview", upload, partial(_preview, upload))
+        st.dataframe(preview.rename_axis(unit), key="preview")
+        limits = [f"the first {PREVIEW:d} rows"] if rows > PREVIEW else []
+        if is_cut:
+            limits.append(f"the first {PREVIEW_CELL:d} characters of longer cells")
+        if limits:
+            st.text(f"Shown: {' and '.join(limits)}.")
+
+
+def _preview(upload: Upload) -> tuple[pd.DataFrame, bool]:
+    """Return the first rows with cells short enough for the browser, and whether any is cut."""
+    first = upload.table.head(PREVIEW).set_axis(upload.lines[:PREVIEW])
+    return first.map(_cell), bool(first.map(len).to_numpy().max() > PREVIEW_CELL)
+
+
+def _cell(text: str) -> str:
+    return text if len(text) <= PREVIEW_CELL else f"{text[:PREVIEW_CELL]}…"
 
 
 def _score(gold: GoldQuestions) -> Upload | None:

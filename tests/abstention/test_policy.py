@@ -374,3 +374,8 @@ def test_nothing_can_be_changed():
     found["pipeline"]["tau"] = 0.5
     assert POLICY.pipeline.tau == 0.25
     assert hash(POLICY) == hash(from_json(to_json(POLICY)))
+
+
+def test_a_file_that_is_too_large_for_a_policy_is_not_read():
+    with pytest.raises(PolicyError, match="more than 1,000,000 bytes"):
+        from_json(to_json(POLICY) + " " * 1_000_000)

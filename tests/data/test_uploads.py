@@ -7,8 +7,10 @@ import gzip
 import hashlib
 import io
 import json
+import tomllib
 import tracemalloc
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,7 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from core.data import uploads
+from core.data import parquet_rows, rows, uploads
+from core.data.rows import MAX_CELL
 from core.data.uploads import Upload, UploadError, as_text, parse, shortened
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -221,7 +224,7 @@ def test_the_name_of_an_empty_heading_is_not_taken_already():
 
 
 def test_a_long_or_broken_heading_is_shortened_in_notes():
-    heading = "x\ny " + "z" * 5000
+    heading = "x\ny " + "z" * 900
     upload = read(f'"{heading}","{heading}"\n1,2\n')
     assert headings(upload)[0] == heading
     assert len(upload.notes[0]) < 250 and "\n" not in upload.notes[0]
@@ -362,17 +365,16 @@ def test_a_quote_that_is_never_closed_does_not_swallow_the_file():
     assert message.startswith("Line 3: ") and "never closed" in message
 
 
-def test_a_very_long_cell_is_a_quote_that_is_never_closed(monkeypatch):
-    before = csv.field_size_limit(1000)
-    try:
-        monkeypatch.setattr(uploads, "MAX_CELL", 1000)
-        assert "never closed" in refused('a,b\n1,"' + "x\n" * 1000 + '"\n')
-    finally:
-        csv.field_size_limit(before)
+def test_a_very_long_cell_may_be_a_quote_that_is_never_closed():
+    before = csv.field_size_limit()
+    message = refused('a,b\n1,2\n1,"' + "x\n" * (MAX_CELL + 1) + '"\n')
+    assert message.startswith("Line 3: a cell has more than 100,000 characters")
+    assert "never closed" in message
+    assert csv.field_size_limit() == before  # one for the whole process
 
 
 def test_a_long_cell_is_read():
-    long = "x" * 1_000_000
+    long = "x" * MAX_CELL
     assert cells(read(f"a,b\n1,{long}\n")) == [["1", long]]
 
 
@@ -382,10 +384,10 @@ def test_text_after_a_closing_quote():
 
 
 def test_too_many_bytes_rows_or_columns(monkeypatch):
-    monkeypatch.setattr(uploads, "MAX_BYTES", 20)
-    monkeypatch.setattr(uploads, "MAX_ROWS", 2)
-    monkeypatch.setattr(uploads, "MAX_COLUMNS", 3)
-    assert "at most 20 can be read" in refused("a" * 21)
+    monkeypatch.setattr(rows, "MAX_BYTES", 20)
+    monkeypatch.setattr(rows, "MAX_ROWS", 2)
+    monkeypatch.setattr(rows, "MAX_COLUMNS", 3)
+    assert "more than 20 bytes" in refused("a" * 21)
     assert cells(read("a,b,c\n1,2,3\n4,5,6")) == [list("123"), list("456")]
     assert "4 columns, and at most 3" in refused("a,b,c,d\n1,2,3,4\n")
     assert "more than 2 rows" in refused("a\n1\n2\n3\n")
@@ -393,19 +395,26 @@ def test_too_many_bytes_rows_or_columns(monkeypatch):
 
 
 def test_too_many_columns_or_rows_of_json_and_parquet(monkeypatch):
-    monkeypatch.setattr(uploads, "MAX_ROWS", 2)
-    monkeypatch.setattr(uploads, "MAX_COLUMNS", 3)
+    monkeypatch.setattr(rows, "MAX_ROWS", 2)
+    monkeypatch.setattr(rows, "MAX_COLUMNS", 3)
     assert "4 columns" in refused('{"a": 1, "b": 1}\n{"c": 1, "d": 1}\n')
     assert "more than 2 rows" in refused('[{"a": 1}, {"a": 1}, {"a": 1}]')
     assert "4 columns" in refused(as_parquet({name: [1] for name in "abcd"}))
     assert "more than 2 rows" in refused(as_parquet({"a": [1, 2, 3]}))
-    monkeypatch.setattr(uploads, "MAX_UNPACKED", 10)
+    monkeypatch.setattr(parquet_rows, "MAX_UNPACKED", 10)
     assert "unpacks to" in refused(as_parquet({"a": [1, 2]}))
 
 
 def test_the_limits():
-    limits = (uploads.MAX_BYTES, uploads.MAX_ROWS, uploads.MAX_COLUMNS)
-    assert limits == (200_000_000, 1_000_000, 200)
+    assert (rows.MAX_BYTES, rows.MAX_LINES) == (50 * 2**20, 2_000_000)
+    assert (rows.MAX_ROWS, rows.MAX_COLUMNS, rows.MAX_CELLS) == (500_000, 200, 2_000_000)
+    assert (rows.MAX_CELL, rows.MAX_ROW, rows.MAX_HEADING) == (100_000, 1_000_000, 1_000)
+    assert rows.MAX_TEXT == 100_000_000
+
+
+def test_the_server_takes_no_larger_file_than_can_be_read():
+    settings = (Path(__file__).parents[2] / ".streamlit/config.toml").read_text("utf-8")
+    assert tomllib.loads(settings)["server"]["maxUploadSize"] * 2**20 == rows.MAX_BYTES
 
 
 def test_an_upload_error_is_a_value_error():
@@ -598,7 +607,7 @@ def test_parquet_from_pandas_leaves_out_a_row_index_without_a_name():
 
 
 def test_parquet_in_several_portions(monkeypatch):
-    monkeypatch.setattr(uploads, "_PORTION", 3)
+    monkeypatch.setattr(parquet_rows, "_BATCH", 3)
     upload = read(as_parquet({"a": list(range(10)), "b": [None] * 10}))
     assert upload.table["a"].tolist() == [str(i) for i in range(10)]
     assert upload.lines.tolist() == list(range(1, 11))
@@ -762,3 +771,207 @@ def test_memory_grows_with_the_file_and_not_with_its_cells():
     finally:
         tracemalloc.stop()
     assert most < 8 * len(content)
+
+
+# ----------------------------------------------------- small files that stand for large ones
+
+
+def coded(texts, numbers):
+    return pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32()), texts)
+
+
+def objects(number):
+    return "".join(f'{{"k{at}": 1}}\n' for at in range(number))
+
+
+def test_one_long_text_in_many_rows_of_parquet():
+    content = as_parquet({"a": coded(["x" * 90_000], [0] * 2000)})
+    assert len(content) < 20_000
+    assert "more than 100,000,000 characters" in refused(content)
+
+
+def test_one_long_text_many_times_in_a_list_of_parquet():
+    texts = coded(["x" * 90_000], [0] * 2000)
+    content = as_parquet({"a": pa.ListArray.from_arrays([0, 2000], texts)})
+    assert len(content) < 20_000
+    assert "more than 100,000,000 characters" in refused(content)
+
+
+def test_texts_in_a_list_of_parquet_are_read():
+    texts = coded(["x", "yé"], [0, 1, 1, None, None])
+    upload = read(as_parquet({"a": pa.ListArray.from_arrays([0, 2, 5], texts)}))
+    assert cells(upload) == [['["x", "yé"]'], ['["yé", null, null]']]
+
+
+def test_a_long_list_of_parquet():
+    items = pa.array(np.zeros(rows.MAX_CELLS + 1, bool))
+    content = as_parquet({"a": pa.ListArray.from_arrays([0, len(items)], items)})
+    assert len(content) < 20_000
+    assert "more than 2,000,000 cells" in refused(content)
+
+
+def test_nulls_of_parquet_are_cells():
+    content = as_parquet({str(at): pa.nulls(30_000, pa.int8()) for at in range(100)})
+    assert "more than 2,000,000 cells" in refused(content)
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.string(), pa.list_(pa.float64())])
+def test_nulls_of_parquet_are_empty_cells(kind):
+    upload = read(as_parquet({"a": pa.nulls(3, kind), "b": [1, 2, 3]}))
+    assert cells(upload) == [["", "1"], ["", "2"], ["", "3"]]
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_a_long_cell_of_parquet_is_named_by_its_row(dictionary):
+    for length in (MAX_CELL + 1, 5 * MAX_CELL):
+        buffer = io.BytesIO()
+        table = pa.table({"a": ["x", "y", "z" * length]})
+        parquet.write_table(table, buffer, use_dictionary=dictionary)
+        assert refused(buffer.getvalue()).startswith("Row 3: a cell has more than 100,000 char")
+
+
+def test_parquet_with_many_columns_inside_one():
+    item = {f"x{at}": 1 for at in range(parquet_rows.MAX_LEAVES + 1)}
+    assert "1,001 columns, counted with those inside" in refused(as_parquet({"a": [item]}))
+
+
+def test_parquet_in_too_many_pieces(monkeypatch):
+    monkeypatch.setattr(parquet_rows, "MAX_CHUNKS", 3)
+    buffer = io.BytesIO()
+    parquet.write_table(pa.table({"a": range(4)}), buffer, row_group_size=1)
+    assert "more than 3 pieces" in refused(buffer.getvalue())
+
+
+def test_json_whose_columns_grow():
+    every = json.dumps({f"k{at}": 1 for at in range(200)}) + "\n"
+    assert "more than 2,000,000 cells" in refused(every + '{"k0": 1}\n' * 10_001)
+    # Refused while the columns grow, and not once the cells are there.
+    assert "more than 2,000,000 cells" in refused('{"k0": 1}\n' * 10_001 + every)
+    assert "201 columns" in refused(objects(201))
+    assert len(headings(read(objects(200)))) == 200
+
+
+@pytest.mark.parametrize("before", ["", "a,b\n"])
+def test_a_line_of_commas(before):
+    message = refused(before + "," * 1_000_001)
+    assert message.startswith(f"Line {2 if before else 1}: the row here has more than 1,000,000")
+
+
+def test_a_row_over_many_lines_is_one_row(monkeypatch):
+    monkeypatch.setattr(rows, "MAX_ROW", 100)
+    assert refused("a,b\n1,2\n" + '"\n",' * 30).startswith("Line 3: the row here")
+    assert len(cells(read("a,b\n" + '"\n",""\n' * 30))) == 30
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", " \n"])
+def test_millions_of_blank_lines(end):
+    assert "more than 2,000,000 lines" in refused("a,b\n" + end * 2_000_001 + "1,2\n")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+@pytest.mark.parametrize(
+    "content", ["a,b{}1,2{}", '{{"a": 1,{}"b": 2}}{}', '[{{"a": 1}},{}{{}}]{}']
+)
+def test_blank_lines_before_are_counted(end, content, monkeypatch):
+    monkeypatch.setattr(rows, "MAX_LINES", 4)
+    text = (" \n" * 9 + "  " + content.format("\n", "\n")).replace("\n", end)
+    if content.startswith("{"):
+        assert refused(text).startswith("Line 10 is not one JSON object")
+    else:
+        assert read(text).lines.tolist()[-1] == 11
+
+
+def test_a_heading_is_looked_for_in_the_first_lines_only():
+    assert "no heading" in refused(",\n" * 1000 + "a,b\n1,2\n")
+    assert headings(read(",\n" * 999 + "a,b\n1,2\n")) == ["a", "b"]
+
+
+def test_a_cell_that_is_too_long():
+    long = "x" * (MAX_CELL + 1)
+    for content in (f"a,b\n1,2\n1,{long}\n", f'{{"a": 1}}\n{{"a": 2}}\n{{"a": "{long}"}}'):
+        assert refused(content).startswith("Line 3: a cell has more than 100,000 characters")
+    assert refused(f'[{{"a": 1}},\n{{"a": ["{long}"]}}]').startswith("Line 2: a cell has more")
+
+
+def test_a_heading_that_is_too_long():
+    long = "x" * 1001
+    for content in (f"{long},b\n1,2\n", f'{{"{long}": 1}}\n', as_parquet({long: [1]})):
+        message = refused(content)
+        assert "1,001 characters, and at most 1,000" in message and len(message) < 200
+
+
+def test_all_cells_together_may_be_too_long(monkeypatch):
+    monkeypatch.setattr(rows, "MAX_TEXT", 10)
+    for content in ("a\n12345\n678901\n", '{"a": 12345}\n{"a": 678901}', '[{"a": 12345678901}]'):
+        assert "more than 10 characters together" in refused(content)
+    assert "more than 10 characters together" in refused(as_parquet({"a": [12345, 678901]}))
+    assert cells(read("a\n12345\n67890\n")) == [["12345"], ["67890"]]
+
+
+@pytest.mark.parametrize("limit", ["_PORTION", "_PORTION_CELLS", "_PORTION_TEXT"])
+def test_rows_in_several_portions(monkeypatch, limit):
+    packed = []
+    monkeypatch.setattr(rows, limit, 6)
+    monkeypatch.setattr(
+        rows.Rows, "_pack", lambda self, pack=rows.Rows._pack: packed.append(1) or pack(self)
+    )
+    upload = read("a,b\n" + "".join(f"{at},x\n" for at in range(20)))
+    assert cells(upload) == [[str(at), "x"] for at in range(20)]
+    assert len(packed) > 2
+
+
+# ------------------------------------------------------------------------ JSON, piece by piece
+
+
+def test_an_array_is_read_piece_by_piece(monkeypatch):
+    monkeypatch.setattr(rows, "MAX_ROW", 60)
+    rng = np.random.default_rng(0)
+    found = [{"q": f"é😀 \n{at}", "n": [at, {"x": None}]} for at in range(200)]
+    text, lines, line = "[", [], 1
+    for at, item in enumerate(found):
+        blank = "".join(
+            rng.choice([" ", "\n", "\t"], int(rng.integers(0, 200 if at % 50 == 0 else 9)))
+        )
+        line += blank.count("\n")
+        lines.append(line)
+        text += blank + json.dumps(item, ensure_ascii=False) + " ,"
+    upload = read(text[:-1] + "\n" * 99 + "]" + " " * 300, "x.json")
+    assert upload.lines.tolist() == lines
+    assert upload.table["q"].tolist() == [item["q"] for item in found]
+    assert upload.table["n"].tolist() == [json.dumps(item["n"]) for item in found]
+    broken = text + "\n" * 150 + '\n{"q": }]' + " " * 500
+    assert refused(broken).startswith(f"Line {line + 151}: the JSON is broken")
+    assert refused(text[:-1] + "]" + "\n" * 200 + "x").startswith(f"Line {line + 200}: more text")
+
+
+@pytest.mark.parametrize("value", ['"{}"', "[{}0]", "{}0", '{{"x": {}0}}'])
+def test_an_object_that_is_longer_than_a_row(value, monkeypatch):
+    monkeypatch.setattr(rows, "MAX_ROW", 60)
+    for length in (60, 120, 200):
+        item = '{"a": ' + value.format("1," * 30 if "[" in value else "1" * length) + "}"
+        for content in (f'[{{"a": 1}},\n{item}]', f'{{"a": 1}}\n{item}\n'):
+            assert refused(content, "x.json").startswith("Line 2: the row here has more than 60")
+
+
+def test_a_quote_of_json_that_is_never_closed_is_broken():
+    assert refused('[{"q": 1},\n\n{"q": "x}]').startswith("Line 3: the JSON is broken")
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ('{"q": 1}\n{"q": 1, "q": 2}\n', 2),
+        ('[{"q": 1},\n\n{"q": 1, "n": 0, "q": 1}]', 3),
+        ('{"n": {"q": 1, "q": 2}}', 1),
+        ('[{"n": [{"q": 1, "q": 2}]}]', 1),
+    ],
+)
+def test_a_key_of_json_that_stands_twice_is_named(content, line):
+    assert refused(content) == (
+        f"Line {line}: the object here has the key “q” more than once; keep one of them."
+    )
+
+
+def test_a_hostile_key_that_stands_twice_is_short():
+    key = "\\ud800" + "x" * 5000
+    assert len(refused(f'{{"{key}": 1, "{key}": 2}}')) < 200

@@ -4,10 +4,12 @@ import functools
 import io
 import json
 import re
+import sys
 import threading
 import time
 import zipfile
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -16,7 +18,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.testing.v1 import AppTest
 
 from core.abstention.policy import to_json
-from core.data import uploads
+from core.data import isolation, uploads
+from core.data.isolation import Limits
 from core.data.truth import matches
 from core.language_models.base import ModelError
 from core.studies import calibration as study
@@ -480,6 +483,52 @@ def test_a_bad_file_leaves_the_last_good_one_in_place(app):
     assert said(app, "good.csv: 200 rows") and metrics(app) == before
 
 
+def test_a_file_that_takes_too_long_leaves_the_last_good_one_in_place(app, monkeypatch):
+    upload(app, table(), "good.csv")
+    isolation._drop()
+    asleep = "import time; print('ready', flush=True); time.sleep(1000)"
+    monkeypatch.setattr(isolation, "_COMMAND", (sys.executable, "-c", asleep))
+    hasty = partial(isolation.parse_isolated, limits=Limits(seconds=0.05))
+    monkeypatch.setattr(isolation, "parse_isolated", hasty)
+    app.file_uploader(key="labelled_file").set_value(("slow.csv", table(), "text/csv")).run()
+    isolation._drop()
+    assert said(sound(app), "slow.csv: Reading the file takes more than 0.05 seconds")
+    assert said(app, "good.csv: 200 rows")
+
+
+def test_whoever_leaves_the_page_stops_the_reading(app, monkeypatch):
+    """Nobody waits for what nobody looks at; back on the page, it begins again."""
+    left = []
+
+    def leave(content, name, *, cancelled):
+        assert not cancelled()
+        get_script_run_ctx().script_requests.request_stop()
+        try:
+            cancelled()
+        except BaseException as error:
+            left.append(type(error).__name__)
+            raise
+
+    with monkeypatch.context() as patch:
+        patch.setattr(isolation, "parse_isolated", leave)
+        app.file_uploader(key="labelled_file").set_value(("x.csv", table(), "text/csv")).run()
+    assert left == ["StopException"] and not said(app, "x.csv")
+    assert said(sound(app.run()), "x.csv: 200 rows")
+
+
+def test_long_cells_are_not_sent_to_the_browser(app):
+    long = "long " * 19_000
+    upload(app, "\n".join([table().decode(), f"{long},0.5,1"]).encode())
+    (kinds,) = [f.value for f in app.dataframe if "first cell" in f.value]
+    assert not said(app, "of longer cells") and len(kinds) == 3  # row 201 is not shown
+    rows = [f'"{long}",{row},{row % 2}' for row in range(30)]
+    upload(app, "\n".join(["question,score,correct", *rows]).encode(), "long.csv")
+    shown = [str(cell) for f in app.dataframe for cell in f.value.to_numpy(object).ravel()]
+    assert sum(cell.startswith("long long") for cell in shown) == 31
+    assert max(map(len, shown)) == 201
+    assert said(app, "Shown: the first 200 characters of longer cells.")
+
+
 def test_several_complaints_stand_beside_each_other(example):
     """Each has a place of its own on the page."""
     example.file_uploader(key="labelled_file").upload("bad.csv", b"").run()
@@ -807,13 +856,14 @@ def work(monkeypatch):
     for name in ("suggest", "kinds", "gold_questions", "labelled", "independent", "column_of"):
         counted(labelled_data, name)
     counted(uploads, "parse")
+    counted(isolation, "parse_isolated")
     return done
 
 
 def test_a_rerun_computes_nothing_anew(app, work):
     upload(app, two_scores())
-    assert {"parse", "suggest", "calibrate", "curves", "shares", "labelled"} <= set(work)
-    assert work.count("curves") == work.count("labelled") == work.count("parse") == 1
+    assert {"parse_isolated", "suggest", "calibrate", "curves", "shares", "labelled"} <= set(work)
+    assert work.count("curves") == work.count("labelled") == work.count("parse_isolated") == 1
     work.clear()
     app.run()
     elsewhere_and_back(app)
@@ -829,7 +879,8 @@ def test_moving_the_threshold_computes_nothing_over_all_rows(example, work):
 def test_another_target_calibrates_anew_and_reads_nothing_anew(example, work):
     set_target(example, alpha=0.1)
     assert "calibrate" in work
-    assert not {"parse", "suggest", "kinds", "labelled", "curves", "halves"} & set(work)
+    anew = {"parse", "parse_isolated", "suggest", "kinds", "labelled", "curves", "halves"}
+    assert not anew & set(work)
 
 
 # ---------------------------------------------------------------------- λ moved by hand
@@ -1017,6 +1068,16 @@ def test_a_policy_that_can_decide_nothing_here_says_why(app, change, sentence):
 def new_scores(page, content, name="new.csv"):
     page.file_uploader(key="new_scores").set_value((name, content, "text/csv")).run()
     return sound(page)
+
+
+def test_new_scores_that_cannot_be_read_are_not_tried_again_at_every_rerun(app, work):
+    upload(app, table())
+    work.clear()
+    new_scores(app, b"score\n" + b"1,2\n", "ragged.csv")
+    app.run()
+    assert said(app, "Line 2 has 2 cells") and work.count("parse_isolated") == 1
+    new_scores(app, b"score\n1\n", "good.csv")
+    assert not said(app, "Line 2 has 2 cells") and work.count("parse_isolated") == 2
 
 
 def test_new_scores_are_held_against_those_of_the_calibration(app):

@@ -202,6 +202,11 @@ def test_what_is_no_inspection_is_refused_with_a_sentence(text):
     assert len(str(caught.value)) < 500
 
 
+def test_a_file_that_is_too_large_for_an_inspection_is_not_read(text):
+    with pytest.raises(InvalidRequestError, match="more than 20,000,000 bytes"):
+        saved.from_json(text + " " * saved.MAX_BYTES)
+
+
 def test_half_a_file_is_refused(text):
     with pytest.raises(InvalidRequestError, match="not an inspection"):
         saved.from_json(text[: len(text) // 2])

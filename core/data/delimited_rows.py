@@ -1,0 +1,163 @@
+"""Separated values read into rows of text: by commas, tabs, semicolons or bars."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections.abc import Callable, Iterator
+
+from core.data import rows as limits
+from core.data.rows import (
+    Rows,
+    UploadError,
+    check_heading,
+    check_size,
+    too_long_a_row,
+)
+
+_DELIMITERS = (",", "\t", ";", "|")  # in order of preference
+_SAMPLE = 20  # rows that a delimiter must fit
+_LEADING = 1_000  # rows without any text that may come before the heading
+_NAMED = 3  # ragged lines that are named; the others are counted
+
+Again = Callable[[], io.TextIOWrapper]
+
+
+def delimiter_of(again: Again, first: str) -> str:
+    """Return what separates most columns in the heading, if the rows below agree.
+
+    Parameters
+    ----------
+    again : callable
+        Returns the text from its beginning, with the ends of its lines as they are.
+    first : str
+        The delimiter that wins where several separate equally many columns.
+    """
+    widths: dict[str, int] = {}
+    fitting: set[str] = set()
+    for delimiter in sorted(_DELIMITERS, key=lambda each: each != first):
+        records = itertools.islice(_records(again(), delimiter, 0), _SAMPLE)
+        try:
+            width = len(_heading(records))
+            if width > 1:
+                widths[delimiter] = width
+                if all(len(cells) == width for _, cells in records):
+                    fitting.add(delimiter)
+        except UploadError:
+            continue  # misquoted, if this is the delimiter: the last word has the whole file
+    chosen = [delimiter for delimiter in widths if not fitting or delimiter in fitting]
+    return max(chosen, key=widths.__getitem__, default=first)
+
+
+def read_delimited(stream: io.TextIOWrapper, delimiter: str, before: int) -> tuple[Rows, list[str]]:
+    """Read separated values; return their rows and headings.
+
+    Parameters
+    ----------
+    stream : text stream
+        With the ends of its lines as they are.
+    delimiter : str
+    before : int
+        How many lines of the file come before the stream.
+
+    Raises
+    ------
+    UploadError
+        When rows differ in width, quotes do not match, or a limit is not kept.
+    """
+    records = _records(stream, delimiter, before)
+    heading = _heading(itertools.islice(records, _LEADING))
+    if not heading:
+        raise UploadError("The file has no heading; name every column in its first line.")
+    width = len(heading)
+    check_size(0, width)
+    for name in heading:
+        check_heading(name)
+    rows = Rows()
+    ragged: list[str] = []
+    more = 0
+    for line, cells in records:
+        if len(cells) == width:
+            rows.add(cells, line)
+        elif len(cells) == 1 and not cells[0].strip():
+            continue  # a line of spaces
+        elif len(ragged) < _NAMED:
+            has = f"line {line} has {len(cells)} {'cell' if len(cells) == 1 else 'cells'}"
+            ragged.append(has if ragged else f"L{has[1:]}, the heading has {width}")
+        else:
+            more += 1
+    if ragged:
+        if more:
+            ragged.append(f"…and {more:,} more {'line' if more == 1 else 'lines'}")
+        raise UploadError(f"{'; '.join(ragged)}. Quote cells that contain the separator.")
+    return rows, heading
+
+
+class _Lines:
+    """The lines of a text, none of which may be longer than a row.
+
+    Attributes
+    ----------
+    taken : int
+        The characters of the lines since somebody set it to 0, which is done for every row.
+    """
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        self.taken = 0
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._stream:
+            self.taken += len(line)
+            if self.taken > limits.MAX_ROW:
+                raise _TooLongError
+            yield line
+
+
+class _TooLongError(Exception):
+    """A row that is longer than a row may be."""
+
+
+def _records(
+    stream: io.TextIOWrapper, delimiter: str, before: int
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line on which a record begins, and its cells; blank lines are left out."""
+    lines = _Lines(stream)
+    # Strict: otherwise a quote that is never closed swallows the rest of the file unnoticed.
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        begins = before + reader.line_num + 1
+        lines.taken = 0
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise UploadError(_misquoted(begins, str(error))) from error
+        except _TooLongError as error:
+            raise too_long_a_row(begins) from error
+        if cells:
+            yield begins, cells
+
+
+def _misquoted(line: int, error: str) -> str:
+    if "field larger" in error:
+        return (
+            f'Line {line}: a cell has more than {limits.MAX_CELL:,} characters, or the quote (") '
+            "that opens it is never closed; shorten the cell, or close the quote."
+        )
+    if "end of data" in error:
+        return (
+            f'Line {line}: a quote (") opens a cell and is never closed; close it, and write a '
+            'quote that belongs to a cell twice ("").'
+        )
+    return (
+        f'Line {line}: after the quote (") that closes a cell there is more text; write a quote '
+        'that belongs to a cell twice ("") and put the whole cell in quotes.'
+    )
+
+
+def _heading(records: Iterator[tuple[int, list[str]]]) -> list[str]:
+    """Return the first record with any text: spreadsheets put lines of separators before it."""
+    return next((cells for _, cells in records if "".join(cells).strip()), [])

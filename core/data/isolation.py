@@ -1,0 +1,355 @@
+"""A stranger's file, read in a process of its own with limits on its memory and time.
+
+The limits of `core.data.rows` refuse what is known to explode. What gets past them, also through
+an error in a library, ends with the process that reads, and not with the server. A process
+reads one file and ends, so that no file can reach the next; importing pandas and pyarrow takes it
+a second, which `prepare` lets pass beforehand.
+
+The file goes to it and the table comes back through pipes, never through the disk. The table
+comes as Arrow and JSON, which carry no code.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import ipc
+
+from core.data import rows
+from core.data.uploads import TOO_MUCH_MEMORY, Upload, UploadError, parse
+
+with contextlib.suppress(ImportError):  # Windows has none: only the other limits hold there
+    import resource
+
+_LOG = logging.getLogger(__name__)
+_ROOT = Path(__file__).resolve().parents[2]
+_COMMAND = (sys.executable, "-m", __name__)
+_READY = b"ready\n"
+_POLL = 0.1  # seconds between looks at the clock and at `cancelled`
+_START = 60.0  # seconds that a process may take until it can read, on a machine that is busy
+#: What a process needs to start. Keys of services are left out: they never come near a file.
+_ENVIRONMENT = (
+    *("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT"),
+    *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"),
+)
+#: One thread, whose stack counts as memory, and Arrow's memory given back when it is free.
+_FRUGAL = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+_AT_ONCE = threading.BoundedSemaphore(2)  # so many files are read at once; the others wait
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What reading a file may take.
+
+    Attributes
+    ----------
+    memory : int
+        Bytes beyond the 110 MB of a process that has read nothing. Held on Linux, where the
+        system limits memory reliably.
+    seconds : float
+        From the moment on which the process can read.
+    answer : int
+        Bytes of the table that comes back.
+    """
+
+    memory: int = 850_000_000
+    seconds: float = 10.0
+    answer: int = 300_000_000
+
+
+LIMITS = Limits()
+
+
+def _never() -> bool:
+    return False
+
+
+def parse_isolated(
+    content: bytes,
+    name: str,
+    *,
+    cancelled: Callable[[], bool] = _never,
+    limits: Limits = LIMITS,
+) -> Upload:
+    """Read a file as `core.data.uploads.parse` does, in a process of its own.
+
+    Parameters
+    ----------
+    content, name : bytes, str
+        As of `parse`.
+    cancelled : callable
+        Asked ten times a second whether to stop. What it raises stops the reading, too.
+    limits : Limits
+
+    Raises
+    ------
+    UploadError
+        As of `parse`; also when a limit is exceeded, the process dies, or somebody stops it.
+    """
+    if not content or len(content) > rows.MAX_BYTES:
+        return parse(content, name)  # raises, having looked at nothing else
+    with _turn(cancelled):
+        process = _take()
+        said = _Said()
+        exchange = threading.Thread(
+            target=_exchange, args=(process, content, name, limits, said), daemon=True
+        )
+        exchange.start()
+        try:
+            _wait(said, cancelled, limits)
+        finally:
+            process.kill()
+            process.wait()  # its end of the pipes is closed now, which ends the thread
+            exchange.join()
+            _close(process)
+    return _upload(said, content, name, limits, process.returncode)
+
+
+def prepare() -> None:
+    """Start a process for the next file, unless one is waiting; it costs 110 MB until then."""
+    global _spare
+    with _LOCK:
+        if _spare is None or _spare.poll() is not None:
+            _spare = _start()
+
+
+# ------------------------------------------------------------------- the process that asks
+
+_LOCK = threading.Lock()
+_spare: subprocess.Popen[bytes] | None = None
+
+
+@dataclass
+class _Said:
+    """What a process has said so far."""
+
+    began: float | None = None  # when it was ready, of the monotonic clock
+    answer: bytes = b""
+    done: threading.Event = field(default_factory=threading.Event)
+
+
+def _start() -> subprocess.Popen[bytes]:
+    """Start a process that waits for a file; it ends by itself when this process does."""
+    environment = {key: os.environ[key] for key in _ENVIRONMENT if key in os.environ}
+    try:
+        return subprocess.Popen(
+            _COMMAND,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=_ROOT,
+            env=environment | _FRUGAL,
+            start_new_session=True,  # Ctrl-C in the server's terminal is not for it
+        )
+    except OSError as error:
+        raise UploadError(
+            "The file was not read, as the system allows no further process; free some memory "
+            "and give the file again."
+        ) from error
+
+
+def _take() -> subprocess.Popen[bytes]:
+    """Return a process that waits for a file, the prepared one if there is one."""
+    global _spare
+    with _LOCK:
+        process, _spare = _spare, None
+    return process if process is not None and process.poll() is None else _start()
+
+
+@atexit.register
+def _drop() -> None:
+    global _spare
+    with _LOCK:
+        process, _spare = _spare, None
+    if process is not None:
+        process.kill()
+        process.wait()
+        _close(process)
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):  # bytes that nobody will read any more
+                pipe.close()
+
+
+@contextlib.contextmanager
+def _turn(cancelled: Callable[[], bool]) -> Iterator[None]:
+    """Wait until fewer files are being read: each may take as much memory as `LIMITS` allows."""
+    while not _AT_ONCE.acquire(timeout=_POLL):
+        _check(cancelled)
+    try:
+        yield
+    finally:
+        _AT_ONCE.release()
+
+
+def _check(cancelled: Callable[[], bool]) -> None:
+    if cancelled():
+        raise UploadError("Reading the file was stopped; give it again to have it read.")
+
+
+def _exchange(
+    process: subprocess.Popen[bytes], content: bytes, name: str, limits: Limits, said: _Said
+) -> None:
+    """Give a process its file and take its answer; it is killed from outside."""
+    assert process.stdin is not None and process.stdout is not None
+    task = {"name": name, "size": len(content), **asdict(limits)}
+    try:
+        if process.stdout.readline(len(_READY)) == _READY:
+            said.began = time.monotonic()
+            process.stdin.write(json.dumps(task).encode() + b"\n")
+            process.stdin.write(content)
+            process.stdin.flush()
+            said.answer = process.stdout.read(limits.answer + 1)
+    except (OSError, ValueError):
+        _LOG.debug("The process that reads a file has gone.", exc_info=True)
+    finally:
+        said.done.set()
+
+
+def _wait(said: _Said, cancelled: Callable[[], bool], limits: Limits) -> None:
+    """Wait for the answer, and not too long."""
+    started = time.monotonic()
+    while not said.done.wait(_POLL):
+        _check(cancelled)
+        now = time.monotonic()
+        if said.began is None:
+            if now - started > _START:
+                raise UploadError(
+                    "The file was not read, as the machine is too busy to begin; give the file "
+                    "again later."
+                )
+        elif now - said.began > limits.seconds:
+            raise UploadError(_too_slow(limits))
+
+
+def _too_slow(limits: Limits) -> str:
+    return (
+        f"Reading the file takes more than {limits.seconds:g} seconds; leave out columns or rows "
+        "that are not needed, or give it again when the machine is less busy."
+    )
+
+
+def _upload(said: _Said, content: bytes, name: str, limits: Limits, status: int) -> Upload:
+    """Return what a process has answered; raise what it could not do."""
+    if len(said.answer) > limits.answer:
+        raise UploadError(TOO_MUCH_MEMORY)
+    head, _, body = said.answer.partition(b"\n")
+    if not head:
+        if status == -getattr(signal, "SIGXCPU", 0):
+            raise UploadError(_too_slow(limits))
+        _LOG.warning("The process that read a file ended with status %s.", status)
+        raise UploadError(
+            "Reading the file ended the process that does it, which happens when the file is "
+            "damaged or takes too much memory; save it anew, as plain CSV in UTF-8."
+        )
+    found = json.loads(head)
+    if refused := found.get("refused"):
+        raise UploadError(refused)
+    if failed := found.get("failed"):
+        _LOG.error("A file could not be read: %s", failed)
+        raise UploadError(
+            "The file cannot be read, through an error in this program; save it anew, as plain "
+            "CSV in UTF-8."
+        )
+    table, lines = _unpacked(body, found["headings"])
+    sha256 = hashlib.sha256(content).hexdigest()
+    return Upload(name, sha256, found["kind"], table, lines, tuple(found["notes"]))
+
+
+def _unpacked(body: bytes, headings: list[str]) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    packed = ipc.open_stream(pa.py_buffer(body)).read_all()
+    packed.validate(full=True)
+    *columns, lines = packed.columns
+    table = pd.DataFrame({at: rows.as_strings(column) for at, column in enumerate(columns)})
+    table.columns = pd.Index(headings)
+    return table, np.array(lines.to_numpy(), np.int64)
+
+
+# ----------------------------------------------------------------- the process that reads
+
+
+def _serve(given: IO[bytes], answer: IO[bytes]) -> None:
+    """Read the one file that is given, and answer with its table or with what is wrong."""
+    answer.write(_READY)
+    answer.flush()
+    task = given.readline()
+    if not task:
+        return  # whoever started this process has ended
+    found = json.loads(task)
+    limits = Limits(found["memory"], found["seconds"], found["answer"])
+    try:
+        _restrict(limits)
+        upload = parse(given.read(found["size"]), found["name"])
+        _answer(upload, answer)
+    except UploadError as error:
+        _say(answer, refused=str(error))
+    except MemoryError:
+        _say(answer, refused=TOO_MUCH_MEMORY)
+    except Exception:
+        _say(answer, failed=traceback.format_exc())
+
+
+def _restrict(limits: Limits) -> None:
+    """Have the system limit this process; the process that asks watches the clock."""
+    if "resource" not in globals():
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no copy of a person's data on the disk
+    seconds = int(time.process_time() + limits.seconds) + 2
+    _lower(resource.RLIMIT_CPU, seconds)  # where nobody watches any more
+    with contextlib.suppress(OSError):  # elsewhere than on Linux
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        _lower(resource.RLIMIT_AS, pages * resource.getpagesize() + limits.memory)
+
+
+def _lower(kind: int, most: int) -> None:
+    hard = resource.getrlimit(kind)[1]
+    lowest = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(kind, (lowest, hard))
+
+
+def _answer(upload: Upload, answer: IO[bytes]) -> None:
+    table = upload.table
+    columns = [pa.chunked_array(pa.array(table.iloc[:, at])) for at in range(table.shape[1])]
+    names = [str(at) for at in range(len(columns) + 1)]
+    packed = pa.table([*columns, pa.array(upload.lines)], names=names)
+    _say(answer, kind=upload.kind, notes=upload.notes, headings=list(table.columns))
+    with ipc.new_stream(answer, packed.schema) as stream:
+        stream.write_table(packed)
+    answer.flush()
+
+
+def _say(answer: IO[bytes], **what: object) -> None:
+    answer.write(json.dumps(what).encode() + b"\n")
+    answer.flush()
+
+
+if __name__ == "__main__":
+    # Whatever a library prints must not come between the answer.
+    _out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    _serve(sys.stdin.buffer, _out)
+    # Not the ordinary way out: what a damaged file left behind need not be tidied up.
+    _out.flush()
+    os._exit(0)

@@ -1,0 +1,235 @@
+"""JSON read into rows of text: an object on every line, or an array of objects."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from core.data import rows as limits
+from core.data.rows import (
+    Rows,
+    UploadError,
+    as_text,
+    check_heading,
+    check_size,
+    shortened,
+    too_long_a_row,
+)
+
+_CONSTANTS = {"NaN": None, "Infinity": math.inf, "-Infinity": -math.inf}
+_SPACE = re.compile(r"\s*")
+_CUT = 12  # characters: the longest word of JSON (-Infinity, \ud83d) that a piece can end within
+
+
+class _KeyTwiceError(Exception):
+    """A key that an object has more than once."""
+
+
+def read_json(
+    stream: io.TextIOWrapper, is_array: bool, before: int, notes: list[str]
+) -> tuple[Rows, list[str]]:
+    """Read JSON; return its rows and keys.
+
+    Parameters
+    ----------
+    stream : text stream
+        With universal newlines.
+    is_array : bool
+        Whether it is an array of objects, not an object on every line.
+    before : int
+        How many lines of the file come before the stream.
+    notes : list of str
+        Gets a sentence for what was decided.
+
+    Raises
+    ------
+    UploadError
+        When it is broken, an object has a key twice, or a limit is not kept.
+    """
+    columns: dict[str, int] = {}
+    rows = Rows()
+    items = _array_items(stream, before) if is_array else _line_items(stream, before)
+    line = before + 1
+    try:
+        for line, item in items:
+            rows.add(_cells(item, columns, len(rows.lines) + 1), line)
+    except RecursionError as error:
+        raise _too_deep(line) from error
+    except UnicodeEncodeError as error:
+        raise UploadError(
+            f"Line {line}: an escape such as \\ud800 stands for half a character; write the "
+            "character itself, or leave it out."
+        ) from error
+    if is_array:
+        notes.append("The file is one JSON array; each of its objects was read as a row.")
+    if not rows.lines:
+        raise UploadError("The file holds an empty array; write one object for every row.")
+    if not columns:
+        raise UploadError("The objects in the file are empty; write a key for every column.")
+    return rows, list(columns)
+
+
+def _cells(item: dict[str, Any], columns: dict[str, int], row: int) -> list[str]:
+    """Return an object's values in the order of the columns, which grow by its new keys."""
+    if not columns.keys() >= item.keys():
+        for key in item:
+            check_heading(key)
+            columns.setdefault(key, len(columns))
+    check_size(row, len(columns))  # before cells are made for all of them
+    cells = [""] * len(columns)
+    for key, value in item.items():
+        cells[columns[key]] = value if type(value) is str else as_text(value)
+    "".join((*item, *cells)).encode()  # raises where a text is no valid Unicode
+    return cells
+
+
+def _constant(name: str) -> float | None:
+    return _CONSTANTS[name]
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object, which must not have a key twice: one value would be lost unnoticed."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _KeyTwiceError(key)
+            seen.add(key)
+    return found
+
+
+_DECODER = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_object)
+
+
+def _too_deep(line: int) -> UploadError:
+    return UploadError(f"Line {line}: the JSON is nested too deeply; flatten it.")
+
+
+def _key_twice(line: int, error: _KeyTwiceError) -> UploadError:
+    key = shortened(str(error.args[0]).encode(errors="replace").decode())
+    return UploadError(
+        f"Line {line}: the object here has the key “{key}” more than once; keep one of them."
+    )
+
+
+def _line_items(stream: io.TextIOWrapper, before: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(stream, before + 1):
+        if len(line) > limits.MAX_ROW:
+            raise too_long_a_row(number)
+        if text := line.strip(" \t\r\n"):
+            try:
+                item, end = _DECODER.raw_decode(text)
+            except RecursionError as error:
+                raise _too_deep(number) from error
+            except _KeyTwiceError as error:
+                raise _key_twice(number, error) from error
+            except ValueError:  # broken, or a whole number of thousands of digits
+                item, end = None, 0
+            if not isinstance(item, dict) or end < len(text):
+                raise UploadError(
+                    f"Line {number} is not one JSON object; write every row as an object on a "
+                    "line of its own."
+                )
+            yield number, item
+
+
+# -------------------------------------------------------------------------------- arrays
+
+
+class _Window:
+    """The part of a text that is at hand; the text is read on as it is used up.
+
+    Attributes
+    ----------
+    text : str
+    at : int
+        Where in it reading goes on.
+    line : int
+        The line of the file on which that is.
+    """
+
+    def __init__(self, stream: io.TextIOWrapper, before: int) -> None:
+        self.text, self.at, self.line = "", 0, before + 1
+        self._stream = stream
+        self._ended = False
+
+    def skip(self, number: int = 0) -> str:
+        """Go on by some characters and white space; return the next character, "" at the end."""
+        self._go_to(self.at + number)
+        while True:
+            found = _SPACE.match(self.text, self.at)
+            self._go_to(found.end() if found else self.at)
+            if self.at < len(self.text) or self._ended:
+                break
+            self._read_on()
+        if len(self.text) - self.at <= limits.MAX_ROW and not self._ended:
+            self._read_on()
+        return self.text[self.at : self.at + 1]
+
+    def item(self) -> tuple[object, int]:
+        """Return the value that begins here, and its length."""
+        try:
+            found, end = _DECODER.raw_decode(self.text, self.at)
+        except RecursionError as error:
+            raise _too_deep(self.line) from error
+        except _KeyTwiceError as error:
+            raise _key_twice(self.line, error) from error
+        except ValueError as error:
+            raise self._broken(error) from error
+        if end - self.at > limits.MAX_ROW:
+            raise too_long_a_row(self.line)
+        return found, end - self.at
+
+    def _broken(self, error: ValueError) -> UploadError:
+        """Return what is wrong where JSON breaks off, or only what is at hand of it does."""
+        line = self.line
+        if isinstance(error, json.JSONDecodeError):
+            at_end = error.pos >= len(self.text) - _CUT
+            if not self._ended and (at_end or error.msg.startswith("Unterminated string")):
+                return too_long_a_row(line)
+            line += self.text.count("\n", self.at, error.pos)
+        return UploadError(
+            f"Line {line}: the JSON is broken here; write an array of objects, or better "
+            "every row as an object on a line of its own."
+        )
+
+    def _go_to(self, end: int) -> None:
+        self.line += self.text.count("\n", self.at, end)
+        self.at = end
+
+    def _read_on(self) -> None:
+        # Twice as much as has to be at hand: what is left over is copied half as often.
+        wanted = 2 * limits.MAX_ROW
+        more = self._stream.read(wanted)
+        self._ended = len(more) < wanted
+        self.text, self.at = self.text[self.at :] + more, 0
+
+
+def _array_items(stream: io.TextIOWrapper, before: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of a JSON array one by one, with the line on which each begins."""
+    window = _Window(stream, before)
+    window.skip()
+    following = window.skip(len("["))
+    while following != "]":
+        item, length = window.item()
+        if not isinstance(item, dict):
+            raise UploadError(
+                f"Line {window.line}: an entry of the array is not an object; write an object "
+                "for every row."
+            )
+        yield window.line, item
+        following = window.skip(length)
+        if following == ",":
+            following = window.skip(len(","))
+        elif following != "]":
+            raise UploadError(
+                f"Line {window.line}: the array does not go on or end here; put commas between "
+                "its objects and a ] at the end."
+            )
+    if window.skip(len("]")):
+        raise UploadError(f"Line {window.line}: more text comes after the array; leave it out.")

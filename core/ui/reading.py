@@ -1,0 +1,40 @@
+"""Reading a file that a person brought, while the page waits and can be left."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.data import isolation
+from core.data.isolation import LIMITS
+from core.data.uploads import Upload, UploadError
+
+_WAITING = f"Reading the file, for at most {LIMITS.seconds:.0f} seconds. Remove the file to stop."
+
+
+def prepare() -> None:
+    """Have a process ready that reads the next file; without one, reading takes longer."""
+    try:
+        isolation.prepare()
+    except UploadError:
+        return  # said once a file comes
+
+
+def read(content: bytes, name: str) -> Upload:
+    """Read a file in a process of its own, saying so meanwhile.
+
+    Whatever the person does on the page stops it, as does closing the page.
+
+    Raises
+    ------
+    UploadError
+        When it cannot be read, or not within its limits.
+    """
+    with st.spinner(_WAITING):
+        heartbeat = st.empty()
+
+        def cancelled() -> bool:
+            # Streamlit ends the run of a page only where it draws, by raising here.
+            heartbeat.empty()
+            return False
+
+        return isolation.parse_isolated(content, name, cancelled=cancelled)

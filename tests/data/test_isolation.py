@@ -1,0 +1,244 @@
+"""Reading in a process of its own: the same tables, and an end to what takes too much."""
+
+import io
+import os
+import signal
+import sys
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from core.data import isolation
+from core.data.isolation import Limits, parse_isolated
+from core.data.uploads import TOO_MUCH_MEMORY, UploadError, parse
+
+SMALL = b"a,b\n1,2\n"
+
+
+@pytest.fixture(autouse=True)
+def nothing_prepared():
+    isolation._drop()
+    yield
+    isolation._drop()
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The processes that were started."""
+    found = []
+    start = isolation._start
+    monkeypatch.setattr(isolation, "_start", lambda: found.append(start()) or found[-1])
+    return found
+
+
+@pytest.fixture
+def behaves(monkeypatch, started):
+    """Put a process in the place of the one that reads; it runs these statements once ready."""
+
+    def put(statements, ready="ready"):
+        code = f"import os, sys, time\nprint({ready!r}, flush=True)\n{statements}"
+        monkeypatch.setattr(isolation, "_COMMAND", (sys.executable, "-c", code))
+        return started
+
+    return put
+
+
+def refused(content=SMALL, name="x.csv", **options):
+    with pytest.raises(UploadError) as caught:
+        parse_isolated(content, name, **options)
+    return str(caught.value)
+
+
+def as_parquet(table):
+    buffer = io.BytesIO()
+    parquet.write_table(pa.table(table), buffer)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ('a,a,,é\n1,,x,😀\n\n"2\n",007,None,NA\n'.encode(), "x.tsv"),
+        (b'\n[{"a": 1},\n{"b": [1, null]}]', "../x.json"),
+        (as_parquet({"a": [1.5, None], "b": [["x"], []]}), "ü\ud800.parquet"),
+        ("q;b\nMalmö;2\n".encode("cp1252"), "x.csv"),
+    ],
+)
+def test_the_same_as_in_this_process(content, name, started):
+    here, there = parse(content, name), parse_isolated(content, name)
+    pd.testing.assert_frame_equal(here.table, there.table)
+    assert here.lines.tolist() == there.lines.tolist() and there.lines.dtype == "int64"
+    for field in ("name", "sha256", "kind", "notes"):
+        assert getattr(here, field) == getattr(there, field)
+    assert [process.returncode is not None for process in started] == [True]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"a,b\n1\n", b"%PDF-", b"PAR1PAR1"])
+def test_the_same_sentence_as_in_this_process(content):
+    with pytest.raises(UploadError) as caught:
+        parse(content, "x.csv")
+    assert refused(content) == str(caught.value)
+
+
+def test_a_file_that_is_too_large_starts_no_process(started, monkeypatch):
+    monkeypatch.setattr("core.data.rows.MAX_BYTES", 5)
+    assert "more than 5 bytes" in refused() and not started
+
+
+# -------------------------------------------------------------------------------- limits
+
+
+def is_dead(process):
+    try:
+        os.kill(process.pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits memory reliably")
+def test_memory_is_limited():
+    content = b"a\n" + (b"x" * 99 + b"\n") * 300_000
+    assert refused(content, limits=Limits(memory=40_000_000, seconds=300)) == TOO_MUCH_MEMORY
+    assert len(parse_isolated(content, "x.csv", limits=Limits(seconds=300)).table) == 300_000
+
+
+#: The process that reads, but blind: as if a file lied in all that it says of its sizes.
+BLIND = """
+import os, sys
+from core.data import isolation, parquet_rows, rows
+parquet_rows._check_description = lambda about: None
+parquet_rows._least_text = lambda values: 0
+out = os.fdopen(os.dup(1), "wb")
+os.dup2(2, 1)
+isolation._serve(sys.stdin.buffer, out)
+out.flush()
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits memory reliably")
+@pytest.mark.parametrize("times", [1, 20_000])
+def test_memory_has_the_last_word_on_what_parquet_unpacks_to(times, monkeypatch):
+    monkeypatch.setattr(isolation, "_COMMAND", (sys.executable, "-c", BLIND))
+    numbers = pa.array([0] * times, pa.int32())
+    content = as_parquet({"a": pa.DictionaryArray.from_arrays(numbers, ["x" * 90_000])})
+    limits = Limits(memory=200_000_000, seconds=300)
+    if times == 1:
+        assert len(parse_isolated(content, "x.parquet", limits=limits).table) == 1
+    else:  # 1.8 GB in 10 kB
+        assert refused(content, "x.parquet", limits=limits) == TOO_MUCH_MEMORY
+
+
+def test_time_is_limited(behaves):
+    started = behaves("time.sleep(1000)")
+    message = refused(limits=Limits(seconds=0.05))
+    assert "takes more than 0.05 seconds" in message
+    assert is_dead(started[0])
+
+
+def test_processor_time_is_limited_where_nobody_watches(behaves):
+    if not hasattr(signal, "SIGXCPU"):
+        pytest.skip("this system does not limit processor time")
+    behaves(f"os.kill(os.getpid(), {signal.SIGXCPU.value})\ntime.sleep(1000)")
+    assert "takes more than 300 seconds" in refused(limits=Limits(seconds=300))
+
+
+def test_a_process_that_never_begins_is_given_up(behaves, monkeypatch):
+    started = behaves("time.sleep(1000)", ready="")
+    monkeypatch.setattr(isolation, "_START", 0.05)
+    # Something else than that it is ready: no file goes there at all.
+    assert "ended the process" in refused()
+    started = behaves("", ready="") and started
+    monkeypatch.setattr(isolation, "_COMMAND", (sys.executable, "-c", "input()"))
+    assert "too busy to begin" in refused()
+    assert all(map(is_dead, started))
+
+
+def test_the_answer_is_limited(behaves):
+    started = behaves("while True: os.write(1, b'x' * 1000)")
+    assert refused(limits=Limits(answer=5000, seconds=300)) == TOO_MUCH_MEMORY
+    assert is_dead(started[0])
+
+
+@pytest.mark.parametrize("end", ["os.abort()", "os._exit(3)", "os.kill(os.getpid(), 9)"])
+def test_a_process_that_dies_is_a_sentence(behaves, end):
+    behaves(end)
+    message = refused(b"a\n" + b"1\n" * 400_000)
+    assert "ended the process" in message and "save it anew" in message
+
+
+def test_an_error_of_the_program_is_a_sentence(behaves):
+    behaves('print(\'{"failed": "Traceback"}\', flush=True)')
+    assert "an error in this program" in refused()
+
+
+def test_a_process_that_cannot_be_started_is_a_sentence(monkeypatch):
+    monkeypatch.setattr(isolation, "_COMMAND", ("/no/such/program",))
+    assert "allows no further process" in refused()
+
+
+# -------------------------------------------------------------------------------- stopping
+
+
+def test_stopping_ends_the_process(behaves):
+    started = behaves("time.sleep(1000)")
+    assert "was stopped" in refused(cancelled=lambda: bool(started))
+    assert is_dead(started[0])
+
+
+def test_what_asking_raises_ends_the_process(behaves):
+    class Left(BaseException):
+        pass
+
+    def leave():
+        raise Left
+
+    started = behaves("time.sleep(1000)")
+    with pytest.raises(Left):
+        parse_isolated(SMALL, "x.csv", cancelled=leave)
+    assert is_dead(started[0])
+
+
+def test_files_wait_for_their_turn_and_can_be_stopped_there(started):
+    with isolation._turn(lambda: False), isolation._turn(lambda: False):
+        assert "was stopped" in refused(cancelled=lambda: True)
+    assert not started
+    assert len(parse_isolated(SMALL, "x.csv").table) == 1  # the turns were given back
+
+
+# ------------------------------------------------------------------------- the next process
+
+
+def test_one_process_is_prepared_and_used_for_one_file(started):
+    isolation.prepare()
+    isolation.prepare()
+    assert len(started) == 1 and not is_dead(started[0])
+    assert len(parse_isolated(SMALL, "x.csv").table) == 1
+    assert len(started) == 1 and is_dead(started[0])
+    assert len(parse_isolated(SMALL, "x.csv").table) == 1
+    assert len(started) == 2
+
+
+def test_a_prepared_process_that_died_is_replaced(started):
+    isolation.prepare()
+    started[0].kill()
+    started[0].wait()
+    assert len(parse_isolated(SMALL, "x.csv").table) == 1
+    assert len(started) == 2
+
+
+def test_a_prepared_process_ends_with_the_one_that_prepared_it(started):
+    isolation.prepare()
+    assert started[0].stdout.readline() == b"ready\n"
+    started[0].stdin.close()
+    assert started[0].wait(60) == 0
+
+
+def test_no_key_of_a_service_reaches_the_process(behaves, monkeypatch):
+    monkeypatch.setenv("GEMINI_API_KEY", "secret")
+    behaves("import json\nprint(json.dumps({'refused': ' '.join(os.environ)}), flush=True)")
+    message = refused()
+    assert "PATH" in message.split() and "GEMINI_API_KEY" not in message
