@@ -7,10 +7,10 @@ the same. A recording that was made, or is being made, is found again by its req
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TypeVar
 from uuid import uuid4
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core import prompts
 from core.charts import inspection as charts
@@ -29,6 +29,7 @@ from core.studies.recording import (
 from core.studies.tour import EXAMPLES
 from core.studies.verdict import default_threshold
 from core.ui import figures
+from core.ui.addresses import Number, number
 from core.ui.glossary import TERMS
 from core.ui.jobs import Job
 from core.ui.messages import problem
@@ -42,8 +43,6 @@ from core.uncertainty.similarity import (
     USUAL_THRESHOLD_OF_JUDGE,
     usual_threshold,
 )
-
-Number = TypeVar("Number", int, float)
 
 ABOUT = {
     "k": TERMS["Samples k"],
@@ -66,6 +65,7 @@ def ask() -> tuple[Request, Reading]:
     """Let the person type, and return what to ask and how to read it. All in the URL."""
     if samples := st.session_state.pop("next_samples", None):
         st.session_state["k"] = samples
+    notices = st.container()  # the settings are folded away
     if st.query_params.get("q") == EXAMPLES["Known"]:  # Streamlit skips a default in the address
         st.session_state["q"] = EXAMPLES["Known"]
     line, press = st.columns([8, 1], vertical_alignment="bottom")
@@ -96,9 +96,9 @@ def ask() -> tuple[Request, Reading]:
         asking, seeing = st.columns(2)
         with asking:
             st.caption("Changing these asks the model")
-            samples = _number("k", 10, 1, MAX_SAMPLES, 1)
-            temperature = _number("temperature", 0.9, 0.05, 2.0, 0.05)
-            seed = _number("seed", 0, 0, 2**32 - 1, 1)
+            samples = _number("k", 10, 1, MAX_SAMPLES, 1, notices)
+            temperature = _number("temperature", 0.9, 0.05, 2.0, 0.05, notices)
+            seed = _number("seed", 0, 0, 2**32 - 1, 1, notices)
         with seeing:
             st.caption(
                 "Changing these asks nothing: the same answers are read again. Only the similarity "
@@ -130,26 +130,18 @@ def ask() -> tuple[Request, Reading]:
                 persist_state="session",
                 help=TERMS["Similarity threshold τ"],
             )
-            gamma_1 = _number("gamma_1", 0.0, 0.0, 1.0, 0.01)
-            gamma_2 = _number("gamma_2", 0.0, 0.0, 1.0, 0.01)
+            gamma_1 = _number("gamma_1", 0.0, 0.0, 1.0, 0.01, notices)
+            gamma_2 = _number("gamma_2", 0.0, 0.0, 1.0, 0.01, notices)
     return (
         Request(query or "", samples, temperature, seed, judged=similarity == JUDGE),
         Reading(similarity, threshold, gamma_1, gamma_2),
     )
 
 
-def _number(key: str, value: Number, low: Number, high: Number, step: Number) -> Number:
-    return st.number_input(
-        LABELS[key],
-        low,
-        high,
-        value,
-        step,
-        key=key,
-        help=ABOUT[key],
-        bind="query-params",
-        persist_state="session",
-    )
+def _number(
+    key: str, value: Number, low: Number, high: Number, step: Number, notices: DeltaGenerator
+) -> Number:
+    return number(LABELS[key], low, high, value, step, key=key, notices=notices, help=ABOUT[key])
 
 
 def _begin_at_the_usual() -> None:

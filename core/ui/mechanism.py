@@ -11,6 +11,7 @@ from core.studies.amplification import DEFAULT_REPETITIONS, amplify, percent
 from core.studies.cases import EXAMPLES, drawn, of_fact
 from core.studies.mechanism import Looking, looking, shows_attention
 from core.ui import figures
+from core.ui.addresses import number
 from core.ui.glossary import TERMS
 from core.ui.models import embedded
 from core.uncertainty import attention
@@ -66,14 +67,12 @@ def idealised() -> None:
             bind="query-params",
             persist_state="session",
         )
-        dimension = st.number_input(
+        dimension = number(
             "Dimension",
             3,
             1024,
             512,
             key="dimension",
-            bind="query-params",
-            persist_state="session",
             help="Of the statement vectors. Y is a random one: the fewer dimensions, the more of "
             "it lies in the span by chance.",
         )
