@@ -72,6 +72,10 @@ class BudgetError(ModelError):
     """The calls that the person allowed are used up."""
 
 
+class NotSavedError(ModelError):
+    """An answer could not be saved, so that nothing more is asked, or paid for."""
+
+
 class SmallerRequestsError(ModelError):
     """One request was asked for too much; the model's `capabilities` now say how much it takes."""
 
