@@ -7,29 +7,57 @@ range for nothing, without a word, and stumbles over an infinite whole number.
 from __future__ import annotations
 
 import math
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.ui.glossary import TERMS
 from core.ui.messages import problem
 
 Number = TypeVar("Number", int, float)
 
+LABELS = {  # every number that stands in an address, under its name there
+    "k": "Samples k",
+    "temperature": "Temperature of the sampling",
+    "seed": "Seed",
+    "gamma_1": "Stabilisation γ₁",
+    "gamma_2": "Stabilisation γ₂",
+    "most": "Repetitions up to",
+    "each": "Questions a band",
+    "draw": "Draw number",
+    "dimension": "Dimension",
+    "alpha": "Target error α",
+    "confidence": "Confidence 1 − δ",
+}
+HELP = {
+    "k": TERMS["Samples k"],
+    "temperature": TERMS["Temperature"],
+    "seed": "The same seed draws the same answers again.",
+    "gamma_1": TERMS["Stabilisation γ"],
+    "gamma_2": TERMS["Stabilisation γ"],
+    "most": "As many as fit into the model’s context.",
+    "each": None,
+    "draw": "Another number draws other questions.",
+    "dimension": "Of the statement vectors. Y is a random one: the fewer dimensions, the more of "
+    "it lies in the span by chance.",
+    "alpha": TERMS["Target error α"],
+    "confidence": TERMS["Confidence 1 − δ"],
+}
 LONGEST_SHOWN = 40  # characters of an address in a sentence
 _REFUSED = "refused_in_address"  # for each key: what the address gave, and what is used instead
 
 
 def number(
-    label: str,
+    key: str,
     low: Number,
     high: Number,
     value: Number,
     step: Number | None = None,
     *,
-    key: str,
     notices: DeltaGenerator | None = None,
-    **options: Any,
+    format: str | None = None,
+    disabled: bool = False,
 ) -> Number:
     """Let the person choose a number that stands in the address.
 
@@ -38,20 +66,18 @@ def number(
 
     Parameters
     ----------
-    low, high, value, step
-        As `st.number_input` takes them.
     key : str
-        Its name in the address.
+        One of `LABELS`.
+    low, high, value, step, format, disabled
+        As `st.number_input` takes them.
     notices : DeltaGenerator, optional
         Where the sentence goes; by default below the field.
-    **options
-        What else `st.number_input` takes.
     """
     refused = st.session_state.setdefault(_REFUSED, {})
     given = st.query_params.get_all(key)
     wrong = bool(given and given[-1]) and not _is_between(given[-1], low, high)
     chosen: Number = st.number_input(
-        label,
+        LABELS[key],
         low,
         high,
         value,
@@ -59,7 +85,9 @@ def number(
         key=key,
         bind=None if wrong else "query-params",  # else Streamlit reads it before we can say so
         persist_state="session",
-        **options,
+        format=format,
+        disabled=disabled,
+        help=HELP[key],
     )
     if wrong:
         st.query_params.pop(key, None)  # only now: what was bound before is free of it
@@ -71,7 +99,7 @@ def number(
         with notices or st.container():
             problem(
                 f"The address gives {key} = {_shown(said)}, which is not a number from {low:,} to "
-                f"{high:,}: {chosen:,} is used. Choose another one in “{label}”."
+                f"{high:,}: {chosen:,} is used. Choose another one in “{LABELS[key]}”."
             )
     return chosen
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable
 from uuid import uuid4
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core import prompts
 from core.charts import inspection as charts
@@ -29,7 +28,7 @@ from core.studies.recording import (
 from core.studies.tour import EXAMPLES
 from core.studies.verdict import default_threshold
 from core.ui import figures
-from core.ui.addresses import Number, number
+from core.ui.addresses import number
 from core.ui.glossary import TERMS
 from core.ui.jobs import Job
 from core.ui.messages import problem
@@ -44,20 +43,6 @@ from core.uncertainty.similarity import (
     usual_threshold,
 )
 
-ABOUT = {
-    "k": TERMS["Samples k"],
-    "temperature": TERMS["Temperature"],
-    "seed": "The same seed draws the same answers again.",
-    "gamma_1": TERMS["Stabilisation γ"],
-    "gamma_2": TERMS["Stabilisation γ"],
-}
-LABELS = {
-    "k": "Samples k",
-    "temperature": "Temperature of the sampling",
-    "seed": "Seed",
-    "gamma_1": "Stabilisation γ₁",
-    "gamma_2": "Stabilisation γ₂",
-}
 QUICK = 0.8  # seconds: an answer that comes sooner is shown without a progress bar
 
 
@@ -96,9 +81,9 @@ def ask() -> tuple[Request, Reading]:
         asking, seeing = st.columns(2)
         with asking:
             st.caption("Changing these asks the model")
-            samples = _number("k", 10, 1, MAX_SAMPLES, 1, notices)
-            temperature = _number("temperature", 0.9, 0.05, 2.0, 0.05, notices)
-            seed = _number("seed", 0, 0, 2**32 - 1, 1, notices)
+            samples = number("k", 1, MAX_SAMPLES, 10, 1, notices=notices)
+            temperature = number("temperature", 0.05, 2.0, 0.9, 0.05, notices=notices)
+            seed = number("seed", 0, 2**32 - 1, 0, 1, notices=notices)
         with seeing:
             st.caption(
                 "Changing these asks nothing: the same answers are read again. Only the similarity "
@@ -130,18 +115,12 @@ def ask() -> tuple[Request, Reading]:
                 persist_state="session",
                 help=TERMS["Similarity threshold τ"],
             )
-            gamma_1 = _number("gamma_1", 0.0, 0.0, 1.0, 0.01, notices)
-            gamma_2 = _number("gamma_2", 0.0, 0.0, 1.0, 0.01, notices)
+            gamma_1 = number("gamma_1", 0.0, 1.0, 0.0, 0.01, notices=notices)
+            gamma_2 = number("gamma_2", 0.0, 1.0, 0.0, 0.01, notices=notices)
     return (
         Request(query or "", samples, temperature, seed, judged=similarity == JUDGE),
         Reading(similarity, threshold, gamma_1, gamma_2),
     )
-
-
-def _number(
-    key: str, value: Number, low: Number, high: Number, step: Number, notices: DeltaGenerator
-) -> Number:
-    return number(LABELS[key], low, high, value, step, key=key, notices=notices, help=ABOUT[key])
 
 
 def _begin_at_the_usual() -> None:

@@ -107,15 +107,7 @@ def _left_over(query: str, *answers: str) -> str | None:
 
 def most_repetitions() -> int:
     """Let the person say how far the curve goes."""
-    return number(
-        "Repetitions up to",
-        1,
-        MOST_REPETITIONS,
-        100,
-        10,
-        key="most",
-        help="As many as fit into the model’s context.",
-    )
+    return number("most", 1, MOST_REPETITIONS, 100, 10)
 
 
 def _set(case: Case) -> None:

@@ -76,11 +76,9 @@ def world() -> None:
     )
     left, right, _ = st.columns([1, 1, 2], vertical_alignment="bottom")
     with left:
-        count = number("Questions a band", 3, 50, 12, key="each")
+        count = number("each", 3, 50, 12)
     with right:
-        seed = number(
-            "Draw number", 0, 9999, 0, key="draw", help="Another number draws other questions."
-        )
+        seed = number("draw", 0, 9999, 0)
     groups = by_band(count, seed)
     cases = [case for group in groups.values() for case in group]
     found = curves(cases, embedded(), DEFAULT_REPETITIONS, key="world")

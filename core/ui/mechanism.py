@@ -67,15 +67,7 @@ def idealised() -> None:
             bind="query-params",
             persist_state="session",
         )
-        dimension = number(
-            "Dimension",
-            3,
-            1024,
-            512,
-            key="dimension",
-            help="Of the statement vectors. Y is a random one: the fewer dimensions, the more of "
-            "it lies in the span by chance.",
-        )
+        dimension = number("dimension", 3, 1024, 512)
     head = attention.idealised(dimension=dimension, in_span=in_span)
     found = attention.repeat(head, attention.spread(copies))
     with weights:

@@ -37,27 +37,10 @@ def target(data: Labelled) -> Target:
     )
     left, right = st.columns(2)
     with left:
-        error = number(
-            "Target error α",
-            0.001,
-            0.5,
-            0.05,
-            0.01,
-            format="%.3f",
-            key="alpha",
-            help=TERMS["Target error α"],
-        )
+        error = number("alpha", 0.001, 0.5, 0.05, 0.01, format="%.3f")
     with right:
         confidence = number(
-            "Confidence 1 − δ",
-            0.5,
-            0.999,
-            0.9,
-            0.05,
-            format="%.3f",
-            key="confidence",
-            disabled=method != "ltt",
-            help=TERMS["Confidence 1 − δ"],
+            "confidence", 0.5, 0.999, 0.9, 0.05, format="%.3f", disabled=method != "ltt"
         )
     return Target(error, confidence, method, score)
 
