@@ -143,7 +143,7 @@ class Policy:
     def __post_init__(self) -> None:
         """Refuse what no calibration could have made."""
         if self.method not in GUARANTEES:
-            raise PolicyError(f"There is no method “{self.method}”: {', '.join(GUARANTEES)}.")
+            raise PolicyError(f"There is no method “{self.method:.60}”: {', '.join(GUARANTEES)}.")
         if not self.threshold > -math.inf:  # JSON has one word for both infinities
             raise PolicyError("The threshold λ is not a number.")
         if not 0 < self.target_error < 1:

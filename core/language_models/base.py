@@ -8,18 +8,36 @@ in this file; a new back end is one file beside it and one line in `BACK_ENDS`.
 from __future__ import annotations
 
 import importlib
+import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 MAX_RESPONSE_TOKENS = 32
+MOST_TOKENS = 10**9  # no request uses more, whatever a service says
+
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+def whole(text: str) -> str:
+    """Return text with a replacement sign for halves of characters.
+
+    JSON can spell half a surrogate pair, and a service that cuts between two of them sends one.
+    It can be written nowhere: no file, no database and no browser takes it.
+    """
+    return _HALVES.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def said_tokens(value: Any) -> int:
+    """Return how many tokens a service says were used; 0 where that can be no such number."""
+    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
 
 
 class ModelError(Exception):
@@ -52,6 +70,10 @@ class UnreachableError(ModelError):
 
 class BudgetError(ModelError):
     """The calls that the person allowed are used up."""
+
+
+class NotSavedError(ModelError):
+    """An answer could not be saved, so that nothing more is asked, or paid for."""
 
 
 class SmallerRequestsError(ModelError):
@@ -119,7 +141,7 @@ class Response:
     ----------
     text : str
         Stripped of white space; it ended at the end token, a line break or
-        `MAX_RESPONSE_TOKENS` tokens.
+        `MAX_RESPONSE_TOKENS` tokens. Halves of characters are replaced; see `whole`.
     complete : bool
         False when it was cut off before its end.
     log_likelihood : float or None
@@ -130,6 +152,10 @@ class Response:
     text: str
     complete: bool
     log_likelihood: float | None = None
+
+    def __post_init__(self) -> None:
+        """Make the text one that can be written, from whichever service or cache it comes."""
+        object.__setattr__(self, "text", whole(self.text))
 
 
 @dataclass(frozen=True)

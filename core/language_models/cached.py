@@ -1,7 +1,8 @@
 """The call cache: what a service has once answered is never asked, or paid for, again.
 
 It stands around the layer whose calls are single requests, so that every answer is stored
-before anybody uses it, and a killed process has lost none that it paid for.
+before anybody uses it, and a killed process has lost none that it paid for. Where nothing can be
+stored, nothing is asked; what was under way is held in memory for who asks again.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.base import LanguageModel, Response
+from core.language_models.base import LanguageModel, NotSavedError, Response
 from core.language_models.wrapper import Wrapper
 from core.store.calls import Call, CallKey, Calls
+from core.store.errors import StoreError
 
 # Part of every key: another number where the same request would be answered otherwise, as
 # when the rule changes by which responses end.
@@ -49,6 +51,7 @@ class Cached(Wrapper):
         }
         with self._looked_up(list(keys.values())) as found:
             for run in _runs([i for i, key in keys.items() if key not in found]):
+                self.calls.check()
                 drawn = self.inner.sample(
                     prompt, len(run), temperature=temperature, seed=seed, first=run[0]
                 )
@@ -72,6 +75,7 @@ class Cached(Wrapper):
             for columns, group in groupby(sorted(missing, key=_columns), key=_columns):
                 rows = [i for i, _ in group]
                 if columns:
+                    self.calls.check()
                     scored = self.inner.log_likelihoods(
                         [prompts[i] for i in rows], [answers[j] for j in columns]
                     )
@@ -88,6 +92,7 @@ class Cached(Wrapper):
         key = self._key("next token", prompt)
         with self._looked_up([key]) as found:
             if key not in found:
+                self.calls.check()
                 said = json.dumps(self.inner.next_token(prompt))
                 found |= self.calls.put_many([Call(key, said)])
         tokens: dict[str, float] = json.loads(found[key])
@@ -96,11 +101,17 @@ class Cached(Wrapper):
     @contextmanager
     def _looked_up(self, keys: Sequence[CallKey]) -> Iterator[dict[CallKey, str]]:
         """Look calls up; until the end of the block nobody else asks for those not found."""
-        found = self.calls.get_many(keys)
-        missing = [key for key in keys if key not in found]
-        with self.calls.claimed(missing):
-            # They may have come while we waited for whoever was asking.
-            yield found | (self.calls.get_many(missing) if missing else {})
+        try:
+            found = self.calls.get_many(keys)
+            missing = [key for key in keys if key not in found]
+            with self.calls.claimed(missing):
+                # They may have come while we waited for whoever was asking.
+                yield found | (self.calls.get_many(missing) if missing else {})
+        except StoreError as error:
+            raise NotSavedError(
+                f"{error} Until then no further call is made, since its answer could not be "
+                "saved. Answers received already are used when you ask again."
+            ) from error
 
     def _key(
         self,

@@ -41,6 +41,7 @@ from core.language_models.base import (
     TemporaryError,
     UnknownModelError,
     UnreachableError,
+    said_tokens,
 )
 from core.settings import GOOGLE_KEY, environment_key
 
@@ -263,11 +264,12 @@ class Gemini(LanguageModel):
         )
         message: Any = type(reply).pb(reply)  # plain numbers, also for reasons newer than the SDK
         usage = message.usage_metadata
+        told = said_tokens(usage.prompt_token_count)
         self.meter.add(
-            prompt_tokens=usage.prompt_token_count,
+            prompt_tokens=told,
             # The SDK has no field for thoughts; they are paid for, and part of the total.
-            response_tokens=max(
-                usage.candidates_token_count, usage.total_token_count - usage.prompt_token_count
+            response_tokens=said_tokens(
+                max(usage.candidates_token_count, usage.total_token_count - told)
             ),
         )
         if message.prompt_feedback.block_reason:

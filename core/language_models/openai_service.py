@@ -28,6 +28,8 @@ from core.language_models.base import (
     SilentError,
     TemporaryError,
     UnreachableError,
+    said_tokens,
+    whole,
 )
 from core.language_models.openai_addresses import Address, unknown_host
 
@@ -116,7 +118,7 @@ class Service:
             raise self.spoilt("a reply that is cut off or no JSON")
         if parsed.get("error") and "choices" not in parsed:  # some say 200 and mean another
             code = parsed["error"].get("code") if isinstance(parsed["error"], dict) else None
-            raise self._refusal(code if isinstance(code, int) else 400, waits, parsed, data)
+            raise self._refusal(_status(code), waits, parsed, data)
         self.meter.add(
             prompt_tokens=used(parsed, "prompt_tokens"),
             response_tokens=used(parsed, "completion_tokens"),
@@ -213,7 +215,7 @@ class Service:
         if not choices or len(choices) != (count or len(choices)):
             raise self.spoilt("a wrong number of answers")
         indices = [choice.get("index") for choice in choices]
-        if sorted(i for i in indices if isinstance(i, int)) == list(range(len(choices))):
+        if sorted(i for i in indices if type(i) is int) == list(range(len(choices))):
             choices.sort(key=lambda choice: choice["index"])
         return choices
 
@@ -240,10 +242,9 @@ def shortened(words: str) -> str:
 
 
 def used(reply: Reply, name: str) -> int:
-    """Return how many tokens a reply says were used; 0 if it does not."""
+    """Return how many tokens a reply says were used; 0 if it does not, or says nonsense."""
     usage = reply.get("usage")
-    value = usage.get(name) if isinstance(usage, dict) else None
-    return value if isinstance(value, int) and value > 0 else 0
+    return said_tokens(usage.get(name)) if isinstance(usage, dict) else 0
 
 
 def tokens_of(choice: Reply) -> Tokens:
@@ -315,17 +316,35 @@ def _entries(choice: Reply) -> Iterator[tuple[Any, Any, Any]]:
 
 def _log_probability(value: Any) -> float | None:
     """Return a logarithm of a probability, forgiving what rounding does to ln 1."""
-    if not isinstance(value, int | float) or math.isnan(value) or value > 0.001:
+    if (
+        type(value) not in (int, float) or not value <= 0.001
+    ):  # true is an int, NaN is below nothing
         return None
-    return min(max(float(value), LEAST), 0.0)
+    return float(min(max(value, LEAST), 0.0))  # a whole number can be larger than all floats
+
+
+def _status(code: Any) -> int:
+    """Return the status that an error in a reply of status 200 says it has; by default 400."""
+    return code if isinstance(code, int) and 100 <= code < 600 else 400
 
 
 def _parse(data: bytes) -> Reply | None:
     try:
-        parsed = json.loads(data)
+        parsed = _writable(json.loads(data))
     except (ValueError, RecursionError):
         return None
     return parsed if isinstance(parsed, dict) else None
+
+
+def _writable(parsed: Any) -> Any:
+    """Return parsed JSON in which no text has half a character."""
+    if isinstance(parsed, str):
+        return whole(parsed)
+    if isinstance(parsed, list):
+        return [_writable(item) for item in parsed]
+    if isinstance(parsed, dict):
+        return {whole(name): _writable(value) for name, value in parsed.items()}
+    return parsed
 
 
 def _seconds(waits: str | None) -> float | None:

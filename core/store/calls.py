@@ -15,10 +15,11 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import astuple, dataclass
 from typing import Final
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, delete, func, select, update
 
 from core.store import schema, texts
 from core.store.database import Database
+from core.store.errors import StoreError
 from core.store.locks import LARGEST
 
 # Older SQLite takes 999 variables in one statement.
@@ -127,8 +128,14 @@ class Calls:
 
     def get_many(self, keys: Iterable[CallKey]) -> dict[CallKey, str]:
         """Return the payloads of those of `keys` that are kept, in the order of `keys`."""
+        digests = {key: key.digest for key in keys}
         with self._database.read() as connection:
-            return _kept(connection, {key: key.digest for key in keys})
+            found = _kept(connection, digests)
+        held = self._database.unsaved
+        for key, digest in digests.items():
+            if key not in found and (row := held.get(digest)):
+                found[key] = str(row["payload"])
+        return {key: found[key] for key in digests if key in found}
 
     def put(
         self, key: CallKey, payload: str, *, prompt_tokens: int = 0, response_tokens: int = 0
@@ -147,7 +154,8 @@ class Calls:
         Raises
         ------
         StoreError
-            Also when a payload is not text that a database can hold.
+            Also when a payload is not text that a database can hold. Otherwise the calls are
+            held in memory: `get_many` finds them, and `check` saves them when that is possible.
         """
         digests: dict[CallKey, str] = {}
         rows: dict[str, dict[str, str | int]] = {}
@@ -167,11 +175,41 @@ class Calls:
             )
         if not rows:
             return {}
-        with self._database.write() as connection:
-            # In one order, so that no two writers of the same keys wait for each other.
-            statement = self._database.insert_new(schema.calls)
-            connection.execute(statement, [rows[digest] for digest in sorted(rows)])
-            return _kept(connection, digests)
+        try:
+            with self._database.write() as connection:
+                self._insert(connection, rows)
+                return _kept(connection, digests)
+        except StoreError:
+            self._database.unsaved.update(rows)
+            raise
+
+    def _insert(self, connection: Connection, rows: dict[str, dict[str, str | int]]) -> None:
+        # In one order, so that no two writers of the same keys wait for each other.
+        statement = self._database.insert_new(schema.calls)
+        connection.execute(statement, [rows[digest] for digest in sorted(rows)])
+
+    def check(self) -> None:
+        """Make sure that a call can be saved, before anybody pays for it.
+
+        What was answered and could not be saved before is saved now.
+
+        Raises
+        ------
+        StoreError
+            When nothing can be saved: the disk is full, the database is locked, …
+        """
+        database = self._database
+        database.check_room()
+        held = dict(database.unsaved)
+        with database.write() as connection:
+            if held:
+                self._insert(connection, held)
+            elif database.engine.dialect.name == "sqlite":
+                # Only what is written and committed tells whether that is possible.
+                same = schema.schema_version.c.applied_at
+                connection.execute(update(schema.schema_version).values(applied_at=same))
+        for digest in held:
+            database.unsaved.pop(digest, None)
 
     @contextmanager
     def claimed(self, keys: Iterable[CallKey]) -> Iterator[None]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -21,12 +23,13 @@ from sqlalchemy.pool import StaticPool
 
 from core.store import files, migrations
 from core.store.claims import Claims
-from core.store.errors import BUSY_SECONDS, StoreError, sentence
+from core.store.errors import BUSY_SECONDS, StoreError, full, is_lasting, sentence
 from core.store.locks import AdvisoryLocks, Locks, file_locks
 
 VARIABLE: Final = "BELIEVE_DATABASE_URL"
 FILE_NAME: Final = "believe.db"
 CONNECT_SECONDS: Final = 10
+LEAST_FREE: Final = 1_000_000  # bytes: with less on its disk, nothing is begun that must be saved
 
 _DRIVERS: Final = {
     "sqlite": "sqlite",
@@ -53,6 +56,9 @@ class Database:
         A sentence for the person when a damaged file was set aside on opening.
     claims : Claims
         Which calls somebody in this process is asking a model for.
+    unsaved : dict
+        Rows of calls that were answered and could not be saved, by their digests: held here
+        until they can be, so that nobody pays for them again.
     locks : Locks or None
         And which prompts this process asks about, for others; None where there are none.
     """
@@ -68,6 +74,8 @@ class Database:
     ) -> None:
         self.engine, self.address, self.notice = engine, address, notice
         self.claims, self.locks = Claims(), locks
+        self.unsaved: dict[str, dict[str, str | int]] = {}
+        self._failed: tuple[float, DBAPIError] | None = None  # when a write failed last, and why
         self._secrets = secrets
         # SQLite has one writer at a time, and in memory one connection for all threads. They
         # wait in line here: SQLite itself would let them sleep and try again.
@@ -97,10 +105,33 @@ class Database:
         StoreError
             When the database fails, here or in the body.
         """
-        with self._explained(), self._writing, self.engine.connect() as connection:
+        arrived = time.monotonic()
+        together = self._failing_together(arrived)
+        with self._explained(), self._writing, together, self.engine.connect() as connection:
             connection.execution_options(**{_LOCKED_AT_ONCE: True})
             with connection.begin():
                 yield connection
+
+    @contextmanager
+    def _failing_together(self, arrived: float) -> Iterator[None]:
+        """Let who waited in line fail at once with who stood in front: each would wait as long."""
+        if self._failed and self._failed[0] > arrived:
+            raise self._failed[1]
+        try:
+            yield
+        except DBAPIError as error:
+            if is_lasting(error):
+                self._failed = time.monotonic(), error
+            raise
+
+    def check_room(self) -> None:
+        """Raise a `StoreError` where the disk of an SQLite file is full, or as good as full."""
+        file = self.engine.url.database if self.engine.dialect.name == "sqlite" else None
+        if not file or file == ":memory:":
+            return
+        with suppress(OSError):
+            if shutil.disk_usage(Path(file).parent).free < LEAST_FREE:
+                raise StoreError(full(self.address))
 
     def insert_new(self, table: Table) -> sqlite.Insert | postgresql.Insert:
         """Return an insert that leaves alone what is there already."""
@@ -129,7 +160,7 @@ class Database:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except (DBAPIError, PoolTimeoutError, sqlite3.Error) as error:
+        except (DBAPIError, PoolTimeoutError, sqlite3.Error, UnicodeDecodeError) as error:
             # No cause: drivers repeat what they were given, passwords and prompts too.
             raise StoreError(sentence(error, self.address, self._secrets)) from None
 
@@ -161,7 +192,7 @@ def open_database(url: str | None = None) -> Database:
     opened = _open_sqlite if parsed.drivername == "sqlite" else _open_postgresql
     database = opened(parsed)
     try:
-        migrations.migrate(database.write, database.address)
+        migrations.migrate(database.read, database.write, database.address)
     except BaseException:
         database.close()
         raise

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from sqlalchemy.exc import DBAPIError
 
-BUSY_SECONDS = 30  # how long a writer waits for another one
+BUSY_SECONDS = 3  # how long a writer waits for another one, which writes for milliseconds
 LONGEST_WORDS = 200
 
 _ELSEWHERE = "or name another place in BELIEVE_DATABASE_URL"
@@ -29,6 +29,17 @@ def sqlite_kind(error: BaseException | None) -> int | None:
     """Return the kind of an SQLite error, such as `sqlite3.SQLITE_BUSY`; None for others."""
     code = getattr(error, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
+
+
+def is_lasting(error: BaseException) -> bool:
+    """Whether who waits to write as well would fail as this one did: a lock, or a full disk."""
+    origin = error.orig if isinstance(error, DBAPIError) else error
+    return sqlite_kind(origin) in {sqlite3.SQLITE_FULL, *_LOCKED}
+
+
+def full(address: str) -> str:
+    """Return the sentence about a database whose disk is full."""
+    return f"The disk that holds the database {address} is full: make room and try again."
 
 
 def newer(address: str, version: int, newest: int) -> str:
@@ -60,7 +71,7 @@ def sentence(error: BaseException, address: str, secrets: Iterable[str] = ()) ->
         words = f"{words[:LONGEST_WORDS]} …"
     kind, state = sqlite_kind(origin), getattr(origin, "sqlstate", None)
     if kind == sqlite3.SQLITE_FULL or state == "53100":
-        return f"The disk that holds the database {address} is full: make room and try again."
+        return full(address)
     if kind in _NOT_ALLOWED or state in ("42501", "25006") or isinstance(origin, OSError):
         return (
             f"The database {address} cannot be written ({words}): allow it for this user, "
@@ -71,7 +82,7 @@ def sentence(error: BaseException, address: str, secrets: Iterable[str] = ()) ->
             f"Another program has locked the database {address} for {BUSY_SECONDS} seconds: "
             "close that program, or try again."
         )
-    if kind in DAMAGED:
+    if kind in DAMAGED or isinstance(origin, UnicodeError):
         return (
             f"The database {address} is damaged ({words}): close every Believe, move the file "
             "away and start again."

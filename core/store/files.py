@@ -12,12 +12,14 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 
+from core.store import schema
 from core.store.errors import BUSY_SECONDS, DAMAGED, StoreError, newer, sentence, sqlite_kind
 
 # Up to this size every page is looked at when a database is opened: about 0.2 s for 100 MB.
 # Of a larger one a missing end is noticed, and other damage when it is met.
 EXAMINED_BYTES = 256_000_000
 DATABASE_ENDINGS = {".db", ".sqlite", ".sqlite3"}
+LINE_SECONDS = 30  # for each other, where several processes find one damaged file
 _PREPARING = threading.Lock()
 _COMPANIONS = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a file
 
@@ -106,8 +108,14 @@ def _look(path: Path, mode: str, newest: int) -> None:
                 raise StoreError(newer(str(path), version, newest))
             if not _is_whole(connection, path):
                 raise _DamagedError
+            if version == newest and not _has_our_tables(connection):
+                raise _DamagedError
+    except UnicodeDecodeError:  # Python cannot even read what SQLite says about the damage
+        raise _DamagedError from None
     except sqlite3.DatabaseError as error:
-        if sqlite_kind(error) in DAMAGED:
+        # The number of the format stands in the first page, and no SQLite has had a new one.
+        foreign = "unsupported file format" in str(error)
+        if foreign or sqlite_kind(error) is None or sqlite_kind(error) in DAMAGED:
             raise _DamagedError from None
         raise
 
@@ -123,6 +131,18 @@ def _is_whole(connection: sqlite3.Connection, path: Path) -> bool:
         return True
     ((verdict,),) = connection.execute("PRAGMA quick_check(1)")
     return bool(verdict == "ok")
+
+
+def _has_our_tables(connection: sqlite3.Connection) -> bool:
+    """Say whether every column can be asked for: damage can change a name and nothing else."""
+    for table in schema.metadata.sorted_tables:
+        try:
+            found = {row[1] for row in connection.execute(f'PRAGMA table_info("{table.name}")')}
+        except sqlite3.OperationalError:
+            return False
+        if not found >= set(table.columns.keys()):
+            return False
+    return True
 
 
 def _version(connection: sqlite3.Connection) -> int | None:
@@ -159,7 +179,7 @@ def _alone(path: Path) -> Iterator[None]:
     """Let one process in at a time; SQLite knows how to lock a file on every system."""
     # The empty file stays: another process may be waiting for it.
     lock = Path(f"{path}.lock")
-    with closing(sqlite3.connect(lock, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(lock, timeout=LINE_SECONDS, isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
         yield
 

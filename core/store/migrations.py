@@ -111,13 +111,19 @@ def _outcomes(connection: Connection) -> None:
 MIGRATIONS: Final[tuple[Migration, ...]] = (_calls_and_results, _outcomes)
 
 
-def migrate(write: Callable[[], AbstractContextManager[Connection]], address: str) -> None:
+def migrate(
+    read: Callable[[], AbstractContextManager[Connection]],
+    write: Callable[[], AbstractContextManager[Connection]],
+    address: str,
+) -> None:
     """Run the migrations that a database has not seen yet, each in one transaction.
 
     Processes that start at once wait for each other here, and every migration runs once.
 
     Parameters
     ----------
+    read : callable
+        Opens a transaction that waits for nobody, such as `Database.read`.
     write : callable
         Opens a transaction that no other writer is in, such as `Database.write`.
     address : str
@@ -128,6 +134,9 @@ def migrate(write: Callable[[], AbstractContextManager[Connection]], address: st
     StoreError
         When the database was written by a newer version; it is not altered.
     """
+    with read() as connection:  # nothing to do, mostly: wait for no writer then
+        if _version(connection) == len(MIGRATIONS):
+            return
     while True:
         with write() as connection:
             if connection.dialect.name == "postgresql":

@@ -23,6 +23,7 @@ from core.data.exports import to_csv
 from core.data.truth import SAME_ANSWER
 from core.language_models.base import LanguageModel, PromptTooLongError, Used
 from core.language_models.together import AT_ONCE, at_once
+from core.studies.decoding import decoded, is_writable
 from core.studies.progress import Progress, silent
 from core.studies.recording import MAX_QUERY_CHARACTERS, InvalidRequestError
 from core.uncertainty.similarity import token_f1, tokens
@@ -454,19 +455,48 @@ def all_from_json(text: str) -> list[Amplification]:
     try:
         found = [
             Amplification(
-                Case(one["query"], one["answer"], one["repeated"], kept=True),
-                str(one["model"]),
-                str(one["revision"]),
-                tuple(Point(**point) for point in one["curve"]),
-                Used(**one["used"]) if one.get("used") else None,
+                Case(*(_text(one[name]) for name in _TEXTS), kept=True),
+                _text(one["model"]),
+                _text(one["revision"]),
+                _points(one["curve"]),
+                None if one.get("used") is None else decoded(Used, one["used"]),
             )
             for one in json.loads(text)
         ]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InvalidRequestError("These are no curves that were kept by Believe.") from error
-    if not all(one.points for one in found) or not found:
-        raise InvalidRequestError("These curves have no points.")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InvalidRequestError(
+            "These are not curves saved by Believe, or they were changed. Ask for them again."
+        ) from error
+    if not found:
+        raise InvalidRequestError("There are no curves in what was saved. Ask for them again.")
     return found
+
+
+_TEXTS = ("query", "answer", "repeated")
+
+
+def _text(found: object) -> str:
+    if not isinstance(found, str) or not is_writable(found):
+        raise ValueError("a text is none")
+    return found
+
+
+def _points(found: object) -> tuple[Point, ...]:
+    """Return the points of a curve, after a look at whether they can be those of one."""
+    if not isinstance(found, list) or not found:
+        raise ValueError("a curve has no points")
+    points = tuple(decoded(Point, point) for point in found)
+    times = [point.repetitions for point in points]
+    if times != sorted(set(times)) or times[-1] > MOST_REPETITIONS:
+        raise ValueError("the repetitions are none")
+    for point in points:
+        logarithms = (point.log_likelihood_answer, point.log_likelihood_repeated)
+        shares = (point.normalised_probability, point.lower, point.upper)
+        if any(value is not None and value > 1e-6 for value in logarithms):
+            raise ValueError("a logarithm of a probability is none")
+        if any(value is not None and not 0 <= value <= 1 for value in shares):
+            raise ValueError("a share is none")
+    return points
 
 
 def to_columns(amplifications: Sequence[Amplification]) -> dict[str, list[Any]]:

@@ -82,7 +82,7 @@ class Reading:
         if self.similarity not in COMPARISONS:
             known = ", ".join(COMPARISONS)
             raise InvalidRequestError(
-                f"There is no similarity called “{self.similarity}”. Choose one of: {known}."
+                f"There is no similarity called “{self.similarity:.60}”. Choose one of: {known}."
             )
         if not 0 < self.threshold <= 1:
             raise InvalidRequestError(

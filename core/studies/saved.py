@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from core.data.exports import to_csv
 from core.language_models.base import Response, Used
+from core.studies.decoding import decoded, is_writable
 from core.studies.inspection import Cluster, Inspection, Reading, read
 from core.studies.judgement import Judgement, judge
 from core.studies.pairs import compared
@@ -21,6 +22,7 @@ from core.studies.verdict import Threshold
 
 FORMAT, VERSION = "believe.inspection", 2
 MAX_BYTES = 20_000_000  # of a saved inspection: ten times what 300 samples, the most, take
+LONGEST_WORDS = 200  # of what Python says about a file
 
 
 def to_dict(inspection: Inspection) -> dict[str, Any]:
@@ -120,13 +122,15 @@ def from_json(text: str | bytes) -> Inspection:
         saved = json.loads(text)
         if saved["format"] != FORMAT:
             raise KeyError("format")
+        if type(saved["version"]) is not int:  # True is an int, too
+            raise TypeError("version")
         if saved["version"] > VERSION:
             raise InvalidRequestError(
                 f"This inspection was saved by a newer Believe (format {saved['version']}, "
                 f"known here: {VERSION}). Update Believe and open it again."
             )
-        reading = Reading(
-            **{name: saved[f"reading_{name}"] for name in Reading.__dataclass_fields__}
+        reading = decoded(
+            Reading, {name: saved[f"reading_{name}"] for name in Reading.__dataclass_fields__}
         )
         threshold = _threshold_from_dict(saved["verdict"]["threshold"])
         return read(_recording_from_dict(saved["recording"]), reading, threshold)
@@ -138,7 +142,8 @@ def from_json(text: str | bytes) -> Inspection:
     ) as error:
         raise InvalidRequestError(
             "This file is not an inspection saved by Believe, or it was changed "
-            f"({type(error).__name__}: {error}). Save the inspection again as JSON."
+            f"({type(error).__name__}: {str(error)[:LONGEST_WORDS]}). Save the inspection again as "
+            "JSON."
         ) from error
 
 
@@ -168,8 +173,9 @@ def _threshold_to_dict(threshold: Threshold) -> dict[str, Any]:
 
 
 def _threshold_from_dict(saved: dict[str, Any]) -> Threshold:
-    value = math.inf if saved["value"] is None else float(saved["value"])
-    return Threshold(**{**saved, "value": value})
+    if saved["value"] is None:
+        return replace(decoded(Threshold, {**saved, "value": 0}), value=math.inf)
+    return decoded(Threshold, saved)
 
 
 def _recording_to_dict(recording: Recording) -> dict[str, Any]:
@@ -194,18 +200,18 @@ def _recording_to_dict(recording: Recording) -> dict[str, Any]:
 
 def _recording_from_dict(saved: dict[str, Any]) -> Recording:
     texts = tuple(saved["texts"])
-    samples = tuple(Response(**sample) for sample in saved["samples"])
+    samples = tuple(decoded(Response, sample) for sample in saved["samples"])
     estimator = Estimator(saved.get("estimator", Estimator.EXACT))
-    seconds = tuple(tuple(Response(**r) for r in row) for row in saved.get("seconds", ()))
+    seconds = tuple(tuple(decoded(Response, r) for r in row) for row in saved.get("seconds", ()))
     matrix = np.array(saved["log_likelihoods"], float)
     verification = np.array(saved["verification"], float)
-    request = Request(**saved["request"])
-    greedy = Response(**saved["greedy"])
-    # Raises where it is no text, or no Unicode.
-    "".join((*texts, greedy.text, *(r.text for row in seconds for r in row))).encode()
+    request = decoded(Request, saved["request"])
+    greedy = decoded(Response, saved["greedy"])
     if texts != tuple(dict.fromkeys(sample.text for sample in samples)):
         raise ValueError("the texts are not those of the samples")
     exact = estimator in EXACT
+    if np.isinf(matrix).any():  # what a file of ours never holds
+        raise ValueError("a likelihood is none")
     if exact and matrix.shape != (len(texts) + 1, len(texts)):
         raise ValueError("the likelihoods do not fit the texts")
     if len(seconds) != (0 if exact else len(texts)) or not all(seconds):
@@ -224,24 +230,31 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
     if request.samples != len(samples):
         raise ValueError("the number of samples is not the one requested")
     likelihood = saved["greedy_log_likelihood"]
-    if likelihood is not None and not float(likelihood) <= 1e-6:
+    if likelihood is not None and not -math.inf < float(likelihood) <= 1e-6:
         raise ValueError("the greedy answer's likelihood is none")
+    used = saved.get("used")
     recording = Recording(
         request=request,
-        model=str(saved["model"]),
-        revision=str(saved["revision"]),
+        model=_text(saved["model"]),
+        revision=_text(saved["revision"]),
         samples=samples,
         greedy=greedy,
         greedy_log_likelihood=None if likelihood is None and not exact else float(likelihood),
         texts=texts,
         log_likelihoods=matrix if exact else np.empty((0, 0)),
         verification=verification,
-        calls=tuple(Call(**call) for call in saved["calls"]),
+        calls=tuple(decoded(Call, call) for call in saved["calls"]),
         estimator=estimator,
         seconds=seconds,
-        used=Used(**saved["used"]) if saved.get("used") else None,
+        used=None if used is None else decoded(Used, used),
     )
     return replace(recording, judged=_judged(recording, saved.get("judged", [])))
+
+
+def _text(found: Any) -> str:
+    if not isinstance(found, str) or not is_writable(found):
+        raise ValueError("the name of the model is none")
+    return found
 
 
 def _judged(recording: Recording, rows: list[list[float]]) -> NDArray[np.float64]:

@@ -7,7 +7,6 @@ the same. A recording that was made, or is being made, is found again by its req
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
 import streamlit as st
 
@@ -28,6 +27,7 @@ from core.studies.recording import (
 from core.studies.tour import EXAMPLES
 from core.studies.verdict import default_threshold
 from core.ui import figures
+from core.ui.addresses import number
 from core.ui.glossary import TERMS
 from core.ui.jobs import Job
 from core.ui.messages import problem
@@ -43,22 +43,6 @@ from core.uncertainty.similarity import (
     usual_threshold,
 )
 
-Number = TypeVar("Number", int, float)
-
-ABOUT = {
-    "k": TERMS["Samples k"],
-    "temperature": TERMS["Temperature"],
-    "seed": "The same seed draws the same answers again.",
-    "gamma_1": TERMS["Stabilisation γ"],
-    "gamma_2": TERMS["Stabilisation γ"],
-}
-LABELS = {
-    "k": "Samples k",
-    "temperature": "Temperature of the sampling",
-    "seed": "Seed",
-    "gamma_1": "Stabilisation γ₁",
-    "gamma_2": "Stabilisation γ₂",
-}
 MOST_UNASKED = 100  # samples that a link may ask for without a press
 QUICK = 0.8  # seconds: an answer that comes sooner is shown without a progress bar
 
@@ -67,6 +51,7 @@ def ask() -> tuple[Request, Reading]:
     """Let the person type, and return what to ask and how to read it. All in the URL."""
     if samples := st.session_state.pop("next_samples", None):
         st.session_state["k"] = samples
+    notices = st.container()  # the settings are folded away
     if st.query_params.get("q") == EXAMPLES["Known"]:  # Streamlit skips a default in the address
         st.session_state["q"] = EXAMPLES["Known"]
     line, press = st.columns([8, 1], vertical_alignment="bottom")
@@ -97,9 +82,9 @@ def ask() -> tuple[Request, Reading]:
         asking, seeing = st.columns(2)
         with asking:
             st.caption("Changing these asks the model")
-            samples = _number("k", 10, 1, MAX_SAMPLES, 1)
-            temperature = _number("temperature", 0.9, 0.05, 2.0, 0.05)
-            seed = _number("seed", 0, 0, 2**32 - 1, 1)
+            samples = number("k", 1, MAX_SAMPLES, 10, 1, notices=notices)
+            temperature = number("temperature", 0.05, 2.0, 0.9, 0.05, notices=notices)
+            seed = number("seed", 0, 2**32 - 1, 0, 1, notices=notices)
         with seeing:
             st.caption(
                 "Changing these asks nothing: the same answers are read again. Only the similarity "
@@ -131,25 +116,11 @@ def ask() -> tuple[Request, Reading]:
                 persist_state="session",
                 help=TERMS["Similarity threshold τ"],
             )
-            gamma_1 = _number("gamma_1", 0.0, 0.0, 1.0, 0.01)
-            gamma_2 = _number("gamma_2", 0.0, 0.0, 1.0, 0.01)
+            gamma_1 = number("gamma_1", 0.0, 1.0, 0.0, 0.01, notices=notices)
+            gamma_2 = number("gamma_2", 0.0, 1.0, 0.0, 0.01, notices=notices)
     return (
         Request(query or "", samples, temperature, seed, judged=similarity == JUDGE),
         Reading(similarity, threshold, gamma_1, gamma_2),
-    )
-
-
-def _number(key: str, value: Number, low: Number, high: Number, step: Number) -> Number:
-    return st.number_input(
-        LABELS[key],
-        low,
-        high,
-        value,
-        step,
-        key=key,
-        help=ABOUT[key],
-        bind="query-params",
-        persist_state="session",
     )
 
 

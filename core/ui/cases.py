@@ -20,6 +20,7 @@ from core.studies.inspection import Reading, read
 from core.studies.progress import Cancelled
 from core.studies.recorder import usual_samples
 from core.studies.recording import MAX_QUERY_CHARACTERS, InvalidRequestError, Recording, Request
+from core.ui.addresses import number
 from core.ui.jobs import Job
 from core.ui.messages import problem
 from core.ui.models import agreed, asked
@@ -109,17 +110,7 @@ def _left_over(query: str, *answers: str) -> str | None:
 
 def most_repetitions() -> int:
     """Let the person say how far the curve goes."""
-    return st.number_input(
-        "Repetitions up to",
-        1,
-        MOST_REPETITIONS,
-        100,
-        10,
-        key="most",
-        bind="query-params",
-        persist_state="session",
-        help="As many as fit into the model’s context.",
-    )
+    return number("most", 1, MOST_REPETITIONS, 100, 10)
 
 
 def _set(case: Case) -> None:

@@ -14,6 +14,7 @@ from core.studies.amplification import (
 from core.studies.cases import PAPER, Published, by_band, quartiles
 from core.studies.catalogue import BANDS
 from core.ui import figures, frame
+from core.ui.addresses import number
 from core.ui.curves import Found, curves, used
 from core.ui.messages import problem
 from core.ui.models import asked, embedded
@@ -75,26 +76,9 @@ def world() -> None:
     )
     left, right, _ = st.columns([1, 1, 2], vertical_alignment="bottom")
     with left:
-        count = st.number_input(
-            "Questions a band",
-            3,
-            50,
-            12,
-            key="each",
-            bind="query-params",
-            persist_state="session",
-        )
+        count = number("each", 3, 50, 12)
     with right:
-        seed = st.number_input(
-            "Draw number",
-            0,
-            9999,
-            0,
-            key="draw",
-            bind="query-params",
-            persist_state="session",
-            help="Another number draws other questions.",
-        )
+        seed = number("draw", 0, 9999, 0)
     groups = by_band(count, seed)
     cases = [case for group in groups.values() for case in group]
     found = curves(cases, embedded(), DEFAULT_REPETITIONS, key="world")

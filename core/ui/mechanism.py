@@ -11,6 +11,7 @@ from core.studies.amplification import DEFAULT_REPETITIONS, amplify, percent
 from core.studies.cases import EXAMPLES, drawn, of_fact
 from core.studies.mechanism import Looking, looking, shows_attention
 from core.ui import figures
+from core.ui.addresses import number
 from core.ui.glossary import TERMS
 from core.ui.models import embedded
 from core.uncertainty import attention
@@ -66,17 +67,7 @@ def idealised() -> None:
             bind="query-params",
             persist_state="session",
         )
-        dimension = st.number_input(
-            "Dimension",
-            3,
-            1024,
-            512,
-            key="dimension",
-            bind="query-params",
-            persist_state="session",
-            help="Of the statement vectors. Y is a random one: the fewer dimensions, the more of "
-            "it lies in the span by chance.",
-        )
+        dimension = number("dimension", 3, 1024, 512)
     head = attention.idealised(dimension=dimension, in_span=in_span)
     found = attention.repeat(head, attention.spread(copies))
     with weights:

@@ -7,6 +7,7 @@ import streamlit as st
 from core.charts.calibration import name_of
 from core.data.labelled import Labelled
 from core.studies.calibration import BEST, METHODS, Calibration, Target, calibrate, preferred
+from core.ui.addresses import number
 from core.ui.glossary import TERMS
 from core.ui.remembered import remembered
 
@@ -35,31 +36,12 @@ def target(data: Labelled) -> Target:
         "after looking costs confidence.",
     )
     left, right = st.columns(2)
-    error = left.number_input(
-        "Target error α",
-        0.001,
-        0.5,
-        0.05,
-        0.01,
-        format="%.3f",
-        key="alpha",
-        bind="query-params",
-        persist_state="session",
-        help=TERMS["Target error α"],
-    )
-    confidence = right.number_input(
-        "Confidence 1 − δ",
-        0.5,
-        0.999,
-        0.9,
-        0.05,
-        format="%.3f",
-        key="confidence",
-        disabled=method != "ltt",
-        bind="query-params",
-        persist_state="session",
-        help=TERMS["Confidence 1 − δ"],
-    )
+    with left:
+        error = number("alpha", 0.001, 0.5, 0.05, 0.01, format="%.3f")
+    with right:
+        confidence = number(
+            "confidence", 0.5, 0.999, 0.9, 0.05, format="%.3f", disabled=method != "ltt"
+        )
     return Target(error, confidence, method, score)
 
 

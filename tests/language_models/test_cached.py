@@ -13,6 +13,7 @@ from core.language_models.base import (
     LanguageModel,
     ModelError,
     NeedsKeyError,
+    NotSavedError,
     RefusedError,
     Response,
     open_model,
@@ -309,7 +310,7 @@ class Failing(Calls):
 def test_what_cannot_be_kept_is_not_handed_on(ask):
     with open_database("sqlite://") as database:
         model = service()
-        with pytest.raises(StoreError, match="disk is full"):
+        with pytest.raises(NotSavedError, match="disk is full"):
             ask(Cached(model, Failing(database)))
         assert model.meter.requests == 1  # asked, and not used
         ask(Cached(model, Calls(database)))

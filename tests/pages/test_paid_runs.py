@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from core.store.database import Database
 from core.store.errors import StoreError
 from core.store.results import Results
 from core.ui.keeping import kept
@@ -247,6 +248,31 @@ def test_what_cannot_be_kept_is_no_failure_of_the_run(page, monkeypatch):
         press(page, "pay_inspection")
         assert metrics(page) and "ask_again" not in keys(page)
         assert said(page.run(), "The disk is full. Make room.")
+
+
+def test_where_no_answer_can_be_saved_no_press_pays(page, monkeypatch):
+    def full(_):
+        raise StoreError("The disk is full. Make room.")
+
+    with serving("none") as server:
+        chosen(page, server)
+        server.exchanges.clear()
+        with monkeypatch.context() as disk:
+            disk.setattr(Database, "check_room", full)
+            press(page, "pay_inspection")
+            assert said(page, "The disk is full. Make room. Until then no further call is made")
+            again(page)
+            assert said(page, "The disk is full. Make room. Until then no further call is made")
+        assert server.exchanges == []
+        again(page)
+        assert metrics(page) and server.exchanges
+
+
+def again(page):
+    """Ask again, and agree to the cost where that is asked for."""
+    press(page, "ask_again")
+    if "pay_inspection" in keys(page):
+        press(page, "pay_inspection")
 
 
 # ------------------------------------------------------------------- two who ask the same

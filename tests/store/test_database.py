@@ -19,7 +19,7 @@ from sqlalchemy.pool import StaticPool
 from core.store import calls, database, errors
 from core.store.calls import CallKey, Calls
 from core.store.database import VARIABLE, default_path, open_database
-from core.store.errors import StoreError
+from core.store.errors import BUSY_SECONDS, StoreError
 from core.store.results import Results
 from tests.store.conftest import PASSWORD
 from tests.store.processes import ROOT
@@ -128,7 +128,7 @@ def test_what_was_kept_is_there_after_opening_again(url):
 def test_sqlite_is_set_as_it_must_be(tmp_path):
     with open_database(f"sqlite:///{tmp_path / 'x.db'}") as opened:
         assert setting(opened, "journal_mode") == "wal"
-        assert setting(opened, "busy_timeout") == 30_000
+        assert setting(opened, "busy_timeout") == 1000 * BUSY_SECONDS
         assert setting(opened, "foreign_keys") == 1
         assert setting(opened, "synchronous") == 1
 

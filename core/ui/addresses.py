@@ -1,0 +1,117 @@
+"""Numbers that stand in the address, which anybody may have written.
+
+Streamlit reads what is bound to the address by itself. It takes most of what is no number in
+range for nothing, without a word, and stumbles over an infinite whole number.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.ui.glossary import TERMS
+from core.ui.messages import problem
+
+Number = TypeVar("Number", int, float)
+
+LABELS = {  # every number that stands in an address, under its name there
+    "k": "Samples k",
+    "temperature": "Temperature of the sampling",
+    "seed": "Seed",
+    "gamma_1": "Stabilisation γ₁",
+    "gamma_2": "Stabilisation γ₂",
+    "most": "Repetitions up to",
+    "each": "Questions a band",
+    "draw": "Draw number",
+    "dimension": "Dimension",
+    "alpha": "Target error α",
+    "confidence": "Confidence 1 − δ",
+}
+HELP = {
+    "k": TERMS["Samples k"],
+    "temperature": TERMS["Temperature"],
+    "seed": "The same seed draws the same answers again.",
+    "gamma_1": TERMS["Stabilisation γ"],
+    "gamma_2": TERMS["Stabilisation γ"],
+    "most": "As many as fit into the model’s context.",
+    "each": None,
+    "draw": "Another number draws other questions.",
+    "dimension": "Of the statement vectors. Y is a random one: the fewer dimensions, the more of "
+    "it lies in the span by chance.",
+    "alpha": TERMS["Target error α"],
+    "confidence": TERMS["Confidence 1 − δ"],
+}
+LONGEST_SHOWN = 40  # characters of an address in a sentence
+_REFUSED = "refused_in_address"  # for each key: what the address gave, and what is used instead
+
+
+def number(
+    key: str,
+    low: Number,
+    high: Number,
+    value: Number,
+    step: Number | None = None,
+    *,
+    notices: DeltaGenerator | None = None,
+    format: str | None = None,
+    disabled: bool = False,
+) -> Number:
+    """Let the person choose a number that stands in the address.
+
+    Where the address gives something else than a number in range, the default is used, and a
+    sentence says so until the person chooses another one.
+
+    Parameters
+    ----------
+    key : str
+        One of `LABELS`.
+    low, high, value, step, format, disabled
+        As `st.number_input` takes them.
+    notices : DeltaGenerator, optional
+        Where the sentence goes; by default below the field.
+    """
+    refused = st.session_state.setdefault(_REFUSED, {})
+    given = st.query_params.get_all(key)
+    wrong = bool(given and given[-1]) and not _is_between(given[-1], low, high)
+    chosen: Number = st.number_input(
+        LABELS[key],
+        low,
+        high,
+        value,
+        step,
+        key=key,
+        bind=None if wrong else "query-params",  # else Streamlit reads it before we can say so
+        persist_state="session",
+        format=format,
+        disabled=disabled,
+        help=HELP[key],
+    )
+    if wrong:
+        st.query_params.pop(key, None)  # only now: what was bound before is free of it
+        refused[key] = given[-1], chosen
+    said, used = refused.get(key, ("", None))
+    if used is not None and used != chosen:
+        del refused[key]
+    elif used is not None:
+        with notices or st.container():
+            problem(
+                f"The address gives {key} = {_shown(said)}, which is not a number from {low:,} to "
+                f"{high:,}: {chosen:,} is used. Choose another one in “{LABELS[key]}”."
+            )
+    return chosen
+
+
+def _is_between(text: str, low: float, high: float) -> bool:
+    try:
+        found = float(text)
+    except ValueError:
+        return False
+    return math.isfinite(found) and low <= found <= high
+
+
+def _shown(text: str) -> str:
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
