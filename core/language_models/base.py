@@ -54,6 +54,10 @@ class BudgetError(ModelError):
     """The calls that the person allowed are used up."""
 
 
+class StoppedError(BudgetError):
+    """A person stopped the run. What was under way is left; the service may charge for it."""
+
+
 class SmallerRequestsError(ModelError):
     """One request was asked for too much; the model's `capabilities` now say how much it takes."""
 
