@@ -117,3 +117,16 @@ def test_stopping_ends_finding_out_what_a_model_can_do_for_all_who_wait(kind):
         assert type(asking()) is StoppedError
         assert was_left(server) and server.connections == 1
         assert model.meter.requests == 1, "it may be charged for"
+
+
+def test_a_server_that_dawdles_before_it_encrypts_is_left_too():
+    """The connection is there, and TLS has not begun: it must be shut all the same."""
+    with dripping("deaf") as server:
+        model = OpenAICompatible(f"m@{server.base_url.replace('http:', 'https:')}", KEY)
+        model._endpoint.abilities = Abilities()
+        ready = prepared(model, None, None)
+        error = caught(lambda: ready.sample("Q", 1))
+        assert server.begun.wait(LONG)
+        stop(ready)
+        assert type(error()) is StoppedError
+        assert was_left(server) and server.connections == 1
