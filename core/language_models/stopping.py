@@ -82,8 +82,7 @@ class Stop:
 
     @contextmanager
     def holding(self, lock: Lock) -> Iterator[None]:
-        """Hold a lock; raise `StoppedError` instead where it is set before the lock is free."""
-        self.check()
+        """Hold a lock, which a stop prevents only where somebody else holds it."""
         while not lock.acquire(timeout=LOOK):
             self.check()
         try:

@@ -10,6 +10,7 @@ from core.language_models.gemini import Gemini
 from core.language_models.openai_compatible import Abilities, OpenAICompatible
 from core.language_models.prepared import prepared, stop
 from core.language_models.resilient import Budget, Resilient
+from tests.language_models import gemini_server, openai_server
 from tests.wire.dripping import WAYS, dripping
 
 KEY = "sk-wire-dripping-0123456789"
@@ -130,3 +131,15 @@ def test_a_server_that_dawdles_before_it_encrypts_is_left_too():
         stop(ready)
         assert type(error()) is StoppedError
         assert was_left(server) and server.connections == 1
+
+
+@every_back_end
+def test_what_is_known_of_a_model_can_be_read_after_it_was_stopped(kind):
+    """A page says what a run used that was stopped, and of which model."""
+    serving = gemini_server.serving if kind == "gemini" else openai_server.serving
+    with serving() as server:
+        model = server.open() if kind == "gemini" else OpenAICompatible(server.rest)
+        ready = prepared(model, None, None)
+        revision, capabilities = ready.revision, ready.capabilities
+        stop(ready)
+        assert (ready.revision, ready.capabilities) == (revision, capabilities)
