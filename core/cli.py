@@ -1,7 +1,8 @@
 """The command line: the same studies, the same numbers, no browser.
 
 Exit status 0: done; 1: could not be done, with a sentence on standard error; 2: wrong
-usage. With ``--json`` standard output is one JSON object and nothing else.
+usage; 130: stopped with Ctrl-C. With ``--json`` standard output is one JSON object and nothing
+else.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -21,7 +22,7 @@ from core.data import rows
 from core.data.isolation import parse_isolated
 from core.data.uploads import UploadError
 from core.language_models.base import SERVICES, LanguageModel, ModelError, Used, open_model
-from core.language_models.prepared import prepared
+from core.language_models.prepared import prepared, stop
 from core.language_models.resilient import Budget
 from core.store.calls import Calls
 from core.store.database import open_database
@@ -50,10 +51,23 @@ MODELS = "embedded, gemini:NAME, openai:NAME@BASE_URL or hf:PATH_OR_NAME."
 PRICES = "Per million tokens in and out; what it costs is said then."
 KEEP = "Keep the result for the page History."
 SAMPLES = "k, 1 to 300; 10, or 100 where a model scores its own answers only."
+STOPPED = 130  # exit status after Ctrl-C, as shells have it
 BUDGET = "Most calls to a service; what was asked before is not asked again."
 
 
-@click.group(help=__doc__)
+class Stoppable(click.Group):
+    """Commands that the first Ctrl-C ends, with a sentence and a status of its own."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; see `click.Group.invoke`."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("Stopped.", err=True)
+        ctx.exit(STOPPED)
+
+
+@click.group(cls=Stoppable, help=__doc__)
 def main() -> None:
     """Believe's commands."""
 
@@ -268,12 +282,14 @@ def _opened(name: str, budget: int) -> LanguageModel:
     model, allowed = open_model(name, key) if key else open_model(name), Budget(budget)
     if kind in SERVICES:
         Budget(budget).take()  # with nothing left, its abilities are not asked for either
-    opened = prepared(model, calls, allowed)
-    if not opened.capabilities.local and model.meter.requests:
+    try:
+        opened = prepared(model, calls, allowed)
+    finally:  # a request under way counts as well when somebody stops: it may be billed
         took = model.meter.requests
-        click.echo(f"Finding out what {name} can do took {costs.calls(took)}.", err=True)
-        for _ in range(took):
-            allowed.take()
+        if took:
+            click.echo(f"Finding out what {name} can do took {costs.calls(took)}.", err=True)
+    for _ in range(took):
+        allowed.take()
     return opened
 
 
@@ -287,14 +303,19 @@ def _paid(
         return
     most = costs.at_most(offered, _costing(offered, prices))
     click.echo(f"{model.name}: {most} The budget is {costs.calls(budget)}.", err=True)
-    ended = False
+    ended, more = False, ""
     try:
         yield
         ended = True
+    except KeyboardInterrupt:
+        stop(model)  # other threads may still be asking
+        more = " Requests in flight may still be billed. Answers received are saved; run the same "
+        more += "command again to go on from there."
+        raise
     finally:
         used = model.meter.used
         said = costs.spent(used, _costing(used, prices), ended=ended)
-        click.echo(f"Used: {said}", err=True)
+        click.echo(f"Used: {said}{more}", err=True)
 
 
 def _costing(tokens: Plan | Used, prices: tuple[float, float]) -> str:

@@ -76,6 +76,10 @@ class NotSavedError(ModelError):
     """An answer could not be saved, so that nothing more is asked, or paid for."""
 
 
+class StoppedError(BudgetError):
+    """A person stopped the run. What was under way is left; the service may charge for it."""
+
+
 class SmallerRequestsError(ModelError):
     """One request was asked for too much; the model's `capabilities` now say how much it takes."""
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.language_models.base import LanguageModel, NotSavedError, Response
+from core.language_models.stopping import Stop
 from core.language_models.wrapper import Wrapper
 from core.store.calls import Call, CallKey, Calls
 from core.store.errors import StoreError
@@ -29,11 +30,17 @@ class Cached(Wrapper):
     """Looks every call up, asks for what is missing, and stores it before handing it on.
 
     Who wants what another thread is asking for already waits for that answer.
+
+    Parameters
+    ----------
+    stop : Stop, optional
+        What ends such a wait.
     """
 
-    def __init__(self, inner: LanguageModel, calls: Calls) -> None:
+    def __init__(self, inner: LanguageModel, calls: Calls, stop: Stop | None = None) -> None:
         super().__init__(inner)
         self.calls = calls
+        self._stop = stop or Stop()
 
     def sample(
         self,
@@ -104,7 +111,7 @@ class Cached(Wrapper):
         try:
             found = self.calls.get_many(keys)
             missing = [key for key in keys if key not in found]
-            with self.calls.claimed(missing):
+            with self.calls.claimed(missing, self._stop.check):
                 # They may have come while we waited for whoever was asking.
                 yield found | (self.calls.get_many(missing) if missing else {})
         except StoreError as error:

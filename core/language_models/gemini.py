@@ -6,6 +6,8 @@ The SDK gets no further updates, so all of it stays in this file. It wants care:
   instance has its own clients (those the SDK itself would make), with its own key in them.
 - It tries some failures again by itself, up to ten minutes. Here nothing is tried twice:
   retries are the business of the layer above, which can be cancelled and has a budget.
+- Its limits of time begin anew with every byte. Here a request is left when its time is over
+  (`stopping`), which takes connections of ours.
 - It knows neither a seed nor a limit of thinking, so neither is sent.
 
 What the service does to an answer before it arrives cannot be switched off through the SDK:
@@ -37,12 +39,16 @@ from core.language_models.base import (
     PromptTooLongError,
     RefusedError,
     Response,
+    SilentError,
     SmallerRequestsError,
+    StoppedError,
     TemporaryError,
     UnknownModelError,
     UnreachableError,
     said_tokens,
 )
+from core.language_models.connections import WatchedAdapter
+from core.language_models.stopping import TooLateError, current_stop, in_time
 from core.settings import GOOGLE_KEY, environment_key
 
 # The SDK says on import that it is inactive, and google.api_core that this Python will be old
@@ -166,6 +172,10 @@ class Gemini(LanguageModel):
         }
         self._generating = GenerativeServiceClient(**client)
         self._describing = ModelServiceClient(**client)
+        for made in (self._generating, self._describing):
+            transport: Any = made.transport
+            for scheme in ("http://", "https://"):
+                transport._session.mount(scheme, WatchedAdapter())
 
     @property
     def revision(self) -> str:  # type: ignore[override]  # read when it is first wanted
@@ -179,7 +189,7 @@ class Gemini(LanguageModel):
         ModelError
             As for `sample`.
         """
-        with self._lock:
+        with current_stop().holding(self._lock):  # another thread may be asking
             if self._revision is None:
                 self._revision = self._probe()
             return self._revision
@@ -328,9 +338,17 @@ class Gemini(LanguageModel):
         The error is raised outside of the `except`: what the SDK raised holds the request
         with its headers, and must not hang on to ours as its context.
         """
+        current_stop().check()
         self.meter.begin()
         try:
-            reply = call()
+            reply = in_time(call)
+        except (StoppedError, KeyboardInterrupt):
+            self.meter.add(requests=1)  # it may be charged for
+            raise
+        except TooLateError:
+            failure: ModelError = SilentError(
+                f"{self.name} took too long to answer. Try again later."
+            )
         except FAULTS as error:
             self.meter.add(requests=isinstance(error, REPLIES))
             failure = self._failure(error, several)
@@ -348,7 +366,7 @@ class Gemini(LanguageModel):
                     f"{self.name} did not accept the key. Check GOOGLE_API_KEY, or make a new key."
                 )
             case requests.Timeout():
-                return TemporaryError(
+                return SilentError(
                     f"{self.name} did not answer within {self._timeout:g} seconds. "
                     "Try again in a moment."
                 )

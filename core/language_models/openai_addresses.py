@@ -19,10 +19,10 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 import requests
-from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase
 
 from core.language_models.base import ModelError, RefusedError, UnreachableError
+from core.language_models.connections import WatchedAdapter
 from core.settings import allowed_hosts, is_public
 
 OPENAI = "https://api.openai.com/v1"
@@ -186,9 +186,9 @@ class Address:
         session = requests.Session()
         session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         session.auth = _Bearer(key)
-        if pinned:
-            session.trust_env = False  # a proxy would look the name up again
-            session.mount(f"{self.scheme}://", PinnedAdapter(self, pinned))
+        session.trust_env = not pinned  # a proxy would look the name up again
+        adapter = PinnedAdapter(self, pinned) if pinned else WatchedAdapter()
+        session.mount(f"{self.scheme}://", adapter)
         return session
 
 
@@ -204,7 +204,7 @@ class _Bearer(AuthBase):
         return request
 
 
-class PinnedAdapter(HTTPAdapter):
+class PinnedAdapter(WatchedAdapter):
     """Connects to one IP address, and speaks to it as the host that the URL names."""
 
     def __init__(self, address: Address, pinned: str) -> None:

@@ -69,6 +69,7 @@ from core.language_models.openai_service import (
     until_line_break,
     used,
 )
+from core.language_models.stopping import current_stop
 from core.settings import OPENAI_KEY, environment_key
 
 __all__ = ["PRESETS", "OpenAICompatible"]
@@ -349,7 +350,7 @@ class OpenAICompatible(LanguageModel):
 
     @property
     def _abilities(self) -> Abilities:
-        with self._endpoint.lock:
+        with current_stop().holding(self._endpoint.lock):  # another one may be finding out
             if self._endpoint.abilities is None:
                 self._endpoint.abilities = _Probe(self).run()
             return self._endpoint.abilities

@@ -12,7 +12,9 @@ import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,15 +28,18 @@ from core.language_models.base import (
     PromptTooLongError,
     RefusedError,
     SilentError,
+    StoppedError,
     TemporaryError,
     UnreachableError,
     said_tokens,
     whole,
 )
 from core.language_models.openai_addresses import Address, unknown_host
+from core.language_models.stopping import TooLateError, in_time
 
-TIMEOUTS = 5.0, 60.0  # seconds to connect, and between two pieces of a reply
-LONGEST_REPLY = 120.0  # seconds for all its pieces
+# Seconds to connect, and between two pieces of a reply. What all of it may take, however small
+# the pieces are, stands in `stopping`.
+TIMEOUTS = 5.0, 60.0
 LARGEST_REPLY = 8_000_000  # bytes
 LONGEST_WORDS = 200  # characters of a service's own words in a sentence of ours
 LEAST = -9999.0  # what servers write for ln 0
@@ -57,6 +62,16 @@ class Rejected(RefusedError):
     def __init__(self, message: str, status: int, words: str) -> None:
         super().__init__(message)
         self.status, self.words = status, words
+
+
+@dataclass
+class _Exchange:
+    """How far one request has come, as the thread that makes it says."""
+
+    session: requests.Session | None = None  # None until something may have been sent
+    status: int = 0  # until a reply has begun
+    waits: str | None = None
+    data: bytes = b""
 
 
 class Service:
@@ -83,34 +98,28 @@ class Service:
             TemporaryError for what may pass, Rejected for what may not be offered.
         """
         self.meter.begin()
-        session, data, failure = self._session(), b"", None
-        deadline = time.monotonic() + LONGEST_REPLY
+        made = _Exchange()
+        failure: ModelError | None = None
         try:
-            with session.post(
-                f"{self.address.url}{path}",
-                json=body,
-                timeout=TIMEOUTS,
-                allow_redirects=False,
-                stream=True,
-            ) as reply:
-                self.meter.add(requests=1)
-                status, waits = reply.status_code, reply.headers.get("Retry-After")
-                for piece in reply.iter_content(65536):
-                    data += piece
-                    if len(data) > LARGEST_REPLY or time.monotonic() > deadline:
-                        break
-            self._idle.append(session)
+            in_time(partial(self._exchange, f"{self.address.url}{path}", body, made))
+        except (StoppedError, KeyboardInterrupt):
+            self.meter.add(requests=made.session is not None)  # it may be charged for
+            raise
+        except TooLateError:
+            failure = self._silent()
         except (requests.RequestException, HTTPError, OSError) as error:
             failure = self._failure(error)
+        self.meter.add(requests=made.status > 0)
         if failure:
             raise failure
+        if made.session:
+            self._idle.append(made.session)
+        status, waits, data = made.status, made.waits, made.data
         if len(data) > LARGEST_REPLY:
             raise RefusedError(
                 f"{self.host} sent more than {LARGEST_REPLY // 1_000_000} MB. Check that the "
                 "address is that of a language model."
             )
-        if time.monotonic() > deadline:
-            raise TemporaryError(f"{self.host} took too long to send its reply. Try again later.")
         parsed = _parse(data)
         if not 200 <= status < 300:
             raise self._refusal(status, waits, parsed, data)
@@ -124,6 +133,19 @@ class Service:
             response_tokens=used(parsed, "completion_tokens"),
         )
         return parsed
+
+    def _exchange(self, url: str, body: Reply, made: _Exchange) -> None:
+        """Send a request and read the reply, in a thread that may be left alone with it."""
+        session = self._session()
+        made.session = session
+        with session.post(
+            url, json=body, timeout=TIMEOUTS, allow_redirects=False, stream=True
+        ) as reply:
+            made.status, made.waits = reply.status_code, reply.headers.get("Retry-After")
+            for piece in reply.iter_content(65536):
+                made.data += piece
+                if len(made.data) > LARGEST_REPLY:
+                    break
 
     def _session(self) -> requests.Session:
         """Return a session that no other thread uses."""
@@ -155,8 +177,11 @@ class Service:
                 f"No server answers at {self.host}. Check the address, and that the server runs."
             )
         if isinstance(error, requests.exceptions.Timeout):
-            return SilentError(f"{self.host} took too long to answer. Try again later.")
+            return self._silent()
         return TemporaryError(f"The connection to {self.host} broke. Try again.")
+
+    def _silent(self) -> SilentError:
+        return SilentError(f"{self.host} took too long to answer. Try again later.")
 
     def _refusal(
         self, status: int, waits: str | None, parsed: Reply | None, data: bytes

@@ -42,7 +42,7 @@ class Prepared(Together):
     """A service, prepared; `stop` ends what it still waits for."""
 
     def __init__(self, patient: Resilient, calls: Calls | None) -> None:
-        self.heard = Heard(Cached(patient, calls) if calls else patient)
+        self.heard = Heard(Cached(patient, calls, patient.budget.stop) if calls else patient)
         super().__init__(self.heard)
         self.budget = patient.budget
 
@@ -78,6 +78,11 @@ class Heard(Wrapper):
 
 
 def stop(model: LanguageModel) -> None:
-    """Let a model make no more requests: who cancels does not pay for what still waits."""
+    """End what a model is asked, from any thread: who cancels waits no more, and pays no more.
+
+    Every call that is waiting or under way raises `StoppedError` within a moment, and so does
+    every later one that the call cache cannot answer. Connections are shut; the service may
+    charge for what it was already doing, and that counts. A reply that is there is saved.
+    """
     if isinstance(model, Prepared):
         model.budget.close()

@@ -1,4 +1,4 @@
-"""Asking a service patiently, within a budget, and no more at a time than it bears.
+"""Asking a service patiently, within a budget and a time, and no more at once than it bears.
 
 `Resilient` stands directly around a back end: each of its calls is one request. It tries
 again what is worth another try, counts what is paid, and stops at the budget. `Together`
@@ -8,9 +8,11 @@ two, `cached.Cached` keeps what was answered.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TypeVar
 
@@ -20,7 +22,6 @@ from tenacity import (
     RetryCallState,
     Retrying,
     retry_if_exception_type,
-    stop_after_attempt,
     wait_exponential,
     wait_random,
 )
@@ -37,6 +38,7 @@ from core.language_models.base import (
     TemporaryError,
     UnreachableError,
 )
+from core.language_models.stopping import Stop, patience
 from core.language_models.together import AT_ONCE, at_once
 from core.language_models.wrapper import Wrapper
 
@@ -45,10 +47,11 @@ T = TypeVar("T")
 TRIES = 6
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds
 LONGEST_SILENCE = 90.0  # after which a server that says nothing is given up
-LONGEST_WISH = 120.0  # of a Retry-After that is still waited for
+LONGEST_WISH = 60.0  # of a Retry-After; a server that asks for more is not waited for at all
+LONGEST_CALL = 180.0  # for all tries and the waits between them; not for waiting in line
 
 USED_UP = (
-    "The budget of {most:,} calls is used up. What was answered so far is kept; raise the budget "
+    "The budget of {most:,} calls is used up. Answers received so far are saved; raise the budget "
     "to go on from there."
 )
 
@@ -64,16 +67,21 @@ class Budget:
         What this is a part of: all must allow a request, and all count it.
     used_up : str
         The sentence at the end, with ``{most}`` in it.
+
+    Attributes
+    ----------
+    stop : Stop
+        Set by `close`, also of a whole: it ends what was allowed and is still under way.
     """
 
     def __init__(
         self, most: int | None = None, wholes: Sequence[Budget] = (), *, used_up: str = USED_UP
     ) -> None:
         self.most = most
+        self.stop: Stop = Stop([whole.stop for whole in wholes])
         self._wholes = tuple(wholes)
         self._used_up = used_up
         self._used = 0
-        self._closed = False
         self._lock = threading.Lock()
 
     def part(self, *others: Budget) -> Budget:
@@ -81,8 +89,8 @@ class Budget:
         return Budget(wholes=(self, *others))
 
     def close(self) -> None:
-        """Allow no more requests: who cancels must not pay for what is still waiting."""
-        self._closed = True
+        """Allow no more requests, and leave those under way: who cancels pays no more."""
+        self.stop.set()
 
     @property
     def used(self) -> int:
@@ -100,11 +108,10 @@ class Budget:
         Raises
         ------
         BudgetError
-            When none is left; nothing has been asked then.
+            When none is left, or it is closed (`StoppedError`); nothing has been asked then.
         """
         with self._lock:
-            if self._closed:
-                raise BudgetError("Stopped. What was answered so far is kept.")
+            self.stop.check()
             if self.most is not None and self._used >= self.most:
                 raise BudgetError(self._used_up.format(most=self.most))
             self._take_of_wholes()
@@ -139,7 +146,7 @@ class Resilient(Wrapper):
     at_once : int
         How many requests may be under way at the same time.
     wait : callable
-        Sleeps for some seconds; may raise to stop.
+        Sleeps for some seconds; may raise to stop. By default until the budget is closed.
     """
 
     def __init__(
@@ -154,7 +161,7 @@ class Resilient(Wrapper):
         self.budget = budget or Budget()
         self._meter = Meter()
         self._places = threading.BoundedSemaphore(at_once)
-        self._wait = wait or time.sleep
+        self._wait = wait or self.budget.stop.wait
 
     @property
     def meter(self) -> Meter:
@@ -164,12 +171,12 @@ class Resilient(Wrapper):
     @property
     def revision(self) -> str:  # type: ignore[override]
         """The revision, which may take a question to the service; tried again if need be."""
-        return self._tried(lambda: self.inner.revision)
+        return self._tried(lambda clock: self._in_time(clock, lambda: self.inner.revision))
 
     @property
     def capabilities(self) -> Capabilities:  # type: ignore[override]
         """The abilities, which may take a probe of the service; tried again if need be."""
-        return self._tried(lambda: self.inner.capabilities)
+        return self._tried(lambda clock: self._in_time(clock, lambda: self.inner.capabilities))
 
     def sample(
         self,
@@ -200,53 +207,105 @@ class Resilient(Wrapper):
     def _patiently(self, request: Callable[[], T]) -> T:
         return self._tried(partial(self._once, request))
 
-    def _tried(self, request: Callable[[], T]) -> T:
+    def _tried(self, request: Callable[[_Clock], T]) -> T:
+        clock = _Clock()
         retrying = Retrying(
             retry=retry_if_exception_type(TemporaryError),
-            stop=stop_after_attempt(TRIES) | _SilentForLong(),
+            stop=_GivesUp(clock),
             wait=_as_asked,
             sleep=self._wait,
             reraise=True,
         )
         try:
-            return retrying(request)
+            return retrying(request, clock)
         except TemporaryError as error:
-            times = retrying.statistics["attempt_number"]
-            last = str(error).removesuffix("Try again later.").removesuffix("Try again.").strip()
-            raise UnreachableError(
-                f"{self.name} failed {times} times in a row. The last time: {last} What was "
-                "answered before is kept; try again later."
-            ) from None
+            raise self._given_up(error, retrying.statistics["attempt_number"]) from None
 
-    def _once(self, request: Callable[[], T]) -> T:
-        with self._places:
+    def _given_up(self, error: TemporaryError, times: int) -> UnreachableError:
+        wish = error.retry_after or 0.0
+        if wish > LONGEST_WISH:
+            return UnreachableError(
+                f"{self.name} asks to wait {_duration(wish)}. What was answered before is saved; "
+                "try again then."
+            )
+        last = str(error)
+        for ending in ("Try again later.", "Try again in a moment.", "Try again."):
+            last = last.removesuffix(ending).strip()
+        how_often = "once" if times == 1 else f"{times} times in a row"
+        return UnreachableError(
+            f"{self.name} failed {how_often}. The last time: {last} What was answered before is "
+            "saved; try again later."
+        )
+
+    def _once(self, request: Callable[[], T], clock: _Clock) -> T:
+        with clock.paused(self.budget.stop.holding(self._places)):
             self.budget.take()
             once = Meter()
             try:
                 with self.inner.meter.also(once):
-                    return request()
+                    return self._in_time(clock, request)
             finally:
                 self._meter.add(max(once.requests, 1), once.prompt_tokens, once.response_tokens)
+
+    def _in_time(self, clock: _Clock, request: Callable[[], T]) -> T:
+        with patience(self.budget.stop, LONGEST_CALL - clock.seconds):
+            return request()
+
+
+class _Clock:
+    """How long a call has taken, without the time that it stood in line behind others."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """The time until now."""
+        return time.monotonic() - self._began
+
+    @contextmanager
+    def paused(self, line: AbstractContextManager[None]) -> Iterator[None]:
+        """Enter `line`, and do not count how long that takes."""
+        before = time.monotonic()
+        with line:
+            self._began += time.monotonic() - before
+            yield
 
 
 # Twice as long each time, and never in step with others that failed at the same moment.
 _BACK_OFF = wait_exponential(multiplier=FIRST_WAIT, max=LONGEST_WAIT) + wait_random(0, FIRST_WAIT)
 
 
-class _SilentForLong(stop_base):
-    """Stop where a server has said nothing for so long that nobody waits for six tries."""
+class _GivesUp(stop_base):
+    """Whether another try is not worth its wait, which tenacity has worked out by then."""
+
+    def __init__(self, clock: _Clock) -> None:
+        self._clock = clock
 
     def __call__(self, state: RetryCallState) -> bool:
         error = state.outcome.exception() if state.outcome else None
-        long = (state.seconds_since_start or 0) > LONGEST_SILENCE
-        return isinstance(error, SilentError) and long
+        silent = isinstance(error, SilentError) and self._clock.seconds > LONGEST_SILENCE
+        late = self._clock.seconds + state.upcoming_sleep > LONGEST_CALL
+        tries = state.attempt_number >= TRIES
+        return tries or late or silent or (_wish(error) or 0.0) > LONGEST_WISH
+
+
+def _wish(error: BaseException | None) -> float | None:
+    return error.retry_after if isinstance(error, TemporaryError) else None
 
 
 def _as_asked(state: RetryCallState) -> float:
     """Return how long to wait: what the service asked for, else longer every time."""
-    error = state.outcome.exception() if state.outcome else None
-    wish = error.retry_after if isinstance(error, TemporaryError) else None
-    return float(_BACK_OFF(state) if wish is None else min(max(wish, 0.0), LONGEST_WISH))
+    wish = _wish(state.outcome.exception() if state.outcome else None)
+    return float(_BACK_OFF(state) if wish is None else max(wish, 0.0))
+
+
+def _duration(seconds: float) -> str:
+    """Return a long time in words, rounded up: who comes back then does not come too early."""
+    for unit, length, most in (("minute", 60, 120), ("hour", 3600, 48), ("day", 86_400, 365)):
+        if seconds <= most * length:
+            return f"{(number := math.ceil(seconds / length))} {unit}{'s' * (number != 1)}"
+    return "more than a year"
 
 
 class Together(Wrapper):

@@ -31,7 +31,7 @@ def at_once(
     tick : callable
         Told several times a second what share is done, in [0, 1]. May raise to stop: what has
         not begun is not begun any more, what is under way is left to end by itself. (Where a call
-        fails, what is under way is waited for.)
+        fails, what is under way is waited for, unless `tick` raises.)
 
     Raises
     ------
@@ -53,9 +53,12 @@ def at_once(
             done, waiting = wait(waiting, TICK, FIRST_EXCEPTION)
             failed = next((f.exception() for f in done if f.exception()), None)
             if failed is not None:
-                # What is under way is paid for: let it end, and be kept, before anybody who
+                pool.shutdown(wait=False, cancel_futures=True)
+                waiting = {future for future in waiting if not future.cancelled()}
+                # What is under way is paid for: let it end, and be saved, before anybody who
                 # tries again asks for it a second time.
-                pool.shutdown(wait=True, cancel_futures=True)
+                while waiting := wait(waiting, TICK).not_done:
+                    tick(1 - len(waiting) / len(calls))
                 raise failed
         return [future.result() for future in futures]
     finally:

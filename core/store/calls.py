@@ -10,7 +10,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import astuple, dataclass
 from typing import Final
@@ -18,6 +18,7 @@ from typing import Final
 from sqlalchemy import Connection, delete, func, select, update
 
 from core.store import schema, texts
+from core.store.claims import patiently
 from core.store.database import Database
 from core.store.errors import StoreError
 from core.store.locks import LARGEST
@@ -212,15 +213,20 @@ class Calls:
             database.unsaved.pop(digest, None)
 
     @contextmanager
-    def claimed(self, keys: Iterable[CallKey]) -> Iterator[None]:
+    def claimed(
+        self, keys: Iterable[CallKey], waiting: Callable[[], None] = patiently
+    ) -> Iterator[None]:
         """Keep all others from asking for these until the end of the block.
 
         It waits for whoever is asking already. Claim no more inside of it. The threads of this
         process share its prompts and claim single calls; another process waits for the prompt.
+        `waiting` is called several times a second meanwhile, and may raise to wait no more.
         """
         wanted, locks = list(keys), self._database.locks
-        among_processes = locks.held(key.place for key in wanted) if locks else nullcontext()
-        with among_processes, self._database.claims.held(wanted):
+        among_processes = (
+            locks.held((key.place for key in wanted), waiting) if locks else nullcontext()
+        )
+        with among_processes, self._database.claims.held(wanted, waiting):
             yield
 
     def count(self) -> int:

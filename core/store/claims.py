@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Final
+
+LOOK: Final = 0.2  # seconds between two looks at whether whoever waits still wants to
+
+
+def patiently() -> None:
+    """Wait for as long as it takes."""
 
 
 class Claims:
@@ -19,11 +26,17 @@ class Claims:
         self._released = threading.Condition()
 
     @contextmanager
-    def held(self, things: Iterable[Hashable]) -> Iterator[None]:
-        """Wait until nobody else holds any of these, and hold them until the end of the block."""
+    def held(
+        self, things: Iterable[Hashable], waiting: Callable[[], None] = patiently
+    ) -> Iterator[None]:
+        """Wait until nobody else holds any of these, and hold them until the end of the block.
+
+        `waiting` is called several times a second meanwhile, and may raise to wait no more.
+        """
         wanted = set(things)
         with self._released:
-            self._released.wait_for(lambda: self._held.isdisjoint(wanted))
+            while not self._released.wait_for(lambda: self._held.isdisjoint(wanted), LOOK):
+                waiting()
             self._held |= wanted
         try:
             yield

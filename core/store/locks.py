@@ -14,7 +14,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -22,6 +22,8 @@ from typing import Final
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from core.store.claims import patiently
 
 if sys.platform != "win32":  # there each process asks for itself
     import fcntl
@@ -41,12 +43,18 @@ class Locks(ABC):
         self._looking = threading.Lock()
 
     @contextmanager
-    def held(self, numbers: Iterable[int]) -> Iterator[None]:
-        """Wait until no other process holds any of these, and hold them until the end."""
+    def held(
+        self, numbers: Iterable[int], waiting: Callable[[], None] = patiently
+    ) -> Iterator[None]:
+        """Wait until no other process holds any of these, and hold them until the end.
+
+        `waiting` is called several times a second meanwhile, and may raise to wait no more.
+        """
         taken: list[int] = []
         try:
             for number in sorted(set(numbers)):
                 while not self._join(number):
+                    waiting()
                     time.sleep(POLL)
                 taken.append(number)
             yield

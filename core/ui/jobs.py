@@ -17,7 +17,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Final, Generic, TypeVar
 
-from core.language_models.base import LanguageModel
+from core.language_models.base import LanguageModel, StoppedError
+from core.language_models.prepared import stop
 from core.studies.progress import Cancelled
 from core.ui.session import Session, this_session
 from core.ui.shared import public
@@ -92,7 +93,7 @@ class Job(Generic[T]):
     def _go_on(self) -> None:
         """Raise `Cancelled` where somebody has stopped the job, or nobody is left who wants it."""
         if self._cancel.is_set() or self._is_nobodys():
-            self._cancel.set()
+            self.cancel()
             raise Cancelled
 
     def _is_nobodys(self) -> bool:
@@ -112,8 +113,10 @@ class Job(Generic[T]):
         self._ticket.pause(self._go_on)
 
     def cancel(self) -> None:
-        """Ask the work to stop at its next progress call."""
+        """Ask the work to stop: what it asks of a service at once, else at its next progress."""
         self._cancel.set()
+        if self.asks is not None:
+            stop(self.asks)
 
     def join(self, session: Session) -> None:
         """Let the job belong to a session, too."""
@@ -147,7 +150,8 @@ class Job(Generic[T]):
     @property
     def cancelled(self) -> bool:
         """Whether it ended because somebody asked it to stop."""
-        return isinstance(self.error, Cancelled)
+        stopped = self.cancelling and isinstance(self.error, StoppedError)
+        return stopped or isinstance(self.error, Cancelled)
 
     def wait(self, seconds: float) -> bool:
         """Wait a little, and say whether it is done: quick work needs no progress bar."""

@@ -18,6 +18,7 @@ from core.language_models.base import (
     LanguageModel,
     ModelError,
     NeedsKeyError,
+    StoppedError,
     open_model,
 )
 from core.language_models.openai_addresses import PRESETS
@@ -29,6 +30,7 @@ from core.studies.recorder import usual_samples
 from core.studies.recording import Request
 from core.ui import lending, watching
 from core.ui.keeping import kept
+from core.ui.opening import Opening
 from core.ui.shared import public
 
 EMBEDDED = "embedded"
@@ -46,7 +48,9 @@ BUTTONS: Final = {  # short: on a phone it shares a line
 }
 OWN_ADDRESS = "another address"
 MOST_BUDGET = 1_000_000
+QUICK = 0.5  # seconds: a model that is open sooner needs no progress bar
 _CHOSEN, _BUDGET, _FAILED = "chosen_model", "budget", "model_failed"
+_OPENING = "model_opening"
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,7 @@ def budget() -> Budget:
 
 def picker() -> None:
     """Say which model answers and in what state it is, and let the person choose another."""
+    _opened()
     with st.popover(BUTTONS[_kind(_name())], icon=":material/smart_toy:", key="picker"):
         _state()
         _used_before()
@@ -116,6 +121,8 @@ def picker() -> None:
         if st.button("Use this model", key="use_model", type="primary"):
             _use(name, key)
             st.rerun()
+        if _OPENING in st.session_state:
+            _watch(st.session_state[_OPENING])
         _failed()  # below the button: on a phone the top is out of sight then
         if kind != EMBEDDED:
             _limits()
@@ -188,7 +195,9 @@ def _fill_in() -> None:
 def _failed() -> None:
     """Say why the model that was wanted is not the one in use: it needs a key, or is not there."""
     failed: ModelError | None = st.session_state.get(_FAILED)
-    if failed is not None:
+    if isinstance(failed, StoppedError):
+        st.text(str(failed))
+    elif failed is not None:
         state = "needs a key" if isinstance(failed, NeedsKeyError) else "is not available"
         st.text(f"The one you asked for {state}: {failed}")
 
@@ -238,7 +247,12 @@ _WHERE_KEYS_STAY: Final = "It stays in the memory of this session, and is stored
 
 
 def _use(name: str, key: str | None) -> None:
-    """Open a model and find out what it can do; keep the one before where that fails."""
+    """Begin to open a model and to find out what it can do, beside the page.
+
+    The one before stays in use until that is done, and where it fails.
+    """
+    _cancel()  # a person wants one model at a time
+    st.session_state.pop(_FAILED, None)
     try:
         if public() and name.startswith("hf:"):
             raise ModelError(
@@ -248,24 +262,63 @@ def _use(name: str, key: str | None) -> None:
             raise ModelError("There is no base URL. Type it, such as http://localhost:8000/v1.")
         if name.startswith("openai:@") or name == "gemini:":
             raise ModelError("There is no model. Type its name as the service has it.")
-        model = embedded() if name == EMBEDDED else open_model(name, key)
-        if name.partition(":")[0] in SERVICES:
-            _find_out(model)
+        if name == EMBEDDED:
+            _choose(name, embedded())
+            return
+        st.session_state[_OPENING] = opening = Opening(name, key, budget())
     except ModelError as error:
         st.session_state[_FAILED] = error
         return
-    st.session_state.pop(_FAILED, None)
+    opening.job.wait(QUICK)
+
+
+def _opened() -> None:
+    """Use the model that was being opened, if that is done."""
+    opening: Opening | None = st.session_state.get(_OPENING)
+    if opening is None or not opening.job.done:
+        return
+    del st.session_state[_OPENING]
+    if opening.job.result is not None:
+        _choose(opening.name, opening.job.result)
+    elif isinstance(opening.job.error, ModelError):
+        st.session_state[_FAILED] = opening.job.error
+    elif opening.job.error is not None:
+        raise opening.job.error
+
+
+def _choose(name: str, model: LanguageModel) -> None:
+    """Let a model answer that was opened."""
     st.session_state[_CHOSEN] = Chosen(name, model)
     fewest = usual_samples(model.capabilities)
     if fewest > st.session_state.get("k", Request("?").samples):
         st.session_state["next_samples"] = fewest  # fewer would be refused
 
 
-def _find_out(model: LanguageModel) -> None:
-    """Find out what a service can do, which takes a few calls; each counts before it is made."""
-    with model.meter.allowed_by(budget().part(*lending.budgets(model)).take):
-        prepared(model, None, None)  # asks for its abilities, patiently
-        model.revision  # noqa: B018  which may take a question too
+@st.fragment(run_every=0.5)
+def _watch(opening: Opening) -> None:
+    """Show that a model is being opened, and offer to stop that."""
+    if opening.job.done:
+        st.rerun()
+    st.progress(0.0, "Opening the model, and finding out what it can do")
+    st.text(f"{opening.name}: {_name()} stays in use until it is ready.")
+    st.button("Cancel", key="cancel_opening", on_click=_give_up, args=(opening,))
+
+
+def _give_up(opening: Opening) -> None:
+    """Stop opening a model, and say so; unless it has just ended by itself."""
+    if st.session_state.get(_OPENING) is opening and not opening.job.done:
+        _cancel()
+        st.session_state[_FAILED] = StoppedError(
+            f"You cancelled opening {opening.name}. {_name()} stays in use. Press “Use this model” "
+            "to try again."
+        )
+
+
+def _cancel() -> None:
+    """Stop opening a model, if one is being opened; what comes of it is of no use any more."""
+    opening: Opening | None = st.session_state.pop(_OPENING, None)
+    if opening is not None:
+        opening.cancel()
 
 
 def _limits() -> None:

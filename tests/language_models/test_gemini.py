@@ -20,6 +20,7 @@ from core.language_models.base import (
     PromptTooLongError,
     RefusedError,
     Response,
+    SilentError,
     SmallerRequestsError,
     TemporaryError,
     UnknownModelError,
@@ -67,7 +68,7 @@ SENTENCES = {
     "recitation": (RefusedError, "recited", None),
     "other": (RefusedError, "no reason but “OTHER”", None),
     "newer": (RefusedError, "no reason but “99”", None),
-    "slow": (TemporaryError, "did not answer within 0.2 seconds", None),
+    "slow": (SilentError, "did not answer within 0.2 seconds", None),
     "cut off": (TemporaryError, "broke off", None),
     "dropped": (TemporaryError, "broke off", None),
 }

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.language_models import openai_addresses, openai_compatible, openai_service
+from core.language_models import openai_addresses, openai_compatible, openai_service, stopping
 from core.language_models.base import (
     MAX_RESPONSE_TOKENS,
     Meter,
@@ -907,7 +907,7 @@ def test_a_server_that_takes_too_long_is_temporary(monkeypatch):
 
 
 def test_a_reply_that_does_not_end_is_temporary(monkeypatch, echo):
-    monkeypatch.setattr(openai_service, "LONGEST_REPLY", -1.0)
+    monkeypatch.setattr(stopping, "LONGEST_REQUEST", -1.0)
     with pytest.raises(TemporaryError, match="too long"):
         OpenAICompatible(echo.rest).sample(PROMPT, 1)
 

@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -228,14 +229,33 @@ def test_waits_end_growing(monkeypatch):
         (0.25, 0.25),
         (7, 7.0),
         (LONGEST_WISH, LONGEST_WISH),
-        (LONGEST_WISH + 1, LONGEST_WISH),
-        (86_400, LONGEST_WISH),
-        (float("inf"), LONGEST_WISH),
         (-5, 0.0),
     ],
 )
 def test_it_waits_as_long_as_the_service_asks_within_reason(wish, waited):
     assert waits_of(TemporaryError("Wait.", retry_after=wish)) == [waited]
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        (LONGEST_WISH + 1, "2 minutes"),
+        (7200, "120 minutes"),
+        (99_999, "28 hours"),
+        (86_400, "24 hours"),
+        (1_000_000, "12 days"),
+        (1e300, "more than a year"),
+        (float("inf"), "more than a year"),
+    ],
+)
+def test_a_service_that_asks_to_wait_for_long_is_not_waited_for(wish, said):
+    waits, model = [], Flaky(BUSY, TemporaryError("Wait.", retry_after=wish))
+    with pytest.raises(UnreachableError) as caught:
+        CALLS["sample"](Resilient(model, wait=waits.append))
+    assert str(caught.value) == (
+        f"limited asks to wait {said}. What was answered before is saved; try again then."
+    )
+    assert model.requests == 2 and len(waits) == 1, "the first fault was waited for"
 
 
 def test_a_wish_counts_for_its_own_fault_only():
@@ -256,6 +276,71 @@ def test_whoever_waits_can_be_stopped():
     with pytest.raises(Stopped):
         CALLS["sample"](Resilient(model, wait=wait))
     assert model.requests == 1
+
+
+class Late(Flaky):
+    """Every request takes a minute, by a clock of our own."""
+
+    def __init__(self, clock, *faults):
+        super().__init__(*faults)
+        self.clock = clock
+
+    def _fail(self):
+        self.clock.now += 60
+        super()._fail()
+
+
+class Clock:
+    """Stands in for `time`, and moves when it is told to."""
+
+    now = 1000.0
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(resilient, "time", clock)
+    return clock
+
+
+def test_all_tries_and_waits_of_a_call_have_one_limit(clock):
+    """Six tries of a minute each, and waits between them, would take far longer."""
+    model = Late(clock, *[TemporaryError("Wait.", retry_after=20)] * TRIES)
+    with pytest.raises(UnreachableError, match="failed 3 times in a row"):
+        CALLS["sample"](Resilient(model, wait=clock.sleep))
+    assert clock.now - 1000 == 60 + 20 + 60 + 20 + 60 <= resilient.LONGEST_CALL + 60
+
+
+def test_a_try_gets_no_more_time_than_the_call_has_left(clock, monkeypatch):
+    given = []
+
+    @contextmanager
+    def patience(stop, seconds):
+        given.append(seconds)
+        yield
+
+    monkeypatch.setattr(resilient, "patience", patience)
+    CALLS["sample"](Resilient(Late(clock, BUSY), wait=lambda seconds: clock.sleep(10)))
+    assert given == [resilient.LONGEST_CALL, resilient.LONGEST_CALL - 70]
+
+
+def test_standing_in_line_takes_nothing_from_the_time_of_a_call(clock, monkeypatch):
+    patient = Resilient(Flaky(BUSY), at_once=1, wait=lambda seconds: None)
+
+    @contextmanager
+    def line(lock):
+        clock.now += 10 * resilient.LONGEST_CALL
+        yield
+
+    monkeypatch.setattr(patient.budget.stop, "holding", line)
+    assert CALLS["sample"](patient)
+    assert patient.budget.used == 2
 
 
 # ---------------------------------------------------------------------------------- budget
@@ -625,5 +710,6 @@ def test_a_server_that_says_nothing_for_long_is_given_up(monkeypatch, fault, lon
     with pytest.raises(UnreachableError) as caught:
         model.sample("Q", 1)
     assert len(asked) == tries
-    assert str(caught.value).startswith(f"limited failed {tries} times in a row. The last time")
+    often = "once" if tries == 1 else f"{tries} times in a row"
+    assert str(caught.value).startswith(f"limited failed {often}. The last time")
     assert str(caught.value).count("ry again") == 1

@@ -125,6 +125,46 @@ def test_what_is_under_way_ends_before_an_error_is_seen():
     assert ended.is_set()
 
 
+def test_a_tick_stops_who_waits_for_what_is_under_way_after_an_error():
+    """One call fails and another one hangs: a person can still cancel."""
+    failed, release, ticked = threading.Event(), threading.Event(), threading.Event()
+
+    def fails():
+        assert ticked.wait(LONG)
+        failed.set()
+        raise ValueError("soon")
+
+    def tick(share):
+        if failed.is_set():
+            raise Stopped
+        ticked.set()
+
+    try:
+        with pytest.raises((Stopped, ValueError)) as caught:
+            at_once([partial(release.wait, LONG), fails], tick=tick)
+        assert caught.type is Stopped and not release.is_set()
+    finally:
+        release.set()
+    wait_for_pools()
+
+
+def test_an_error_comes_though_what_never_began_was_called_off():
+    release, failed = threading.Event(), threading.Event()
+
+    def fails():
+        failed.set()
+        raise ValueError("soon")
+
+    def tick(share):
+        if failed.is_set():
+            release.set()
+
+    calls = [partial(release.wait, LONG), fails, *[partial(release.wait, LONG)] * 20]
+    with pytest.raises(ValueError, match="soon"):
+        at_once(calls, workers=2, tick=tick)
+    wait_for_pools()
+
+
 def test_an_error_that_is_no_exception_comes_through():
     def stop():
         raise KeyboardInterrupt

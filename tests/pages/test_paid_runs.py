@@ -101,7 +101,7 @@ def test_a_service_that_goes_away_is_said_and_can_be_asked_again(page):
     with serving("echo") as server:
         chosen(page, server)
     press(page, "pay_inspection")
-    assert said(page, "What was answered before is kept") or said(page, server.base_url)
+    assert said(page, "What was answered before is saved") or said(page, server.base_url)
     assert not metrics(page)
 
 

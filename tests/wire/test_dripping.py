@@ -1,0 +1,145 @@
+"""Servers that take their time: every wait has an end by the clock, and ends when one stops."""
+
+import threading
+
+import pytest
+
+from core.language_models import resilient, stopping
+from core.language_models.base import SilentError, StoppedError, UnreachableError
+from core.language_models.gemini import Gemini
+from core.language_models.openai_compatible import Abilities, OpenAICompatible
+from core.language_models.prepared import prepared, stop
+from core.language_models.resilient import Budget, Resilient
+from tests.language_models import gemini_server, openai_server
+from tests.wire.dripping import WAYS, dripping
+
+KEY = "sk-wire-dripping-0123456789"
+TIME = 1.5  # seconds for a request
+LONG = 30  # seconds, of a wait that ends as soon as all is well; less than `dripping.HELD`
+PROMPTS = {"deaf": "x" * 20_000_000}  # more than fits between the two
+
+every_way = pytest.mark.parametrize("way", WAYS)
+every_back_end = pytest.mark.parametrize("kind", ["openai", "gemini"])
+
+
+def opened(kind, server):
+    """Open a model whose first sample is its first request."""
+    if kind == "gemini":
+        return Gemini("m", key=KEY, endpoint=server.endpoint)
+    model = OpenAICompatible(f"m@{server.base_url}", KEY)
+    model._endpoint.abilities = Abilities()
+    return model
+
+
+def caught(call):
+    """Return what a call raises, made in another thread so that no server can hold up the test."""
+    errors = []
+
+    def work():
+        try:
+            call()
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+
+    def error():
+        thread.join(LONG)
+        assert not thread.is_alive(), "it still waits"
+        return errors[0]
+
+    return error
+
+
+def was_left(server):
+    """Whether the server sees that nobody listens any more."""
+    server.awake.set()
+    return server.way == "unaccepted" or server.left.wait(LONG)
+
+
+@every_back_end
+@every_way
+def test_a_request_ends_in_time_however_the_server_dawdles(way, kind, monkeypatch):
+    monkeypatch.setattr(stopping, "LONGEST_REQUEST", TIME)
+    with dripping(way) as server:
+        model = opened(kind, server)
+        error = caught(lambda: model.sample(PROMPTS.get(way, "Q"), 1))()
+        assert type(error) is SilentError
+        assert "took too long to answer" in str(error) and KEY not in str(error)
+        assert was_left(server)
+        assert model.meter.requests in (0, 1)
+
+
+@every_back_end
+@every_way
+def test_stopping_leaves_a_request_under_way(way, kind):
+    """It raises at once, is not tried again, counts, and the server sees that nobody listens."""
+    with dripping(way) as server:
+        ready = prepared(opened(kind, server), None, None)
+        error = caught(lambda: ready.sample(PROMPTS.get(way, "Q"), 1))
+        assert server.begun.wait(LONG)
+        stop(ready)
+        assert type(error()) is StoppedError
+        assert was_left(server) and server.connections <= 1
+        assert ready.meter.requests == ready.budget.used == 1
+
+
+@every_back_end
+def test_all_tries_of_a_call_together_end_in_time(kind, monkeypatch):
+    monkeypatch.setattr(resilient, "LONGEST_CALL", TIME)
+    with dripping("headers") as server:
+        ready = prepared(opened(kind, server), None, None)
+        error = caught(lambda: ready.sample("Q", 1))()
+        assert type(error) is UnreachableError
+        assert str(error) == (
+            f"{ready.name} failed once. The last time: "
+            f"{server.endpoint if kind == 'openai' else ready.name} took too long to answer. "
+            "What was answered before is saved; try again later."
+        )
+        assert server.connections == ready.budget.used == 1
+
+
+@every_back_end
+def test_stopping_ends_finding_out_what_a_model_can_do_for_all_who_wait(kind):
+    """One asks, another waits for what it finds: each can be stopped by itself."""
+    with dripping("headers") as server:
+        model = Gemini("m", key=KEY, endpoint=server.endpoint)
+        if kind == "openai":
+            model = OpenAICompatible(f"m@{server.base_url}", KEY)
+        one, other = Budget(), Budget()
+        asking = caught(lambda: Resilient(model, one).revision)
+        assert server.begun.wait(LONG)
+        waiting = caught(lambda: Resilient(model, other).revision)
+        other.close()
+        assert type(waiting()) is StoppedError
+        assert not server.left.is_set(), "the first one goes on"
+        one.close()
+        assert type(asking()) is StoppedError
+        assert was_left(server) and server.connections == 1
+        assert model.meter.requests == 1, "it may be charged for"
+
+
+def test_a_server_that_dawdles_before_it_encrypts_is_left_too():
+    """The connection is there, and TLS has not begun: it must be shut all the same."""
+    with dripping("deaf") as server:
+        model = OpenAICompatible(f"m@{server.base_url.replace('http:', 'https:')}", KEY)
+        model._endpoint.abilities = Abilities()
+        ready = prepared(model, None, None)
+        error = caught(lambda: ready.sample("Q", 1))
+        assert server.begun.wait(LONG)
+        stop(ready)
+        assert type(error()) is StoppedError
+        assert was_left(server) and server.connections == 1
+
+
+@every_back_end
+def test_what_is_known_of_a_model_can_be_read_after_it_was_stopped(kind):
+    """A page says what a run used that was stopped, and of which model."""
+    serving = gemini_server.serving if kind == "gemini" else openai_server.serving
+    with serving() as server:
+        model = server.open() if kind == "gemini" else OpenAICompatible(server.rest)
+        ready = prepared(model, None, None)
+        revision, capabilities = ready.revision, ready.capabilities
+        stop(ready)
+        assert (ready.revision, ready.capabilities) == (revision, capabilities)
