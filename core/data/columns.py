@@ -1,6 +1,7 @@
 """Cells and columns of an upload: what a text says, and what a column looks like.
 
-Cells are read once per distinct text, so that many rows cost little.
+Cells are read once per distinct text, so that many rows cost little. The text is hostile: every
+pattern here takes time in proportion to what it is given, and none is given a long cell.
 """
 
 from __future__ import annotations
@@ -18,11 +19,17 @@ from numpy.typing import NDArray
 
 from core.data.uploads import Upload, as_text
 
+LONGEST_NUMBER = 64  # characters: a longer text is no number
+LONGEST_LIST = 100_000  # characters: a longer text is no list
+LONGEST_HEADING = 200  # characters that are compared
+
 _RIGHT = frozenset({"1", "1.0", "true", "t", "yes", "y", "c", "correct", "right"})
 _WRONG = frozenset({"0", "0.0", "false", "f", "no", "n", "i", "incorrect", "wrong"})
 _MISSING = frozenset({"", "nan", "none", "null", "na", "n/a", "-"})
+# No two repeats that follow each other may match the same characters: where such a pattern
+# fails, it tries every way to divide them, which takes the square of the text's length.
 _NUMBER = re.compile(
-    r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?)", re.ASCII | re.IGNORECASE
+    r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?)", re.ASCII | re.IGNORECASE
 )
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:e[+-]?\d+)?", re.ASCII)
 #: Lists of texts as Python and NumPy print them, which pandas writes into CSV.
@@ -57,14 +64,19 @@ HOLDS = {
 # ------------------------------------------------------------------------------- cells
 
 
+def word_of(text: str) -> str:
+    """Return a cell as words are compared: without case, and without white space around it."""
+    return text.strip().casefold()
+
+
 def is_missing(text: str) -> bool:
     """Return whether a cell says that there is no value."""
-    return text.strip().casefold() in _MISSING
+    return word_of(text) in _MISSING
 
 
 def parse_correctness(text: str) -> bool | None:
     """Return whether a cell says right or wrong; None if it says neither."""
-    word = text.strip().casefold()
+    word = word_of(text)
     return True if word in _RIGHT else False if word in _WRONG else None
 
 
@@ -73,10 +85,13 @@ def parse_score(text: str) -> float | None:
 
     A single comma is a decimal one: "0,5" is 0.5.
     """
+    word = text.strip()
+    if len(word) > LONGEST_NUMBER:
+        return None
     # float() alone takes "1_000", and the digits of every script.
-    if _NUMBER.fullmatch(text):
-        return float(text)
-    word = text.strip().casefold().replace("−", "-")
+    if _NUMBER.fullmatch(word):
+        return float(word)
+    word = word.casefold().replace("−", "-")
     if word in _MISSING:
         return math.nan
     if _DECIMAL_COMMA.fullmatch(word):
@@ -86,13 +101,14 @@ def parse_score(text: str) -> float | None:
 
 def parse_list(text: str) -> list[str] | None:
     """Return the texts of a list in JSON, or as Python and NumPy print it; None if it is none."""
-    if not text.lstrip().startswith("["):
+    text = text.strip()
+    if not text.startswith("[") or len(text) > LONGEST_LIST:
         return None
     try:
         items = [as_text(item) for item in json.loads(text)]
         "".join(items).encode()  # an escape can stand for half a character
     except (ValueError, RecursionError):
-        if not _PRINTED_LIST.fullmatch(text.strip()):
+        if not _PRINTED_LIST.fullmatch(text):
             return None
         quoted = re.findall(_QUOTED, text, re.DOTALL)
         return [re.sub(r"""\\(['"\\])""", r"\1", item[1:-1]) for item in quoted]
@@ -165,7 +181,7 @@ def kinds(upload: Upload) -> dict[str, Kind]:
 
 def plain_heading(heading: str) -> str:
     """Return a heading as headings are compared."""
-    return re.sub(r"[\s_-]", "", heading.casefold())
+    return re.sub(r"[\s_-]", "", heading[:LONGEST_HEADING].casefold())
 
 
 def named(upload: Upload, names: Sequence[str]) -> list[str]:

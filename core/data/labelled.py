@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from core.abstention.metrics import auroc
 from core.data.columns import (
     HOLDS,
+    LONGEST_HEADING,
     QUERIES,
     SOURCES,
     Kind,
@@ -172,7 +173,7 @@ def _correctness(upload: Upload, looks: Mapping[str, Kind], names: Sequence[str]
 
 
 def _could_be_score(heading: str) -> bool:
-    words = re.split(r"[\s_-]+", heading.casefold())
+    words = re.split(r"[\s_-]+", heading[:LONGEST_HEADING].casefold())
     return (
         not _NO_SCORE.fullmatch(plain_heading(heading))
         and words[-1] not in {"id", "index"}
