@@ -32,6 +32,13 @@ _NUMBER = re.compile(
     r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?)", re.ASCII | re.IGNORECASE
 )
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:e[+-]?\d+)?", re.ASCII)
+#: 3,425 is three thousand to one person and three and a bit to another. "0,425" is not: nobody
+#: begins a group with 0.
+_TWO_WAYS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
+#: Digits that are surely in groups: 1,234.5 and 1,234,567, or 1.234,5 and 1.234.567.
+_GROUPED = re.compile(
+    r"[+-]?\d{1,3}(?:(?:,\d{3})+\.\d*|(?:,\d{3}){2,}|(?:\.\d{3})+,\d*|(?:\.\d{3}){2,})", re.ASCII
+)
 #: Lists of texts as Python and NumPy print them, which pandas writes into CSV.
 _QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _PRINTED_LIST = re.compile(rf"\[\s*{_QUOTED}(?:(?:\s*,\s*|\s+){_QUOTED})*(?:\s*,)?\s*\]", re.DOTALL)
@@ -83,20 +90,30 @@ def parse_correctness(text: str) -> bool | None:
 def parse_score(text: str) -> float | None:
     """Return the number in a cell; NaN if it is missing, None if it is none.
 
-    A single comma is a decimal one: "0,5" is 0.5.
+    A single comma is a decimal one: "0,5" is 0.5. Whether that can be so, only the other cells
+    of its column tell: `Column.numbers` asks them.
     """
-    word = text.strip()
-    if len(word) > LONGEST_NUMBER:
-        return None
-    # float() alone takes "1_000", and the digits of every script.
-    if _NUMBER.fullmatch(word):
-        return float(word)
-    word = word.casefold().replace("−", "-")
-    if word in _MISSING:
+    if is_missing(text):
         return math.nan
+    word = _plain_number(text)
     if _DECIMAL_COMMA.fullmatch(word):
         word = word.replace(",", ".")
+    # float() alone takes "1_000", and the digits of every script.
     return float(word) if _NUMBER.fullmatch(word) else None
+
+
+def _plain_number(text: str) -> str:
+    """Return a cell as numbers are compared; "" if it is too long to be one."""
+    text = text.strip()
+    return "" if len(text) > LONGEST_NUMBER else text.casefold().replace("−", "-")
+
+
+def _is_grouped(text: str) -> bool:
+    return _GROUPED.fullmatch(_plain_number(text)) is not None
+
+
+def _has_decimal_dot(text: str) -> bool:
+    return "." in text and _NUMBER.fullmatch(_plain_number(text)) is not None
 
 
 def parse_list(text: str) -> list[str] | None:
@@ -145,9 +162,37 @@ class Column:
         said = [parse_correctness(text) for text in self.texts]
         return np.array([math.nan if s is None else float(s) for s in said])[self.codes]
 
+    def doubtful_number(self) -> str | None:
+        """Return a cell whose comma or dots can be read in two ways; None if there is none.
+
+        One cell does not tell whether its comma parts thousands or decimals; the column may. A
+        single comma is a decimal one where some cell could not be meant otherwise ("0,5",
+        "12,25") and none has a dot.
+        """
+        marked = [text for text in self.texts if "," in text or text.count(".") > 1]
+        if not marked:
+            return None
+        read = {text: _plain_number(text) for text in marked}
+        for text, number in read.items():
+            if _GROUPED.fullmatch(number):
+                return text
+        commas = [text for text, number in read.items() if _DECIMAL_COMMA.fullmatch(number)]
+        either = [text for text in commas if _TWO_WAYS.fullmatch(read[text])]
+        if len(either) < len(commas) and not any(map(_has_decimal_dot, self.texts)):
+            return None
+        return next(iter([*either, *commas]), None)
+
+    def parsed(self) -> list[float | None]:
+        """Return the number in each distinct cell; NaN if it is missing, None if it is none.
+
+        Where the column does not say what a comma means, a cell with one is none.
+        """
+        plain = self.doubtful_number() is None
+        return [parse_score(text) if plain or "," not in text else None for text in self.texts]
+
     def numbers(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Return numbers, NaN for none, and in which rows a cell is neither one nor missing."""
-        read = [parse_score(text) for text in self.texts]
+        read = self.parsed()
         values = np.array([math.nan if r is None else r for r in read])
         return values[self.codes], np.array([r is None for r in read], bool)[self.codes]
 
@@ -158,7 +203,7 @@ class Column:
             return Kind.EMPTY
         if all(parse_correctness(text) is not None for text in told):
             return Kind.LABEL
-        if all(parse_score(text) is not None for text in told):
+        if all(parse_score(text) is not None or _is_grouped(text) for text in told):
             return Kind.NUMBER
         if all(parse_list(text) is not None for text in told):
             return Kind.LIST

@@ -156,7 +156,9 @@ def suggest(upload: Upload) -> Columns:
         is_score = number and name not in (query, source, common)
         if correct and is_score and (own or _could_be_score(name)):
             scores.append(Score(name, larger_is_surer_in(upload, name, correct), correct))
-    return Columns(query, source, tuple(scores), entropy)
+    # One that would be refused stands in nobody's way; the only one is refused with a sentence.
+    clear = [s for s in scores if column_of(upload, s.column).doubtful_number() is None]
+    return Columns(query, source, tuple(clear or scores), entropy)
 
 
 def _correctness(upload: Upload, looks: Mapping[str, Kind], names: Sequence[str]) -> str | None:
@@ -205,12 +207,13 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     ------
     UploadError
         When a column does not exist or does not fit, no row says whether its answer is right,
-        or a score has no number.
+        a score has no number, or its commas can be read in two ways.
     """
     _check(upload, columns)
     kept, right, problems = _rows(upload, columns)
     doubts = {}
     for score in columns.scores:
+        _refuse_doubtful(upload, score.column)
         numbers, complaints = _numbers(upload, score.column, kept)
         if np.isnan(numbers).all():
             raise UploadError(_no_number(upload, score.column, "score"))
@@ -220,7 +223,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     entropies = None
     if columns.entropy is not None:
         entropies, complaints = _numbers(upload, columns.entropy, kept)
-        if np.isnan(entropies).all():
+        if np.isnan(entropies).all() or _doubtful(upload, columns.entropy):
             entropies, complaints = None, [_no_number(upload, columns.entropy, "entropy")]
         problems += complaints
     queries, complaints = _queries(upload, columns.query, kept)
@@ -318,7 +321,26 @@ def _numbers(
     return numbers[kept], list(complaint(upload, unreadable & used, what, "counts as missing"))
 
 
+def _doubtful(upload: Upload, name: str) -> str | None:
+    """Say which cell of a column can be read as two numbers, if any can."""
+    text = column_of(upload, name).doubtful_number()
+    if text is None:
+        return None
+    return (
+        f"“{shortened(name)}” has the number “{shortened(text)}”: its comma or dots can part "
+        "thousands, or decimals. Write all numbers of the column without separators for "
+        "thousands, and with a dot for decimals: 3425 or 3.425, not 3,425."
+    )
+
+
+def _refuse_doubtful(upload: Upload, name: str) -> None:
+    if refusal := _doubtful(upload, name):
+        raise UploadError(refusal)
+
+
 def _no_number(upload: Upload, name: str, role: str) -> str:
+    if doubtful := _doubtful(upload, name):
+        return doubtful
     cells = column_of(upload, name)
     if not np.isnan(cells.numbers()[0]).all():
         return (
@@ -370,8 +392,9 @@ def doubts_of(upload: Upload, column: str, larger_is_surer: bool) -> NDArray[np.
     Raises
     ------
     UploadError
-        When the column holds no number.
+        When the column holds no number, or its commas can be read in two ways.
     """
+    _refuse_doubtful(upload, column)
     numbers, _ = column_of(upload, column).numbers()
     if np.isnan(numbers).all():
         raise UploadError(_no_number(upload, column, "score"))

@@ -7,7 +7,7 @@ behind it and what it does to the parts of the data. Nothing here asks a model.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +19,7 @@ from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Pipeline, Policy, check_pipeline
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data import uploads
-from core.data.columns import parse_score
+from core.data.columns import column_of
 from core.data.exports import to_csv
 from core.data.labelled import (
     Columns,
@@ -535,21 +535,18 @@ def new_decisions(fresh: NewScores) -> bytes:
     """Return the new table as a disarmed CSV with a column `decision` at its end."""
     table = fresh.upload.table
     decisions = np.where(fresh.answers, "answer", "abstain")
-    return to_csv(
-        (*table.columns, "decision"),
-        (
-            (*map(_number_if_negative, cells), decision)
-            for cells, decision in zip(
-                table.itertuples(index=False, name=None), decisions, strict=True
-            )
-        ),
-    )
+    columns = (_cells(fresh.upload, name) for name in table.columns)
+    return to_csv((*table.columns, "decision"), zip(*columns, decisions, strict=True))
 
 
-def _number_if_negative(cell: str) -> str | float:
-    """Return a negative number as a number: as text it would be disarmed."""
-    number = parse_score(cell) if cell.startswith("-") else None
-    return cell if number is None or math.isnan(number) else number
+def _cells(upload: Upload, name: str) -> Iterator[str | float]:
+    """Return a column's cells; negative numbers as numbers, for as text they would be disarmed."""
+    column = column_of(upload, name)
+    cells: list[str | float] = [
+        number if text.startswith("-") and number is not None and not math.isnan(number) else text
+        for text, number in zip(column.texts, column.parsed(), strict=True)
+    ]
+    return (cells[code] for code in column.codes)
 
 
 def shares(calibration: Calibration, edges: int = 40) -> Mapping[str, NDArray[np.float64]]:

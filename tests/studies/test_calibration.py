@@ -892,3 +892,10 @@ def test_several_wanted_scores_are_never_one_of_them_in_silence(hand):
     """Only Learn-then-Test can pay for the choice; the target says so."""
     with pytest.raises(CalibrationError, match="Name one score"):
         Target(0.3, 0.9, "crc", study.preferred(hand, ["a", "b"], "crc"))
+
+
+def test_new_decisions_change_no_number_whose_comma_is_in_doubt(certified):
+    """ "-3,425" may be minus three thousand: as a number of ours it would be another one."""
+    upload = new(["a", "b", "c"], ["0.1", "-3,425", "-0,5"], ["0.9", "175", "0,25"])
+    found = cells(study.new_decisions(study.new_scores(upload, certified.policy)))
+    assert [row[1:3] for row in found[1:]] == [["'-3,425", "-0.5"], ["175", "0,25"]]
