@@ -16,6 +16,8 @@ import click
 
 from core.abstention.policy import Policy, to_json
 from core.abstention.thresholds import Uncertifiable
+from core.data.columns import word_of
+from core.data.labels import Meaning, UnreadLabelsError
 from core.data.uploads import UploadError
 from core.language_models.base import SERVICES, LanguageModel, ModelError, Used, open_model
 from core.language_models.prepared import prepared
@@ -47,7 +49,17 @@ MODELS = "embedded, gemini:NAME, openai:NAME@BASE_URL or hf:PATH_OR_NAME."
 PRICES = "Per million tokens in and out; what it costs is said then."
 KEEP = "Keep the result for the page History."
 SAMPLES = "k, 1 to 300; 10, or 100 where a model scores its own answers only."
+MEANING = (
+    "What a label that says neither right nor wrong means: VALUE=right, VALUE=wrong, or VALUE=out "
+    "to leave its rows out. An empty VALUE is an empty cell. Repeat it for every value."
+)
 BUDGET = "Most calls to a service; what was asked before is not asked again."
+
+
+SAY_IT_SO = (
+    "Add --meaning VALUE=right, --meaning VALUE=wrong or --meaning VALUE=out for each; --meaning "
+    "=wrong is about empty cells."
+)
 
 
 @click.group(help=__doc__)
@@ -132,6 +144,7 @@ def inspect(
 @click.option("--score", "scores", multiple=True, help="Column; several: the best, at δ divided.")
 @click.option("--correct", help="Column that says right or wrong; guessed if left out.")
 @click.option("--larger-is-surer/--larger-is-doubt", "surer", default=None, help="Of the scores.")
+@click.option("--meaning", "meanings", multiple=True, metavar="VALUE=MEANING", help=MEANING)
 @click.option("--target-error", default=0.05, show_default=True, help="α, between 0 and 1.")
 @click.option("--confidence", default=0.9, show_default=True, help="1 − δ, between 0 and 1.")
 @click.option("--method", type=click.Choice(list(METHODS)), default="ltt", show_default=True)
@@ -143,6 +156,7 @@ def calibrate(
     scores: tuple[str, ...],
     correct: str | None,
     surer: bool | None,
+    meanings: tuple[str, ...],
     target_error: float,
     confidence: float,
     method: str,
@@ -151,14 +165,17 @@ def calibrate(
     keep: bool,
 ) -> None:
     """Print the policy that the page Calibration exports for the same file and target."""
+    meant = _meant(meanings)
     try:
-        data = calibration.read(file.read_bytes(), file.name, scores, correct, surer)
+        data = calibration.read(file.read_bytes(), file.name, scores, correct, surer, meant)
         score = calibration.preferred(data, scores, method)
         target = _usage(calibration.Target, target_error, confidence, method, score)
         found = calibration.calibrate(data, target)
+    except UnreadLabelsError as error:
+        raise click.ClickException(f"{error} {SAY_IT_SO}") from error
     except (UploadError, CalibrationError) as error:
         raise click.ClickException(str(error)) from error
-    for problem in data.problems:
+    for problem in (*data.problems, *data.decided):
         click.echo(problem, err=True)
     if found.repeated:
         click.echo(calibration.REPEATED.format(found.repeated), err=True)
@@ -176,6 +193,20 @@ def calibrate(
         made_on = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
         _keep("policy", title, made_on, to_json(policy), policy.sentence)
     click.echo(to_json(found.policy).strip() if as_json else _policy_report(found.policy))
+
+
+def _meant(options: tuple[str, ...]) -> dict[str, Meaning]:
+    """Read VALUE=MEANING; a value may contain "=" itself."""
+    meant: dict[str, Meaning] = {}
+    for option in options:
+        value, equals, meaning = option.rpartition("=")
+        if not equals or meaning not in list(Meaning):
+            raise click.UsageError(
+                "--meaning takes VALUE=right, VALUE=wrong or VALUE=out, as in --meaning x=wrong."
+            )
+        if meant.setdefault(word_of(value), Meaning(meaning)) != meaning:
+            raise click.UsageError("--meaning gives one value two meanings; give it one.")
+    return meant
 
 
 def _policy_report(policy: Policy) -> str:

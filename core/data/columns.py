@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -23,8 +23,16 @@ LONGEST_NUMBER = 64  # characters: a longer text is no number
 LONGEST_LIST = 100_000  # characters: a longer text is no list
 LONGEST_HEADING = 200  # characters that are compared
 
-_RIGHT = frozenset({"1", "1.0", "true", "t", "yes", "y", "c", "correct", "right"})
-_WRONG = frozenset({"0", "0.0", "false", "f", "no", "n", "i", "incorrect", "wrong"})
+# Only words that mean one thing in every language they occur in: of others, such as "x" or "w",
+# the person is asked what they mean.
+_RIGHT = frozenset({"1", "1.0", "true", "t", "yes", "y", "c", "correct", "right"}) | {
+    *("ja", "wahr", "richtig", "oui", "vrai", "sí", "sì", "si", "verdadero", "vero"),
+    *("✓", "✔", "✅"),
+}
+_WRONG = frozenset({"0", "0.0", "false", "f", "no", "n", "i", "incorrect", "wrong"}) | {
+    *("nein", "falsch", "non", "faux", "falso"),
+    *("✗", "✘", "❌"),
+}
 _MISSING = frozenset({"", "nan", "none", "null", "na", "n/a", "-"})
 # No two repeats that follow each other may match the same characters: where such a pattern
 # fails, it tries every way to divide them, which takes the square of the text's length.
@@ -83,7 +91,7 @@ def is_missing(text: str) -> bool:
 
 def parse_correctness(text: str) -> bool | None:
     """Return whether a cell says right or wrong; None if it says neither."""
-    word = word_of(text)
+    word = word_of(text).removesuffix("\ufe0f")  # asks for a colourful tick
     return True if word in _RIGHT else False if word in _WRONG else None
 
 
@@ -157,9 +165,16 @@ class Column:
         """Return in which rows a test of the cell holds."""
         return np.array([test(text) for text in self.texts], bool)[self.codes]
 
-    def correctness(self) -> NDArray[np.float64]:
-        """Return 1 for right and 0 for wrong; NaN where a cell says neither."""
-        said = [parse_correctness(text) for text in self.texts]
+    def correctness(self, meant: Mapping[str, bool | None] | None = None) -> NDArray[np.float64]:
+        """Return 1 for right and 0 for wrong; NaN where a cell says neither.
+
+        Parameters
+        ----------
+        meant : mapping of str to bool or None, optional
+            What a person says that words mean, as `word_of` gives them: right, wrong, neither.
+        """
+        meant = meant or {}
+        said = [meant.get(word_of(text), parse_correctness(text)) for text in self.texts]
         return np.array([math.nan if s is None else float(s) for s in said])[self.codes]
 
     def doubtful_number(self) -> str | None:

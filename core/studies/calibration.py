@@ -31,6 +31,7 @@ from core.data.labelled import (
     pipelines_of,
     suggest,
 )
+from core.data.labels import Meaning, meant_by
 from core.data.uploads import Upload, UploadError, shortened
 from core.studies.pipeline import from_text
 from core.studies.progress import Progress, silent
@@ -149,6 +150,8 @@ def calibrate(data: Labelled, target: Target, *, settings_tried: int = 1) -> Cal
         )
     everything, data = len(data.kept), independent(data)
     name, outcome = _outcome(data, target)
+    if name in data.one_kind and isinstance(outcome, Threshold):
+        outcome = Uncertifiable(_one_kind(data, name), None)
     policy = None
     if isinstance(outcome, Threshold):
         best_of = len(data.doubts) if target.score == BEST else 1
@@ -167,6 +170,7 @@ def calibrate(data: Labelled, target: Target, *, settings_tried: int = 1) -> Cal
             larger_is_surer=data.surer[name],
             scores_tried=best_of,
             settings_tried=settings_tried,
+            left_out=data.left_out,
         )
     return Calibration(data, target, name, outcome, policy, everything - len(data.kept))
 
@@ -194,16 +198,28 @@ def read(
     scores: Sequence[str] = (),
     correct: str | None = None,
     larger_is_surer: bool | None = None,
+    meanings: Mapping[str, Meaning] | None = None,
 ) -> Labelled:
     """Read a labelled file, guessing what is not said about its columns.
 
+    Parameters
+    ----------
+    meanings : mapping of str to Meaning, optional
+        What values of the labels mean; "" is the empty cell.
+
     Raises
     ------
+    UnreadLabelsError
+        When a label says neither right nor wrong, and nothing is said of its meaning.
     UploadError
         When the file cannot be read, or lacks what it takes.
     """
     upload = uploads.parse(content, name)
-    return labelled(upload, chosen(upload, suggest(upload), scores, correct, larger_is_surer))
+    columns = chosen(upload, suggest(upload), scores, correct, larger_is_surer)
+    if meanings:
+        names = [name for name in columns.labels if name in upload.table.columns]
+        columns = replace(columns, meant=meant_by(upload, names, meanings))
+    return labelled(upload, columns)
 
 
 def chosen(
@@ -262,6 +278,16 @@ def _outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifi
     return target.score, found
 
 
+def _one_kind(data: Labelled, score: str) -> str:
+    """Say why labels of one kind promise nothing: nobody has seen how they mark the other."""
+    said, other = ("right", "wrong") if data.correct[score].all() else ("wrong", "right")
+    return (
+        f"Every label of “{shortened(score)}” says {said}. Without one that says {other} nothing "
+        "shows that this file marks such answers at all, so nothing is promised. Check the labels, "
+        "and bring rows of both kinds."
+    )
+
+
 def pipeline_of_data(data: Labelled) -> Pipeline | None:
     """Return the pipeline that the data says it was scored by, if it does."""
     return from_text(data.pipeline)
@@ -294,6 +320,7 @@ def moved(calibration: Calibration, value: float) -> Policy:
         data=data.sha256,
         pipeline=pipeline_of_data(data),
         larger_is_surer=data.surer[calibration.score],
+        left_out=data.left_out,
     )
 
 
