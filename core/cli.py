@@ -19,7 +19,9 @@ from core import settings
 from core.abstention.policy import Policy, to_json
 from core.abstention.thresholds import Uncertifiable
 from core.data import rows
+from core.data.columns import word_of
 from core.data.isolation import parse_isolated
+from core.data.labels import Meaning, UnreadLabelsError
 from core.data.uploads import UploadError
 from core.language_models.base import SERVICES, LanguageModel, ModelError, Used, open_model
 from core.language_models.prepared import prepared, stop
@@ -53,6 +55,14 @@ KEEP = "Keep the result for the page History."
 SAMPLES = "k, 1 to 300; 10, or 100 where a model scores its own answers only."
 STOPPED = 130  # exit status after Ctrl-C, as shells have it
 BUDGET = "Most calls to a service; what was asked before is not asked again."
+MEANING = (
+    "What a label that says neither right nor wrong means: VALUE=right, VALUE=wrong, or VALUE=out "
+    "to leave its rows out. An empty VALUE is an empty cell. Repeat it for every value."
+)
+SAY_IT_SO = (
+    "Add --meaning VALUE=right, --meaning VALUE=wrong or --meaning VALUE=out for each; --meaning "
+    "=wrong is about empty cells."
+)
 
 
 class Stoppable(click.Group):
@@ -149,6 +159,7 @@ def inspect(
 @click.option("--score", "scores", multiple=True, help="Column; several: the best, at δ divided.")
 @click.option("--correct", help="Column that says right or wrong; guessed if left out.")
 @click.option("--larger-is-surer/--larger-is-doubt", "surer", default=None, help="Of the scores.")
+@click.option("--meaning", "meanings", multiple=True, metavar="VALUE=MEANING", help=MEANING)
 @click.option("--target-error", default=0.05, show_default=True, help="α, between 0 and 1.")
 @click.option("--confidence", default=0.9, show_default=True, help="1 − δ, between 0 and 1.")
 @click.option("--method", type=click.Choice(list(METHODS)), default="ltt", show_default=True)
@@ -160,6 +171,7 @@ def calibrate(
     scores: tuple[str, ...],
     correct: str | None,
     surer: bool | None,
+    meanings: tuple[str, ...],
     target_error: float,
     confidence: float,
     method: str,
@@ -168,15 +180,18 @@ def calibrate(
     keep: bool,
 ) -> None:
     """Print the policy that the page Calibration exports for the same file and target."""
+    meant = _meant(meanings)
     try:
         content = _beginning(file, rows.MAX_BYTES)
-        data = calibration.read(content, file.name, scores, correct, surer, parse_isolated)
+        data = calibration.read(content, file.name, scores, correct, surer, meant, parse_isolated)
         score = calibration.preferred(data, scores, method)
         target = _usage(calibration.Target, target_error, confidence, method, score)
         found = calibration.calibrate(data, target)
+    except UnreadLabelsError as error:
+        raise click.ClickException(f"{error} {SAY_IT_SO}") from error
     except (UploadError, CalibrationError) as error:
         raise click.ClickException(str(error)) from error
-    for problem in data.problems:
+    for problem in (*data.problems, *data.decided):
         click.echo(problem, err=True)
     if found.repeated:
         click.echo(calibration.REPEATED.format(found.repeated), err=True)
@@ -194,6 +209,20 @@ def calibrate(
         made_on = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
         _keep("policy", title, made_on, to_json(policy), policy.sentence)
     click.echo(to_json(found.policy).strip() if as_json else _policy_report(found.policy))
+
+
+def _meant(options: tuple[str, ...]) -> dict[str, Meaning]:
+    """Read VALUE=MEANING; a value may contain "=" itself."""
+    meant: dict[str, Meaning] = {}
+    for option in options:
+        value, equals, meaning = option.rpartition("=")
+        if not equals or meaning not in list(Meaning):
+            raise click.UsageError(
+                "--meaning takes VALUE=right, VALUE=wrong or VALUE=out, as in --meaning x=wrong."
+            )
+        if meant.setdefault(word_of(value), Meaning(meaning)) != meaning:
+            raise click.UsageError("--meaning gives one value two meanings; give it one.")
+    return meant
 
 
 def _policy_report(policy: Policy) -> str:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import streamlit as st
 
 from core.studies.catalogue import BANDS, search, subject_areas, surprise
-from core.ui import frame
+from core.ui import frame, tables
 from core.ui.glossary import TERMS
 from core.ui.tools import tools
 
@@ -73,8 +73,9 @@ def catalogue() -> None:
         st.text("Nothing matches. Use fewer words, or choose “everything”.")
         return
     st.caption(f"Questions found: {len(found):d}. Click one to inspect it.")
+    rows = [asdict(entry) for entry in found]
     clicked = st.dataframe(
-        [asdict(entry) for entry in found],
+        rows,
         column_config={
             "question": st.column_config.TextColumn("question", width="large"),
             "subject_area": "subject",
@@ -91,6 +92,7 @@ def catalogue() -> None:
         key="catalogue",
         alt="The questions of the embedded model’s world, with subject and band",
     )
+    tables.download({name: [row[name] for row in rows] for name in rows[0]}, "questions")
     for row, column in clicked.selection.cells:
         if column == "question":
             frame.inspect(found[row].question)

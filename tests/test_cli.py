@@ -530,12 +530,59 @@ def test_queries_that_read_like_values_are_different_questions(tmp_path):
 
 
 def test_rows_that_do_not_count_are_told_beside_the_policy(tmp_path):
-    rows = [(f"q{i % 30}", i / 100, 1) for i in range(60)] + [("last", 0.1, "maybe")]
+    rows = [(f"q{i % 30}", i / 100, int(i % 30 < 29)) for i in range(60)]
+    rows.append(("last", 0.1, "maybe"))
     path = scores_file(tmp_path, ["question", "s", "correct"], rows)
-    result = believe("calibrate", path, "--target-error", 0.2, "--json")
+    result = believe("calibrate", path, "--target-error", 0.2, "--json", "--meaning", "maybe=out")
     assert one_object(result)["labels"] == 30
-    assert "Line 62" in result.stderr and "neither right nor wrong" in result.stderr
+    assert "Line 62: “correct” is “maybe” (left out)." in result.stderr
+    assert "As you said, 1 row in which “correct” is “maybe” was left out." in result.stderr
     assert "30 rows ask a question that another row asks too." in result.stderr
+    assert one_object(result)["left_out"] == 1
+    assert "1 row without a label was left out" in one_object(result)["guarantee"]
+
+
+@pytest.fixture
+def unread_labels(tmp_path):
+    """Sixty right answers, and forty of which the label is empty or a word."""
+    labels = ["1"] * 60 + [""] * 25 + ["W"] * 15
+    rows = [(f"q{i}", i / 100, label) for i, label in enumerate(labels)]
+    return scores_file(tmp_path, ["question", "s", "correct"], rows)
+
+
+@pytest.mark.parametrize("more", [(), ("--json",), ("--meaning", "W=wrong")])
+def test_labels_that_are_not_read_are_named_and_promise_nothing(unread_labels, tmp_path, more):
+    out = tmp_path / "policy.json"
+    result = believe("calibrate", unread_labels, "--out", out, *more)
+    assert (result.exit_code, result.stdout, out.exists()) == (1, "", False)
+    assert "“correct” has cells that say neither right nor wrong: empty (25 rows)" in result.stderr
+    assert ("“W” (15 rows)" in result.stderr) == ("W=wrong" not in more)
+    assert "--meaning VALUE=wrong" in result.stderr and result.stderr.rstrip().endswith(".")
+
+
+def test_what_labels_mean_can_be_said(unread_labels):
+    says = ("--meaning", "w=wrong", "--meaning", "=wrong", "--json")
+    found = one_object(believe("calibrate", unread_labels, *says))
+    # P(Bin(61, 5 %) ≤ 1) is above 10 %: no wrong one is answered, and all the right ones are.
+    assert (found["answered"], found["errors"], found["left_out"]) == (60, 0, 0)
+    says = ("--meaning", "W=out", "--meaning", " =out")
+    result = believe("calibrate", unread_labels, *says)
+    assert result.exit_code == 1 and "Every label of “s” says right." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "says", "status"),
+    [
+        (("--meaning", "W"), "--meaning takes VALUE=right", 2),
+        (("--meaning", "W=maybe"), "--meaning takes VALUE=right", 2),
+        (("--meaning", "W=right", "--meaning", "w=wrong"), "two meanings", 2),
+        (("--meaning", "V=right"), "No row has the value “v” in “correct”", 1),
+    ],
+)
+def test_a_meaning_that_means_nothing_is_refused(unread_labels, options, says, status):
+    result = believe("calibrate", unread_labels, *options)
+    assert (result.exit_code, result.stdout) == (status, "")
+    assert says in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -569,6 +616,7 @@ def test_what_cannot_be_calibrated_is_a_sentence(tmp_path, content, says):
         (("--score", "a", "--score", "a"), "chosen twice", 1),
         (("--score", "a", "--correct", "c"), "no column “c”", 1),
         (("--score", "a", "--correct", "question"), "says nowhere", 1),
+        (("--score", "a", "--correct", "source"), "neither right nor wrong: “x” (40 rows)", 1),
         (("--score", "a", "--target-error", 0.001), "too few", 1),
         (("--target-error", 0), "The target error is 0.0", 2),
         (("--target-error", 1.5), "The target error is 1.5", 2),

@@ -329,6 +329,7 @@ def test_streamlit_is_configured_for_others_to_reach() -> None:
     assert settings["server"].get("enableXsrfProtection", True)
     assert settings["browser"]["gatherUsageStats"] is False
     assert settings["client"]["showErrorDetails"] == "none"
+    assert settings["client"]["disableDataExport"] is True, "its CSV leaves formulas alive"
     assert settings["runner"]["magicEnabled"] is False, "a bare expression would be Markdown"
     assert "//" not in text, "fonts and themes come from this app, not from another host"
 

@@ -123,6 +123,8 @@ class Policy:
     settings_tried : int
         How many settings somebody had tried on the same labels by then, this one included;
         choosing among them after looking is not paid for by anything.
+    left_out : int
+        How many rows of the file somebody left out for want of a label.
     """
 
     score: str
@@ -139,6 +141,7 @@ class Policy:
     larger_is_surer: bool = False
     scores_tried: int = 1
     settings_tried: int = 1
+    left_out: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what no calibration could have made."""
@@ -156,6 +159,8 @@ class Policy:
             raise PolicyError("It must be that 0 ≤ errors ≤ answered ≤ labels.")
         if min(self.scores_tried, self.settings_tried) < 1:
             raise PolicyError("At least one score and one setting were tried.")
+        if self.left_out < 0:
+            raise PolicyError("The number of rows left out cannot be negative.")
         if self.guaranteed and (self.confidence is None) != (self.method == "crc"):
             raise PolicyError("Learn-then-Test states a confidence, risk control does not.")
 
@@ -179,12 +184,21 @@ class Policy:
 
     @property
     def _reservation(self) -> str:
-        if not self.guaranteed or self.settings_tried == 1:
+        if not self.guaranteed:
             return ""
-        return (
-            f" It is one of {self.settings_tried} settings tried on these rows; choosing among "
-            "them after looking weakens this."
-        )
+        said = ""
+        if self.left_out:
+            were = "row without a label was" if self.left_out == 1 else "rows without a label were"
+            said += (
+                f" {self.left_out:,} {were} left out: this holds for questions like the labelled "
+                "ones."
+            )
+        if self.settings_tried > 1:
+            said += (
+                f" It is one of {self.settings_tried} settings tried on these rows; choosing among "
+                "them after looking weakens this."
+            )
+        return said
 
     @property
     def _promise(self) -> str:
@@ -276,6 +290,10 @@ def to_dict(policy: Policy) -> dict[str, Any]:
     }
 
 
+# Fields that policies written before they existed do not have.
+_SINCE_THEN: Final = {"left_out": 0}
+
+
 def to_json(policy: Policy) -> str:
     """Return `to_dict` as text a person can read."""
     return json.dumps(to_dict(policy), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -316,6 +334,7 @@ def policy_from_dict(found: object) -> Policy:
             "Update Believe, or download the policy again."
         )
     unbounded = found.get("threshold", 0) is None
+    found = {**_SINCE_THEN, **found}
     values = _typed(Policy, {**found, "threshold": 0} if unbounded else found)
     if unbounded:
         values["threshold"] = math.inf

@@ -1,6 +1,7 @@
 """Cells and columns of an upload: what a text says, and what a column looks like.
 
-Cells are read once per distinct text, so that many rows cost little.
+Cells are read once per distinct text, so that many rows cost little. The text is hostile: every
+pattern here takes time in proportion to what it is given, and none is given a long cell.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -18,13 +19,34 @@ from numpy.typing import NDArray
 
 from core.data.uploads import Upload, as_text
 
-_RIGHT = frozenset({"1", "1.0", "true", "t", "yes", "y", "c", "correct", "right"})
-_WRONG = frozenset({"0", "0.0", "false", "f", "no", "n", "i", "incorrect", "wrong"})
+LONGEST_NUMBER = 64  # characters: a longer text is no number
+LONGEST_LIST = 100_000  # characters: a longer text is no list
+LONGEST_HEADING = 200  # characters that are compared
+
+# Only words that mean one thing in every language they occur in: of others, such as "x" or "w",
+# the person is asked what they mean.
+_RIGHT = frozenset({"1", "1.0", "true", "t", "yes", "y", "c", "correct", "right"}) | {
+    *("ja", "wahr", "richtig", "oui", "vrai", "sí", "sì", "si", "verdadero", "vero"),
+    *("✓", "✔", "✅"),
+}
+_WRONG = frozenset({"0", "0.0", "false", "f", "no", "n", "i", "incorrect", "wrong"}) | {
+    *("nein", "falsch", "non", "faux", "falso"),
+    *("✗", "✘", "❌"),
+}
 _MISSING = frozenset({"", "nan", "none", "null", "na", "n/a", "-"})
+# No two repeats that follow each other may match the same characters: where such a pattern
+# fails, it tries every way to divide them, which takes the square of the text's length.
 _NUMBER = re.compile(
-    r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?)", re.ASCII | re.IGNORECASE
+    r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?)", re.ASCII | re.IGNORECASE
 )
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:e[+-]?\d+)?", re.ASCII)
+#: 3,425 is three thousand to one person and three and a bit to another. "0,425" is not: nobody
+#: begins a group with 0.
+_TWO_WAYS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
+#: Digits that are surely in groups: 1,234.5 and 1,234,567, or 1.234,5 and 1.234.567.
+_GROUPED = re.compile(
+    r"[+-]?\d{1,3}(?:(?:,\d{3})+\.\d*|(?:,\d{3}){2,}|(?:\.\d{3})+,\d*|(?:\.\d{3}){2,})", re.ASCII
+)
 #: Lists of texts as Python and NumPy print them, which pandas writes into CSV.
 _QUOTED = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _PRINTED_LIST = re.compile(rf"\[\s*{_QUOTED}(?:(?:\s*,\s*|\s+){_QUOTED})*(?:\s*,)?\s*\]", re.DOTALL)
@@ -57,42 +79,61 @@ HOLDS = {
 # ------------------------------------------------------------------------------- cells
 
 
+def word_of(text: str) -> str:
+    """Return a cell as words are compared: without case, and without white space around it."""
+    return text.strip().casefold()
+
+
 def is_missing(text: str) -> bool:
     """Return whether a cell says that there is no value."""
-    return text.strip().casefold() in _MISSING
+    return word_of(text) in _MISSING
 
 
 def parse_correctness(text: str) -> bool | None:
     """Return whether a cell says right or wrong; None if it says neither."""
-    word = text.strip().casefold()
+    word = word_of(text).removesuffix("\ufe0f")  # asks for a colourful tick
     return True if word in _RIGHT else False if word in _WRONG else None
 
 
 def parse_score(text: str) -> float | None:
     """Return the number in a cell; NaN if it is missing, None if it is none.
 
-    A single comma is a decimal one: "0,5" is 0.5.
+    A single comma is a decimal one: "0,5" is 0.5. Whether that can be so, only the other cells
+    of its column tell: `Column.numbers` asks them.
     """
-    # float() alone takes "1_000", and the digits of every script.
-    if _NUMBER.fullmatch(text):
-        return float(text)
-    word = text.strip().casefold().replace("−", "-")
-    if word in _MISSING:
+    if is_missing(text):
         return math.nan
+    word = _plain_number(text)
     if _DECIMAL_COMMA.fullmatch(word):
         word = word.replace(",", ".")
+    # float() alone takes "1_000", and the digits of every script.
     return float(word) if _NUMBER.fullmatch(word) else None
+
+
+def _plain_number(text: str) -> str:
+    """Return a cell as numbers are compared; "" if it is too long to be one."""
+    text = text.strip()
+    return "" if len(text) > LONGEST_NUMBER else text.casefold().replace("−", "-")
+
+
+def _is_grouped(text: str) -> bool:
+    return _GROUPED.fullmatch(_plain_number(text)) is not None
+
+
+def _has_decimal_dot(text: str) -> bool:
+    return "." in text and _NUMBER.fullmatch(_plain_number(text)) is not None
 
 
 def parse_list(text: str) -> list[str] | None:
     """Return the texts of a list in JSON, or as Python and NumPy print it; None if it is none."""
-    if not text.lstrip().startswith("["):
+    text = text.strip()
+    if not text.startswith("[") or len(text) > LONGEST_LIST:
         return None
     try:
         items = [as_text(item) for item in json.loads(text)]
         "".join(items).encode()  # an escape can stand for half a character
     except (ValueError, RecursionError):
-        if not _PRINTED_LIST.fullmatch(text.strip()):
+        if not _PRINTED_LIST.fullmatch(text):
             return None
         quoted = re.findall(_QUOTED, text, re.DOTALL)
         return [re.sub(r"""\\(['"\\])""", r"\1", item[1:-1]) for item in quoted]
@@ -124,14 +165,49 @@ class Column:
         """Return in which rows a test of the cell holds."""
         return np.array([test(text) for text in self.texts], bool)[self.codes]
 
-    def correctness(self) -> NDArray[np.float64]:
-        """Return 1 for right and 0 for wrong; NaN where a cell says neither."""
-        said = [parse_correctness(text) for text in self.texts]
+    def correctness(self, meant: Mapping[str, bool | None] | None = None) -> NDArray[np.float64]:
+        """Return 1 for right and 0 for wrong; NaN where a cell says neither.
+
+        Parameters
+        ----------
+        meant : mapping of str to bool or None, optional
+            What a person says that words mean, as `word_of` gives them: right, wrong, neither.
+        """
+        meant = meant or {}
+        said = [meant.get(word_of(text), parse_correctness(text)) for text in self.texts]
         return np.array([math.nan if s is None else float(s) for s in said])[self.codes]
+
+    def doubtful_number(self) -> str | None:
+        """Return a cell whose comma or dots can be read in two ways; None if there is none.
+
+        One cell does not tell whether its comma parts thousands or decimals; the column may. A
+        single comma is a decimal one where some cell could not be meant otherwise ("0,5",
+        "12,25") and none has a dot.
+        """
+        marked = [text for text in self.texts if "," in text or text.count(".") > 1]
+        if not marked:
+            return None
+        read = {text: _plain_number(text) for text in marked}
+        for text, number in read.items():
+            if _GROUPED.fullmatch(number):
+                return text
+        commas = [text for text, number in read.items() if _DECIMAL_COMMA.fullmatch(number)]
+        either = [text for text in commas if _TWO_WAYS.fullmatch(read[text])]
+        if len(either) < len(commas) and not any(map(_has_decimal_dot, self.texts)):
+            return None
+        return next(iter([*either, *commas]), None)
+
+    def parsed(self) -> list[float | None]:
+        """Return the number in each distinct cell; NaN if it is missing, None if it is none.
+
+        Where the column does not say what a comma means, a cell with one is none.
+        """
+        plain = self.doubtful_number() is None
+        return [parse_score(text) if plain or "," not in text else None for text in self.texts]
 
     def numbers(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Return numbers, NaN for none, and in which rows a cell is neither one nor missing."""
-        read = [parse_score(text) for text in self.texts]
+        read = self.parsed()
         values = np.array([math.nan if r is None else r for r in read])
         return values[self.codes], np.array([r is None for r in read], bool)[self.codes]
 
@@ -142,7 +218,7 @@ class Column:
             return Kind.EMPTY
         if all(parse_correctness(text) is not None for text in told):
             return Kind.LABEL
-        if all(parse_score(text) is not None for text in told):
+        if all(parse_score(text) is not None or _is_grouped(text) for text in told):
             return Kind.NUMBER
         if all(parse_list(text) is not None for text in told):
             return Kind.LIST
@@ -165,7 +241,7 @@ def kinds(upload: Upload) -> dict[str, Kind]:
 
 def plain_heading(heading: str) -> str:
     """Return a heading as headings are compared."""
-    return re.sub(r"[\s_-]", "", heading.casefold())
+    return re.sub(r"[\s_-]", "", heading[:LONGEST_HEADING].casefold())
 
 
 def named(upload: Upload, names: Sequence[str]) -> list[str]:

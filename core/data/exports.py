@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from collections.abc import Iterable, Sequence
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_STARTS = ("=", "+", "-", "@")
+_LINE_STARTS = ("\t", "\r", "\n")  # which some spreadsheets drop, with what stands before them
 
 
 def disarm(cell: object) -> object:
     """Put an apostrophe before text that a spreadsheet would run as a formula.
 
-    Numbers pass unchanged: a negative one begins with ``-`` and is no formula.
+    White space and characters without width before a formula do not hide it, nor do wide forms
+    of its signs (＝, ＋, －, ＠), which some spreadsheets take for the plain ones. Numbers pass
+    unchanged: a negative one begins with ``-`` and is no formula.
     """
-    if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS):
+    if isinstance(cell, str) and (cell.startswith(_LINE_STARTS) or _is_formula(cell)):
         return f"'{cell}"
     return cell
+
+
+def _is_formula(text: str) -> bool:
+    first = next((c for c in text if not c.isspace() and _is_seen(c)), "")
+    return unicodedata.normalize("NFKC", first).startswith(_FORMULA_STARTS)
+
+
+def _is_seen(character: str) -> bool:
+    """Whether a character is neither a control nor one that only shapes others."""
+    return unicodedata.category(character) not in {"Cc", "Cf"}
 
 
 def to_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:

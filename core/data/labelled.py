@@ -1,7 +1,8 @@
 """What the columns of an upload mean: scores and whether answers are right, as arrays.
 
-A missing score is NaN, which abstains, and never 0. A row that does not say whether its
-answer is right is left out for every score, so that scores are compared on the same rows.
+A missing score is NaN, which abstains, and never 0. Every label must be read, or a person must
+have said what it means. A row that is left out is left out for every score, so that scores are
+compared on the same rows.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 from core.abstention.metrics import auroc
 from core.data.columns import (
     HOLDS,
+    LONGEST_HEADING,
     QUERIES,
     SOURCES,
     Kind,
@@ -26,8 +29,10 @@ from core.data.columns import (
     kinds,
     named,
     plain_heading,
+    word_of,
 )
 from core.data.exports import to_csv
+from core.data.labels import Meaning, Meant, check_meanings, decisions, shown, spelt
 from core.data.uploads import Upload, UploadError, shortened
 from core.uncertainty.scores import SCORES
 
@@ -45,6 +50,7 @@ _NO_SCORE = re.compile(
 )
 #: These compare an answer with the truth: a kind of correctness, which no score may know.
 _JUDGEMENTS = frozenset({"f1", "em", "bleu", "rouge", "rouge1", "rougel", "bertscore", "exact"})
+_TRUTH = {Meaning.RIGHT: True, Meaning.WRONG: False, Meaning.OUT: None}
 _DOUBT_WORDS = ("uncertain", "entropy", "doubt", "neg", "nll", "perplexity")
 _SURE_WORDS = ("confiden", "prob", "ptrue", "likelihood", "logp", "agreement", "certain")
 
@@ -77,12 +83,20 @@ class Columns:
     scores : tuple of Score
     entropy : str or None
         Semantic entropy in nats, for bins.
+    meant : tuple of Meant
+        What a person said of labels, above all of those that say neither right nor wrong.
     """
 
     query: str | None
     source: str | None
     scores: tuple[Score, ...]
     entropy: str | None = None
+    meant: tuple[Meant, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns that say whether answers are right, each once."""
+        return tuple(dict.fromkeys(score.correct for score in self.scores))
 
 
 @dataclass(frozen=True)
@@ -111,6 +125,12 @@ class Labelled:
         Which rows of the upload's table these are.
     problems : tuple of str
         What is wrong with which lines, a sentence each.
+    decided : tuple of str
+        What a person said that labels mean, a sentence each.
+    left_out : int
+        How many rows of the file have no label, by what the person said.
+    one_kind : frozenset of str
+        The scores whose labels in the file are all right, or all wrong.
     """
 
     name: str
@@ -124,6 +144,9 @@ class Labelled:
     pipeline: str
     kept: NDArray[np.int64]
     problems: tuple[str, ...]
+    decided: tuple[str, ...] = ()
+    left_out: int = 0
+    one_kind: frozenset[str] = frozenset()
 
 
 # -------------------------------------------------------------------------- suggestions
@@ -155,24 +178,26 @@ def suggest(upload: Upload) -> Columns:
         is_score = number and name not in (query, source, common)
         if correct and is_score and (own or _could_be_score(name)):
             scores.append(Score(name, larger_is_surer_in(upload, name, correct), correct))
-    return Columns(query, source, tuple(scores), entropy)
+    # One that would be refused stands in nobody's way; the only one is refused with a sentence.
+    clear = [s for s in scores if column_of(upload, s.column).doubtful_number() is None]
+    return Columns(query, source, tuple(clear or scores), entropy)
 
 
 def _correctness(upload: Upload, looks: Mapping[str, Kind], names: Sequence[str]) -> str | None:
-    """Return the first column of these names in which most cells say right or wrong."""
+    """Return the first column of these names in which half of the cells say right or wrong."""
     for name in named(upload, names):
         if looks[name] is Kind.LABEL:
             return name
         if looks[name] is Kind.TEXT:
             cells = column_of(upload, name)
             read = np.count_nonzero(~np.isnan(cells.correctness()))
-            if 2 * read > np.count_nonzero(~cells.where(is_missing)):
+            if 2 * read >= np.count_nonzero(~cells.where(is_missing)):
                 return name
     return None
 
 
 def _could_be_score(heading: str) -> bool:
-    words = re.split(r"[\s_-]+", heading.casefold())
+    words = re.split(r"[\s_-]+", heading[:LONGEST_HEADING].casefold())
     return (
         not _NO_SCORE.fullmatch(plain_heading(heading))
         and words[-1] not in {"id", "index"}
@@ -204,12 +229,14 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     ------
     UploadError
         When a column does not exist or does not fit, no row says whether its answer is right,
-        or a score has no number.
+        a label says neither right nor wrong and nobody has said what it means
+        (`UnreadLabelsError`), a score has no number, or its commas can be read in two ways.
     """
     _check(upload, columns)
     kept, right, problems = _rows(upload, columns)
     doubts = {}
     for score in columns.scores:
+        _refuse_doubtful(upload, score.column)
         numbers, complaints = _numbers(upload, score.column, kept)
         if np.isnan(numbers).all():
             raise UploadError(_no_number(upload, score.column, "score"))
@@ -219,7 +246,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     entropies = None
     if columns.entropy is not None:
         entropies, complaints = _numbers(upload, columns.entropy, kept)
-        if np.isnan(entropies).all():
+        if np.isnan(entropies).all() or _doubtful(upload, columns.entropy):
             entropies, complaints = None, [_no_number(upload, columns.entropy, "entropy")]
         problems += complaints
     queries, complaints = _queries(upload, columns.query, kept)
@@ -241,6 +268,11 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         pipeline=pipeline,
         kept=kept,
         problems=tuple(problems),
+        decided=tuple(decisions(upload, columns.meant)),
+        left_out=len(upload.table) - len(kept),
+        one_kind=frozenset(
+            score.column for score in columns.scores if len(np.unique(right[score.correct])) == 1
+        ),
     )
 
 
@@ -248,7 +280,7 @@ def _check(upload: Upload, columns: Columns) -> None:
     if not columns.scores:
         raise UploadError("No score is chosen; choose a column with numbers.")
     scores = [score.column for score in columns.scores]
-    labels = {score.correct for score in columns.scores}
+    labels = columns.labels
     for name in (columns.query, columns.source, columns.entropy, *scores, *labels):
         if name is not None and name not in upload.table.columns:
             raise UploadError(
@@ -268,32 +300,31 @@ def _rows(
     upload: Upload, columns: Columns
 ) -> tuple[NDArray[np.int64], dict[str, NDArray[np.bool_]], list[str]]:
     """Return the rows that are labelled for every score, their labels, and complaints."""
+    meant = {(each.column, each.value): each.meaning for each in columns.meant}
+    check_meanings(upload, columns.labels, meant)
     said: dict[str, NDArray[np.float64]] = {}
     problems: list[str] = []
     usable = np.ones(len(upload.table), bool)
-    for name in dict.fromkeys(score.correct for score in columns.scores):
+    for name in columns.labels:
         cells = column_of(upload, name)
-        said[name] = cells.correctness()
-        unknown = np.isnan(said[name])
-        if unknown.all():
-            raise UploadError(
-                f"“{shortened(name)}” says nowhere whether an answer is right: "
-                f"{HOLDS[cells.kind()]}. Choose a column of 1 (right) and 0 (wrong)."
-            )
-        missing = cells.where(is_missing)
-        problems += complaint(
-            upload, unknown & missing, f"“{shortened(name)}” is missing", LEFT_OUT
-        )
-        unreadable = f"“{shortened(name)}” says neither right nor wrong"
-        problems += complaint(upload, unknown & ~missing, unreadable, LEFT_OUT)
-        usable &= ~unknown
+        own = {each.value: each.meaning for each in columns.meant if each.column == name}
+        said[name] = cells.correctness({value: _TRUTH[own[value]] for value in own})
+        for value in (value for value in own if own[value] is Meaning.OUT):
+            rows = cells.where(partial(_is, value))
+            what = f"“{shortened(name)}” is {shown(spelt(cells, value))}"
+            problems += complaint(upload, rows, what, LEFT_OUT)
+        usable &= ~np.isnan(said[name])
     if not usable.any():
         raise UploadError(
             "No row says for every chosen score whether its answer is right; choose fewer scores, "
-            "or fill in the missing cells."
+            "leave fewer rows out, or fill in the missing cells."
         )
     kept = np.flatnonzero(usable).astype(np.int64)
     return kept, {name: each[kept] == 1 for name, each in said.items()}, problems
+
+
+def _is(value: str, text: str) -> bool:
+    return word_of(text) == value
 
 
 def complaint(upload: Upload, rows: NDArray[np.bool_], what: str, so: str) -> Iterator[str]:
@@ -317,7 +348,26 @@ def _numbers(
     return numbers[kept], list(complaint(upload, unreadable & used, what, "counts as missing"))
 
 
+def _doubtful(upload: Upload, name: str) -> str | None:
+    """Say which cell of a column can be read as two numbers, if any can."""
+    text = column_of(upload, name).doubtful_number()
+    if text is None:
+        return None
+    return (
+        f"“{shortened(name)}” has the number “{shortened(text)}”: its comma or dots can part "
+        "thousands, or decimals. Write all numbers of the column without separators for "
+        "thousands, and with a dot for decimals: 3425 or 3.425, not 3,425."
+    )
+
+
+def _refuse_doubtful(upload: Upload, name: str) -> None:
+    if refusal := _doubtful(upload, name):
+        raise UploadError(refusal)
+
+
 def _no_number(upload: Upload, name: str, role: str) -> str:
+    if doubtful := _doubtful(upload, name):
+        return doubtful
     cells = column_of(upload, name)
     if not np.isnan(cells.numbers()[0]).all():
         return (
@@ -369,8 +419,9 @@ def doubts_of(upload: Upload, column: str, larger_is_surer: bool) -> NDArray[np.
     Raises
     ------
     UploadError
-        When the column holds no number.
+        When the column holds no number, or its commas can be read in two ways.
     """
+    _refuse_doubtful(upload, column)
     numbers, _ = column_of(upload, column).numbers()
     if np.isnan(numbers).all():
         raise UploadError(_no_number(upload, column, "score"))

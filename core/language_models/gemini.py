@@ -417,7 +417,7 @@ class Gemini(LanguageModel):
             )
         if several and "candidate" in words.lower():
             return SmallerRequestsError(words)
-        if code == 413 or re.search(r"(token count|payload size).* exceeds", words):
+        if code == 413 or _too_much(words):
             return PromptTooLongError(
                 f"The prompt is too long for {self.name}. Shorten the question or repeat fewer "
                 f"answers.{says}"
@@ -430,6 +430,12 @@ class Gemini(LanguageModel):
         opening = f"{sent.method} {sent.url}: " if sent else ""
         words = str(error.message).removeprefix(opening).replace(self._key, "[key]")
         return "" if words.lstrip().startswith("<") else " ".join(words.split())
+
+
+def _too_much(words: str) -> bool:
+    """Whether the service says that the prompt is too long; in one pass, whatever it says."""
+    measured = re.search(r"token count|payload size", words)
+    return measured is not None and " exceeds" in words[measured.end() :]
 
 
 def _checked(key: str) -> str:

@@ -7,7 +7,7 @@ behind it and what it does to the parts of the data. Nothing here asks a model.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +19,7 @@ from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Pipeline, Policy, check_pipeline
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data import uploads
-from core.data.columns import parse_score
+from core.data.columns import column_of
 from core.data.exports import to_csv
 from core.data.labelled import (
     Columns,
@@ -31,6 +31,7 @@ from core.data.labelled import (
     pipelines_of,
     suggest,
 )
+from core.data.labels import Meaning, meant_by
 from core.data.uploads import Upload, UploadError, shortened
 from core.studies.pipeline import from_text
 from core.studies.progress import Progress, silent
@@ -149,6 +150,8 @@ def calibrate(data: Labelled, target: Target, *, settings_tried: int = 1) -> Cal
         )
     everything, data = len(data.kept), independent(data)
     name, outcome = _outcome(data, target)
+    if name in data.one_kind and isinstance(outcome, Threshold):
+        outcome = Uncertifiable(_one_kind(data, name), None)
     policy = None
     if isinstance(outcome, Threshold):
         best_of = len(data.doubts) if target.score == BEST else 1
@@ -167,6 +170,7 @@ def calibrate(data: Labelled, target: Target, *, settings_tried: int = 1) -> Cal
             larger_is_surer=data.surer[name],
             scores_tried=best_of,
             settings_tried=settings_tried,
+            left_out=data.left_out,
         )
     return Calibration(data, target, name, outcome, policy, everything - len(data.kept))
 
@@ -194,22 +198,31 @@ def read(
     scores: Sequence[str] = (),
     correct: str | None = None,
     larger_is_surer: bool | None = None,
+    meanings: Mapping[str, Meaning] | None = None,
     parse: Callable[[bytes, str], Upload] = uploads.parse,
 ) -> Labelled:
     """Read a labelled file, guessing what is not said about its columns.
 
     Parameters
     ----------
+    meanings : mapping of str to Meaning, optional
+        What values of the labels mean; "" is the empty cell.
     parse : callable
         For a file that a stranger may have written, `core.data.isolation.parse_isolated`.
 
     Raises
     ------
+    UnreadLabelsError
+        When a label says neither right nor wrong, and nothing is said of its meaning.
     UploadError
         When the file cannot be read, or lacks what it takes.
     """
     upload = parse(content, name)
-    return labelled(upload, chosen(upload, suggest(upload), scores, correct, larger_is_surer))
+    columns = chosen(upload, suggest(upload), scores, correct, larger_is_surer)
+    if meanings:
+        names = [name for name in columns.labels if name in upload.table.columns]
+        columns = replace(columns, meant=meant_by(upload, names, meanings))
+    return labelled(upload, columns)
 
 
 def chosen(
@@ -268,6 +281,16 @@ def _outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifi
     return target.score, found
 
 
+def _one_kind(data: Labelled, score: str) -> str:
+    """Say why labels of one kind promise nothing: nobody has seen how they mark the other."""
+    said, other = ("right", "wrong") if data.correct[score].all() else ("wrong", "right")
+    return (
+        f"Every label of “{shortened(score)}” says {said}. Without one that says {other} nothing "
+        "shows that this file marks such answers at all, so nothing is promised. Check the labels, "
+        "and bring rows of both kinds."
+    )
+
+
 def pipeline_of_data(data: Labelled) -> Pipeline | None:
     """Return the pipeline that the data says it was scored by, if it does."""
     return from_text(data.pipeline)
@@ -300,6 +323,7 @@ def moved(calibration: Calibration, value: float) -> Policy:
         data=data.sha256,
         pipeline=pipeline_of_data(data),
         larger_is_surer=data.surer[calibration.score],
+        left_out=data.left_out,
     )
 
 
@@ -541,21 +565,18 @@ def new_decisions(fresh: NewScores) -> bytes:
     """Return the new table as a disarmed CSV with a column `decision` at its end."""
     table = fresh.upload.table
     decisions = np.where(fresh.answers, "answer", "abstain")
-    return to_csv(
-        (*table.columns, "decision"),
-        (
-            (*map(_number_if_negative, cells), decision)
-            for cells, decision in zip(
-                table.itertuples(index=False, name=None), decisions, strict=True
-            )
-        ),
-    )
+    columns = (_cells(fresh.upload, name) for name in table.columns)
+    return to_csv((*table.columns, "decision"), zip(*columns, decisions, strict=True))
 
 
-def _number_if_negative(cell: str) -> str | float:
-    """Return a negative number as a number: as text it would be disarmed."""
-    number = parse_score(cell) if cell.startswith("-") else None
-    return cell if number is None or math.isnan(number) else number
+def _cells(upload: Upload, name: str) -> Iterator[str | float]:
+    """Return a column's cells; negative numbers as numbers, for as text they would be disarmed."""
+    column = column_of(upload, name)
+    cells: list[str | float] = [
+        number if text.startswith("-") and number is not None and not math.isnan(number) else text
+        for text, number in zip(column.texts, column.parsed(), strict=True)
+    ]
+    return (cells[code] for code in column.codes)
 
 
 def shares(calibration: Calibration, edges: int = 40) -> Mapping[str, NDArray[np.float64]]:

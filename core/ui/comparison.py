@@ -11,7 +11,7 @@ from core.abstention.thresholds import Threshold
 from core.charts import calibration as charts
 from core.studies import calibration as study
 from core.studies.calibration import Calibration, Compared
-from core.ui import figures, outcome
+from core.ui import figures, outcome, tables
 from core.ui.glossary import TERMS
 from core.ui.jobs import Job
 from core.ui.messages import problem
@@ -138,19 +138,20 @@ def _watch(job: Job[tuple[Compared, ...]]) -> None:
 
 
 def _table(found: Calibration, compared: tuple[Compared, ...]) -> None:
+    columns = {
+        "score": [charts.name_of(c.score) for c in compared],
+        "AUROC of a wrong answer": [c.auroc.value for c in compared],
+        "95 % interval": [_interval(c.auroc, ".3f") for c in compared],
+        "chosen score minus this": [_value(c.difference) for c in compared],
+        "95 % interval of that": [_interval(c.difference, "+.3f") for c in compared],
+        "AURC (lower is better)": [c.aurc for c in compared],
+        "answered at the target": [
+            f"{c.outcome.coverage:.1%}" if isinstance(c.outcome, Threshold) else "not certified"
+            for c in compared
+        ],
+    }
     st.dataframe(
-        {
-            "score": [charts.name_of(c.score) for c in compared],
-            "AUROC of a wrong answer": [c.auroc.value for c in compared],
-            "95 % interval": [_interval(c.auroc, ".3f") for c in compared],
-            "chosen score minus this": [_value(c.difference) for c in compared],
-            "95 % interval of that": [_interval(c.difference, "+.3f") for c in compared],
-            "AURC (lower is better)": [c.aurc for c in compared],
-            "answered at the target": [
-                f"{c.outcome.coverage:.1%}" if isinstance(c.outcome, Threshold) else "not certified"
-                for c in compared
-            ],
-        },
+        columns,
         column_config={
             "AUROC of a wrong answer": st.column_config.NumberColumn(
                 format="%.3f", help=TERMS["AUROC"]
@@ -166,6 +167,35 @@ def _table(found: Calibration, compared: tuple[Compared, ...]) -> None:
         "Paired bootstrap, 2,000 resamples of the questions, the same for every score. An "
         "interval of a difference that does not hold 0 tells the two scores apart."
     )
+    tables.download(_numbers(compared), "comparison")
+
+
+def _numbers(compared: tuple[Compared, ...]) -> dict[str, list[object]]:
+    """Return the table as numbers, to be computed with: no value where there is none."""
+
+    def ends(of: list[Interval | None], what: str) -> dict[str, list[object]]:
+        return {
+            heading: [_finite(getattr(each, end, math.nan)) for each in of]
+            for heading, end in (
+                (what, "value"),
+                (f"{what} from", "lower"),
+                (f"{what} to", "upper"),
+            )
+        }
+
+    return {
+        "score": [charts.name_of(c.score) for c in compared],
+        **ends([c.auroc for c in compared], "AUROC"),
+        **ends([c.difference for c in compared], "chosen score minus this"),
+        "AURC": [_finite(c.aurc) for c in compared],
+        "answered": [
+            c.outcome.coverage if isinstance(c.outcome, Threshold) else None for c in compared
+        ],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _value(difference: Interval | None) -> str:

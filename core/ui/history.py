@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.store.errors import StoreError
 from core.store.results import Result, Summary
-from core.ui import frame
+from core.ui import frame, tables
 from core.ui.keeping import kept
 from core.ui.messages import problem
 from core.ui.shared import public
@@ -51,20 +51,22 @@ def listed() -> Summary | None:
         return None
     if found.total > A_PAGE:
         st.text(f"The newest {A_PAGE} are listed; search for older ones.")
+    columns = {
+        "title": [r.title for r in found.results],
+        "outcome": [r.outcome for r in found.results],
+        "kind": [r.kind for r in found.results],
+        "when (UTC)": [f"{r.created_at:%Y-%m-%d %H:%M}" for r in found.results],
+        "model": [r.model for r in found.results],
+    }
     picked = st.dataframe(
-        {
-            "title": [r.title for r in found.results],
-            "outcome": [r.outcome for r in found.results],
-            "kind": [r.kind for r in found.results],
-            "when (UTC)": [f"{r.created_at:%Y-%m-%d %H:%M}" for r in found.results],
-            "model": [r.model for r in found.results],
-        },
+        columns,
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
         key=f"history_{st.session_state.get(_LISTS, 0)}",
         alt="Kept results, newest first",
     )
+    tables.download(columns, "history")
     rows = picked.selection.rows
     if not rows or rows[0] >= len(found.results):
         st.text("Choose a row to open, rename or delete it.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,14 +11,16 @@ import streamlit as st
 
 from core.charts.inspection import shown
 from core.data import uploads
-from core.data.columns import Kind, column_of, kinds
+from core.data.columns import Column, Kind, column_of, kinds
 from core.data.gold import GoldQuestions, gold_questions
 from core.data.labelled import Columns, Labelled, Score, labelled, suggest, template
+from core.data.labels import MOST_VALUES
 from core.data.uploads import Upload, UploadError
 from core.studies.calibration import REPEATED, independent
 from core.studies.examples import EXAMPLE_NAME, example_bytes
 from core.ui import scorings
 from core.ui.glossary import TERMS
+from core.ui.meanings import meanings
 from core.ui.messages import problem
 from core.ui.reading import prepare, read
 from core.ui.remembered import remembered
@@ -194,7 +197,12 @@ def _mapped(upload: Upload) -> Labelled | None:
     columns = Columns(
         query, source, tuple(Score(s, s in surer, correct[s]) for s in scores), entropy
     )
-    return _read(upload, columns)
+    try:
+        meant = meanings(upload, [name for name in columns.labels if name not in scores])
+    except UploadError as error:
+        problem(str(error))
+        return None
+    return None if meant is None else _read(upload, replace(columns, meant=meant))
 
 
 def _correctness(
@@ -238,7 +246,8 @@ def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
     """Return what the columns seem to mean, which hold any number, and which any label.
 
     One odd cell must not keep a person from choosing a column: its line is named later.
-    Columns of labels alone come first; where there is none, every column can be chosen.
+    Columns of labels alone come first, and a column of few words may be one; where there is none,
+    every column can be chosen.
     """
     guess, looks = suggest(upload), _kinds(upload)
     columns = {name: column_of(upload, name) for name in looks}
@@ -247,10 +256,19 @@ def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
         for name, column in columns.items()
         if looks[name] is Kind.NUMBER or not np.isnan(column.numbers()[0]).all()
     ]
-    labels = [n for n, column in columns.items() if not np.isnan(column.correctness()).all()]
+    labels = [
+        name
+        for name, column in columns.items()
+        if not np.isnan(column.correctness()).all() or _could_be_told(looks[name], column)
+    ]
     sure = {score.correct for score in guess.scores}
     labels.sort(key=lambda name: looks[name] is not Kind.LABEL and name not in sure)
     return guess, numbers, labels or list(looks)
+
+
+def _could_be_told(looks: Kind, column: Column) -> bool:
+    """Whether a person can say what each value of a column means: there are few of them."""
+    return looks is Kind.TEXT and len(column.texts) <= MOST_VALUES
 
 
 def _of(score: str, column: str) -> str:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.charts import inspection as charts
 from core.studies.inspection import Inspection
-from core.ui import figures
+from core.ui import figures, tables
 from core.ui.glossary import TERMS
 
 
@@ -35,14 +35,15 @@ def matrices(inspection: Inspection) -> None:
     with st.expander("The same as a table"):
         information = inspection.evidence.mutual_information
         m = len(names)
+        columns: dict[str, list[str] | list[float]] = {
+            "told first": [name for name in names for _ in range(m)],
+            "then answers": names * m,
+            "joint": information.joint.ravel().tolist(),
+            "product": information.product.ravel().tolist(),
+            "contribution (nats)": information.contributions.ravel().tolist(),
+        }
         st.dataframe(
-            {
-                "told first": [name for name in names for _ in range(m)],
-                "then answers": names * m,
-                "joint": information.joint.ravel(),
-                "product": information.product.ravel(),
-                "contribution (nats)": information.contributions.ravel(),
-            },
+            columns,
             column_config={
                 name: st.column_config.NumberColumn(format="%.5f")
                 for name in ("joint", "product", "contribution (nats)")
@@ -50,6 +51,7 @@ def matrices(inspection: Inspection) -> None:
             hide_index=True,
             key="matrix_table",
         )
+        tables.download(columns, "matrix")
 
 
 def _choose_cell() -> None:

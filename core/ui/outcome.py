@@ -31,6 +31,8 @@ def outcome(found: Calibration) -> None:
                 st.badge("No guarantee", icon=":material/warning:", color="orange")
             st.text(found.policy.sentence)
             _numbers(found, found.outcome)
+        for decision in found.data.decided:
+            st.text(decision)
         if found.target.score == BEST:
             st.text(
                 f"Best of {len(found.data.doubts)} scores, each tested at δ divided by "

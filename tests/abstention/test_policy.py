@@ -78,6 +78,7 @@ def policy_of_any_kind(draw):
         larger_is_surer=draw(st.booleans()),
         scores_tried=draw(st.integers(1, 100)),
         settings_tried=draw(st.integers(1, 100)),
+        left_out=draw(st.integers(0, 100)),
     )
 
 
@@ -120,7 +121,7 @@ def refused(found, sentence):
     assert len(message) < 400
 
 
-@pytest.mark.parametrize("name", [f.name for f in fields(Policy)])
+@pytest.mark.parametrize("name", [f.name for f in fields(Policy) if f.name != "left_out"])
 def test_a_missing_field_is_named(name):
     found = to_dict(POLICY)
     del found[name]
@@ -184,6 +185,7 @@ def test_a_damaged_field_is_named(kind, name, value):
         ({"errors": -1}, "errors ≤ answered ≤ labels"),
         ({"scores_tried": 0}, "At least one"),
         ({"settings_tried": 0}, "At least one"),
+        ({"left_out": -1}, "cannot be negative"),
     ],
 )
 def test_what_no_calibration_could_have_made(changes, sentence):
@@ -327,6 +329,22 @@ def test_a_setting_chosen_after_looking_weakens_the_promise():
         POLICY.sentence + " It is one of 3 settings tried on these rows; choosing among them "
         "after looking weakens this."
     )
+
+
+def test_rows_left_out_narrow_the_promise():
+    """They are no random rows: the promise is for questions like the others."""
+    assert replace(POLICY, left_out=61).sentence == (
+        POLICY.sentence + " 61 rows without a label were left out: this holds for questions like "
+        "the labelled ones."
+    )
+    assert " 1 row without a label was left out" in replace(POLICY, left_out=1).sentence
+    assert "left out" not in replace(POLICY, left_out=61).moved(0.1, 10, 1).sentence
+
+
+def test_a_policy_from_before_rows_could_be_left_out_is_read():
+    found = to_dict(POLICY)
+    del found["left_out"]
+    assert from_json(json.dumps(found)) == POLICY
 
 
 def test_risk_control_does_not_promise_what_it_does_not():

@@ -27,7 +27,20 @@ def read(data):
         "@SUM(A1)",
         "\t=1",
         "\r=1",
+        "\n=1",
+        "\tplain",
         "-5",
+        "＝1+1",
+        "＋1",
+        "－1",
+        "＠SUM(A1)",
+        "﹦1+1",
+        " =1",
+        "\u00a0 =1",
+        "\ufeff=1",
+        "\u200b@x",
+        "\x00=1",
+        "  \n-1",
     ],
 )
 def test_what_begins_like_a_formula_is_text(text):
@@ -35,7 +48,9 @@ def test_what_begins_like_a_formula_is_text(text):
     assert read(to_csv(["answer"], [[text]])) == [["answer"], [f"'{text}"]]
 
 
-@pytest.mark.parametrize("text", ["", "Paris", "1-2", "a=b", "'=1", " =1", "é", "None", "007"])
+@pytest.mark.parametrize(
+    "text", ["", "Paris", "1-2", "a=b", "'=1", " a=b", "−5", "é", "None", "007"]
+)
 def test_other_text_is_left_alone(text):
     assert disarm(text) == text
 

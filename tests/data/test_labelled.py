@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from core.data import columns, gold
 from core.data.columns import Kind, kinds, parse_correctness, parse_score
 from core.data.gold import MAX_GOLD, gold_questions
 from core.data.labelled import Columns, Score, labelled, pipelines_of, suggest, template
+from core.data.labels import Meaning, Meant
 from core.data.uploads import UploadError, parse
 from core.uncertainty.scores import SCORES
 
@@ -44,6 +46,18 @@ def scored(*scores, query="question", source=None, entropy=None):
 PLAIN = scored(Score("score", False, "correct"))
 
 
+def meaning(columns, **meant):
+    """Columns with what each of their values means: out of the count, unless it says otherwise."""
+    meant = tuple(
+        Meant(column, value, said) for column, values in meant.items() for value, said in values
+    )
+    return replace(columns, meant=meant)
+
+
+OUT = Meaning.OUT
+EMPTY_OUT = meaning(PLAIN, correct=[("", OUT)])
+
+
 def refused(upload, columns=PLAIN):
     with pytest.raises(UploadError) as caught:
         labelled(upload, columns)
@@ -58,7 +72,14 @@ def refused(upload, columns=PLAIN):
     [
         (["1", "1.0", "true", "True", "TRUE", "t", "yes", "Y", "c", "Correct", " right "], True),
         (["0", "0.0", "false", "F", "no", "N", "i", "incorrect", "WRONG", "\tno\n"], False),
+        (
+            ["Ja", "Richtig", "WAHR", "oui", "Vrai", "sí", "Sì", "verdadero", "vero", "✓", "✅"],
+            True,
+        ),
+        (["Nein", "FALSCH", "non", "Faux", "falso", "✗", "✘", "❌"], False),
+        (["✔\ufe0f", "✔"], True),
         (["", "2", "-1", "0.5", "maybe", "none", "nan", "tr", "11", "not correct"], None),
+        (["w", "W", "x", "X", "r", "-", "o", "s", "v", "pass", "✓✗"], None),  # of many meanings
     ],
 )
 def test_words_for_right_and_wrong(texts, right):
@@ -368,7 +389,7 @@ def test_an_infinite_doubt_is_kept():
 
 def test_rows_without_query_are_numbered_as_in_the_table():
     upload = table(["score", "correct"], ["0.1", "1"], ["0.2", ""], ["0.3", "0"])
-    found = labelled(upload, Columns(None, None, PLAIN.scores))
+    found = labelled(upload, replace(EMPTY_OUT, query=None))
     assert found.queries.tolist() == ["1", "3"]
     assert found.sources.tolist() == ["", ""]
     assert found.entropies is None
@@ -376,7 +397,7 @@ def test_rows_without_query_are_numbered_as_in_the_table():
 
 def test_queries_without_text_are_not_one_query():
     rows = [["a", "0.1", "1"], ["", "0.2", "1"], [" ", "0.3", "0"], ["", "0.3", ""]]
-    found = labelled(table(["question", "score", "correct"], *rows), PLAIN)
+    found = labelled(table(["question", "score", "correct"], *rows), EMPTY_OUT)
     assert found.queries.tolist() == ["a", "2", "3"]
     assert found.problems[1:] == (
         "Lines 3 and 4: “question” is empty (each counts as a query of its own).",
@@ -398,10 +419,10 @@ def test_a_missing_score_is_nan_and_no_complaint():
 
 def test_an_unreadable_score_counts_as_missing_and_is_complained_of():
     rows = [["a", "0.5", "1"], ["b", "high", "0"], ["c", "1,2,3", "1"], ["d", "bad", ""]]
-    found = labelled(table(["question", "score", "correct"], *rows), PLAIN)
+    found = labelled(table(["question", "score", "correct"], *rows), EMPTY_OUT)
     np.testing.assert_equal(found.doubts["score"], [0.5, math.nan, math.nan])
     assert found.problems == (
-        "Line 5: “correct” is missing (left out).",
+        "Line 5: “correct” is empty (left out).",
         "Lines 3 and 4: “score” is no number (counts as missing).",
     )
 
@@ -411,20 +432,21 @@ def test_rows_without_label_are_left_out_and_named_by_line():
     content = "question,score,correct\n" + "".join(
         f'"q\n{i}",0.5,{x}\n' for i, x in enumerate(labels)
     )
-    found = labelled(read(content), PLAIN)
-    assert found.kept.tolist() == [0, 10]
+    meant = [("", OUT), ("maybe", OUT)]
+    found = labelled(read(content), meaning(PLAIN, correct=meant))
+    assert found.kept.tolist() == [0, 10] and found.left_out == 9
     assert found.queries.tolist() == ["q\n0", "q\n10"]
     assert found.problems == (
-        "Lines 4, 8, 10, 12, 14 and 3 more: “correct” is missing (left out).",
-        "Line 6: “correct” says neither right nor wrong (left out).",
+        "Lines 4, 8, 10, 12, 14 and 3 more: “correct” is empty (left out).",
+        "Line 6: “correct” is “maybe” (left out).",
     )
 
 
 def test_of_parquet_rows_are_named():
     buffer = io.BytesIO()
     pd.DataFrame({"score": [0.5, 0.25], "correct": [1.0, None]}).to_parquet(buffer)
-    found = labelled(read(buffer.getvalue(), "x.parquet"), Columns(None, None, PLAIN.scores))
-    assert found.problems == ("Row 2: “correct” is missing (left out).",)
+    found = labelled(read(buffer.getvalue(), "x.parquet"), replace(EMPTY_OUT, query=None))
+    assert found.problems == ("Row 2: “correct” is empty (left out).",)
 
 
 def test_booleans_of_json_are_labels():
@@ -438,22 +460,24 @@ def test_a_row_is_used_for_all_scores_or_for_none():
     rows = [[0.1, 1, 0.2, 0], [0.3, "", 0.4, 1], [0.5, 0, 0.6, "?"], [0.7, 0, 0.8, 1]]
     upload = table(["a", "a_correct", "b", "b_correct"], *rows)
     both = (Score("a", False, "a_correct"), Score("b", True, "b_correct"))
-    found = labelled(upload, Columns(None, None, both))
+    out = {"a_correct": [("", OUT)], "b_correct": [("?", OUT)]}
+    found = labelled(upload, meaning(Columns(None, None, both), **out))
     assert found.kept.tolist() == [0, 3]
     assert found.doubts["a"].tolist() == [0.1, 0.7]
     assert found.doubts["b"].tolist() == [-0.2, -0.8]
     assert found.correct["a"].tolist() == [True, False]
     assert found.correct["b"].tolist() == [False, True]
     assert found.problems == (
-        "Line 3: “a_correct” is missing (left out).",
-        "Line 4: “b_correct” says neither right nor wrong (left out).",
+        "Line 3: “a_correct” is empty (left out).",
+        "Line 4: “b_correct” is “?” (left out).",
     )
 
 
 def test_a_correctness_that_serves_two_scores_is_complained_of_once():
     upload = table(["a", "b", "correct"], [0.1, 0.2, 1], [0.3, 0.4, ""])
     both = (Score("a", False, "correct"), Score("b", False, "correct"))
-    assert len(labelled(upload, Columns(None, None, both)).problems) == 1
+    columns = meaning(Columns(None, None, both), correct=[("", OUT)])
+    assert len(labelled(upload, columns).problems) == 1
 
 
 def test_every_different_pipeline_of_a_table_is_told():
@@ -471,7 +495,8 @@ def test_different_pipelines_are_no_pipeline():
         "“Pipeline” names 2 different pipelines, whose scores do not compare; upload each by "
         "itself.",
     )
-    left_out = labelled(table(heading, ["0.1", "1", "p1"], ["0.2", "", "p2"]), plain)
+    upload = table(heading, ["0.1", "1", "p1"], ["0.2", "", "p2"])
+    left_out = labelled(upload, replace(EMPTY_OUT, query=None))
     assert left_out.pipeline == "p1"
 
 
@@ -506,13 +531,13 @@ def test_a_score_cannot_be_its_own_correctness_or_stand_twice():
     ("cells", "holds"),
     [
         (["0.5", "0.7"], "numbers"),
-        (["Paris", "Rome"], "text"),
+        ([f"answer {n}" for n in range(13)], "text"),
         (["[1]", "[2]"], "lists"),
         (["", "NA"], "empty"),
     ],
 )
 def test_a_correctness_that_is_none_says_what_it_holds(cells, holds):
-    upload = table(["score", "correct"], *zip(["0.1", "0.2"], cells, strict=True))
+    upload = table(["score", "correct"], *([0.1, cell] for cell in cells))
     assert refused(upload, Columns(None, None, PLAIN.scores)) == (
         f"“correct” says nowhere whether an answer is right: its cells are {holds}. Choose a "
         "column of 1 (right) and 0 (wrong)."
@@ -537,14 +562,15 @@ def test_a_score_without_a_number_says_what_it_holds(cells, holds):
 
 def test_a_score_without_a_number_where_there_are_labels():
     upload = table(["score", "correct"], ["", "1"], ["0.5", ""])
-    message = refused(upload, Columns(None, None, PLAIN.scores))
+    message = refused(upload, replace(EMPTY_OUT, query=None))
     assert "no number in any row that says whether its answer is right" in message
 
 
 def test_no_row_is_labelled_for_every_score():
     upload = table(["a", "x", "b", "y"], [0.1, 1, 0.1, ""], [0.2, "", 0.2, 0])
     both = (Score("a", False, "x"), Score("b", False, "y"))
-    assert "No row says for every chosen score" in refused(upload, Columns(None, None, both))
+    columns = meaning(Columns(None, None, both), x=[("", OUT)], y=[("", OUT)])
+    assert "No row says for every chosen score" in refused(upload, columns)
 
 
 def test_an_entropy_without_a_number_is_none_and_complained_of():
@@ -567,7 +593,8 @@ def test_hostile_headings_are_short_and_in_one_line_in_complaints():
     heading = "x\n" * 450
     upload = table(["score", heading.strip()], ["0.5", "1"], ["0.5", "?"])
     columns = Columns(None, None, (Score("score", False, heading.strip()),))
-    (problem,) = labelled(upload, columns).problems
+    assert len(refused(upload, columns)) < 300 and "\n" not in refused(upload, columns)
+    (problem,) = labelled(upload, meaning(columns, **{heading.strip(): [("?", OUT)]})).problems
     assert len(problem) < 150 and "\n" not in problem
 
 

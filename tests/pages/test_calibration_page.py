@@ -21,6 +21,7 @@ from streamlit.testing.v1 import AppTest
 from core.abstention.policy import to_json
 from core.data import isolation, uploads
 from core.data.isolation import Limits
+from core.data.labels import Meaning
 from core.data.truth import matches
 from core.language_models.base import ModelError
 from core.studies import calibration as study
@@ -328,14 +329,98 @@ def test_a_score_that_is_no_number_is_named_by_its_line_and_abstains(app):
     assert metrics(app)["Answered"] == f"{certified(RIGHT - 1, WRONG) / ROWS:.1%}"
 
 
-def test_a_label_that_says_neither_is_named_by_its_line_and_left_out(app):
+ASKED = "Your answer is needed"
+RIGHT_TOO, WRONG_TOO, OUT = Meaning.RIGHT, Meaning.WRONG, Meaning.OUT
+
+
+def meanings(page):
+    """The fields in which the person says what values mean, in the order of the page."""
+    return [field for field in page.selectbox if field.key and field.key.startswith("meaning_")]
+
+
+def asked(page):
+    """Whether the page asks what labels mean, and promises nothing meanwhile."""
+    sound(page)
+    return badges(page) == [ASKED] and has_no_result(page)
+
+
+def test_labels_that_say_neither_are_asked_about_and_promise_nothing(app):
     lines = table().decode().splitlines()
     lines[4] = lines[4].removesuffix("1") + "maybe"
     lines[8] = lines[8].removesuffix("1")
     upload(app, "\n".join(lines).encode())
-    assert said(app, "Line 5: “correct” says neither right nor wrong (left out).")
-    assert said(app, "Line 9: “correct” is missing (left out).")
+    assert asked(app)
+    assert said(app, "“correct” has cells that say neither right nor wrong. What do they mean?")
+    assert said(app, "“maybe” (1 row)") and said(app, "empty (1 row)")
+    assert [field.value for field in meanings(app)] == [None, None]
+    meanings(app)[0].set_value(OUT).run()
+    assert asked(app)
+    meanings(app)[1].set_value(OUT).run()
+    assert said(sound(app), "Line 5: “correct” is “maybe” (left out).")
+    assert said(app, "Line 9: “correct” is empty (left out).")
+    assert said(app, "As you said, 1 row in which “correct” is empty was left out.")
     assert metrics(app)["Answered"] == f"{certified(RIGHT - 2, WRONG) / (ROWS - 2):.1%}"
+    (promise,) = said(app, "With 90 % confidence")
+    assert "2 rows without a label were left out: this holds for questions like" in promise
+    meanings(app)[0].set_value(WRONG_TOO).run()
+    assert said(sound(app), "were taken for wrong") or said(app, "was taken for wrong")
+
+
+@pytest.mark.parametrize("labels", [("1", ""), ("T", "W"), ("c", "x"), ("true", "NaN")])
+def test_half_of_the_labels_unread_certify_nothing_until_they_mean_wrong(app, labels):
+    """Half of the answers are wrong, and the page said: at most 5 % of them."""
+    content = "\n".join(
+        ["question,score,correct", *(f"q{i},{i % 97},{labels[i % 2]}" for i in range(ROWS))]
+    )
+    upload(app, content.encode())
+    assert asked(app) and said(app, "All its other labels say right.")
+    meanings(app)[0].set_value(OUT).run()
+    assert badges(sound(app)) == [UNCERTIFIED] and not app.metric
+    assert said(app, "Every label of “score” says right.")
+    meanings(app)[0].set_value(RIGHT_TOO).run()
+    assert badges(sound(app)) == [UNCERTIFIED] and not app.metric
+    meanings(app)[0].set_value(WRONG_TOO).run()
+    assert badges(sound(app)) == [UNCERTIFIED]
+    assert not said(app, "Every label of “score” says right.")
+
+
+def test_what_labels_mean_is_remembered_for_the_file(app):
+    content = table(labels=("1", ""))
+    upload(app, content)
+    meanings(app)[0].set_value(WRONG_TOO).run()
+    answered = f"{certified(RIGHT, WRONG) / ROWS:.1%}"
+    assert metrics(sound(app))["Answered"] == answered
+    app.switch_page(INSPECTION).run()
+    app.switch_page(PAGE).run()
+    assert [field.value for field in meanings(sound(app))] == [WRONG_TOO]
+    assert metrics(app)["Answered"] == answered
+    upload(app, content.replace(b"question 1,", b"question one,"), "another.csv")
+    assert asked(app)
+
+
+def test_too_many_words_are_no_labels(app):
+    lines = table().decode().splitlines()
+    lines[1:14] = [f"{line}, or grade {n}" for n, line in enumerate(lines[1:14])]
+    upload(app, "\n".join(lines).replace(", or", " or").encode())
+    assert badges(app) == [NOT_DONE] and has_no_result(app) and not meanings(app)
+    assert said(app, "“correct” has 13 different values that say neither right nor wrong")
+
+
+def test_a_column_of_unknown_words_can_be_chosen_and_told(app):
+    upload(app, table(labels=("good", "bad"), heading="question,score,grade"))
+    choose_scores(app, "score")
+    of_key(app.selectbox, "correct_").set_value("grade").run()
+    assert asked(app)
+    for field, meaning in zip(meanings(app), (RIGHT_TOO, WRONG_TOO), strict=True):
+        field.set_value(meaning)
+    app.run()
+    assert metrics(sound(app))["Answered"] == f"{certified(RIGHT, WRONG) / ROWS:.1%}"
+
+
+def test_a_number_that_can_be_read_in_two_ways_promises_nothing(app):
+    upload(app, table(scores=[f'"{3 + row},425"' if row else "175" for row in range(ROWS)]))
+    assert badges(app) == [NOT_DONE] and has_no_result(app)
+    assert said(app, "“score” has the number “4,425”: its comma or dots can part thousands")
 
 
 def test_rows_of_one_question_count_once(app):
@@ -355,12 +440,13 @@ def test_constant_scores_are_certified_only_if_nearly_all_is_right(app):
     assert not app.slider and not app.metric
 
 
-@pytest.mark.parametrize(("labels", "badge"), [(("1", "1"), GUARANTEED), (("0", "0"), UNCERTIFIED)])
-def test_one_class_only(app, labels, badge):
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [(("1", "1"), "Every label of “score” says right."), (("0", "0"), "surest answer")],
+)
+def test_one_class_only(app, labels, sentence):
     upload(app, table(labels=labels))
-    assert badges(app) == [badge]
-    if badge == GUARANTEED:
-        assert (metrics(app)["Threshold λ"], metrics(app)["Answered"]) == ("∞", "100.0%")
+    assert badges(app) == [UNCERTIFIED] and said(app, sentence) and not app.metric
     intervals = with_column(app, "95 % interval")
     assert list(intervals["95 % interval"]) == ["–"]  # nothing can be told apart
 

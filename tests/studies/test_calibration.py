@@ -17,6 +17,7 @@ from core.abstention.policy import Pipeline, PolicyError, from_json, to_json
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data import uploads
 from core.data.labelled import Columns, Labelled, Score, suggest
+from core.data.labels import Meaning
 from core.data.uploads import UploadError
 from core.studies import calibration as study
 from core.studies.calibration import BEST, METHODS, Calibration, CalibrationError, Target
@@ -602,9 +603,62 @@ def test_a_confidence_of_0_is_not_written_as_minus_0():
 
 def test_rows_are_numbered_as_in_the_file():
     content = table(["q", "s", "correct"], [("a", "0.1", 1), ("b", "0.2", ""), ("c", "0.3", 0)])
-    data = study.read(content, "x.csv", ["s"], "correct")
+    data = study.read(content, "x.csv", ["s"], "correct", meanings={"": Meaning.OUT})
     policy = study.calibrate(data, Target(0.5, 0.5, "empirical", "s")).policy
     assert [row[:2] for row in cells(study.decisions(data, policy))[1:]] == [["1", "a"], ["3", "c"]]
+
+
+def of_one_kind(label, other, meanings=None):
+    """A hundred answers, the first half labelled in one way and the others in another."""
+    rows = [(f"q{i}", i / 100, label if i < 50 else other) for i in range(100)]
+    return study.read(table(["q", "s", "correct"], rows), "x.csv", meanings=meanings)
+
+
+@pytest.mark.parametrize("method", study.METHODS)
+@pytest.mark.parametrize(
+    ("other", "meanings"),
+    [("1", None), ("", {"": Meaning.OUT}), ("", {"": Meaning.RIGHT}), ("W", {"w": Meaning.OUT})],
+)
+def test_labels_of_one_kind_promise_nothing(method, other, meanings):
+    """Fifty right answers and no wrong one are certified at 5 % otherwise: 0.95⁵⁰ < 0.1."""
+    data = of_one_kind("1", other, meanings)
+    found = study.calibrate(data, Target(0.05, 0.9, method, "s"))
+    assert found.policy is None
+    assert found.outcome.reason == (
+        "Every label of “s” says right. Without one that says wrong nothing shows that this file "
+        "marks such answers at all, so nothing is promised. Check the labels, and bring rows of "
+        "both kinds."
+    )
+    assert study.calibrate(data, Target(0.05, 0.9)).policy is None  # the best of all scores, too
+    half, _ = study.halves(data)
+    assert study.calibrate(half, Target(0.5, 0.5, method, "s")).policy is None
+
+
+def test_a_half_without_wrong_answers_is_of_a_file_that_has_some():
+    rows = [(f"q{i}", i / 100, int(i != 7)) for i in range(100)]
+    data = study.read(table(["q", "s", "correct"], rows), "x.csv")
+    parts = [study.calibrate(half, Target(0.1, 0.9, "ltt", "s")) for half in study.halves(data)]
+    assert any(part.correct.all() for part in parts)
+    assert all(part.policy is not None for part in parts)
+
+
+def test_empty_labels_that_mean_wrong_are_wrong():
+    found = study.calibrate(
+        of_one_kind("1", "", {"": Meaning.WRONG}), Target(0.05, 0.9, "ltt", "s")
+    )
+    # P(Bin(52, 5 %) ≤ 1) is 26 %: only the fifty right ones, and none of the wrong, are answered.
+    assert (found.policy.answered, found.policy.errors, found.policy.left_out) == (50, 0, 0)
+
+
+def test_rows_left_out_stand_in_the_policy():
+    rows = [(f"q{i}", i / 100, "" if i % 4 == 3 else int(i < 80)) for i in range(100)]
+    content = table(["q", "s", "correct"], rows)
+    data = study.read(content, "x.csv", meanings={"": Meaning.OUT})
+    policy = study.calibrate(data, Target(0.1, 0.9, "ltt", "s")).policy
+    assert (policy.labels, policy.left_out) == (75, 25)
+    assert "25 rows without a label were left out" in policy.sentence
+    moved = study.moved(study.calibrate(data, Target(0.01, 0.99, "ltt", "s")), 0.5)
+    assert moved.left_out == 25
 
 
 FORMULAS = ["=1+1", "-2", "@x", '=HYPERLINK("http://x.example")', "plain"]
@@ -849,7 +903,7 @@ def test_a_score_that_nothing_labels_asks_for_a_label():
         (["a"], "c", "There is no column “c”"),
         (["a", "a"], None, "chosen twice"),
         (["question"], "a_correct", "no number"),
-        (["a"], "question", "says nowhere"),
+        (["a"], "question", "neither right nor wrong"),
         (["a"], "a", "as a score and as what says"),
     ],
 )
@@ -892,3 +946,10 @@ def test_several_wanted_scores_are_never_one_of_them_in_silence(hand):
     """Only Learn-then-Test can pay for the choice; the target says so."""
     with pytest.raises(CalibrationError, match="Name one score"):
         Target(0.3, 0.9, "crc", study.preferred(hand, ["a", "b"], "crc"))
+
+
+def test_new_decisions_change_no_number_whose_comma_is_in_doubt(certified):
+    """ "-3,425" may be minus three thousand: as a number of ours it would be another one."""
+    upload = new(["a", "b", "c"], ["0.1", "-3,425", "-0,5"], ["0.9", "175", "0,25"])
+    found = cells(study.new_decisions(study.new_scores(upload, certified.policy)))
+    assert [row[1:3] for row in found[1:]] == [["'-3,425", "-0.5"], ["175", "0,25"]]

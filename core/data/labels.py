@@ -1,0 +1,231 @@
+"""Labels that say neither right nor wrong: what they mean is asked, and never guessed.
+
+Rows without a readable label are no random rows: where "1" stands for right and an empty cell
+for wrong, leaving the empty ones out leaves no wrong answer. So a column of labels is used once
+every one of its values has a meaning, by our own words or by the person's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from core.data.columns import HOLDS, Column, Kind, column_of, parse_correctness, word_of
+from core.data.uploads import Upload, UploadError, shortened
+
+MOST_VALUES = 12  # that a person is asked about
+_NAMED = 3  # values that a refusal names
+
+
+class Meaning(StrEnum):
+    """What a value of a label means."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    OUT = "out"
+
+
+@dataclass(frozen=True)
+class Meant:
+    """What a person said of one value.
+
+    Attributes
+    ----------
+    column : str
+    value : str
+        As `word_of` gives it; "" is the empty cell.
+    meaning : Meaning
+    """
+
+    column: str
+    value: str
+    meaning: Meaning
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A value of a column that says neither right nor wrong.
+
+    Attributes
+    ----------
+    column : str
+    value : str
+        As `word_of` gives it; "" is the empty cell.
+    text : str
+        As the file writes it.
+    rows : int
+        How many have it.
+    """
+
+    column: str
+    value: str
+    text: str
+    rows: int
+
+    def __str__(self) -> str:
+        return f"{shown(self.text)} ({rows(self.rows)})"
+
+
+class UnreadLabelsError(UploadError):
+    """Labels of which nobody has said what they mean.
+
+    Attributes
+    ----------
+    unread : tuple of Unread
+    """
+
+    def __init__(self, message: str, unread: Sequence[Unread]) -> None:
+        super().__init__(message)
+        self.unread = tuple(unread)
+
+
+def shown(value: str) -> str:
+    """Return a value in one short line, without characters that a terminal would obey."""
+    line = "".join(c if c.isprintable() else "�" for c in shortened(value))
+    return f"“{line}”" if line else "empty"
+
+
+def rows(number: int) -> str:
+    """Return a number of rows in words."""
+    return f"{number:,} {'row' if number == 1 else 'rows'}"
+
+
+def spelt(column: Column, value: str) -> str:
+    """Return how a column writes a value, the first time."""
+    return next((text.strip() for text in column.texts if word_of(text) == value), value)
+
+
+def values_of(column: Column) -> Counter[str]:
+    """Return every different value of a column, as `word_of` gives it, and how many rows have it.
+
+    The most frequent come first.
+    """
+    counts = np.bincount(column.codes, minlength=len(column.texts)).tolist()
+    found: Counter[str] = Counter()
+    for text, count in zip(column.texts, counts, strict=True):
+        found[word_of(text)] += count
+    return Counter(dict(found.most_common()))
+
+
+def unread(upload: Upload, name: str) -> tuple[Unread, ...]:
+    """Return the values of a column of labels that say neither right nor wrong.
+
+    Raises
+    ------
+    UploadError
+        When the column is no column of labels, or has too many such values to ask about.
+    """
+    column = column_of(upload, name)
+    values = values_of(column)
+    none = {value: n for value, n in values.items() if parse_correctness(value) is None}
+    few = len(none) <= MOST_VALUES
+    found = [Unread(name, v, spelt(column, v) if few else v, n) for v, n in none.items()]
+    kind = column.kind()
+    if len(found) == len(values) and (kind is not Kind.TEXT or not few):
+        raise UploadError(
+            f"“{shortened(name)}” says nowhere whether an answer is right: {HOLDS[kind]}. Choose "
+            "a column of 1 (right) and 0 (wrong)."
+        )
+    if not few:
+        named = ", ".join(shown(each.text) for each in found[:_NAMED])
+        raise UploadError(
+            f"“{shortened(name)}” has {len(found):,} different values that say neither right nor "
+            f"wrong, such as {named}. Write right or wrong in their place, or choose another "
+            "column."
+        )
+    return tuple(found)
+
+
+def hint(upload: Upload, name: str) -> str:
+    """Return a sentence where all labels of a column that can be read say the same; else ""."""
+    said = {parse_correctness(text) for text in column_of(upload, name).texts} - {None}
+    if len(said) != 1:
+        return ""
+    return f" All its other labels say {Meaning.RIGHT if said == {True} else Meaning.WRONG}."
+
+
+def _complaint(upload: Upload, found: Sequence[Unread]) -> str:
+    name = found[0].column
+    *most, last = map(str, found)
+    named = f"{', '.join(most)} and {last}" if most else last
+    return (
+        f"“{shortened(name)}” has cells that say neither right nor wrong: {named}."
+        f"{hint(upload, name)}"
+    )
+
+
+def check_meanings(
+    upload: Upload, names: Sequence[str], meant: Mapping[tuple[str, str], Meaning]
+) -> None:
+    """Refuse columns of labels of which a value has no meaning.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns.
+    meant : mapping of (column, value) to Meaning
+
+    Raises
+    ------
+    UploadError
+        When a column is no column of labels.
+    UnreadLabelsError
+        When nobody has said what a value means.
+    """
+    still: list[Unread] = []
+    sentences = []
+    for name in names:
+        found = [each for each in unread(upload, name) if (name, each.value) not in meant]
+        if found:
+            sentences.append(_complaint(upload, found))
+            still += found
+    if still:
+        sentences.append("Nothing is promised before you say what each of these means.")
+        raise UnreadLabelsError(" ".join(sentences), still)
+
+
+def decisions(upload: Upload, meant: Sequence[Meant]) -> list[str]:
+    """Return what a person decided, a sentence for every value, with the rows that it concerns."""
+    sentences = []
+    for each in meant:
+        column = column_of(upload, each.column)
+        number, text = values_of(column)[each.value], spelt(column, each.value)
+        where = f"{rows(number)} in which “{shortened(each.column)}” is {shown(text)}"
+        became = "left out" if each.meaning is Meaning.OUT else f"taken for {each.meaning.value}"
+        was = "was" if number == 1 else "were"
+        sentences.append(f"As you said, {where} {was} {became}.")
+    return sentences
+
+
+def meant_by(
+    upload: Upload, names: Sequence[str], meanings: Mapping[str, Meaning]
+) -> tuple[Meant, ...]:
+    """Return what values mean, in whichever of these columns they occur.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Columns of labels.
+    meanings : mapping of str to Meaning
+        By value, however it is written; "" is the empty cell.
+
+    Raises
+    ------
+    UploadError
+        When no column has a value: it is misspelt, and what was meant has no meaning.
+    """
+    found = {name: values_of(column_of(upload, name)) for name in dict.fromkeys(names)}
+    meant = []
+    for text, meaning in meanings.items():
+        value = word_of(text)
+        columns = [name for name, values in found.items() if value in values]
+        if not columns:
+            listed = " or ".join(f"“{shortened(name)}”" for name in found)
+            what = f"the value {shown(value)}" if value else "an empty cell"
+            raise UploadError(f"No row has {what} in {listed}; give a value as the file has it.")
+        meant += [Meant(name, value, meaning) for name in columns]
+    return tuple(meant)

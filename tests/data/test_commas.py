@@ -1,0 +1,102 @@
+"""What a comma in a number means: its column tells, or it is asked for; nothing is guessed."""
+
+import csv
+import io
+import math
+
+import numpy as np
+import pytest
+
+from core.data.columns import Kind, column_of, kinds
+from core.data.labelled import Columns, Score, doubts_of, labelled, suggest
+from core.data.uploads import UploadError, parse
+
+
+def table(*cells, heading="score", **others):
+    """A column of numbers beside labels of both kinds and further columns."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow([heading, "correct", *others])
+    for row, cell in enumerate(cells):
+        writer.writerow([cell, row % 2, *(column[row] for column in others.values())])
+    return parse(buffer.getvalue().encode(), "x.csv")
+
+
+def numbers(*cells):
+    return doubts_of(table(*cells), "score", False).tolist()
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["0,5", "1"], [0.5, 1]),
+        (["0,425", "0,175"], [0.425, 0.175]),  # nobody begins a group with 0
+        ([",425", "1"], [0.425, 1]),
+        (["-0,425", "-1,250"], [-0.425, -1.25]),
+        (["1,234", "12,25"], [1.234, 12.25]),  # the second says what the first means
+        (["1,234", "1234,567"], [1.234, 1234.567]),
+        (["1,5e-3", "2"], [0.0015, 2]),
+        (["3.425", "175"], [3.425, 175]),
+        (["0,5", "nan"], [0.5, math.nan]),
+    ],
+)
+def test_a_comma_that_can_only_part_decimals(cells, expected):
+    np.testing.assert_equal(numbers(*cells), expected)
+
+
+@pytest.mark.parametrize(
+    ("cells", "named"),
+    [
+        (["3,425", "175"], "3,425"),
+        (["3,425", "1,250"], "3,425"),
+        (["175", "-3,425"], "-3,425"),
+        (["0.5", "3,425"], "3,425"),
+        (["0,5", "0.5"], "0,5"),  # a comma and a dot: one of them parts thousands
+        (["12,25", "3,425", "0.5"], "3,425"),
+        (["1,234.5", "175"], "1,234.5"),
+        (["1,234,567", "175"], "1,234,567"),
+        (["1.234,5", "3.425"], "1.234,5"),
+        (["1.234.567", "3.425"], "1.234.567"),
+        (["1.234.567", "0,5"], "1.234.567"),
+        ([" 3,425 ", "", "nan"], "3,425"),
+    ],
+)
+def test_a_number_that_can_be_read_in_two_ways_is_refused_and_named(cells, named):
+    upload = table(*cells)
+    assert kinds(upload)["score"] is Kind.NUMBER
+    for read in (
+        lambda: labelled(upload, Columns(None, None, (Score("score", False, "correct"),))),
+        lambda: labelled(upload, suggest(upload)),
+        lambda: doubts_of(upload, "score", False),
+    ):
+        with pytest.raises(UploadError) as caught:
+            read()
+        message = str(caught.value)
+        assert message.startswith(f"“score” has the number “{named}”: ")
+        assert message.endswith("3425 or 3.425, not 3,425.")
+
+
+def test_no_cell_with_a_comma_is_read_where_one_can_mean_two_things():
+    values, unread = column_of(table("3,425", "175", "0.5"), "score").numbers()
+    np.testing.assert_equal(values, [math.nan, 175, 0.5])
+    assert unread.tolist() == [True, False, False]
+
+
+def test_a_doubtful_column_stands_in_no_other_ones_way():
+    upload = table("0.1", "0.2", citations=["3,425", "175"])
+    assert [score.column for score in suggest(upload).scores] == ["score"]
+    assert labelled(upload, suggest(upload)).doubts["score"].tolist() == [-0.1, -0.2]
+
+
+def test_a_doubtful_entropy_is_none_and_complained_of():
+    upload = table("0.1", "0.2", entropy=["3,425", "175"])
+    chosen = Columns(None, None, (Score("score", False, "correct"),), "entropy")
+    found = labelled(upload, chosen)
+    assert found.entropies is None
+    (problem,) = found.problems
+    assert problem.startswith("“entropy” has the number “3,425”: ")
+
+
+def test_words_with_commas_are_words():
+    assert kinds(table("1,2,3", "1,23,456"))["score"] is Kind.TEXT
+    assert column_of(table("1,2,3", "0,5"), "score").doubtful_number() is None

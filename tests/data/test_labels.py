@@ -1,0 +1,156 @@
+"""No promise from labels that nobody has read: every value has a meaning, or it is asked for."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.data.columns import column_of
+from core.data.labelled import labelled, suggest
+from core.data.labels import (
+    MOST_VALUES,
+    Meaning,
+    Meant,
+    UnreadLabelsError,
+    meant_by,
+    shown,
+    unread,
+    values_of,
+)
+from core.data.uploads import UploadError, parse
+
+RIGHT, WRONG, OUT = Meaning.RIGHT, Meaning.WRONG, Meaning.OUT
+
+
+def table(*labels):
+    lines = [f"q{i},{i / 1000},{label}" for i, label in enumerate(labels)]
+    return parse("\n".join(["question,score,correct", *lines]).encode(), "x.csv")
+
+
+def read(upload, **meant):
+    """Labelled rows by what a person says; `empty` is the empty cell."""
+    said = tuple(
+        Meant("correct", "" if value == "empty" else value, meaning)
+        for value, meaning in meant.items()
+    )
+    return labelled(upload, replace(suggest(upload), meant=said))
+
+
+def refused(upload, **meant):
+    with pytest.raises(UnreadLabelsError) as caught:
+        read(upload, **meant)
+    return caught.value
+
+
+def said_of(upload, value, meaning):
+    return replace(suggest(upload), meant=(Meant("correct", value, meaning),))
+
+
+def said_of_all(upload, meanings):
+    return replace(suggest(upload), meant=meant_by(upload, ["correct"], meanings))
+
+
+@pytest.mark.parametrize(
+    ("right", "other", "value", "named"),
+    [
+        ("1", "", "", "empty (50 rows)"),
+        ("true", "NaN", "nan", "“NaN” (50 rows)"),
+        ("T", "W", "w", "“W” (50 rows)"),
+        ("c", "x", "x", "“x” (50 rows)"),
+        ("yes", "-", "-", "“-” (50 rows)"),
+    ],
+)
+def test_half_of_the_labels_unread_are_asked_about_and_promise_nothing(right, other, value, named):
+    """Left out as before, only right answers would remain, and all of them be certified."""
+    upload = table(*[right, other] * 50)
+    assert [score.correct for score in suggest(upload).scores] == ["correct"]
+    error = refused(upload)
+    assert str(error) == (
+        f"“correct” has cells that say neither right nor wrong: {named}. All its other labels say "
+        "right. Nothing is promised before you say what each of these means."
+    )
+    assert [(each.column, each.value, each.rows) for each in error.unread] == [
+        ("correct", value, 50)
+    ]
+    found = labelled(upload, said_of(upload, value, WRONG))
+    assert found.correct["score"].tolist() == [True, False] * 50
+    assert (found.left_out, found.one_kind) == (0, frozenset())
+    found = labelled(upload, said_of(upload, value, RIGHT))
+    assert found.one_kind == {"score"} and len(found.kept) == 100
+    found = labelled(upload, said_of(upload, value, OUT))
+    assert found.one_kind == {"score"} and (len(found.kept), found.left_out) == (50, 50)
+
+
+def test_one_empty_cell_beside_both_kinds_is_asked_about_too():
+    upload = table("1", "0", "", "1")
+    assert "empty (1 row)." in str(refused(upload)) and "All its other" not in str(refused(upload))
+    found = read(upload, empty=OUT)
+    assert found.kept.tolist() == [0, 1, 3]
+    assert found.problems == ("Line 4: “correct” is empty (left out).",)
+    assert found.decided == ("As you said, 1 row in which “correct” is empty was left out.",)
+
+
+def test_every_value_needs_an_answer():
+    upload = table("1", "0", "W", "w ", "", "?", "?", "?", "0", "1", "0", "1")
+    error = refused(upload)
+    assert [(each.value, each.rows) for each in error.unread] == [("?", 3), ("w", 2), ("", 1)]
+    assert "“?” (3 rows), “W” (2 rows) and empty (1 row)." in str(error)
+    assert [each.value for each in refused(upload, w=WRONG, empty=OUT).unread] == ["?"]
+    found = labelled(upload, said_of_all(upload, {"?": OUT, "w": WRONG, "": OUT}))
+    assert found.correct["score"].tolist() == [True, *[False] * 4, True, False, True]
+    assert found.left_out == 4
+    assert found.decided == (
+        "As you said, 3 rows in which “correct” is “?” were left out.",
+        "As you said, 2 rows in which “correct” is “W” were taken for wrong.",
+        "As you said, 1 row in which “correct” is empty was left out.",
+    )
+
+
+def test_words_of_our_own_can_be_given_another_meaning():
+    """Labels that say "is a hallucination": 1 is wrong."""
+    found = labelled(upload := table("1", "0", "0"), said_of_all(upload, {"1": WRONG, "0": RIGHT}))
+    assert found.correct["score"].tolist() == [False, True, True]
+
+
+def test_labels_that_are_all_read_ask_nothing():
+    upload = table("ja", "Nein", "1", "falsch")
+    assert unread(upload, "correct") == ()
+    assert read(upload).correct["score"].tolist() == [True, False, True, False]
+    assert (read(upload).decided, read(upload).left_out) == ((), 0)
+
+
+def test_words_that_nobody_knows_can_all_be_told():
+    upload = parse(b"q,s,grade\na,0.1,good\nb,0.2,bad\nc,0.3,good\n", "x.csv")
+    assert [each.value for each in unread(upload, "grade")] == ["good", "bad"]
+
+
+def test_a_meaning_for_a_value_that_no_row_has_is_misspelt():
+    upload = table("1", "0", "x")
+    assert meant_by(upload, ["correct"], {" X ": WRONG}) == (Meant("correct", "x", WRONG),)
+    with pytest.raises(UploadError, match="No row has the value “w” in “correct”"):
+        meant_by(upload, ["correct"], {"w": WRONG})
+    with pytest.raises(UploadError, match="No row has an empty cell in “correct”"):
+        meant_by(upload, ["correct"], {"": OUT})
+
+
+def test_too_many_values_are_refused_and_some_are_named():
+    words = [f"grade {n}" for n in range(MOST_VALUES)]
+    upload = table(*["1"] * 30, *words)
+    assert len(unread(upload, "correct")) == MOST_VALUES
+    with pytest.raises(UploadError) as caught:
+        read(table(*["1"] * 30, *words, "grade more"))
+    assert str(caught.value) == (
+        "“correct” has 13 different values that say neither right nor wrong, such as “grade 0”, "
+        "“grade 1”, “grade 2”. Write right or wrong in their place, or choose another column."
+    )
+
+
+def test_a_value_is_shown_in_one_short_line_that_no_terminal_obeys():
+    hostile = "\x1b[2J\x07a\nb\u202e" + "x" * 500
+    line = shown(hostile)
+    assert len(line) < 70 and line[1:-1].isprintable()
+    assert "a b" in line
+
+
+def test_values_are_counted_whatever_their_case():
+    column = column_of(table("W", " w", "1", "w"), "correct")
+    assert list(values_of(column).items()) == [("w", 3), ("1", 1)]

@@ -1,0 +1,142 @@
+"""Text of strangers takes time in proportion to its length: no pattern may do more.
+
+A pattern that tries every way to divide a text takes the square of its length, and holds the
+interpreter, and with it every session, meanwhile.
+"""
+
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from core.data import columns
+from core.data.columns import LONGEST_LIST, LONGEST_NUMBER, Kind, kinds, parse_list, parse_score
+from core.data.uploads import parse
+
+LONG = 300_000  # characters: in their square, hours
+SECONDS = 60  # of CPU, not of a clock: a busy machine has as many
+
+# Patterns that see text of a file, a model, a server or an address, each with what takes longest:
+# texts that fail as late as possible.
+PATTERNS = {
+    "core.data.columns._NUMBER": ["'1' * n + 'x'", "'1' * n + '.' + '1' * n + 'x'", "'1e' * n"],
+    "core.data.columns._DECIMAL_COMMA": ["'1' * n + ',' + '1' * n + 'x'", "'1,' * n"],
+    "core.data.columns._PRINTED_LIST": [
+        "'[' + \"'a' \" * n + 'x'",
+        "'[' + \"'a'\" + ' ' * n + 'x'",
+        "'[' + \"'a'\" + ' , ' * n + 'x'",
+        '"[\'" + chr(92) * n',
+        "\"['\" + 'a\"' * n",
+    ],
+    "core.data.labelled._NO_SCORE": ["'n' * n", "'row' + 'number' * n"],
+    "core.uncertainty.similarity._ARTICLES": ["'a' * n", "'the ' * n"],
+    "core.language_models.openai_service.TOO_LONG": ["'context ' * n", "'maximum input ' * n"],
+    "core.language_models.openai_addresses.NAME": ["'a' * n + '/'", "'[' + 'a' * n"],
+    "core.language_models.openai_addresses.PATH": ["'/' * n + ' '"],
+    "core.language_models.openai_addresses.ADDRESSED": ["'@http:/' * n", "'@' * n"],
+    "core.language_models.openai_addresses.NO_SCHEME": [
+        "'a:1' * n + '@'",
+        "'a:' + '1' * n + '@'",
+        "'/v1' * n + '@'",
+    ],
+    "core.language_models.huggingface_files.HUB_NAME": ["'a' * n + '!'", "'a/' * n"],
+    "core.store.results._ID": ["'a' * n + '!'"],
+}
+TRY = """
+import importlib, sys
+module, _, name = sys.argv[1].rpartition(".")
+pattern = getattr(importlib.import_module(module), name)
+for text in sys.argv[3:]:
+    text = eval(text, {"n": int(sys.argv[2])})
+    pattern.match(text), pattern.fullmatch(text)
+"""
+# Whatever patterns the reader of files has: bytes or text, from where a file begins.
+TRY_ALL = """
+import re, sys
+from core.data import uploads
+n = int(sys.argv[1])
+starts = ("", "[", "{", '{"', '[{"', "<", "__index_level_")
+for pattern in filter(lambda each: isinstance(each, re.Pattern), vars(uploads).values()):
+    for start in starts:
+        for unit in (" ", "\\n", "a", '"', chr(92), '" ', "{", "1", "<", ","):
+            text = start + unit * n + "!"
+            pattern.match(text if isinstance(pattern.pattern, str) else text.encode())
+"""
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+
+
+def in_time(*arguments):
+    """Whether a program ends before its share of the processor is used up."""
+    command = [sys.executable, "-c", *arguments]
+    done = subprocess.run(command, preexec_fn=limited, capture_output=True, check=False)
+    assert done.returncode in (0, -9, -24), done.stderr.decode()  # killed: it took too long
+    return done.returncode == 0
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_pattern_takes_time_in_proportion(name):
+    assert in_time(TRY, name, str(LONG), *PATTERNS[name])
+
+
+def test_no_pattern_of_the_reader_of_files_does():
+    assert in_time(TRY_ALL, str(LONG))
+
+
+def test_a_service_that_talks_without_end_is_heard_in_one_pass():
+    program = """
+from core.language_models.gemini import _too_much
+assert not _too_much("token count " * 300_000)
+assert _too_much("The input token count (9) exceeds the most") and not _too_much("it exceeds")
+"""
+    assert in_time(program)
+
+
+def test_the_cell_that_froze_all_sessions_is_text():
+    content = f'question,score,correct\nq1,"{"1" * 8000}x",1\n'.encode()
+    assert kinds(parse(content, "x.csv"))["score"] is Kind.TEXT
+
+
+class Watched:
+    """A pattern that remembers the longest text that it was given."""
+
+    def __init__(self, pattern):
+        self.pattern, self.longest = pattern, 0
+
+    def fullmatch(self, text):
+        self.longest = max(self.longest, len(text))
+        return self.pattern.fullmatch(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "read", "limit", "text"),
+    [
+        ("_NUMBER", parse_score, LONGEST_NUMBER, "{}x"),
+        ("_NUMBER", parse_score, LONGEST_NUMBER, "{}"),
+        ("_DECIMAL_COMMA", parse_score, LONGEST_NUMBER, "0,{}x"),
+        ("_PRINTED_LIST", parse_list, LONGEST_LIST, "['{}' x]"),
+    ],
+)
+def test_no_pattern_is_given_a_cell_that_is_too_long(monkeypatch, name, read, limit, text):
+    watched = Watched(getattr(columns, name))
+    monkeypatch.setattr(columns, name, watched)
+    read(text.format("1" * (limit - len(text))))
+    assert 0 < watched.longest <= limit
+    assert read(text.format("1" * (limit + 1))) is None
+    assert read(text.format("1" * 1_000_000)) is None
+    assert watched.longest <= limit
+
+
+@pytest.mark.parametrize("text", ["1" * 400, "1" * 5000, "-" + "9" * 400, "1e" + "9" * 400])
+def test_endless_digits_are_no_number_and_no_traceback(text):
+    assert parse_score(text) is None
+    assert parse_list(f"[{text}]") is None or len(parse_list(f"[{text}]")) == 1
+
+
+def test_a_long_heading_is_compared_by_its_beginning():
+    """Every heading is compared with every other one."""
+    assert len(columns.plain_heading("ab_" * 50_000)) < columns.LONGEST_HEADING
+    assert columns.plain_heading("Is Correct") == "iscorrect"

@@ -1,0 +1,34 @@
+"""Tables to take along: the button is there, and what it gives is disarmed."""
+
+import csv
+import io
+
+from streamlit.testing.v1 import AppTest
+
+from core.ui import tables
+
+FORMULA = '=HYPERLINK("http://192.0.2.1")'
+
+
+def page():
+    from core.ui import tables
+
+    tables.download({"=heading": ["=1+1", "plain"], "number": [-1.5, None]}, "mine")
+
+
+def test_a_table_is_offered_as_a_file():
+    app = AppTest.from_function(page).run()
+    assert not app.exception
+    (button,) = app.get("download_button")
+    assert button.proto.label == "Table (CSV)"
+
+
+def test_the_file_is_disarmed_and_keeps_its_numbers(monkeypatch):
+    given = {}
+    monkeypatch.setattr(
+        tables.st, "download_button", lambda label, data, **how: given.update(how, data=data)
+    )
+    tables.download({"=heading": [FORMULA, "plain"], "number": [-1.5, None]}, "mine")
+    assert (given["file_name"], given["mime"]) == ("mine.csv", "text/csv")
+    rows = list(csv.reader(io.StringIO(given["data"]().decode("utf-8-sig"))))
+    assert rows == [["'=heading", "number"], [f"'{FORMULA}", "-1.5"], ["plain", ""]]
