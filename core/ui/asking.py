@@ -70,8 +70,7 @@ def ask() -> tuple[Request, Reading]:
         type="primary",
         key="ask",
         width="stretch",
-        on_click=st.session_state.pop,
-        args=("ended", None),
+        on_click=_press,
     )
     with st.container(horizontal=True, gap="small"):
         for name, question in EXAMPLES.items():
@@ -128,6 +127,12 @@ def _begin_at_the_usual() -> None:
     """Begin with the threshold that suits the similarity, unless the person chose another."""
     if st.session_state["tau"] in (USUAL_THRESHOLD, USUAL_THRESHOLD_OF_JUDGE):
         st.session_state["tau"] = usual_threshold(st.session_state["similarity"])
+
+
+def _press() -> None:
+    """Ask, whatever came of it before, and however many samples a link asks for."""
+    st.session_state.pop("ended", None)
+    st.session_state["agreed_to_link"] = True
 
 
 def _ask_for(question: str) -> None:
@@ -205,8 +210,7 @@ def _waits_for_a_press(request: Request) -> bool:
     st.button(
         f"Draw {request.samples:d} samples",
         key="draw_many",
-        on_click=st.session_state.update,
-        kwargs={"agreed_to_link": True},
+        on_click=_press,
     )
     return True
 

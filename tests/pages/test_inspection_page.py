@@ -372,12 +372,13 @@ def test_the_embedded_model_promises_a_bound_and_shows_likelihoods(app):
     assert "Members of each cluster, with log-likelihoods" in [e.label for e in app.expander]
 
 
-def test_a_link_to_many_samples_waits_for_a_press():
+@pytest.mark.parametrize("button", ["draw_many", "ask"])
+def test_a_link_to_many_samples_waits_for_a_press(button):
     page = AppTest.from_file(PAGE, default_timeout=60)
     page.query_params.update(q="Name a gas", k="300")
     page.run()
     assert said(page, "This link asks for 300 samples") and not page.code
-    press(page, "draw_many")
+    press(page, button)
     assert settle(page).code
     assert page.number_input(key="k").value == 300
 
