@@ -67,7 +67,7 @@ lock: ## choose the newest versions that requirements.txt allows, with the hash 
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/python $(PIP_INSTALL) 'uv>=0.9,<1'
 	build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
-	  --generate-hashes --custom-compile-command "make lock" \
+	  --generate-hashes --no-strip-extras --custom-compile-command "make lock" \
 	  requirements.txt --output-file requirements/lock.txt
 
 # --- The environments ------------------------------------------------------------------
