@@ -70,7 +70,7 @@ def main() -> None:
     alone = median_wait(model, Turns(places), 0)
     print(f"alone: {alone * 1000:.0f} ms (median of {INSPECTIONS})")
     for name, line in (
-        ("with turns", Turns(places)),
+        ("with turns", Turns(places, first=1)),
         ("all at once", Turns(10_000, math.inf)),
     ):
         beside = median_wait(model, line, OTHERS)

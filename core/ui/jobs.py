@@ -31,7 +31,7 @@ GONE = 10.0  # seconds without a browser after which a session does not come bac
 
 #: Work on this machine computes in turns. Who asks a service only waits for it, and has asked
 #: too much already to pause, so that many do at once and each to its end.
-HERE: Final = Turns(os.cpu_count() or 1)
+HERE: Final = Turns(os.cpu_count() or 1, first=1)
 ELSEWHERE: Final = Turns(16, math.inf)
 
 

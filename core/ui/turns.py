@@ -3,7 +3,9 @@
 A run waits in line for a place. Whoever has one gives it up after a turn, at the next point where
 it reports progress, if somebody else waits. Sessions take turns, not runs: who starts ten gets no
 more of the machine than who starts one, and who has waited longest since his last turn is next.
-So nobody waits for the end of another's long run.
+So nobody waits for the end of another's long run. Even a turn can last longer than a short run
+takes, because a run can only pause between two calls to its model: who comes new has a place of
+his own for the first turn.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ class Ticket:
     def __init__(self, turns: Turns, who: Hashable) -> None:
         self.who = who
         self.began: float | None = None  # its turn; None while it waits
+        self.is_new = True  # it has had no turn yet
+        self.is_first = False  # it computes on the place for first turns
         self._turns = turns
 
     def wait(self, check: Callable[[], None]) -> None:
@@ -60,10 +64,13 @@ class Turns:
         How many runs compute at the same time.
     a_turn : float
         Seconds that a run may compute while others wait; infinity for runs that cannot pause.
+    first : int
+        Places besides, for runs that have had no turn yet.
     """
 
-    def __init__(self, places: int, a_turn: float = A_TURN) -> None:
+    def __init__(self, places: int, a_turn: float = A_TURN, first: int = 0) -> None:
         self._places = places
+        self._first = first
         self._a_turn = a_turn
         self._tickets: list[Ticket] = []  # in the order in which they came, or came back
         self._turn_of: dict[Hashable, int] = {}  # the number of each session's last turn
@@ -95,9 +102,10 @@ class Turns:
     def wait(self, ticket: Ticket, check: Callable[[], None]) -> None:
         """Wait until it is a ticket's turn."""
         with self._changed:
-            while not self._may_begin(ticket):
+            while not (in_line := self._has_place(ticket)) and not self._has_first_place(ticket):
                 self._changed.wait(LOOK)
                 check()
+            ticket.is_first, ticket.is_new = not in_line, False
             self._turn += 1
             self._turn_of[ticket.who] = self._turn
             ticket.began = time.monotonic()
@@ -130,9 +138,15 @@ class Turns:
             line = self._line()
             return line.index(ticket) if ticket in line else 0
 
-    def _may_begin(self, ticket: Ticket) -> bool:
-        free = self._places - sum(other.began is not None for other in self._tickets)
-        return ticket in self._line()[:free]
+    def _has_place(self, ticket: Ticket) -> bool:
+        return ticket in self._line()[: max(self._places - self._computing(first=False), 0)]
+
+    def _has_first_place(self, ticket: Ticket) -> bool:
+        new = [other for other in self._line() if other.is_new]
+        return ticket in new[: max(self._first - self._computing(first=True), 0)]
+
+    def _computing(self, *, first: bool) -> int:
+        return sum(t.began is not None and t.is_first is first for t in self._tickets)
 
     def _line(self) -> list[Ticket]:
         """Return who waits, who is next first: each session's first run, then the second ones."""

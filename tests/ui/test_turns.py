@@ -92,6 +92,27 @@ def test_who_comes_back_soon_is_served_before_who_computes_all_the_time():
     assert ends_in_order(line, long, tickets) == ["quick", "long"]
 
 
+def test_who_comes_new_need_not_wait_for_the_end_of_a_turn():
+    line = Turns(1, a_turn=0.0, first=1)
+    holder, new, newer = begun(line, "a"), line.ticket("b"), line.ticket("c")
+    new.wait(lambda: pytest.fail("it waited"))
+
+    class Waited(Exception):
+        pass
+
+    def stop():
+        raise Waited
+
+    with pytest.raises(Waited):
+        newer.wait(stop)  # the place is for one
+    with pytest.raises(Waited):
+        new.pause(stop)  # and for one turn: now it stands in line, behind who is newer
+    assert (newer.before, new.before) == (0, 1)
+    newer.wait(lambda: pytest.fail("it waited"))
+    for ticket in (holder, newer, new):
+        ticket.give_back()
+
+
 def test_who_waits_may_stop_waiting():
     line = Turns(1)
     holder, waits = begun(line, "a"), line.ticket("b")
