@@ -156,6 +156,9 @@ def record(
     certifying = st.session_state.get("certifying")
     if certifying and certifying[0] == request:
         _watch(certifying[1], request, reading, model)
+    elif certifying:  # another question was asked meanwhile
+        certifying[1].leave(this_session())
+        del st.session_state["certifying"]
     ended = st.session_state.get("ended")
     ended = ended[1] if ended and ended[0] == this else None
     if made:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 import time
 
 import pytest
@@ -11,6 +12,7 @@ from core import prompts
 from core.data import truth
 from core.data.world import facts
 from core.language_models.base import ModelError, open_model
+from core.language_models.embedded.model import EmbeddedModel
 from core.studies.inspection import Reading, run
 from core.studies.recording import Request
 from core.studies.tour import EXAMPLES
@@ -372,10 +374,10 @@ def test_the_embedded_model_promises_a_bound_and_shows_likelihoods(app):
     assert "Members of each cluster, with log-likelihoods" in [e.label for e in app.expander]
 
 
-@pytest.mark.parametrize("button", ["draw_many", "ask"])
-def test_a_link_to_many_samples_waits_for_a_press(button):
+@pytest.mark.parametrize(("button", "query"), [("draw_many", "Name a gas"), ("ask", "Name a cat")])
+def test_a_link_to_many_samples_waits_for_a_press(button, query):
     page = AppTest.from_file(PAGE, default_timeout=60)
-    page.query_params.update(q="Name a gas", k="300")
+    page.query_params.update(q=query, k="300")
     page.run()
     assert said(page, "This link asks for 300 samples") and not page.code
     press(page, button)
@@ -386,3 +388,21 @@ def test_a_link_to_many_samples_waits_for_a_press(button):
 def test_who_asks_for_many_samples_on_the_page_need_not_ask_twice(app):
     ask(app, "Name a gas", k=300)
     assert app.code and "draw_many" not in [button.key for button in app.button]
+
+
+def test_who_asks_something_else_has_no_more_sampled_for_what_was_asked_before(app, monkeypatch):
+    gate, draw = threading.Event(), EmbeddedModel.sample
+
+    def slow(self, prompt, count, **options):
+        assert "Lilliput" not in prompt or gate.wait(60)
+        return draw(self, prompt, count, **options)
+
+    ask(app, "Who is the queen of Lilliput?")
+    monkeypatch.setattr(EmbeddedModel, "sample", slow)
+    app.button(key="certify").click().run()
+    _, job = app.session_state["certifying"]
+    assert not job.cancelling
+    ask(app, "Name a noble gas")
+    assert job.cancelling and "certifying" not in app.session_state
+    gate.set()
+    assert job.wait(60) and job.cancelled

@@ -125,7 +125,7 @@ def test_a_judged_inspection_edited_by_hand_is_refused_or_can_be_shown():
         (("samples", 0, "complete"), "yes"),
     ],
 )
-def test_what_the_issue_found_is_refused(path, value):
+def test_what_no_recording_holds_is_refused(path, value):
     found = json.loads(saved.to_json(run(Request(QUERY, 6), copies(3))))
     inside = found["recording"]
     for key in path[:-1]:
