@@ -5,12 +5,11 @@ SQLite in the folder that this system gives a program's data, or any database th
 of what it means: payloads are JSON that floors above write and read. From the bottom up:
 
 ``errors``      what can go wrong, each in one sentence
-``texts``       what a database cannot hold, and what a search compares
+``text``        what a database cannot hold, and what a search compares
 ``schema``      the tables as they are now
 ``migrations``  how every older database becomes that
-``files``       the SQLite file: made, examined, set aside when it is damaged
-``claims``      who is asking for what right now, of the threads of this process
-``locks``       and of the processes that share the database
+``sqlite_file`` the SQLite file: made, examined, set aside when it is damaged
+``locks``       who asks for what, of the threads and of the processes that share it
 ``database``    opening, and the two ways in: `Database.read` and `Database.write`
 ``calls``       the call cache: every successful call to a model, kept before it is used
 ``results``     finished inspections, amplifications and policies: saved, found, opened

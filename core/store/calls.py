@@ -17,11 +17,10 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from core.store import schema, texts
-from core.store.claims import patiently
+from core.store import schema, text
 from core.store.database import Database
 from core.store.errors import StoreError
-from core.store.locks import LARGEST
+from core.store.locks import LARGEST, patiently
 
 # Older SQLite takes 999 variables in one statement.
 CHUNK: Final = 900
@@ -166,12 +165,12 @@ class Calls:
                 digest,
                 {
                     "digest": digest,
-                    "kind": texts.storable(call.key.kind),
-                    "model": texts.storable(call.key.model)[:LONGEST_NAME],
+                    "kind": text.storable(call.key.kind),
+                    "model": text.storable(call.key.model)[:LONGEST_NAME],
                     "created_at": schema.now(),
                     "prompt_tokens": int(call.prompt_tokens),
                     "response_tokens": int(call.response_tokens),
-                    "payload": texts.checked(call.payload),
+                    "payload": text.checked(call.payload),
                 },
             )
         if not rows:

@@ -21,10 +21,9 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import StaticPool
 
-from core.store import files, migrations
-from core.store.claims import Claims
+from core.store import migrations, sqlite_file
 from core.store.errors import BUSY_SECONDS, StoreError, full, is_lasting, sentence
-from core.store.locks import AdvisoryLocks, Locks, file_locks
+from core.store.locks import AdvisoryLocks, Claims, Locks, file_locks
 
 VARIABLE: Final = "BELIEVE_DATABASE_URL"
 FILE_NAME: Final = "believe.db"
@@ -237,7 +236,7 @@ def _open_sqlite(url: URL) -> Database:
         address, notice, locks = "in memory", None, None
     else:
         path = _real_path(str(url.database))
-        notice = files.prepare(path, len(migrations.MIGRATIONS))
+        notice = sqlite_file.prepare(path, len(migrations.MIGRATIONS))
         url, address, options = url.set(database=str(path)), str(path), {}
         locks = file_locks(path)
     engine = create_engine(

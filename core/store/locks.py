@@ -1,4 +1,6 @@
-"""Numbers that one process at a time may hold: two that share a database ask for nothing twice.
+"""Who is asking for what: two who want the same answer must not both pay for it.
+
+`Claims` are held among the threads of this process, `Locks` among processes that share a database.
 
 A process that is killed holds nothing any more: the operating system, or the server of the
 database, gives back what it held.
@@ -14,7 +16,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -23,13 +25,48 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from core.store.claims import patiently
-
 if sys.platform != "win32":  # there each process asks for itself
     import fcntl
 
 LARGEST: Final = 2**62  # numbers are smaller
+LOOK: Final = 0.2  # seconds between two looks at whether whoever waits still wants to
 POLL: Final = 0.05  # seconds between two looks at what another process holds
+
+
+def patiently() -> None:
+    """Wait for as long as it takes."""
+
+
+class Claims:
+    """What threads of this process have claimed, each for the length of a ``with`` block.
+
+    All of a claim is granted at once, and whoever holds one asks for no other: nobody can wait
+    for somebody who waits for them.
+    """
+
+    def __init__(self) -> None:
+        self._held: set[Hashable] = set()
+        self._released = threading.Condition()
+
+    @contextmanager
+    def held(
+        self, things: Iterable[Hashable], waiting: Callable[[], None] = patiently
+    ) -> Iterator[None]:
+        """Wait until nobody else holds any of these, and hold them until the end of the block.
+
+        `waiting` is called several times a second meanwhile, and may raise to wait no more.
+        """
+        wanted = set(things)
+        with self._released:
+            while not self._released.wait_for(lambda: self._held.isdisjoint(wanted), LOOK):
+                waiting()
+            self._held |= wanted
+        try:
+            yield
+        finally:
+            with self._released:
+                self._held -= wanted
+                self._released.notify_all()
 
 
 class Locks(ABC):

@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Row, delete, func, select, update
 
-from core.store import schema, texts
+from core.store import schema
 from core.store.database import Database
 from core.store.errors import StoreError, UnknownResultError
+from core.store.text import checked, folded, storable
 
 KINDS: Final = ("inspection", "amplification", "policy")
 LONGEST_TITLE: Final = 200
@@ -115,10 +116,10 @@ class Results:
         _check_kind(kind)
         if id is not None and not _ID.fullmatch(id):
             raise ValueError("an id has 16 to 64 letters, digits, - and _")
-        query, model = texts.storable(query), texts.storable(model)
+        query, model = storable(query), storable(model)
         title = _cut(_one_line(title) or _one_line(query) or kind.capitalize())
         outcome = _cut(_one_line(outcome))
-        payload = texts.checked(payload)
+        payload = checked(payload)
         row = {
             "id": id or secrets.token_urlsafe(16),
             "kind": kind,
@@ -155,7 +156,7 @@ class Results:
             When there is none.
         """
         table = schema.results.c
-        statement = select(*_SUMMARY, table.payload).where(table.id == texts.storable(id))
+        statement = select(*_SUMMARY, table.payload).where(table.id == storable(id))
         with self._database.read() as connection:
             row = connection.execute(statement).one_or_none()
         if row is None:
@@ -164,7 +165,7 @@ class Results:
 
     def exists(self, id: str) -> bool:
         """Say whether a result is kept under this id."""
-        statement = select(schema.results.c.id).where(schema.results.c.id == texts.storable(id))
+        statement = select(schema.results.c.id).where(schema.results.c.id == storable(id))
         with self._database.read() as connection:
             return connection.execute(statement).one_or_none() is not None
 
@@ -201,7 +202,7 @@ class Results:
         table = schema.results.c
         conditions: list[ColumnElement[bool]] = [
             table.search.contains(word, autoescape=True)
-            for word in dict.fromkeys(texts.folded(text).split())
+            for word in dict.fromkeys(folded(text).split())
         ]
         if kind is not None:
             _check_kind(kind)
@@ -239,7 +240,7 @@ class Results:
             )
         table = schema.results.c
         with self._database.write() as connection:
-            chosen = table.id == texts.storable(id)
+            chosen = table.id == storable(id)
             row = connection.execute(
                 select(table.query, table.model, table.kind, table.outcome).where(chosen)
             ).one_or_none()
@@ -258,7 +259,7 @@ class Results:
         UnknownResultError
             When there is none.
         """
-        statement = delete(schema.results).where(schema.results.c.id == texts.storable(id))
+        statement = delete(schema.results).where(schema.results.c.id == storable(id))
         with self._database.write() as connection:
             if connection.execute(statement).rowcount == 0:
                 raise _unknown()
@@ -281,7 +282,7 @@ def _unknown() -> UnknownResultError:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(texts.storable(text).split())
+    return " ".join(storable(text).split())
 
 
 def _cut(text: str) -> str:
@@ -290,4 +291,4 @@ def _cut(text: str) -> str:
 
 def _searched(*parts: str) -> str:
     """Return what a search looks at; between two parts stands what no searched word has."""
-    return texts.folded("\n".join(parts))
+    return folded("\n".join(parts))

@@ -3,7 +3,7 @@
 Pure NumPy and SciPy: nothing here asks a model, opens a file or draws. All logarithms are
 natural, all entropies and informations in nats. From the bottom up:
 
-``checks``              bad input becomes one sentence that says how to mend it
+``validation``          bad input becomes one sentence that says how to mend it
 ``logarithms``          sums, normalising and entropy without leaving the logarithm
 ``similarity``          how alike two answers are: token F1, or a RapidFuzz ratio
 ``clustering``          answers alike enough share a cluster; likelihoods add up within it
@@ -11,7 +11,7 @@ natural, all entropies and informations in nats. From the bottom up:
 ``tuples``              sampled tuples of answers: distinct ones, and merging alike ones
 ``joint``               the mutual information of a joint distribution, and all it is made of
 ``certified``           a lower bound of the information that holds for every sample
-``chance``, ``dealt``   what counts, and sampled pairs, would seem to tell by chance alone
+``chance``              what counts, and sampled pairs, would seem to tell by chance alone
 ``mutual_information``  the paper's estimators (Algorithms 1 to 3), and one from counts
 ``evidence``            all that was recorded about one query
 ``scores``              seven scores of that evidence, each with the answer it would serve

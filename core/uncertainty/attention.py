@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit  # type: ignore[import-untyped, unused-ignore]
 
-from core.uncertainty.checks import Floats
+from core.uncertainty.validation import Floats
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.uncertainty import checks
-from core.uncertainty.checks import Floats
+from core.uncertainty import validation
 from core.uncertainty.clustering import aggregate
 from core.uncertainty.joint import from_rows
 from core.uncertainty.logarithms import log_normalise, log_sum_exp
+from core.uncertainty.validation import Floats
 
 
 def certified_lower_bound(log_marginal: ArrayLike, log_conditionals: ArrayLike) -> float:
@@ -89,24 +89,24 @@ def lump(
         If shapes do not fit, there is NaN, or a cluster has no mass.
     """
     marginal, rows = _table(log_marginal, log_conditionals)
-    checks.shape(rows, (marginal.size, marginal.size), "log_conditionals")
-    clusters = checks.labels(labels, length=marginal.size)
+    validation.shape(rows, (marginal.size, marginal.size), "log_conditionals")
+    clusters = validation.labels(labels, length=marginal.size)
     lumped = aggregate(marginal, clusters)
-    checks.normalisable(lumped[:, None], "log_marginal", axis=1)
+    validation.normalisable(lumped[:, None], "log_marginal", axis=1)
     weights = marginal - lumped[clusters]
     return lumped, aggregate(aggregate(weights[:, None] + rows, clusters, 0), clusters, 1)
 
 
 def _table(log_marginal: ArrayLike, log_conditionals: ArrayLike) -> tuple[Floats, Floats]:
-    marginal = checks.log_probabilities(log_marginal, "log_marginal", dimensions=1)
-    rows = checks.log_probabilities(log_conditionals, "log_conditionals", dimensions=2)
-    checks.normalisable(marginal, "log_marginal")
-    checks.shape(rows, (marginal.size, rows.shape[1]), "log_conditionals")
+    marginal = validation.log_probabilities(log_marginal, "log_marginal", dimensions=1)
+    rows = validation.log_probabilities(log_conditionals, "log_conditionals", dimensions=2)
+    validation.normalisable(marginal, "log_marginal")
+    validation.shape(rows, (marginal.size, rows.shape[1]), "log_conditionals")
     return marginal, rows
 
 
 def _at_most_one(log_sums: Floats, name: str) -> None:
-    if log_sums.max() > np.log1p(checks.TOLERANCE):
+    if log_sums.max() > np.log1p(validation.TOLERANCE):
         raise ValueError(
             f"{name} add up to {np.exp(log_sums.max()):.8g}, which is more than 1: score distinct, "
             "complete answers, each with its end."

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.uncertainty import checks
-from core.uncertainty.checks import Floats, Integers
+from core.uncertainty import validation
+from core.uncertainty.validation import Floats, Integers
 
 
 def likelihood_order(log_likelihoods: ArrayLike) -> Integers:
@@ -30,7 +30,7 @@ def likelihood_order(log_likelihoods: ArrayLike) -> Integers:
     ValueError
         If there are none, or one is NaN.
     """
-    values = checks.numbers(log_likelihoods, "log_likelihoods", dimensions=1)
+    values = validation.numbers(log_likelihoods, "log_likelihoods", dimensions=1)
     return np.argsort(-values, kind="stable").astype(np.int64)
 
 
@@ -59,11 +59,11 @@ def cluster(similarity_matrix: ArrayLike, threshold: float) -> Integers:
     ValueError
         If the matrix is empty, not square, NaN or outside [0, 1], or the threshold is.
     """
-    similarity = checks.numbers(similarity_matrix, "The similarity matrix", dimensions=2)
-    checks.shape(similarity, (len(similarity), len(similarity)), "The similarity matrix")
+    similarity = validation.numbers(similarity_matrix, "The similarity matrix", dimensions=2)
+    validation.shape(similarity, (len(similarity), len(similarity)), "The similarity matrix")
     if similarity.min() < 0 or similarity.max() > 1:
         raise ValueError("The similarity matrix must lie between 0 and 1: divide it by its range.")
-    checks.threshold(threshold)
+    validation.threshold(threshold)
 
     centre_indices: list[int] = []
     labels = np.empty(len(similarity), dtype=np.int64)
@@ -89,7 +89,7 @@ def centres(labels: ArrayLike) -> Integers:
     -------
     ndarray of int64, (m,)
     """
-    return np.unique(checks.labels(labels), return_index=True)[1].astype(np.int64)
+    return np.unique(validation.labels(labels), return_index=True)[1].astype(np.int64)
 
 
 def aggregate(log_likelihoods: ArrayLike, labels: ArrayLike, axis: int = -1) -> Floats:
@@ -114,10 +114,10 @@ def aggregate(log_likelihoods: ArrayLike, labels: ArrayLike, axis: int = -1) -> 
     ValueError
         If there is NaN, or the labels do not fit the axis.
     """
-    values = checks.numbers(log_likelihoods, "log_likelihoods")
+    values = validation.numbers(log_likelihoods, "log_likelihoods")
     if not -values.ndim <= axis < values.ndim:
         raise ValueError(f"log_likelihoods has no axis {axis}: it has {values.ndim} dimension(s).")
-    groups = checks.labels(labels, length=values.shape[axis])
+    groups = validation.labels(labels, length=values.shape[axis])
     members = np.moveaxis(values, axis, 0)
     # Scaled by the likeliest member of each cluster, so that no exponential underflows that
     # matters; a cluster of probability 0 has none, and any finite scale does.

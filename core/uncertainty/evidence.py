@@ -13,12 +13,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.uncertainty import certified, checks, clustering
-from core.uncertainty.checks import Booleans, Floats, Integers
+from core.uncertainty import certified, clustering, validation
 from core.uncertainty.joint import MutualInformation
 from core.uncertainty.logarithms import log_normalise, log_sum_exp
 from core.uncertainty.mutual_information import from_conditionals
 from core.uncertainty.similarity import pairwise
+from core.uncertainty.validation import Booleans, Floats, Integers
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,39 +80,39 @@ class Evidence:
     gamma_2: float = 0.0
 
     def __post_init__(self) -> None:
-        responses = checks.texts(self.responses, "responses")
+        responses = validation.texts(self.responses, "responses")
         r = len(responses)
         if len(set(responses)) < r:
             raise ValueError("responses must be distinct: give each text once, and its count.")
-        marginal = checks.log_probabilities(self.log_marginal, "log_marginal", dimensions=1)
-        checks.shape(marginal, (r,), "log_marginal")
-        checks.normalisable(marginal, "log_marginal")
+        marginal = validation.log_probabilities(self.log_marginal, "log_marginal", dimensions=1)
+        validation.shape(marginal, (r,), "log_marginal")
+        validation.normalisable(marginal, "log_marginal")
         if (np.diff(marginal) > 0).any():
             raise ValueError(
                 "responses must fall in likelihood: Evidence.build puts them in order."
             )
-        rows = checks.log_probabilities(self.log_conditionals, "log_conditionals", dimensions=2)
-        checks.shape(rows, (r, r), "log_conditionals")
-        checks.normalisable(rows, "log_conditionals", axis=1)
+        rows = validation.log_probabilities(self.log_conditionals, "log_conditionals", dimensions=2)
+        validation.shape(rows, (r, r), "log_conditionals")
+        validation.normalisable(rows, "log_conditionals", axis=1)
         counts = np.asarray(self.counts)
-        checks.shape(counts, (r,), "counts")
+        validation.shape(counts, (r,), "counts")
         if not np.issubdtype(counts.dtype, np.integer) or counts.min() < 1:
             raise ValueError("counts must be whole numbers of at least 1: each text was sampled.")
         complete = np.asarray(self.complete, dtype=bool)
-        checks.shape(complete, (r,), "complete")
-        checks.threshold(self.threshold)
-        checks.stabilisers(self.gamma_1, self.gamma_2)
-        checks.finite_log(self.greedy_log_likelihood, "greedy_log_likelihood")
+        validation.shape(complete, (r,), "complete")
+        validation.threshold(self.threshold)
+        validation.stabilisers(self.gamma_1, self.gamma_2)
+        validation.finite_log(self.greedy_log_likelihood, "greedy_log_likelihood")
         for text, (log_true, log_false) in self.verification.items():
-            checks.finite_log(log_true, f"ln p(True) of {text!r}")
-            checks.finite_log(log_false, f"ln p(False) of {text!r}")
+            validation.finite_log(log_true, f"ln p(True) of {text!r}")
+            validation.finite_log(log_false, f"ln p(False) of {text!r}")
 
         arrays = {
             "counts": counts.astype(np.int64),
             "log_marginal": marginal.copy(),
             "log_conditionals": rows.copy(),
             "complete": complete.copy(),
-            "labels": checks.labels(self.labels, length=r),
+            "labels": validation.labels(self.labels, length=r),
         }
         for name, array in arrays.items():
             array.setflags(write=False)
@@ -163,22 +163,22 @@ class Evidence:
         ValueError
             See the class; also for an unknown similarity.
         """
-        texts = checks.texts(responses, "responses")
+        texts = validation.texts(responses, "responses")
         r = len(texts)
-        marginal = checks.log_probabilities(log_marginal, "log_marginal", dimensions=1)
-        rows = checks.log_probabilities(log_conditionals, "log_conditionals", dimensions=2)
+        marginal = validation.log_probabilities(log_marginal, "log_marginal", dimensions=1)
+        rows = validation.log_probabilities(log_conditionals, "log_conditionals", dimensions=2)
         sampled = np.ones(r, dtype=np.int64) if counts is None else np.asarray(counts)
         ended = np.ones(r, dtype=bool) if complete is None else np.asarray(complete, dtype=bool)
-        checks.shape(marginal, (r,), "log_marginal")
-        checks.shape(rows, (r, r), "log_conditionals")
-        checks.shape(sampled, (r,), "counts")
-        checks.shape(ended, (r,), "complete")
+        validation.shape(marginal, (r,), "log_marginal")
+        validation.shape(rows, (r, r), "log_conditionals")
+        validation.shape(sampled, (r,), "counts")
+        validation.shape(ended, (r,), "complete")
 
         order = clustering.likelihood_order(marginal)
         ordered = tuple(texts[i] for i in order)
         if similarity_matrix is not None:
-            given = checks.numbers(similarity_matrix, "similarity_matrix", dimensions=2)
-            checks.shape(given, (r, r), "similarity_matrix")
+            given = validation.numbers(similarity_matrix, "similarity_matrix", dimensions=2)
+            validation.shape(given, (r, r), "similarity_matrix")
             similarity_matrix = given[np.ix_(order, order)]
         return cls(
             responses=ordered,

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.uncertainty import checks
-from core.uncertainty.checks import Floats
+from core.uncertainty import validation
 from core.uncertainty.clustering import aggregate
 from core.uncertainty.logarithms import log_normalise, log_sum_exp, without_rounding
+from core.uncertainty.validation import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ def compare(
     correction : float, default 0
         Added to the sum of the contributions, in nats.
     """
-    checks.stabilisers(gamma_1, gamma_2)
+    validation.stabilisers(gamma_1, gamma_2)
     joint = np.exp(log_joint)
     # ln 0 and -inf minus -inf turn up where the joint is 0; by convention 0 ln 0 is 0.
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -136,10 +136,10 @@ def exact(log_joint: ArrayLike) -> MutualInformation:
     ValueError
         If the table has fewer than two dimensions, NaN, positive entries, or no mass.
     """
-    table = checks.log_probabilities(log_joint, "log_joint")
+    table = validation.log_probabilities(log_joint, "log_joint")
     if table.ndim < 2:
         raise ValueError("log_joint must have two or more dimensions: one for each answer.")
-    checks.normalisable(table, "log_joint")
+    validation.normalisable(table, "log_joint")
 
     log_p, log_mass = log_normalise(table)
     axes = range(log_p.ndim)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.uncertainty.checks import Floats
+from core.uncertainty.validation import Floats
 
 #: A value nearer to 0 than this is rounding error, and reported as 0.
 ROUNDING = 1e-12

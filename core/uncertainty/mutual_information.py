@@ -17,10 +17,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.uncertainty import checks
+from core.uncertainty import validation
 from core.uncertainty.certified import certified_lower_bound, lump
-from core.uncertainty.chance import adjustment
-from core.uncertainty.checks import Floats
+from core.uncertainty.chance import adjustment_of_counts
 from core.uncertainty.clustering import aggregate
 from core.uncertainty.joint import MutualInformation, compare, exact, from_rows, merge
 from core.uncertainty.logarithms import log_normalise
@@ -31,6 +30,7 @@ from core.uncertainty.tuples import (
     deduplicate,
     encode,
 )
+from core.uncertainty.validation import Floats
 
 __all__ = [
     "ClusteredTuples",
@@ -78,9 +78,9 @@ def from_tuples(
         mass, or a negative γ.
     """
     codes = encode(tuples)
-    sampled = checks.log_probabilities(log_probabilities, "log_probabilities", dimensions=1)
-    checks.shape(sampled, (len(codes),), "log_probabilities")
-    checks.normalisable(sampled, "log_probabilities")
+    sampled = validation.log_probabilities(log_probabilities, "log_probabilities", dimensions=1)
+    validation.shape(sampled, (len(codes),), "log_probabilities")
+    validation.normalisable(sampled, "log_probabilities")
 
     first = deduplicate(codes, sampled)
     log_joint, log_mass = log_normalise(sampled[first])
@@ -121,11 +121,11 @@ def from_conditionals(
         If shapes do not fit; if there is NaN, a positive logarithm, a marginal or a row
         without mass, or a negative γ.
     """
-    marginal = checks.log_probabilities(log_marginal, "log_marginal", dimensions=1)
-    rows = checks.log_probabilities(log_conditionals, "log_conditionals", dimensions=2)
-    checks.shape(rows, (marginal.size, marginal.size), "log_conditionals")
-    checks.normalisable(marginal, "log_marginal")
-    checks.normalisable(rows, "log_conditionals", axis=1)
+    marginal = validation.log_probabilities(log_marginal, "log_marginal", dimensions=1)
+    rows = validation.log_probabilities(log_conditionals, "log_conditionals", dimensions=2)
+    validation.shape(rows, (marginal.size, marginal.size), "log_conditionals")
+    validation.normalisable(marginal, "log_marginal")
+    validation.normalisable(rows, "log_conditionals", axis=1)
 
     log_first, log_mass = log_normalise(marginal)
     log_rows, _ = log_normalise(rows, axis=1)
@@ -169,9 +169,9 @@ def from_counts(
     -----
     Counts make an entropy too small, and a row's more than the mixture's: the plug-in
     information is too large. "chance" takes away what the same answers would show if they were
-    dealt to the rows at random (see :func:`core.uncertainty.chance.adjustment`). So the score
-    of a model that knows is centred on 0, however many answers there are. Few first answers
-    miss some that a dependent model would give, and make its score too low.
+    dealt to the rows at random (see :func:`core.uncertainty.chance.adjustment_of_counts`). So
+    the score of a model that knows is centred on 0, however many answers there are. Few first
+    answers miss some that a dependent model would give, and make its score too low.
 
     "miller-madow" is the usual first-order correction, about (K - 1) / 2N for each entropy of
     N draws of which K kinds were seen (Miller, 1955). H(Y₂) is of a mixture: if answers are
@@ -182,7 +182,7 @@ def from_counts(
     """
     first = _counts(first_counts, "first_counts", dimensions=1)
     second = _counts(second_counts, "second_counts", dimensions=2)
-    checks.shape(second, (first.size, second.shape[1]), "second_counts")
+    validation.shape(second, (first.size, second.shape[1]), "second_counts")
     if correction not in (*_CORRECTIONS, None):
         known = ", ".join(map(repr, _CORRECTIONS))
         raise ValueError(f"Unknown correction {correction!r}: choose {known} or None.")
@@ -214,11 +214,11 @@ def _miller_madow(weights: Floats, second: Floats) -> float:
 
 
 LARGEST_COUNT = 10**9  # beyond, logarithms of factorials have no digits left for differences
-_CORRECTIONS = {"chance": adjustment, "miller-madow": _miller_madow}
+_CORRECTIONS = {"chance": adjustment_of_counts, "miller-madow": _miller_madow}
 
 
 def _counts(values: ArrayLike, name: str, *, dimensions: int) -> Floats:
-    counts = checks.numbers(values, name, dimensions=dimensions)
+    counts = validation.numbers(values, name, dimensions=dimensions)
     if not (np.isfinite(counts).all() and (counts >= 0).all() and (counts % 1 == 0).all()):
         raise ValueError(f"{name} must be whole numbers of at least 0: give counts, not shares.")
     if counts.max() > LARGEST_COUNT:

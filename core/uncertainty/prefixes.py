@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.uncertainty import checks
-from core.uncertainty.checks import Floats
+from core.uncertainty import validation
 from core.uncertainty.logarithms import log_sum_exp
+from core.uncertainty.validation import Floats
 
 #: What is left of a text at least, as a share: it was sampled, so it does end sometimes.
 LEAST = 1e-6
@@ -38,7 +38,7 @@ def without_continuations(texts: Sequence[str], log_likelihoods: ArrayLike) -> F
     ValueError
         If the likelihoods do not fit the texts, or are none.
     """
-    whole = checks.log_probabilities(log_likelihoods, "log_likelihoods")
+    whole = validation.log_probabilities(log_likelihoods, "log_likelihoods")
     if whole.shape[-1] != len(texts):
         raise ValueError("log_likelihoods must have one entry for each text.")
     left = whole.copy()

@@ -20,12 +20,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.uncertainty import checks, clustering, dealt
-from core.uncertainty.checks import Booleans, Floats, Integers
+from core.uncertainty import chance, clustering, validation
 from core.uncertainty.joint import MutualInformation, compare
 from core.uncertainty.logarithms import entropy, log_normalise, log_sum_exp, without_rounding
 from core.uncertainty.mutual_information import from_counts
 from core.uncertainty.similarity import pairwise, reordered
+from core.uncertainty.validation import Booleans, Floats, Integers
 
 K = TypeVar("K", bound=Hashable)
 
@@ -167,7 +167,7 @@ def from_chains(
     """Build evidence from k sampled pairs with their own likelihoods (Algorithms 1 and 2).
 
     The mutual information is that of Algorithm 2, adjusted for chance, which is not in the
-    paper: see :func:`core.uncertainty.dealt.adjustment`. Its `plug_in` is Algorithm 2's.
+    paper: see :func:`core.uncertainty.chance.adjustment_of_pairs`. Its `plug_in` is Algorithm 2's.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def from_chains(
     """
     if not chains:
         raise ValueError("There are no chains: sample at least one pair of answers.")
-    checks.log_probabilities([c[2:] for c in chains], "log probabilities of the chains")
+    validation.log_probabilities([c[2:] for c in chains], "log probabilities of the chains")
     _check(greedy_log_likelihood, verification)
     log_first = _first_seen((a, p) for a, _, p, _ in chains)
     log_pair = _first_seen(((a, b), q) for a, b, _, q in chains)
@@ -210,7 +210,7 @@ def from_chains(
     log_joint = clustering.aggregate(
         clustering.aggregate(marginal[:, None] + rows, labels, axis=0), labels, axis=1
     )
-    checks.normalisable(log_joint, "The likelihoods of the chains")
+    validation.normalisable(log_joint, "The likelihoods of the chains")
     log_joint, log_mass = log_normalise(log_joint)
     log_first_of_pairs = log_sum_exp(log_joint, axis=1)[:, None]
     log_second = log_sum_exp(log_joint, axis=0)
@@ -221,10 +221,10 @@ def from_chains(
     def estimate(gamma_1: float, gamma_2: float) -> tuple[MutualInformation, str | None]:
         gammas = {"gamma_1": gamma_1, "gamma_2": gamma_2}
         plain = compare(log_joint, log_first_of_pairs + log_second, float(log_mass), **gammas)
-        by_chance = dealt.estimates(pairs, marginal, rows, labels, **gammas)
-        added = dealt.adjustment(plain.value, of_second, by_chance)
+        by_chance = chance.dealt_estimates(pairs, marginal, rows, labels, **gammas)
+        added = chance.adjustment_of_pairs(plain.value, of_second, by_chance)
         adjusted = replace(plain, value=without_rounding(plain.value + added), correction=added)
-        return adjusted, None if dealt.can_tell(plain.value, of_second, by_chance) else UNTOLD
+        return adjusted, None if chance.can_tell(plain.value, of_second, by_chance) else UNTOLD
 
     unstabilised, untold = estimate(0.0, 0.0)
     return SampledEvidence(
@@ -387,7 +387,7 @@ def _given(log_joint: Floats, log_sums: Floats) -> Floats:
 def _check(greedy: float | None, verification: Mapping[str, tuple[float, float]] | None) -> None:
     """Refuse likelihoods that are none, as `Evidence` does."""
     if greedy is not None:
-        checks.finite_log(greedy, "greedy_log_likelihood")
+        validation.finite_log(greedy, "greedy_log_likelihood")
     for text, both in (verification or {}).items():
         for value in both:
-            checks.finite_log(value, f"The verification of {text!r}")
+            validation.finite_log(value, f"The verification of {text!r}")

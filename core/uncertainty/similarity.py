@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from rapidfuzz import fuzz, process
 from scipy.sparse import csr_array  # type: ignore[import-untyped, unused-ignore]
 
-from core.uncertainty import checks
-from core.uncertainty.checks import Floats
+from core.uncertainty import validation
+from core.uncertainty.validation import Floats
 
 #: Every similarity that is computed from the texts, by name, in plain words.
 SIMILARITIES: dict[str, str] = {
@@ -131,7 +131,7 @@ def pairwise(responses: Sequence[str], method: str = "token_f1") -> Floats:
     ValueError
         If there are no responses, one is no text, or the method is unknown.
     """
-    texts = checks.texts(responses, "responses")
+    texts = validation.texts(responses, "responses")
     if method not in SIMILARITIES:
         raise ValueError(f"Unknown similarity {method!r}: choose one of {', '.join(SIMILARITIES)}.")
     return _token_f1_matrix(texts) if method == "token_f1" else _ratio_matrix(texts, method)
@@ -159,8 +159,8 @@ def reordered(
     ValueError
         If the matrix does not fit the texts, or lacks a response.
     """
-    given = checks.numbers(similarity_matrix, "similarity_matrix", dimensions=2)
-    checks.shape(given, (len(texts), len(texts)), "similarity_matrix")
+    given = validation.numbers(similarity_matrix, "similarity_matrix", dimensions=2)
+    validation.shape(given, (len(texts), len(texts)), "similarity_matrix")
     places = {text: place for place, text in enumerate(texts)}
     missing = [text for text in responses if text not in places]
     if missing:

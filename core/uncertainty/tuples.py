@@ -11,8 +11,8 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.uncertainty import checks, clustering, similarity
-from core.uncertainty.checks import Floats, Integers
+from core.uncertainty import clustering, similarity, validation
+from core.uncertainty.validation import Floats, Integers
 
 Tuples = Sequence[Sequence[Hashable]] | NDArray[np.integer]
 
@@ -174,8 +174,8 @@ def cluster_tuples(
         ``clustering.cluster`` do.
     """
     codes = encode(tuples)
-    log_p = checks.log_probabilities(log_probabilities, "log_probabilities", dimensions=1)
-    checks.shape(log_p, (len(codes),), "log_probabilities")
+    log_p = validation.log_probabilities(log_probabilities, "log_probabilities", dimensions=1)
+    validation.shape(log_p, (len(codes),), "log_probabilities")
     first = deduplicate(codes, log_p)
     log_p = log_p[first]
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from core.store import files
+from core.store import sqlite_file
 from core.store.calls import CallKey, Calls
 from core.store.database import open_database
 from core.store.errors import StoreError
@@ -50,7 +50,7 @@ def test_a_damaged_first_page_is_set_aside_or_a_sentence_says_why_not(tmp_path, 
         path.write_bytes(data)
         notice = None
         with suppress(StoreError):  # such as: this is the database of another program
-            notice = files.prepare(path, len(MIGRATIONS))
+            notice = sqlite_file.prepare(path, len(MIGRATIONS))
         if notice:
             assert data in left(folder)  # nothing is deleted
             assert path.stat().st_size < len(data)

@@ -189,7 +189,7 @@ def test_a_database_that_is_renewed_between_looking_and_opening_is_refused(tmp_p
     of_version(monkeypatch, LATER)
     open_database(url).close()
     of_version(monkeypatch, MIGRATIONS)
-    monkeypatch.setattr("core.store.files.prepare", lambda path, newest: None)
+    monkeypatch.setattr("core.store.sqlite_file.prepare", lambda path, newest: None)
     with pytest.raises(StoreError, match="newer Believe"):
         open_database(url)
 

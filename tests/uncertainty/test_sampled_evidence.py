@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from core.uncertainty.chance import adjustment
+from core.uncertainty.chance import adjustment_of_counts
 from core.uncertainty.mutual_information import cluster_tuples, exact, from_counts, from_tuples
 from core.uncertainty.sampled_evidence import from_chains, from_counted
 from core.uncertainty.scores import FEWEST_SECONDS, SCORES, doubt_decomposition
@@ -202,7 +202,7 @@ def test_counts_by_hand():
     joint = np.array([[0.5, 0.25], [1 / 12, 1 / 6]])
     product = np.outer(joint.sum(axis=1), joint.sum(axis=0))
     plug_in = (joint * np.log(joint / product)).sum()
-    correction = adjustment(np.array([0.75, 0.25]), np.array([[20, 10], [10, 20]]))
+    correction = adjustment_of_counts(np.array([0.75, 0.25]), np.array([[20, 10], [10, 20]]))
     information = evidence.mutual_information
     np.testing.assert_allclose(information.joint, joint)
     np.testing.assert_allclose(information.product, product)

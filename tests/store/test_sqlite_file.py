@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from core.store import files
+from core.store import sqlite_file
 from core.store.calls import CallKey, Calls
 from core.store.database import open_database
 from core.store.errors import StoreError
@@ -102,7 +102,7 @@ def test_overwritten_pages_are_noticed(filled, seed):
 
 
 def test_pages_of_a_large_database_are_not_all_read(filled, monkeypatch):
-    monkeypatch.setattr(files, "EXAMINED_BYTES", 1000)
+    monkeypatch.setattr(sqlite_file, "EXAMINED_BYTES", 1000)
     content = filled.read_bytes()
     filled.write_bytes(content[: len(content) // 4096 // 2 * 4096])  # but a missing end is seen
     set_aside(filled)
@@ -130,12 +130,12 @@ def test_what_belongs_to_a_damaged_file_goes_with_it(path):
 
 
 def test_a_second_damaged_file_of_the_same_second_is_kept_too(path, monkeypatch):
-    class Clock(files.datetime):
+    class Clock(sqlite_file.datetime):
         @classmethod
         def now(cls, tz=None):
             return cls(2024, 5, 6, 7, 8, 9)
 
-    monkeypatch.setattr(files, "datetime", Clock)
+    monkeypatch.setattr(sqlite_file, "datetime", Clock)
     for number in range(3):
         path.write_bytes(b"garbage %d" % number)
         open_database(address(path)).close()
@@ -166,7 +166,7 @@ def test_a_file_that_another_process_mended_meanwhile_is_used(filled, tmp_path, 
         healthy.replace(path)
         yield
 
-    monkeypatch.setattr(files, "_alone", another_was_faster)
+    monkeypatch.setattr(sqlite_file, "_alone", another_was_faster)
     with open_database(address(filled)) as database:
         assert database.notice is None
         assert Calls(database).count() == len(KEYS)
@@ -216,7 +216,7 @@ def test_a_lock_in_the_way_of_the_log_is_waited_for(filled):
 
 
 def test_a_lock_that_stays_in_the_way_is_said_so(filled, monkeypatch):
-    monkeypatch.setattr(files, "BUSY_SECONDS", 0)
+    monkeypatch.setattr(sqlite_file, "BUSY_SECONDS", 0)
     with closing(locked(filled)):
         assert "Another program has locked" in refused(filled)
 
