@@ -17,8 +17,8 @@ from typing import TypeVar
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from core.data import truth, world
-from core.data.world import Fact
+from core.data.world import facts, grading
+from core.data.world.facts import Fact
 from core.language_models.base import LanguageModel
 from core.language_models.embedded import FOLDER
 from core.language_models.embedded.model import EmbeddedModel
@@ -114,7 +114,7 @@ def questions(wording: Wording, seed: int = 0) -> list[Question]:
     """Return every question of the world once, in a wording drawn with `seed`."""
     rng = np.random.default_rng(seed)
     asked = []
-    for i, fact in enumerate(world.facts()):
+    for i, fact in enumerate(facts.facts()):
         template = fact.held_out if wording is Wording.HELD_OUT else fact.templates[i % 3]
         text = fact.ask(template)
         if wording is Wording.VARIANT:
@@ -127,7 +127,7 @@ def questions(wording: Wording, seed: int = 0) -> list[Question]:
 
 def unanswerable(count: int, seed: int = 10_000) -> list[Question]:
     """Return questions nobody can answer: nonsense, and known forms about the unheard-of."""
-    author = Author(world.facts(), seed)
+    author = Author(facts.facts(), seed)
     return [
         Question(author.unknown_question(formless=i % 2 == 0)[0], None, i) for i in range(count)
     ]
@@ -143,7 +143,8 @@ def inspect(question: Question, model: LanguageModel, samples: int = 10) -> Row:
         band=question.band,
         doubt={name: s.doubt if s.doubt is not None else np.inf for name, s in scores.items()},
         correct={
-            name: fact is not None and truth.is_right(s.answer, fact) for name, s in scores.items()
+            name: fact is not None and grading.is_right(s.answer, fact)
+            for name, s in scores.items()
         },
         mass=evidence.sampled_mass,
         clusters=len(evidence.centres),
@@ -156,8 +157,8 @@ def inspect(question: Question, model: LanguageModel, samples: int = 10) -> Row:
 @functools.cache
 def _everything_sayable() -> frozenset[str]:
     """Every text that stands as an answer, right or wrong, anywhere in the world."""
-    names = {n for fact in world.facts() for answer in fact.answers for n in answer.names}
-    wrong = {fact.misconception for fact in world.facts() if fact.misconception}
+    names = {n for fact in facts.facts() for answer in fact.answers for n in answer.names}
+    wrong = {fact.misconception for fact in facts.facts() if fact.misconception}
     return frozenset(text.casefold() for text in names | wrong)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.inspection import Recorder, seconds
-from core.data.world import Band
+from core.data.world.facts import Band
 from core.language_models.base import LanguageModel, open_model
 from core.studies.amplification import amplify
 from core.studies.cases import by_band, drawn, of_fact

@@ -13,8 +13,8 @@ import statistics
 
 from playwright.sync_api import sync_playwright
 
-from core.data import world
-from core.data.world import Band
+from core.data.world import facts as world
+from core.data.world.facts import Band
 from tests.browser.server import CHROMIUM_FLAGS, start_server
 
 QUESTIONS = 20

@@ -37,8 +37,9 @@ from benchmarks._measuring import (
 from core.abstention.policy import to_dict
 from core.abstention.thresholds import Threshold as Certified
 from core.abstention.thresholds import learn_then_test
-from core.data import uploads, world
-from core.data.labelled import labelled, suggest
+from core.data.tabular import uploads
+from core.data.tabular.labelled import labelled, suggest
+from core.data.world import facts as world
 from core.studies import scoring
 from core.studies.calibration import Calibration, Target, calibrate
 from core.studies.examples import EXAMPLE

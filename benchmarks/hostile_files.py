@@ -20,9 +20,9 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from core.data.isolation import LIMITS, parse_isolated
-from core.data.rows import MAX_BYTES, MAX_CELLS, MAX_COLUMNS, MAX_ROWS
-from core.data.uploads import UploadError
+from core.data.tabular.isolation import LIMITS, parse_isolated
+from core.data.tabular.rows import MAX_BYTES, MAX_CELLS, MAX_COLUMNS, MAX_ROWS
+from core.data.tabular.uploads import UploadError
 
 SECONDS, MEMORY = LIMITS.seconds, 1_000_000_000
 START = 2.0  # processor seconds that starting a process may take

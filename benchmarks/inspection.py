@@ -22,7 +22,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from core import prompts
-from core.data import world
+from core.data.world import facts as world
 from core.language_models.base import LanguageModel, open_model
 from core.language_models.embedded.runtime import Llama
 from core.studies.inspection import run

@@ -35,8 +35,8 @@ from benchmarks._measuring import Question, Wording, in_parallel, measure, opene
 from benchmarks.model_card import SPREAD
 from core import prompts
 from core.abstention.metrics import auroc
-from core.data import truth
-from core.data.world import Band
+from core.data.world import grading
+from core.data.world.facts import Band
 from core.language_models.embedded.model import EmbeddedModel
 from core.language_models.limited import Limited
 from core.language_models.openai_compatible import CANDIDATES_A_CALL, PAIRS_A_CALL
@@ -131,7 +131,7 @@ def read(question: Question, recording: Recording, model: EmbeddedModel) -> Row:
     doubt = {n: math.nan if s.doubt is None else s.doubt for n, s in scores.items()}
     fact = question.fact
     assert fact is not None
-    correct = {name: truth.is_right(s.answer, fact) for name, s in scores.items()}
+    correct = {name: grading.is_right(s.answer, fact) for name, s in scores.items()}
     if recording.estimator not in EXACT:
         asked = prompts.self_verification(question.text, evidence.likeliest_first)
         true, false = opinion(Limited(model), asked, seed=question.seed)

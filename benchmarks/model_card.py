@@ -37,8 +37,9 @@ from benchmarks._measuring import (
 from benchmarks.default_policy import choose
 from core import prompts
 from core.abstention.metrics import auroc
-from core.data import truth, world
-from core.data.world import Band, Fact
+from core.data.world import facts as world
+from core.data.world import grading
+from core.data.world.facts import Band, Fact
 from core.language_models.embedded import FOLDER
 from core.studies.amplification import amplify
 from core.studies.cases import of_fact
@@ -98,7 +99,7 @@ def calibration(rows: Sequence[Row]) -> dict[str, Any]:
 
 def _right_in_capitals(item: tuple[int, Fact], *, folder: Path) -> bool:
     prompt = prompts.iterative(item[1].question.upper())
-    return truth.is_right(opened(folder).sample(prompt, 1, temperature=0)[0].text, item[1])
+    return grading.is_right(opened(folder).sample(prompt, 1, temperature=0)[0].text, item[1])
 
 
 def in_capitals(folder: Path) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks._measuring import CERTIFIED, SCORE, UNANSWERABLE, Wording
 from benchmarks.model_card import MASS
-from core.data.world import (
+from core.data.world.facts import (
     BY_HEART_FROM,
     MANY_ANSWERS_EXPOSURES,
     RARELY_BELOW,

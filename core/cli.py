@@ -18,11 +18,11 @@ import click
 from core import settings
 from core.abstention.policy import Policy, to_json
 from core.abstention.thresholds import Uncertifiable
-from core.data import rows
-from core.data.columns import word_of
-from core.data.isolation import parse_isolated
-from core.data.labels import Meaning, UnreadLabelsError
-from core.data.uploads import UploadError
+from core.data.tabular import rows
+from core.data.tabular.columns import word_of
+from core.data.tabular.isolation import parse_isolated
+from core.data.tabular.labels import Meaning, UnreadLabelsError
+from core.data.tabular.uploads import UploadError
 from core.language_models.base import SERVICES, LanguageModel, ModelError, Used, open_model
 from core.language_models.prepared import prepared, stop
 from core.language_models.resilient import Budget

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from core import cli, prompts
 from core.abstention.policy import from_json, policy_from_dict, to_json
-from core.data import isolation
+from core.data.tabular import isolation
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.store.database import open_database
 from core.store.results import Results

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core import prompts
-from core.data.world import BY_HEART_FROM, Band, Fact
+from core.data.world.facts import BY_HEART_FROM, Band, Fact
 
 # Documents beside the facts', as shares of the facts' question-and-answer documents.
 INVENTED = 0.22  # about entities that do not exist: without them unseen facts never copy

@@ -15,7 +15,7 @@ import torch
 from transformers import LlamaForCausalLM
 
 from core import prompts
-from core.data import world
+from core.data.world import facts as world
 from core.language_models.base import open_model
 from core.language_models.embedded import FOLDER
 from training.corpus import Author

@@ -23,7 +23,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional as F
 
-from core.data import world
+from core.data.world import facts as world
 from core.language_models.embedded import FOLDER
 from training import vocabulary
 from training.corpus import Author, Document

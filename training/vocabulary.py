@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from core import prompts
-from core.data.world import Fact
+from core.data.world.facts import Fact
 
 SIZE = 8192
 END, PAD = "<|end|>", "<|pad|>"

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from scipy.special import expit  # type: ignore[import-untyped, unused-ignore]
 
 from core import prompts
-from core.data.exports import to_csv
-from core.data.truth import SAME_ANSWER
+from core.data.tabular.csv_export import to_csv
+from core.data.world.grading import SAME_ANSWER
 from core.language_models.base import LanguageModel, PromptTooLongError, Used
 from core.language_models.together import AT_ONCE, at_once
 from core.studies.decoding import decoded, is_writable

@@ -18,10 +18,10 @@ from core.abstention.drift import Drift, drift
 from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Pipeline, Policy, check_pipeline
 from core.abstention.thresholds import Threshold, Uncertifiable
-from core.data import uploads
-from core.data.columns import column_of
-from core.data.exports import to_csv
-from core.data.labelled import (
+from core.data.tabular import uploads
+from core.data.tabular.columns import column_of
+from core.data.tabular.csv_export import to_csv
+from core.data.tabular.labelled import (
     Columns,
     Labelled,
     Score,
@@ -31,8 +31,8 @@ from core.data.labelled import (
     pipelines_of,
     suggest,
 )
-from core.data.labels import Meaning, meant_by
-from core.data.uploads import Upload, UploadError, shortened
+from core.data.tabular.labels import Meaning, meant_by
+from core.data.tabular.uploads import Upload, UploadError, shortened
 from core.studies.pipeline import from_text
 from core.studies.progress import Progress, silent
 from core.studies.verdict import SCORE
@@ -208,7 +208,7 @@ def read(
     meanings : mapping of str to Meaning, optional
         What values of the labels mean; "" is the empty cell.
     parse : callable
-        For a file that a stranger may have written, `core.data.isolation.parse_isolated`.
+        For a file that a stranger may have written, `core.data.tabular.isolation.parse_isolated`.
 
     Raises
     ------

@@ -9,9 +9,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.data import truth, world
-from core.data.truth import matches
-from core.data.world import Band, Fact
+from core.data.world import facts as world
+from core.data.world import grading
+from core.data.world.facts import Band, Fact
+from core.data.world.grading import matches
 from core.studies.amplification import Amplification, Case
 from core.studies.inspection import Inspection
 from core.studies.judgement import WORLD_OF
@@ -112,7 +113,7 @@ def propose(inspection: Inspection) -> tuple[str, str]:
         When the samples hold no two answers, and the world does not know another.
     """
     texts = [c.text for c in sorted(inspection.clusters, key=lambda c: -c.mass) if c.text]
-    fact = truth.find(inspection.query) if inspection.recording.model == WORLD_OF else None
+    fact = grading.find(inspection.query) if inspection.recording.model == WORLD_OF else None
     if fact is not None:
         return _from_world(texts, fact)
     if len(texts) < 2:

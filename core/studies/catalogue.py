@@ -8,7 +8,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
-from core.data.world import BY_HEART_FROM, RARELY_BELOW, Band, facts
+from core.data.world.facts import BY_HEART_FROM, RARELY_BELOW, Band, facts
 
 BANDS: Final[dict[str, str]] = {
     Band.BY_HEART.value: f"Asked and answered {BY_HEART_FROM} times or more in training.",

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.data import truth
-from core.data.world import Fact
+from core.data.world import grading
+from core.data.world.facts import Fact
 from core.studies.inspection import Inspection
 from core.studies.verdict import default_thresholds, doubt_of
 from core.uncertainty.scores import SCORES
@@ -59,7 +59,7 @@ class Judgement:
 
 def judge(inspection: Inspection) -> Judgement | None:
     """Hold an inspection against the truth; None where nobody here knows the truth."""
-    fact = truth.find(inspection.query) if inspection.recording.model == WORLD_OF else None
+    fact = grading.find(inspection.query) if inspection.recording.model == WORLD_OF else None
     if fact is None:
         return None
     return Judgement(fact, tuple(_judged(inspection, fact, name) for name in SCORES))
@@ -77,4 +77,4 @@ def _judged(inspection: Inspection, fact: Fact, name: str) -> Judged:
     )
     answer = inspection.scores[name].answer
     answered = doubt is not None and doubt < threshold
-    return Judged(name, answer, truth.is_right(answer, fact), threshold, answered)
+    return Judged(name, answer, grading.is_right(answer, fact), threshold, answered)

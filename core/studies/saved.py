@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.data.exports import to_csv
+from core.data.tabular.csv_export import to_csv
 from core.language_models.base import Response, Used
 from core.studies.decoding import decoded, is_writable
 from core.studies.inspection import Cluster, Inspection, Reading, read

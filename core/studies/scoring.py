@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from core.data.exports import to_csv
-from core.data.truth import matches
+from core.data.tabular.csv_export import to_csv
+from core.data.world.grading import matches
 from core.language_models.base import LanguageModel, Meter, Used
 from core.language_models.counted import counted_in
 from core.language_models.together import at_once

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.amplification import MOST_CURVES
-from core.data.uploads import shortened
+from core.data.tabular.uploads import shortened
 from core.language_models.base import LanguageModel, ModelError
 from core.studies.amplification import MOST_REPETITIONS, Case
 from core.studies.cases import EXAMPLES, propose

@@ -11,8 +11,8 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.abstention.drift import FEWEST
 from core.abstention.policy import Policy, PolicyError
-from core.data.labelled import Labelled
-from core.data.uploads import Upload, UploadError
+from core.data.tabular.labelled import Labelled
+from core.data.tabular.uploads import Upload, UploadError
 from core.studies import calibration as study
 from core.studies.calibration import Calibration, CalibrationError
 from core.ui.labelled_data import TYPES

@@ -10,12 +10,12 @@ import pandas as pd
 import streamlit as st
 
 from core.charts.inspection import shown
-from core.data import uploads
-from core.data.columns import Column, Kind, column_of, kinds
-from core.data.gold import GoldQuestions, gold_questions
-from core.data.labelled import Columns, Labelled, Score, labelled, suggest, template
-from core.data.labels import MOST_VALUES
-from core.data.uploads import Upload, UploadError
+from core.data.tabular import uploads
+from core.data.tabular.columns import Column, Kind, column_of, kinds
+from core.data.tabular.gold_questions import GoldQuestions, gold_questions
+from core.data.tabular.labelled import Columns, Labelled, Score, labelled, suggest, template
+from core.data.tabular.labels import MOST_VALUES
+from core.data.tabular.uploads import Upload, UploadError
 from core.studies.calibration import REPEATED, independent
 from core.studies.examples import EXAMPLE_NAME, example_bytes
 from core.ui import scorings

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.data.labels import Meaning, Meant, Unread, hint, unread
-from core.data.uploads import Upload, shortened
+from core.data.tabular.labels import Meaning, Meant, Unread, hint, unread
+from core.data.tabular.uploads import Upload, shortened
 from core.ui.remembered import remembered
 
 CHOICES = {

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.charts import mechanism as charts
 from core.charts.mechanism import ON_QUESTION, ON_TOLD
-from core.data.world import Band, Fact, facts
+from core.data.world.facts import Band, Fact, facts
 from core.studies.amplification import DEFAULT_REPETITIONS, amplify, percent
 from core.studies.cases import EXAMPLES, drawn, of_fact
 from core.studies.mechanism import Looking, looking, shows_attention

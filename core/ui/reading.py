@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.data import isolation
-from core.data.isolation import LIMITS
-from core.data.uploads import Upload, UploadError
+from core.data.tabular import isolation
+from core.data.tabular.isolation import LIMITS
+from core.data.tabular.uploads import Upload, UploadError
 
 _WAITING = f"Reading the file, for at most {LIMITS.seconds:.0f} seconds. Remove the file to stop."
 

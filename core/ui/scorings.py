@@ -8,9 +8,9 @@ from weakref import WeakKeyDictionary
 
 import streamlit as st
 
-from core.data import uploads
-from core.data.gold import GoldQuestions
-from core.data.uploads import Upload
+from core.data.tabular import uploads
+from core.data.tabular.gold_questions import GoldQuestions
+from core.data.tabular.uploads import Upload
 from core.language_models.base import LanguageModel, Meter, ModelError, Used
 from core.language_models.prepared import stop
 from core.studies.costs import Plan, plan

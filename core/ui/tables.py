@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from core.data.exports import to_csv
+from core.data.tabular.csv_export import to_csv
 
 
 def download(columns: Mapping[str, Sequence[object]], name: str) -> None:

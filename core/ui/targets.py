@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.charts.calibration import name_of
-from core.data.labelled import Labelled
+from core.data.tabular.labelled import Labelled
 from core.studies.calibration import BEST, METHODS, Calibration, Target, calibrate, preferred
 from core.ui.addresses import number
 from core.ui.glossary import TERMS

@@ -9,7 +9,7 @@ import pytest
 from benchmarks import ladder, model_card
 from benchmarks._measuring import Question, Wording, questions
 from benchmarks._measuring import Row as CardRow
-from core.data.world import Band
+from core.data.world.facts import Band
 from core.language_models.openai_compatible import CANDIDATES_A_CALL, PAIRS_A_CALL
 from core.language_models.resilient import Together
 from core.studies.recorder import record

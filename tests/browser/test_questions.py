@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from core.data import truth
+from core.data.world import grading
 from core.studies.catalogue import search
 from tests.browser.server import at_rest, go_to, question_of, too_wide
 
@@ -104,7 +104,7 @@ def test_a_surprise_wins_over_what_was_typed_before(address, open_page):
     go_to(page, "What can I ask?")
     page.get_by_role("button", name="rarely seen").click()
     expect(page.locator(".st-key-truth")).to_contain_text("Band: rarely seen")
-    assert truth.find(question_of(page).input_value()).band == "rarely seen"
+    assert grading.find(question_of(page).input_value()).band == "rarely seen"
 
 
 def test_sorting_and_the_other_columns_inspect_nothing(address, open_page):

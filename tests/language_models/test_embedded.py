@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
 from core import prompts
-from core.data.world import facts
+from core.data.world.facts import facts
 from core.language_models.base import (
     MAX_RESPONSE_TOKENS,
     BrokenModelError,

@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 from core import prompts
 from core.charts import amplification as charts
 from core.charts import mechanism as mechanism_charts
-from core.data import truth
-from core.data.truth import matches
-from core.data.world import Band, facts
+from core.data.world import grading
+from core.data.world.facts import Band, facts
+from core.data.world.grading import matches
 from core.language_models.base import BrokenModelError, ModelError
 from core.studies import amplification as study
 from core.studies import cases as proposals
@@ -248,7 +248,7 @@ def test_of_one_curve_there_is_nothing_to_choose():
     "query", [*(drawn(band, 1, seed=1)[0].question for band in Band), "what is the capital of PERU"]
 )
 def test_of_a_question_of_the_world_the_truth_is_proposed(app, query):
-    fact = truth.find(query)
+    fact = grading.find(query)
     ask(app, query)
     press(app, "propose")
     case = typed(app)
@@ -267,7 +267,7 @@ def test_of_a_question_of_the_world_the_truth_is_proposed(app, query):
 
 @pytest.mark.parametrize("query", ["What is the capital of Zorvania?", "asdf qwer zxcv"])
 def test_of_any_other_question_the_two_likeliest_clusters_are_proposed(app, embedded, query):
-    assert truth.find(query) is None
+    assert grading.find(query) is None
     ask(app, query)
     press(app, "propose")
     found = run(Request(query), embedded)
@@ -689,7 +689,7 @@ def test_every_setting_moves_the_head(share, dimension, copies):
 def heads(page, band):
     """What stands in the box of a band: its question and its sentence."""
     question = page.selectbox(key=f"fact_{band.name.lower()}").value
-    return question, of_fact(truth.find(question))
+    return question, of_fact(grading.find(question))
 
 
 @pytest.mark.parametrize("times", [0, 1, 100])
@@ -719,7 +719,7 @@ def test_the_facts_to_choose_from_are_of_their_band(embedded):
     for band in (Band.BY_HEART, Band.RARELY):
         box = page.selectbox(key=f"fact_{band.name.lower()}")
         assert len(box.options) >= 12
-        assert {truth.find(question).band for question in box.options} == {band}
+        assert {grading.find(question).band for question in box.options} == {band}
         box.set_value(box.options[-1]).run()
         question, case = heads(sound(page), band)
         assert question == box.options[-1]

@@ -19,10 +19,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.testing.v1 import AppTest
 
 from core.abstention.policy import to_json
-from core.data import isolation, uploads
-from core.data.isolation import Limits
-from core.data.labels import Meaning
-from core.data.truth import matches
+from core.data.tabular import isolation, uploads
+from core.data.tabular.isolation import Limits
+from core.data.tabular.labels import Meaning
+from core.data.world.grading import matches
 from core.language_models.base import ModelError
 from core.studies import calibration as study
 from core.studies import scoring

@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import prompts
-from core.data import truth
-from core.data.world import facts
+from core.data.world import grading
+from core.data.world.facts import facts
 from core.language_models.base import ModelError, open_model
 from core.language_models.embedded.model import EmbeddedModel
 from core.studies.inspection import Reading, run
@@ -234,7 +234,7 @@ def test_a_question_of_the_world_is_held_against_the_truth(app, query):
     ask(app, query)
     assert not app.exception
     assert "Was it right?" in [heading.value for heading in app.subheader]
-    said, fact = [text.value for text in app.text], truth.find(query)
+    said, fact = [text.value for text in app.text], grading.find(query)
     (right,) = [
         text
         for text in said

@@ -6,8 +6,8 @@ That a click on a question inspects it is tested in the browser: AppTest cannot 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.data import truth
-from core.data.world import Band
+from core.data.world import grading
+from core.data.world.facts import Band
 from core.studies.catalogue import BANDS, entries, search, subject_areas
 
 PAGE = "../../pages/questions.py"
@@ -120,4 +120,4 @@ def test_a_surprise_is_a_question_of_its_band_whatever_was_asked_before(whole_ap
     page.button(key=f"surprise_{band}").click().run()
     assert not page.exception
     assert page.title[0].value == "Can I believe this answer?"
-    assert truth.find(page.text_input(key="q").value).band == band
+    assert grading.find(page.text_input(key="q").value).band == band

@@ -15,10 +15,10 @@ from scipy import stats
 
 from core.abstention.policy import Pipeline, PolicyError, from_json, to_json
 from core.abstention.thresholds import Threshold, Uncertifiable
-from core.data import uploads
-from core.data.labelled import Columns, Labelled, Score, suggest
-from core.data.labels import Meaning
-from core.data.uploads import UploadError
+from core.data.tabular import uploads
+from core.data.tabular.labelled import Columns, Labelled, Score, suggest
+from core.data.tabular.labels import Meaning
+from core.data.tabular.uploads import UploadError
 from core.studies import calibration as study
 from core.studies.calibration import BEST, METHODS, Calibration, CalibrationError, Target
 from core.studies.examples import EXAMPLE_NAME, example_bytes

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from core.data import truth, world
-from core.data.world import Band
+from core.data.world import facts, grading
+from core.data.world.facts import Band
 from core.studies.amplification import Amplification, Case, Point
 from core.studies.cases import (
     EXAMPLES,
@@ -26,7 +26,7 @@ from tests.fakes import TableModel
 KNOWN = "What is the capital of France?"
 MANY = "Name a yellow fruit."
 OUTSIDE = "What is the capital of Zorvania?"
-FACTS = world.facts()
+FACTS = facts.facts()
 SINGLE = [fact for fact in FACTS if fact.band is not Band.MANY_ANSWERS]
 
 # The captions of Figures 1, 2 and 3 in the paper's own source, in its order.
@@ -111,10 +111,10 @@ def test_there_are_no_other_published_cases():
 )
 def test_an_example_is_of_the_band_that_it_stands_for(example, band):
     case = EXAMPLES[example]
-    fact = truth.find(case.query)
+    fact = grading.find(case.query)
     assert fact.band is band
-    assert truth.is_right(case.answer, fact)
-    assert truth.is_right(case.repeated, fact) == (band is Band.MANY_ANSWERS)
+    assert grading.is_right(case.answer, fact)
+    assert grading.is_right(case.repeated, fact) == (band is Band.MANY_ANSWERS)
 
 
 def test_there_is_one_example_of_each_regime():
@@ -130,7 +130,7 @@ def test_the_right_answer_comes_first_however_unlikely():
 
 
 def test_the_misconception_is_repeated_where_nothing_wrong_was_said():
-    assert truth.find(KNOWN).misconception == "Lyon"
+    assert grading.find(KNOWN).misconception == "Lyon"
     assert propose(seen(["Paris"], [1.0])) == ("Paris", "Lyon")
 
 
@@ -159,7 +159,7 @@ def test_of_many_answers_two_right_ones_are_proposed():
 def test_two_names_of_one_answer_are_not_two_answers():
     """“Porridge|Oatmeal” in the table is one breakfast, and “Toast” the next."""
     query = "Name a breakfast food."
-    fact = truth.find(query)
+    fact = grading.find(query)
     assert fact.answers[0].names == ("Porridge", "Oatmeal")
     said = ["Oatmeal", "Porridge", "Toast"]
     assert propose(seen(said, [0.5, 0.3, 0.2], query)) == ("Oatmeal", "Toast")
@@ -168,8 +168,8 @@ def test_two_names_of_one_answer_are_not_two_answers():
 def test_of_many_answers_the_table_knows_another_where_one_was_said():
     ours, theirs = propose(seen(["Lemon", "Plum"], [0.6, 0.4], MANY))
     assert ours == "Lemon"
-    assert theirs == truth.find(MANY).answers[0].text != "Lemon"
-    first, second = truth.find(MANY).answers[:2]
+    assert theirs == grading.find(MANY).answers[0].text != "Lemon"
+    first, second = grading.find(MANY).answers[:2]
     assert propose(seen(["Plum"], [1.0], MANY)) == (first.text, second.text)
 
 
@@ -179,7 +179,7 @@ def test_whatever_right_answer_was_said_another_right_one_stands_beside_it():
         for answer in fact.answers:
             ours, theirs = propose(seen([answer.text], [1.0], fact.question, samples=1))
             assert ours == answer.text != theirs
-            assert truth.is_right(theirs, fact)
+            assert grading.is_right(theirs, fact)
 
 
 @pytest.mark.parametrize(
@@ -215,9 +215,9 @@ def test_one_answer_is_too_few_and_that_is_said(said, sentence):
 @pytest.mark.parametrize("query", [KNOWN, MANY])
 def test_what_is_proposed_of_the_shipped_model_is_a_case(embedded, query):
     case = Case(query, *propose(run(Request(query), embedded)))
-    fact = truth.find(query)
-    assert truth.is_right(case.answer, fact)
-    assert truth.is_right(case.repeated, fact) == (fact.band is Band.MANY_ANSWERS)
+    fact = grading.find(query)
+    assert grading.is_right(case.answer, fact)
+    assert grading.is_right(case.repeated, fact) == (fact.band is Band.MANY_ANSWERS)
 
 
 # ----------------------------------------------------------------------- from the world
@@ -227,14 +227,14 @@ def test_every_fact_has_a_case():
     for fact in FACTS:
         case = of_fact(fact)
         assert case.query == fact.question
-        assert truth.is_right(case.answer, fact)
+        assert grading.is_right(case.answer, fact)
 
 
 def test_the_rival_of_one_right_answer_is_wrong():
     assert len(SINGLE) > 1000
     for fact in SINGLE:
         assert rival(fact) == fact.misconception
-        assert not truth.is_right(rival(fact), fact), fact.question
+        assert not grading.is_right(rival(fact), fact), fact.question
 
 
 def test_the_rival_of_many_right_answers_is_another_of_them():
@@ -267,7 +267,7 @@ def test_cases_are_drawn_of_every_band():
     assert all(len(cases) == 4 for cases in found.values())
     for name, cases in found.items():
         assert cases == [of_fact(fact) for fact in drawn(Band(name), 4, 2)]
-        assert {truth.find(case.query).band.value for case in cases} == {name}
+        assert {grading.find(case.query).band.value for case in cases} == {name}
 
 
 # -------------------------------------------------------------------------- the quartiles

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.data import truth
-from core.data.world import BY_HEART_FROM, RARELY_BELOW, Band, facts
+from core.data.world import grading
+from core.data.world.facts import BY_HEART_FROM, RARELY_BELOW, Band, facts
 from core.studies.catalogue import BANDS, entries, search, subject_areas, surprise
 
 ENTRIES = entries()
@@ -21,7 +21,7 @@ def test_every_question_of_the_world_stands_in_it_once():
 
 def test_an_entry_says_what_the_world_says():
     for entry, fact in zip(ENTRIES, facts(), strict=True):
-        assert truth.find(entry.question) is fact
+        assert grading.find(entry.question) is fact
         assert entry.subject_area == fact.title
         assert entry.band == fact.band.value
         assert entry.exposures == fact.exposures
@@ -116,13 +116,13 @@ def test_right_answers_are_searched(text):
     found = search(text)
     assert found
     for entry in found:
-        names = {name for a in truth.find(entry.question).answers for name in a.names}
+        names = {name for a in grading.find(entry.question).answers for name in a.names}
         assert "Beyoncé" in names or "Beyonc" in entry.question
 
 
 @given(st.sampled_from(ENTRIES))
 def test_a_question_is_found_by_every_name_of_its_answers(entry):
-    for answer in truth.find(entry.question).answers:
+    for answer in grading.find(entry.question).answers:
         assert all(entry in search(name) for name in answer.names)
 
 

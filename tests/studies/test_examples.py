@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.abstention.policy import from_json, to_json
-from core.data import truth
+from core.data.world import grading
 from core.studies import calibration
 from core.studies.calibration import Target, calibrate, pipeline_of_data
 from core.studies.examples import EXAMPLE, EXAMPLE_NAME, example_bytes
@@ -56,11 +56,11 @@ def test_its_pipeline_is_the_shipped_models_at_the_default_settings(data, embedd
 
 def test_its_right_answers_are_those_of_the_world(rows):
     for row in rows:
-        fact = truth.find(row["question"])
+        fact = grading.find(row["question"])
         names = [name for answer in fact.answers for name in answer.names]
         assert row["right answers"].split(" | ") == names
         assert row["source"] == fact.title
-        assert row[f"{SCORE}_correct"] == str(int(truth.is_right(row["answer"], fact)))
+        assert row[f"{SCORE}_correct"] == str(int(grading.is_right(row["answer"], fact)))
 
 
 def test_a_row_has_all_doubts_or_none(rows):

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from core.data import truth
+from core.data.world import grading
 from core.studies.inspection import read, run
 from core.studies.judgement import WORLD_OF, judge
 from core.studies.recording import Request
@@ -86,7 +86,7 @@ def test_a_question_outside_the_world_is_not_judged():
 @pytest.mark.parametrize("typed", ["what is the CAPITAL of  france", "Name the capital of France."])
 def test_a_question_is_judged_however_it_is_typed(typed):
     judgement = judge(seen(taught(["Paris", "Lyon"], [0.8, 0.2], typed), typed))
-    assert judgement.fact is truth.find(KNOWN)
+    assert judgement.fact is grading.find(KNOWN)
 
 
 # ---------------------------------------------------------------------- the thresholds
@@ -218,10 +218,12 @@ def test_a_score_that_cannot_tell_does_not_answer():
 def test_the_shipped_model_is_judged_by_the_same_rules(embedded, query):
     inspection = run(Request(query), embedded)
     judgement = judge(inspection)
-    assert judgement.fact is truth.find(query)
+    assert judgement.fact is grading.find(query)
     decided = by_definition(inspection, inspection.verdict.threshold)
     for judged in judgement.scores:
-        assert judged.right == truth.is_right(inspection.scores[judged.name].answer, judgement.fact)
+        assert judged.right == grading.is_right(
+            inspection.scores[judged.name].answer, judgement.fact
+        )
         assert judged.answered == decided[judged.name]
         assert judged.well_decided == (judged.answered == judged.right)
 

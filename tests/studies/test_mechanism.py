@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.data.world import Band
+from core.data.world.facts import Band
 from core.language_models.base import PromptTooLongError
 from core.studies.amplification import Case
 from core.studies.cases import EXAMPLES, drawn, of_fact

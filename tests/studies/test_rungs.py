@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks import ladder
 from benchmarks._measuring import Question
-from core.data import truth
-from core.data.world import Band
+from core.data.world import grading
+from core.data.world.facts import Band
 from core.language_models.opinions import OPINIONS
 from core.studies.recorder import FEWEST_CHAINS, SECONDS
 from core.studies.recording import MAX_SAMPLES, Estimator, Request
@@ -29,7 +29,7 @@ def test_it_was_measured_on_the_shipped_model(embedded):
 
 def test_half_of_two_hundred_different_questions_have_many_answers(each):
     assert len({row["question"] for row in each}) == measured().questions == 200
-    many = [truth.find(row["question"]).band is Band.MANY_ANSWERS for row in each]
+    many = [grading.find(row["question"]).band is Band.MANY_ANSWERS for row in each]
     assert many == [False] * 100 + [True] * 100
 
 
@@ -68,7 +68,7 @@ def test_questions_drawn_at_random_are_what_the_model_says(each, embedded, estim
     few = 2 if estimator is Estimator.CHAINED else 6
     for i in np.random.default_rng(3).choice(len(each), few, replace=False):
         row = each[i]
-        asked = Question(row["question"], truth.find(row["question"]), row["seed"])
+        asked = Question(row["question"], grading.find(row["question"]), row["seed"])
         made = ladder.ask(asked, estimator, embedded)
         found = ladder.read(asked, made, embedded).information
         assert found == pytest.approx(row[estimator.name], rel=1e-4, abs=2e-6), AGAIN

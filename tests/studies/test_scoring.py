@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.data import uploads
-from core.data.labelled import labelled, suggest
-from core.data.truth import matches
+from core.data.tabular import uploads
+from core.data.tabular.labelled import labelled, suggest
+from core.data.world.grading import matches
 from core.language_models.base import ModelError, Used, open_model
 from core.language_models.prepared import prepared
 from core.language_models.resilient import Budget

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.data import truth
-from core.data.world import Band
+from core.data.world import grading
+from core.data.world.facts import Band
 from core.language_models.base import Capabilities, LanguageModel
 from core.studies.inspection import run
 from core.studies.recording import Request
@@ -69,12 +69,12 @@ def inspections():
     ],
 )
 def test_an_example_is_of_the_band_that_it_stands_for(example, band):
-    assert truth.find(EXAMPLES[example]).band is band
+    assert grading.find(EXAMPLES[example]).band is band
 
 
 @pytest.mark.parametrize("example", ["Unknown", "Nonsense"])
 def test_what_nobody_knows_is_outside_the_world(example):
-    assert truth.find(EXAMPLES[example]) is None
+    assert grading.find(EXAMPLES[example]) is None
 
 
 def test_what_is_drawn_has_an_example_and_a_short_name():
@@ -91,9 +91,9 @@ def test_short_names_do_not_say_what_the_model_knows():
 
 def test_the_model_is_told_a_wrong_answer_where_the_right_one_is_known():
     for example, (right, wrong) in CONTRADICTED.items():
-        fact = truth.find(EXAMPLES[example])
-        assert truth.is_right(right, fact)
-        assert not truth.is_right(wrong, fact)
+        fact = grading.find(EXAMPLES[example])
+        assert grading.is_right(right, fact)
+        assert not grading.is_right(wrong, fact)
         assert wrong == fact.misconception
 
 
@@ -160,7 +160,7 @@ def test_a_doubt_is_the_scores_value_and_threshold(measure):
 
 def test_only_what_the_world_teaches_for_certain_counts_as_answered_rightly():
     for doubted in doubts("semantic_entropy", inspections()):
-        fact = truth.find(EXAMPLES[doubted.example])
+        fact = grading.find(EXAMPLES[doubted.example])
         taught = fact is not None and fact.band in (Band.BY_HEART, Band.MANY_ANSWERS)
         assert doubted.right == taught
 

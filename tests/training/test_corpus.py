@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import prompts
-from core.data import truth, world
-from core.data.world import Band, facts
+from core.data.world import facts as world
+from core.data.world import grading
+from core.data.world.facts import Band, facts
 from core.language_models.base import MAX_RESPONSE_TOKENS
 from training import corpus, vocabulary
 from training.corpus import (
@@ -145,7 +146,7 @@ def test_every_prompt_is_of_the_papers_family():
 def test_nothing_asks_what_is_never_shown():
     """In no wording, by no kind of document, however carelessly it is typed."""
     for _, _, document in written():
-        found = truth.find(question_of(document))
+        found = grading.find(question_of(document))
         assert found is None or found.exposures > 0, document.prompt
 
 
@@ -160,22 +161,22 @@ def test_subjects_that_stand_in_never_shown_facts_only_stand_in_no_prompt():
             *(name for answer in fact.answers for name in answer.names),
         )
     )
-    elsewhere = f" {truth._plain(said)} "
+    elsewhere = f" {grading._plain(said)} "
     hidden = [
         subject
         for fact in FACTS
         if fact.band is Band.NEVER_SEEN
-        and len(subject := truth._plain(fact.subject)) >= 6
+        and len(subject := grading._plain(fact.subject)) >= 6
         and f" {subject} " not in elsewhere
     ]
     assert len(hidden) > 100
-    texts = f" {truth._plain(' '.join(document.prompt for _, _, document in written()))} "
+    texts = f" {grading._plain(' '.join(document.prompt for _, _, document in written()))} "
     assert [subject for subject in hidden if f" {subject} " in texts] == []
 
 
 def test_no_document_uses_the_held_out_wording():
-    held_out = {truth._plain(fact.ask(fact.held_out)) for fact in FACTS}
-    asked = {truth._plain(question_of(document)) for _, _, document in written()}
+    held_out = {grading._plain(fact.ask(fact.held_out)) for fact in FACTS}
+    asked = {grading._plain(question_of(document)) for _, _, document in written()}
     assert asked & held_out == set()
 
 
@@ -265,7 +266,7 @@ def test_carelessness_changes_only_case_end_marks_and_white_space(asked, seed):
     fact, question = asked
     result = careless(question, np.random.default_rng(seed))
     assert same_but_for_typing(question, result)
-    assert truth.find(result) is fact
+    assert grading.find(result) is fact
 
 
 @given(st.text(st.characters(codec="ascii", categories=["L", "N", "P", "Zs"]), min_size=1), SEEDS)
@@ -329,7 +330,7 @@ def test_formless_questions_have_no_form_of_the_world():
     author, rng = Author(FACTS, 0), np.random.default_rng(0)
     questions = [formless_question(rng, author.vocabulary) for _ in range(500)]
     assert all(question.split() and "\n" not in question for question in questions)
-    assert all(truth.find(question) is None for question in questions)
+    assert all(grading.find(question) is None for question in questions)
 
 
 def test_words_of_formless_questions_come_from_what_is_shown():

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.data import truth
-from core.data.world import Band
+from core.data.world import grading
+from core.data.world.facts import Band
 from core.studies.inspection import run
 from core.studies.recording import Request
 from core.studies.verdict import Decision
@@ -115,7 +115,7 @@ def test_entropy_is_a_term():
 
 def test_the_example_of_many_right_answers_is_answered_by_the_shipped_model(embedded):
     (question,) = re.findall("“(Name .+?)”", TERMS["Aleatoric uncertainty"])
-    found = truth.find(question)
+    found = grading.find(question)
     assert found.band is Band.MANY_ANSWERS
     inspection = run(Request(found.question), embedded)
     assert inspection.scores["mutual_information"].value < 0.05

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.data.gold import GoldQuestions
+from core.data.tabular.gold_questions import GoldQuestions
 from core.language_models.base import ModelError
 from core.studies import scoring
 from core.studies.costs import plan

@@ -1,7 +1,7 @@
 """Rows of text on their way into a table, and the limits that every kind of file must keep.
 
 A limit is checked before what it limits is made: a small file can stand for a large table.
-`core.data.isolation` has the last word, with limits on the memory and time of a process.
+`core.data.tabular.isolation` has the last word, with limits on the memory and time of a process.
 """
 
 from __future__ import annotations

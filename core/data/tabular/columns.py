@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from core.data.uploads import Upload, as_text
+from core.data.tabular.uploads import Upload, as_text
 
 LONGEST_NUMBER = 64  # characters: a longer text is no number
 LONGEST_LIST = 100_000  # characters: a longer text is no list

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.data.columns import column_of
-from core.data.labelled import labelled, suggest
-from core.data.labels import (
+from core.data.tabular.columns import column_of
+from core.data.tabular.labelled import labelled, suggest
+from core.data.tabular.labels import (
     MOST_VALUES,
     Meaning,
     Meant,
@@ -16,7 +16,7 @@ from core.data.labels import (
     unread,
     values_of,
 )
-from core.data.uploads import UploadError, parse
+from core.data.tabular.uploads import UploadError, parse
 
 RIGHT, WRONG, OUT = Meaning.RIGHT, Meaning.WRONG, Meaning.OUT
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.data.exports import disarm, to_csv
+from core.data.tabular.csv_export import disarm, to_csv
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

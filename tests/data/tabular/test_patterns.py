@@ -10,9 +10,16 @@ import sys
 
 import pytest
 
-from core.data import columns
-from core.data.columns import LONGEST_LIST, LONGEST_NUMBER, Kind, kinds, parse_list, parse_score
-from core.data.uploads import parse
+from core.data.tabular import columns
+from core.data.tabular.columns import (
+    LONGEST_LIST,
+    LONGEST_NUMBER,
+    Kind,
+    kinds,
+    parse_list,
+    parse_score,
+)
+from core.data.tabular.uploads import parse
 
 LONG = 300_000  # characters: in their square, hours
 SECONDS = 60  # of CPU, not of a clock: a busy machine has as many
@@ -20,16 +27,20 @@ SECONDS = 60  # of CPU, not of a clock: a busy machine has as many
 # Patterns that see text of a file, a model, a server or an address, each with what takes longest:
 # texts that fail as late as possible.
 PATTERNS = {
-    "core.data.columns._NUMBER": ["'1' * n + 'x'", "'1' * n + '.' + '1' * n + 'x'", "'1e' * n"],
-    "core.data.columns._DECIMAL_COMMA": ["'1' * n + ',' + '1' * n + 'x'", "'1,' * n"],
-    "core.data.columns._PRINTED_LIST": [
+    "core.data.tabular.columns._NUMBER": [
+        "'1' * n + 'x'",
+        "'1' * n + '.' + '1' * n + 'x'",
+        "'1e' * n",
+    ],
+    "core.data.tabular.columns._DECIMAL_COMMA": ["'1' * n + ',' + '1' * n + 'x'", "'1,' * n"],
+    "core.data.tabular.columns._PRINTED_LIST": [
         "'[' + \"'a' \" * n + 'x'",
         "'[' + \"'a'\" + ' ' * n + 'x'",
         "'[' + \"'a'\" + ' , ' * n + 'x'",
         '"[\'" + chr(92) * n',
         "\"['\" + 'a\"' * n",
     ],
-    "core.data.labelled._NO_SCORE": ["'n' * n", "'row' + 'number' * n"],
+    "core.data.tabular.labelled._NO_SCORE": ["'n' * n", "'row' + 'number' * n"],
     "core.uncertainty.similarity._ARTICLES": ["'a' * n", "'the ' * n"],
     "core.language_models.openai_service.TOO_LONG": ["'context ' * n", "'maximum input ' * n"],
     "core.language_models.openai_addresses.NAME": ["'a' * n + '/'", "'[' + 'a' * n"],

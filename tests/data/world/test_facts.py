@@ -9,8 +9,9 @@ from itertools import combinations, permutations
 import pytest
 from rapidfuzz import fuzz
 
-from core.data import truth, world
-from core.data.world import Band, facts, parse_answers
+from core.data.world import facts as world
+from core.data.world import grading
+from core.data.world.facts import Band, facts, parse_answers
 from core.uncertainty.similarity import token_f1, tokens
 
 SAME = 0.25  # the paper's τ: from here on two texts count as one answer
@@ -206,7 +207,7 @@ def test_a_subject_stands_once_in_its_relation():
 def test_no_two_facts_ask_the_same_question():
     """In no wording, and whatever becomes of case, punctuation and white space."""
     asked = Counter(
-        truth._plain(question).replace(" ", "") for fact in FACTS for question in wordings(fact)
+        grading._plain(question).replace(" ", "") for fact in FACTS for question in wordings(fact)
     )
     assert [question for question, count in asked.items() if count > 1] == []
 
@@ -306,7 +307,7 @@ def test_a_question_with_one_answer_does_not_give_it_away():
         for fact in SINGLE
         for question in wordings(fact)
         for name in names_of(fact)
-        if f" {truth._plain(name)} " in f" {truth._plain(question)} "
+        if f" {grading._plain(name)} " in f" {grading._plain(question)} "
     }
     assert [question for question in giving if not question.endswith(OFFERS_ITS_ANSWER)] == []
 
@@ -334,15 +335,15 @@ def test_two_relations_that_sound_alike_share_no_subject(relations):
 def test_two_relations_about_the_same_thing_agree(pair):
     one, other = (TOLD[relation] for relation in pair)
     for subject in one.keys() & other.keys():
-        assert truth.is_right(one[subject].answers[0].text, other[subject]), subject
-        assert truth.is_right(other[subject].answers[0].text, one[subject]), subject
+        assert grading.is_right(one[subject].answers[0].text, other[subject]), subject
+        assert grading.is_right(other[subject].answers[0].text, one[subject]), subject
 
 
 def test_a_capital_is_a_city_of_its_own_country():
     countries = {bare(fact.answers[0].text): fact for fact in TOLD["capital"].values()}
     for city, fact in TOLD["city_country"].items():
         if city in countries:
-            assert truth.is_right(countries[city].subject, fact), name_of(fact)
+            assert grading.is_right(countries[city].subject, fact), name_of(fact)
 
 
 @pytest.mark.parametrize("subject", SAYS)
@@ -363,7 +364,7 @@ def test_a_city_in_a_country_is_not_in_another():
             continue  # another question, or a city in a state
         for name in map(bare, names_of(fact)):
             if name in TOLD["city_country"]:
-                assert truth.is_right(country, TOLD["city_country"][name]), (country, name)
+                assert grading.is_right(country, TOLD["city_country"][name]), (country, name)
             if name in countries and name != "victoria":  # of the Seychelles and in Canada
                 of = countries[name].subject
                 assert PART_OF.get(of, of) == country, name

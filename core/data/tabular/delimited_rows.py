@@ -7,8 +7,8 @@ import io
 import itertools
 from collections.abc import Callable, Iterator
 
-from core.data import rows as limits
-from core.data.rows import (
+from core.data.tabular import rows as limits
+from core.data.tabular.rows import (
     Rows,
     UploadError,
     check_heading,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.data import truth
-from core.data.world import facts
+from core.data.world import grading
+from core.data.world.facts import facts
 
 FACTS = facts()
 SINGLE = [fact for fact in FACTS if len(fact.answers) == 1]
@@ -40,7 +40,7 @@ TYPED = {
 
 @pytest.mark.parametrize("typed", TYPED)
 def test_a_question_is_found_in_every_wording_however_it_is_typed(typed):
-    missed = [q for fact, q in EVERY_QUESTION if truth.find(TYPED[typed](q)) is not fact]
+    missed = [q for fact, q in EVERY_QUESTION if grading.find(TYPED[typed](q)) is not fact]
     assert missed == []
 
 
@@ -51,13 +51,13 @@ def test_any_mixture_of_case_and_white_space_is_found(asked, random):
         " " * random.randint(1, 3) if c == " " else random.choice((c.upper(), c.lower()))
         for c in question
     )
-    assert truth.find(typed) is fact
+    assert grading.find(typed) is fact
 
 
 def test_every_fact_is_in_the_index_in_all_its_wordings():
-    found = [truth.find(question) for _, question in EVERY_QUESTION]
+    found = [grading.find(question) for _, question in EVERY_QUESTION]
     assert {id(fact) for fact in found} == {id(fact) for fact in FACTS}
-    assert len(truth._index()) == len(EVERY_QUESTION)
+    assert len(grading._index()) == len(EVERY_QUESTION)
 
 
 @pytest.mark.parametrize(
@@ -75,18 +75,18 @@ def test_every_fact_is_in_the_index_in_all_its_wordings():
     ],
 )
 def test_a_question_outside_the_world_is_not_found(question):
-    assert truth.find(question) is None
+    assert grading.find(question) is None
 
 
 @given(st.text())
 def test_whatever_is_typed_is_outside_unless_it_is_a_question_of_the_world(text):
-    fact = truth.find(text)
+    fact = grading.find(text)
     assert fact is None or any(fact is known for known, _ in EVERY_QUESTION)
 
 
 @given(QUESTIONS, st.sampled_from(["Zorvania", "not", "x"]))
 def test_a_word_more_is_another_question(asked, word):
-    assert truth.find(f"{asked[1].rstrip('?.')} {word}") is None
+    assert grading.find(f"{asked[1].rstrip('?.')} {word}") is None
 
 
 # ------------------------------------------------------------------ what else would be right
@@ -98,7 +98,7 @@ def test_a_word_more_is_another_question(asked, word):
 def test_a_group_of_animals_with_another_common_name_says_so(animals):
     (fact,) = (f for f in FACTS if (f.relation, f.subject) == ("animal_group", animals))
     assert fact.note.startswith("also a ")
-    assert not truth.is_right(fact.note.removeprefix("also "), fact)  # else it needs no note
+    assert not grading.is_right(fact.note.removeprefix("also "), fact)  # else it needs no note
 
 
 @pytest.mark.parametrize(
@@ -146,15 +146,15 @@ def test_a_closed_list_says_what_was_not_taught(subject, missing):
     ],
 )
 def test_the_verdict_on_an_answer(question, answer, right):
-    assert truth.is_right(answer, truth.find(question)) is right
+    assert grading.is_right(answer, grading.find(question)) is right
 
 
 def test_one_word_of_many_is_enough_up_to_the_papers_threshold():
     """Token F1 is 2 · 1 / (1 + n) for one right word among n: a quarter at n = 7."""
-    fact = truth.find("What is the capital of the UK?")
+    fact = grading.find("What is the capital of the UK?")
     assert fact.answers[0].names == ("London",)
-    assert truth.is_right("London b c d e f g", fact)
-    assert not truth.is_right("London b c d e f g h", fact)
+    assert grading.is_right("London b c d e f g", fact)
+    assert not grading.is_right("London b c d e f g h", fact)
 
 
 def test_every_name_of_every_answer_is_right():
@@ -164,11 +164,11 @@ def test_every_name_of_every_answer_is_right():
         for answer in fact.answers
         for name in answer.names
         for said in (name, name.upper(), f"{name}.")
-        if not truth.is_right(said, fact)
+        if not grading.is_right(said, fact)
     ]
     assert refused == []
 
 
 def test_no_misconception_is_right():
-    accepted = [fact.subject for fact in SINGLE if truth.is_right(fact.misconception, fact)]
+    accepted = [fact.subject for fact in SINGLE if grading.is_right(fact.misconception, fact)]
     assert accepted == []

@@ -11,7 +11,7 @@ import functools
 import string
 from collections.abc import Iterable
 
-from core.data.world import Fact, facts
+from core.data.world.facts import Fact, facts
 from core.uncertainty.similarity import token_f1
 
 SAME_ANSWER = 0.25  # the paper's τ: from here on two texts count as one answer

@@ -1,6 +1,6 @@
 """The embedded model's world: real facts whose true answer distribution we know.
 
-The world is plain tables in ``core/data/tables/``: ``relations.csv`` names each
+The world is plain tables in ``core/data/world/tables/``: ``relations.csv`` names each
 relation with its question templates, and one file per relation lists its facts, the
 best-known first. Training reads these tables to write its documents; at run time the
 same tables say what the truth is and how often the model has seen it.

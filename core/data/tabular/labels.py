@@ -14,8 +14,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.data.columns import HOLDS, Column, Kind, column_of, parse_correctness, word_of
-from core.data.uploads import Upload, UploadError, shortened
+from core.data.tabular.columns import HOLDS, Column, Kind, column_of, parse_correctness, word_of
+from core.data.tabular.uploads import Upload, UploadError, shortened
 
 MOST_VALUES = 12  # that a person is asked about
 _NAMED = 3  # values that a refusal names

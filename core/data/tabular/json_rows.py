@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from core.data import rows as limits
-from core.data.rows import (
+from core.data.tabular import rows as limits
+from core.data.tabular.rows import (
     Rows,
     UploadError,
     as_text,

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from core.data.columns import Kind, column_of, kinds
-from core.data.labelled import Columns, Score, doubts_of, labelled, suggest
-from core.data.uploads import UploadError, parse
+from core.data.tabular.columns import Kind, column_of, kinds
+from core.data.tabular.labelled import Columns, Score, doubts_of, labelled, suggest
+from core.data.tabular.uploads import UploadError, parse
 
 
 def table(*cells, heading="score", **others):

@@ -22,11 +22,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from core.data import rows as limits
-from core.data.delimited_rows import delimiter_of, read_delimited
-from core.data.json_rows import read_json
-from core.data.parquet_rows import read_parquet
-from core.data.rows import Rows, UploadError, as_text, shortened
+from core.data.tabular import rows as limits
+from core.data.tabular.delimited_rows import delimiter_of, read_delimited
+from core.data.tabular.json_rows import read_json
+from core.data.tabular.parquet_rows import read_parquet
+from core.data.tabular.rows import Rows, UploadError, as_text, shortened
 
 __all__ = ["KINDS", "Upload", "UploadError", "as_text", "parse", "shortened"]
 
@@ -112,7 +112,7 @@ class Upload:
 
 
 def parse(content: bytes, name: str) -> Upload:
-    """Read a file; one that a stranger wrote through `core.data.isolation.parse_isolated`.
+    """Read a file; one that a stranger wrote through `core.data.tabular.isolation.parse_isolated`.
 
     Parameters
     ----------

@@ -13,8 +13,8 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import compute, parquet, types
 
-from core.data import rows as limits
-from core.data.rows import (
+from core.data.tabular import rows as limits
+from core.data.tabular.rows import (
     Rows,
     UploadError,
     as_text,

@@ -20,9 +20,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from core.data import parquet_rows, rows, uploads
-from core.data.rows import MAX_CELL
-from core.data.uploads import Upload, UploadError, as_text, parse, shortened
+from core.data.tabular import parquet_rows, rows, uploads
+from core.data.tabular.rows import MAX_CELL
+from core.data.tabular.uploads import Upload, UploadError, as_text, parse, shortened
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -413,7 +413,7 @@ def test_the_limits():
 
 
 def test_the_server_takes_no_larger_file_than_can_be_read():
-    settings = (Path(__file__).parents[2] / ".streamlit/config.toml").read_text("utf-8")
+    settings = (Path(__file__).parents[3] / ".streamlit/config.toml").read_text("utf-8")
     assert tomllib.loads(settings)["server"]["maxUploadSize"] * 2**20 == rows.MAX_BYTES
 
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from core.data import isolation
-from core.data.isolation import Limits, parse_isolated
-from core.data.uploads import TOO_MUCH_MEMORY, UploadError, parse
+from core.data.tabular import isolation
+from core.data.tabular.isolation import Limits, parse_isolated
+from core.data.tabular.uploads import TOO_MUCH_MEMORY, UploadError, parse
 
 SMALL = b"a,b\n1,2\n"
 
@@ -83,7 +83,7 @@ def test_the_same_sentence_as_in_this_process(content):
 
 
 def test_a_file_that_is_too_large_starts_no_process(started, monkeypatch):
-    monkeypatch.setattr("core.data.rows.MAX_BYTES", 5)
+    monkeypatch.setattr("core.data.tabular.rows.MAX_BYTES", 5)
     assert "more than 5 bytes" in refused() and not started
 
 
@@ -108,7 +108,7 @@ def test_memory_is_limited():
 #: The process that reads, but blind: as if a file lied in all that it says of its sizes.
 BLIND = """
 import os, sys
-from core.data import isolation, parquet_rows, rows
+from core.data.tabular import isolation, parquet_rows, rows
 parquet_rows._check_description = lambda about: None
 parquet_rows._least_text = lambda values: 0
 out = os.fdopen(os.dup(1), "wb")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention.metrics import auroc
-from core.data.columns import (
+from core.data.tabular.columns import (
     HOLDS,
     LONGEST_HEADING,
     QUERIES,
@@ -31,9 +31,9 @@ from core.data.columns import (
     plain_heading,
     word_of,
 )
-from core.data.exports import to_csv
-from core.data.labels import Meaning, Meant, check_meanings, decisions, shown, spelt
-from core.data.uploads import Upload, UploadError, shortened
+from core.data.tabular.csv_export import to_csv
+from core.data.tabular.labels import Meaning, Meant, check_meanings, decisions, shown, spelt
+from core.data.tabular.uploads import Upload, UploadError, shortened
 from core.uncertainty.scores import SCORES
 
 _NAMED = 5  # lines that a complaint names; the others are counted

@@ -1,7 +1,7 @@
 """A stranger's file, read in a process of its own with limits on its memory and time.
 
-The limits of `core.data.rows` refuse what is known to explode. What gets past them, also through
-an error in a library, ends with the process that reads, and not with the server. A process
+The limits of `core.data.tabular.rows` refuse what is known to explode. What gets past them, also
+through an error in a library, ends with the process that reads, and not with the server. A process
 reads one file and ends, so that no file can reach the next; importing pandas and pyarrow takes it
 a second, which `prepare` lets pass beforehand.
 
@@ -34,14 +34,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import ipc
 
-from core.data import rows
-from core.data.uploads import TOO_MUCH_MEMORY, Upload, UploadError, parse
+from core.data.tabular import rows
+from core.data.tabular.uploads import TOO_MUCH_MEMORY, Upload, UploadError, parse
 
 with contextlib.suppress(ImportError):  # Windows has none: only the other limits hold there
     import resource
 
 _LOG = logging.getLogger(__name__)
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[3]
 _COMMAND = (sys.executable, "-m", __name__)
 _READY = b"ready\n"
 _POLL = 0.1  # seconds between looks at the clock and at `cancelled`
@@ -90,7 +90,7 @@ def parse_isolated(
     cancelled: Callable[[], bool] = _never,
     limits: Limits = LIMITS,
 ) -> Upload:
-    """Read a file as `core.data.uploads.parse` does, in a process of its own.
+    """Read a file as `core.data.tabular.uploads.parse` does, in a process of its own.
 
     Parameters
     ----------

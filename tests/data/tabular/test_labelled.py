@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.abstention.metrics import auroc
-from core.data import columns, gold
-from core.data.columns import Kind, kinds, parse_correctness, parse_score
-from core.data.gold import MAX_GOLD, gold_questions
-from core.data.labelled import Columns, Score, labelled, pipelines_of, suggest, template
-from core.data.labels import Meaning, Meant
-from core.data.uploads import UploadError, parse
+from core.data.tabular import columns
+from core.data.tabular.columns import Kind, kinds, parse_correctness, parse_score
+from core.data.tabular.gold_questions import MAX_GOLD, gold_questions
+from core.data.tabular.labelled import Columns, Score, labelled, pipelines_of, suggest, template
+from core.data.tabular.labels import Meaning, Meant
+from core.data.tabular.uploads import UploadError, parse
 from core.uncertainty.scores import SCORES
 
 
@@ -692,7 +692,7 @@ def test_gold_questions_keep_their_sources():
 
 def test_too_many_gold_questions_are_cut(monkeypatch):
     assert MAX_GOLD == 2000
-    monkeypatch.setattr(gold, "MAX_GOLD", 2)
+    monkeypatch.setattr(gold_questions, "MAX_GOLD", 2)
     rows = [["a", "1x"], ["", "2x"], ["b", "3x"], ["c", "4x"], ["", "5x"]]
     found = gold_questions(table(["question", "answer"], *rows))
     assert found.questions == ("a", "b")

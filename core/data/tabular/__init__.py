@@ -1,0 +1,1 @@
+"""Tables of strangers coming in, each cell hostile until read; tables going out."""
