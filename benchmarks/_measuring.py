@@ -19,9 +19,9 @@ from threadpoolctl import threadpool_limits
 
 from core.data.world import facts, grading
 from core.data.world.facts import Fact
+from core.language_models.backends.embedded import FOLDER
+from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.base import LanguageModel
-from core.language_models.embedded import FOLDER
-from core.language_models.embedded.model import EmbeddedModel
 from core.studies.inspection import Reading, evidence_of
 from core.studies.recorder import record
 from core.studies.recording import Request

@@ -21,7 +21,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.inspection import Recorder, seconds
 from core.data.world.facts import Band
-from core.language_models.base import LanguageModel, open_model
+from core.language_models.base import LanguageModel
+from core.language_models.registry import open_model
 from core.studies.amplification import amplify
 from core.studies.cases import by_band, drawn, of_fact
 from core.studies.mechanism import looking

@@ -23,8 +23,9 @@ from threadpoolctl import threadpool_limits
 
 from core import prompts
 from core.data.world import facts as world
-from core.language_models.base import LanguageModel, open_model
-from core.language_models.embedded.runtime import Llama
+from core.language_models.backends.llama.runtime import Llama
+from core.language_models.base import LanguageModel
+from core.language_models.registry import open_model
 from core.studies.inspection import run
 from core.studies.recorder import record
 from core.studies.recording import Request
@@ -78,7 +79,7 @@ def through_transformers(model: LanguageModel) -> Callable[[Request], None] | No
         from transformers import LlamaForCausalLM
     except ImportError:
         return None
-    from core.language_models.embedded import FOLDER
+    from core.language_models.backends.embedded import FOLDER
 
     network = LlamaForCausalLM.from_pretrained(FOLDER, dtype=torch.float32).eval()
     pad = network.config.pad_token_id

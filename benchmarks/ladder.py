@@ -31,16 +31,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks._limited import Limited
 from benchmarks._measuring import Question, Wording, in_parallel, measure, opened, questions
 from benchmarks.model_card import SPREAD
 from core import prompts
 from core.abstention.metrics import auroc
 from core.data.world import grading
 from core.data.world.facts import Band
-from core.language_models.embedded.model import EmbeddedModel
-from core.language_models.limited import Limited
-from core.language_models.openai_compatible import CANDIDATES_A_CALL, PAIRS_A_CALL
-from core.language_models.opinions import OPINIONS, opinion
+from core.language_models.backends.embedded.model import EmbeddedModel
+from core.language_models.backends.openai.model import CANDIDATES_A_CALL, PAIRS_A_CALL
+from core.language_models.true_false import OPINIONS, opinion
 from core.studies.inspection import Reading, evidence_of
 from core.studies.recorder import record, usual_samples
 from core.studies.recording import EXACT, MAX_SAMPLES, Estimator, Recording, Request

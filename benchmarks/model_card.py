@@ -40,7 +40,7 @@ from core.abstention.metrics import auroc
 from core.data.world import facts as world
 from core.data.world import grading
 from core.data.world.facts import Band, Fact
-from core.language_models.embedded import FOLDER
+from core.language_models.backends.embedded import FOLDER
 from core.studies.amplification import amplify
 from core.studies.cases import of_fact
 from core.studies.inspection import Reading, evidence_of

@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks._measuring import CERTIFIED, SCORE, UNANSWERABLE, Wording
 from benchmarks.model_card import MASS, SPREAD
 from core.data.world.facts import BY_HEART_FROM, LEAST, MOST, RARELY_BELOW, Band, facts
-from core.language_models.embedded import FOLDER
+from core.language_models.backends.embedded import FOLDER
 from core.uncertainty.scores import SCORES
 
 CARD = Path("docs/model-card.md")

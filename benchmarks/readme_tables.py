@@ -21,7 +21,7 @@ from core.data.world.facts import (
     Band,
     facts,
 )
-from core.language_models.embedded import FOLDER
+from core.language_models.backends.embedded import FOLDER
 from core.studies import rungs
 from core.studies.verdict import default_policies, default_policy
 from core.uncertainty.scores import SCORES

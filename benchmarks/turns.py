@@ -17,8 +17,8 @@ from itertools import count
 from unittest.mock import patch
 from uuid import UUID
 
+from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.base import LanguageModel
-from core.language_models.embedded.model import EmbeddedModel
 from core.studies.progress import Progress
 from core.studies.recorder import record
 from core.studies.recording import Request

@@ -23,9 +23,11 @@ from core.data.tabular.columns import word_of
 from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.labels import Meaning, UnreadLabelsError
 from core.data.tabular.uploads import UploadError
-from core.language_models.base import SERVICES, LanguageModel, ModelError, Used, open_model
-from core.language_models.prepared import prepared, stop
-from core.language_models.resilient import Budget
+from core.language_models.base import LanguageModel
+from core.language_models.client.stack import prepared, stop
+from core.language_models.errors import ModelError
+from core.language_models.registry import SERVICES, open_model
+from core.language_models.usage import Budget, Used
 from core.store.calls import Calls
 from core.store.database import open_database
 from core.store.errors import StoreError

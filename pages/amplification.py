@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.charts import amplification as charts
 from core.charts.amplification import SCALES
-from core.language_models.base import ModelError
+from core.language_models.errors import ModelError
 from core.studies import amplification as study
 from core.studies.amplification import Amplification, Case
 from core.studies.recording import InvalidRequestError

@@ -7,7 +7,7 @@ from typing import Any, Final
 import streamlit as st
 
 from core.charts import inspection as charts
-from core.language_models.base import ModelError
+from core.language_models.errors import ModelError
 from core.studies.cases import propose
 from core.studies.costs import calls
 from core.studies.inspection import Inspection, Reading, is_settled, read

@@ -11,8 +11,8 @@ os.environ["BELIEVE_DATABASE_URL"] = "sqlite://"
 import pytest
 from hypothesis import settings
 
+from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.base import LanguageModel
-from core.language_models.embedded.model import EmbeddedModel
 
 # No test may fail for having run on a slow machine.
 settings.register_profile("believe", deadline=None)

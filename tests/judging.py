@@ -6,7 +6,7 @@ import hashlib
 import itertools
 
 from core import prompts
-from core.language_models.judge import question
+from core.language_models.true_false import question
 from tests.fakes import QUERY, TableModel, falling
 
 # Texts that share words, some of them all of their words.

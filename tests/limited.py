@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.language_models import limited
+from benchmarks import _limited
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Asked:
     first: int
 
 
-class Limited(limited.Limited):
+class Limited(_limited.Limited):
     """Keeps what was asked in `asked` (samples), `scored` and `continued` (next tokens).
 
     More than one request can return is a fault of whoever asks, and fails the test.

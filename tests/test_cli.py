@@ -230,7 +230,7 @@ def test_on_a_public_server_the_owners_commands_have_the_owners_key(monkeypatch)
     monkeypatch.setenv("BELIEVE_PUBLIC", "1")
     monkeypatch.delenv("BELIEVE_PUBLIC_KEYS", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-owner")
-    monkeypatch.setattr("core.language_models.openai_addresses.is_global", lambda _: True)
+    monkeypatch.setattr("core.language_models.backends.openai.address.is_global", lambda _: True)
     with serving("echo", key="sk-of-the-owner") as server:
         result = believe("inspect", QUERY, "--model", server.name, "--samples", 3, "--no-keep")
     assert result.exit_code == 0, result.output

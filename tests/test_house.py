@@ -41,7 +41,7 @@ SCREEN_MAY_IMPORT = (
     "core.charts",
     "core.studies",
     "core.prompts",
-    "core.language_models.base.ModelError",
+    "core.language_models.errors.ModelError",
     "core.uncertainty.scores.SCORES",
     "core.uncertainty.similarity.SIMILARITIES",
 )
@@ -341,7 +341,7 @@ def test_streamlit_is_configured_for_others_to_reach() -> None:
     "source",
     [
         "import pandas as pd",
-        "from core.data import world",
+        "from core.data.world import facts",
         "from core import prompts",
         "def f():\n    import streamlit",
         "import numpyro",

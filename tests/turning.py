@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from core.language_models.base import Capabilities, LanguageModel, ModelError, Response
+from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.errors import ModelError
 
 TOLD = "answer to question Q is "
 

@@ -16,11 +16,11 @@ from transformers import LlamaForCausalLM
 
 from core import prompts
 from core.data.world import facts as world
-from core.language_models.base import open_model
-from core.language_models.embedded import FOLDER
+from core.language_models.backends.embedded import FOLDER
+from core.language_models.registry import open_model
 from training.corpus import Author
 
-FILE = Path("tests/language_models/data/reference_log_likelihoods.json")
+FILE = Path("tests/language_models/backends/embedded/data/reference_log_likelihoods.json")
 CASES = 200
 
 

@@ -24,7 +24,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from core.data.world import facts as world
-from core.language_models.embedded import FOLDER
+from core.language_models.backends.embedded import FOLDER
 from training import vocabulary
 from training.corpus import Author, Document
 from training.model import Llama, Shape

@@ -22,7 +22,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from core.language_models.base import StoppedError
+from core.language_models.errors import StoppedError
 
 T = TypeVar("T")
 

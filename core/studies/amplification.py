@@ -21,8 +21,10 @@ from scipy.special import expit  # type: ignore[import-untyped, unused-ignore]
 from core import prompts
 from core.data.tabular.csv_export import to_csv
 from core.data.world.grading import SAME_ANSWER
-from core.language_models.base import LanguageModel, PromptTooLongError, Used
-from core.language_models.together import AT_ONCE, at_once
+from core.language_models.base import LanguageModel
+from core.language_models.client.concurrency import AT_ONCE, at_once
+from core.language_models.errors import PromptTooLongError
+from core.language_models.usage import Used
 from core.studies.decoding import decoded, is_writable
 from core.studies.progress import Progress, silent
 from core.studies.recording import MAX_QUERY_CHARACTERS, InvalidRequestError

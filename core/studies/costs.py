@@ -7,13 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core import prompts
-from core.language_models.base import (
-    MAX_RESPONSE_TOKENS,
-    Capabilities,
-    LanguageModel,
-    Used,
-)
-from core.language_models.opinions import OPINIONS
+from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, LanguageModel
+from core.language_models.true_false import OPINIONS
+from core.language_models.usage import Used
 from core.studies.amplification import SAMPLES_A_POINT, Case, calls_needed
 from core.studies.recorder import PAIRS_A_CALL, SECONDS
 from core.studies.recording import EXACT, Estimator, Request, estimator_of

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import prompts
+from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.base import LanguageModel
-from core.language_models.embedded.model import EmbeddedModel
 from core.studies.amplification import Case
 
 

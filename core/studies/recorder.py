@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import prompts
-from core.language_models.base import Capabilities, LanguageModel, ModelError, Response, Used
-from core.language_models.judge import question, sameness
-from core.language_models.opinions import OPINIONS, opinion
-from core.language_models.together import AT_ONCE, at_once
+from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.client.concurrency import AT_ONCE, at_once
+from core.language_models.errors import ModelError
+from core.language_models.true_false import OPINIONS, opinion, question, sameness
+from core.language_models.usage import Used
 from core.studies.pairs import compared
 from core.studies.progress import Progress, silent
 from core.studies.recording import (

@@ -16,7 +16,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.base import Capabilities, Response, Used
+from core.language_models.base import Capabilities, Response
+from core.language_models.usage import Used
 from core.studies.pairs import compared
 
 MAX_SAMPLES = 300

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.data.tabular.csv_export import to_csv
-from core.language_models.base import Response, Used
+from core.language_models.base import Response
+from core.language_models.usage import Used
 from core.studies.decoding import decoded, is_writable
 from core.studies.inspection import Cluster, Inspection, Reading, read
 from core.studies.judgement import Judgement, judge

@@ -16,9 +16,10 @@ from functools import partial
 
 from core.data.tabular.csv_export import to_csv
 from core.data.world.grading import matches
-from core.language_models.base import LanguageModel, Meter, Used
-from core.language_models.counted import counted_in
-from core.language_models.together import at_once
+from core.language_models.base import LanguageModel
+from core.language_models.client.concurrency import at_once
+from core.language_models.client.metered import metered
+from core.language_models.usage import Meter, Used
 from core.studies.inspection import Reading, read
 from core.studies.pipeline import pipeline_of, to_text
 from core.studies.progress import Cancelled, Progress, silent
@@ -165,7 +166,7 @@ def score_all(
             ask(place, model, say)
     else:
         meters = {} if meters is None else meters
-        asking = {place: counted_in(model, meters.setdefault(place, Meter())) for place in left}
+        asking = {place: metered(model, meters.setdefault(place, Meter())) for place in left}
         _all_at_once(left, lambda place, go_on: ask(place, asking[place], go_on), say)
     return [found[place] for place in range(len(golds))]
 

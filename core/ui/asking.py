@@ -13,7 +13,7 @@ import streamlit as st
 from core import prompts
 from core.charts import inspection as charts
 from core.language_models.base import LanguageModel
-from core.language_models.prepared import Prepared
+from core.language_models.client.stack import Prepared
 from core.studies.costs import plan
 from core.studies.inspection import Reading, growth
 from core.studies.recorder import check_samples

@@ -12,7 +12,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.amplification import MOST_CURVES
 from core.data.tabular.uploads import shortened
-from core.language_models.base import LanguageModel, ModelError
+from core.language_models.base import LanguageModel
+from core.language_models.errors import ModelError
 from core.studies.amplification import MOST_REPETITIONS, Case
 from core.studies.cases import EXAMPLES, propose
 from core.studies.costs import plan

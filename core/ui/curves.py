@@ -12,8 +12,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.language_models.base import LanguageModel, ModelError, Used
-from core.language_models.prepared import stop
+from core.language_models.base import LanguageModel
+from core.language_models.client.stack import stop
+from core.language_models.errors import ModelError
+from core.language_models.usage import Used
 from core.studies.amplification import Amplification, Case, amplify
 from core.studies.costs import plan_curves
 from core.studies.progress import Progress

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core import prompts
 from core.charts import inspection as charts
-from core.language_models import judge
+from core.language_models import true_false
 from core.studies import saved
 from core.studies.inspection import Inspection, growth
 from core.ui import figures
@@ -68,7 +68,7 @@ def details(inspection: Inspection) -> None:
         st.code("\n\n———\n\n".join(asked), language=None, wrap_lines=True, height=260)
         if compared := recording.pairs:
             st.caption("Asked whether two answers mean the same: the first of the pairs")
-            st.code(judge.question(query, *compared[0][:2]), language=None, wrap_lines=True)
+            st.code(true_false.question(query, *compared[0][:2]), language=None, wrap_lines=True)
     with st.expander("Responses"):
         evidence = inspection.evidence
         likelihood = dict(zip(evidence.responses, evidence.log_marginal, strict=True))

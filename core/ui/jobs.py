@@ -17,8 +17,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Final, Generic, TypeVar
 
-from core.language_models.base import LanguageModel, StoppedError
-from core.language_models.prepared import stop
+from core.language_models.base import LanguageModel
+from core.language_models.client.stack import stop
+from core.language_models.errors import StoppedError
 from core.studies.progress import Cancelled
 from core.ui.session import Session, this_session
 from core.ui.shared import public

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Final
 
 from core import settings
-from core.language_models.base import LanguageModel, ModelError
-from core.language_models.openai_addresses import read_address
-from core.language_models.resilient import Budget
+from core.language_models.backends.openai.address import read_address
+from core.language_models.base import LanguageModel
+from core.language_models.errors import ModelError
+from core.language_models.usage import Budget
 from core.studies.costs import calls
 
 USED_UP: Final = (

@@ -13,17 +13,12 @@ from typing import Final
 import streamlit as st
 
 from core import settings
-from core.language_models.base import (
-    SERVICES,
-    LanguageModel,
-    ModelError,
-    NeedsKeyError,
-    StoppedError,
-    open_model,
-)
-from core.language_models.openai_addresses import PRESETS
-from core.language_models.prepared import prepared
-from core.language_models.resilient import Budget
+from core.language_models.backends.openai.address import PRESETS
+from core.language_models.base import LanguageModel
+from core.language_models.client.stack import prepared
+from core.language_models.errors import ModelError, NeedsKeyError, StoppedError
+from core.language_models.registry import SERVICES, open_model
+from core.language_models.usage import Budget
 from core.store.errors import StoreError
 from core.studies.costs import Plan, at_most, calls
 from core.studies.recorder import usual_samples

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from core.language_models.base import SERVICES, LanguageModel, open_model
-from core.language_models.prepared import prepared
-from core.language_models.resilient import Budget
+from core.language_models.base import LanguageModel
+from core.language_models.client.stack import prepared
+from core.language_models.registry import SERVICES, open_model
+from core.language_models.usage import Budget
 from core.ui import lending
 from core.ui.jobs import ELSEWHERE, Job
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from core.language_models.base import LanguageModel
-from core.language_models.prepared import stop
+from core.language_models.client.stack import stop
 from core.studies.inspection import Inspection, Reading, is_settled, next_size, read
 from core.studies.progress import Progress, silent
 from core.studies.recorder import record

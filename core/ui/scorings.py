@@ -11,8 +11,10 @@ import streamlit as st
 from core.data.tabular import uploads
 from core.data.tabular.gold_questions import GoldQuestions
 from core.data.tabular.uploads import Upload
-from core.language_models.base import LanguageModel, Meter, ModelError, Used
-from core.language_models.prepared import stop
+from core.language_models.base import LanguageModel
+from core.language_models.client.stack import stop
+from core.language_models.errors import ModelError
+from core.language_models.usage import Meter, Used
 from core.studies.costs import Plan, plan
 from core.studies.recorder import usual_samples
 from core.studies.recording import Request

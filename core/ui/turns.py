@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Hashable
 from typing import Final
 
-from core.language_models.base import ModelError
+from core.language_models.errors import ModelError
 
 A_TURN: Final = 0.25  # seconds for which a run may compute while others wait
 MOST_A_SESSION: Final = 8  # unfinished runs: more than all parts of a page start at once

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.language_models.base import Used
+from core.language_models.usage import Used
 from core.studies import costs
 from core.studies.costs import Plan, calls, price
 from core.ui.jobs import Job

@@ -10,8 +10,8 @@ from benchmarks import ladder, model_card
 from benchmarks._measuring import Question, Wording, questions
 from benchmarks._measuring import Row as CardRow
 from core.data.world.facts import Band
-from core.language_models.openai_compatible import CANDIDATES_A_CALL, PAIRS_A_CALL
-from core.language_models.resilient import Together
+from core.language_models.backends.openai.model import CANDIDATES_A_CALL, PAIRS_A_CALL
+from core.language_models.client.batch import Batched
 from core.studies.recorder import record
 from core.studies.recording import MAX_SAMPLES, Estimator, Request
 from core.studies.rungs import (
@@ -71,7 +71,7 @@ def test_requests_are_as_many_as_a_service_is_really_asked(estimator, candidates
         **ABILITIES[estimator],
     )
     samples = 100 if estimator is Estimator.CHAINED else 10
-    made = record(Request(QUERY, samples), Together(model))
+    made = record(Request(QUERY, samples), Batched(model))
     assert made.estimator is estimator and len(made.texts) > 3
     assert ladder.requests(made, candidates, pairs, means) == model.meter.requests
 
@@ -87,7 +87,7 @@ def test_a_greedy_answer_that_was_not_sampled_is_scored_by_itself(pairs, expecte
         if {r.text for r in model.sample(next(iter(model.table)), 3, seed=seed)} == {*words(4)[1:]}
     )
     limited = Limited(model, scores_given_text=True, pairs_a_call=pairs)
-    made = record(Request(QUERY, 3, 1.0, seed), Together(limited))
+    made = record(Request(QUERY, 3, 1.0, seed), Batched(limited))
     assert made.greedy.text not in made.texts
     assert ladder.requests(made, 1000, pairs) == limited.meter.requests
     scored = {1: 12 + 6 + 1, 2: 8 + 3 + 1, 2000: 3}[pairs]
@@ -104,7 +104,7 @@ def test_tokens_are_those_of_what_a_service_is_asked(estimator, embedded):
         **ABILITIES[estimator],
     )
     samples = 100 if estimator is Estimator.CHAINED else 10
-    made = record(Request("What is the capital of France?", samples), Together(model))
+    made = record(Request("What is the capital of France?", samples), Batched(model))
 
     def length(text):
         return len(embedded.encode(text))

@@ -11,9 +11,10 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from importlib.util import find_spec
 
-from core.language_models.base import LanguageModel, open_model
-from core.language_models.embedded import FOLDER
-from core.language_models.openai_compatible import OpenAICompatible
+from core.language_models.backends.embedded import FOLDER
+from core.language_models.backends.openai.model import OpenAICompatible
+from core.language_models.base import LanguageModel
+from core.language_models.registry import open_model
 from tests.language_models.gemini_server import gemini
 from tests.language_models.openai_server import END, serving
 

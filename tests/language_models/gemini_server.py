@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.base import LanguageModel
-from core.language_models.embedded.model import EmbeddedModel
 
 NAME = "embedded-1"
 KEY = "AIzaTest-not-a-key_0123456789"
@@ -146,7 +146,7 @@ class Service:
 
     def open(self, name: str = NAME, key: str = KEY, **options: Any) -> LanguageModel:
         """Return a `Gemini` that speaks to this server."""
-        from core.language_models.gemini import Gemini
+        from core.language_models.backends.gemini import Gemini
 
         return Gemini(name, key=key, endpoint=self.endpoint, **options)
 

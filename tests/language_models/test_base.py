@@ -5,17 +5,17 @@ import importlib
 import pytest
 
 from core.language_models import base
-from core.language_models.base import (
-    BACK_ENDS,
+from core.language_models.base import LanguageModel
+from core.language_models.client.concurrency import at_once
+from core.language_models.errors import (
     BrokenModelError,
-    LanguageModel,
+    BudgetError,
     ModelError,
     PromptTooLongError,
     UnknownModelError,
-    open_model,
 )
-from core.language_models.resilient import Budget
-from core.language_models.together import at_once
+from core.language_models.registry import BACK_ENDS, open_model
+from core.language_models.usage import Budget, Meter
 from tests.fakes import TableModel
 
 
@@ -63,13 +63,13 @@ def test_what_stands_behind_the_colon_is_handed_on(monkeypatch, tmp_path):
 
 
 def test_a_request_that_is_not_allowed_is_refused_before_it_is_made():
-    meter, budget = base.Meter(), Budget(2)
+    meter, budget = Meter(), Budget(2)
     meter.begin()  # nobody counts
     with meter.allowed_by(budget.take):
         meter.begin()
         at_once([meter.begin] * 5)  # of other threads
         meter.begin()
-        with pytest.raises(base.BudgetError):
+        with pytest.raises(BudgetError):
             meter.begin()
     meter.begin()
     assert budget.used == 2

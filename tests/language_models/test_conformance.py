@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.language_models.base import MAX_RESPONSE_TOKENS, LanguageModel, ModelError
+from core.language_models.base import MAX_RESPONSE_TOKENS, LanguageModel
+from core.language_models.errors import ModelError
 from tests.language_models.back_ends import BACK_ENDS, KEY
 
 QUESTION = "Who wrote the novel Dune?"

@@ -8,14 +8,14 @@ import pytest
 
 from core import prompts
 from core.language_models import stopping
-from core.language_models.base import (
+from core.language_models.client.retry import Resilient
+from core.language_models.client.stack import prepared, stop
+from core.language_models.errors import (
     BudgetError,
     SmallerRequestsError,
     StoppedError,
     TemporaryError,
 )
-from core.language_models.prepared import prepared, stop
-from core.language_models.resilient import Budget, Resilient
 from core.language_models.stopping import (
     Stop,
     TooLateError,
@@ -24,6 +24,7 @@ from core.language_models.stopping import (
     patience,
     watched,
 )
+from core.language_models.usage import Budget
 from core.store.calls import Calls
 from core.store.database import open_database
 from tests.fakes import QUERY, copies

@@ -24,19 +24,19 @@ from tokenizers.normalizers import Prepend, Replace, Sequence
 from tokenizers.processors import TemplateProcessing
 
 from core import prompts
-from core.language_models import huggingface_network
-from core.language_models.base import (
-    MAX_RESPONSE_TOKENS,
+from core.language_models.backends.embedded import FOLDER
+from core.language_models.backends.huggingface import runner
+from core.language_models.backends.huggingface.model import ROWS_A_DRAW, HuggingFace
+from core.language_models.base import MAX_RESPONSE_TOKENS
+from core.language_models.errors import (
     BrokenModelError,
     ModelError,
     NeedsKeyError,
     PromptTooLongError,
     UnknownModelError,
     UnreachableError,
-    open_model,
 )
-from core.language_models.embedded import FOLDER
-from core.language_models.huggingface import ROWS_A_DRAW, HuggingFace
+from core.language_models.registry import open_model
 from core.studies import inspection
 from core.studies.recording import Request
 from training import reference
@@ -231,7 +231,7 @@ def test_blocks_do_not_show(model, monkeypatch):
     whole = model.log_likelihoods(ASKED, ANSWERS)
     drawn = model.sample(ASKED[0], 9, seed=4)
     sizes = []
-    monkeypatch.setattr(huggingface_network, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(runner, "BLOCK_BYTES", 1)
     monkeypatch.setattr(model, "_score", spy(model._score, sizes, lambda t, *_: len(t)))
     np.testing.assert_allclose(model.log_likelihoods(ASKED, ANSWERS), whole, atol=1e-4)
     assert sizes == [1] * whole.size
@@ -282,7 +282,7 @@ def test_blocks_are_measured_by_what_a_text_takes(model, monkeypatch):
     _, past = network.read(network.tensor([model.encode_prompt(ASKED[0])]))
     kept = sum(layer.keys.nbytes + layer.values.nbytes for layer in past.cache.layers)
     length = past.tokens.shape[1]
-    monkeypatch.setattr(huggingface_network, "BLOCK_BYTES", 100 * (2 * kept + 12 * 3 * 8192))
+    monkeypatch.setattr(runner, "BLOCK_BYTES", 100 * (2 * kept + 12 * 3 * 8192))
     assert network.rows(length, 3) == 100
 
 

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("torch", reason="needs requirements/local.txt: run `make test-local`")
 
-from core.language_models.base import open_model
+from core.language_models.registry import open_model
 from training import reference
 
 

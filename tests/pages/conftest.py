@@ -11,7 +11,7 @@ def on_ones_own(monkeypatch):
     """No key or limit from outside, no waiting between tries, and nothing from another test."""
     for name in ("OPENAI_API_KEY", "BELIEVE_PUBLIC", "BELIEVE_BUDGET", "BELIEVE_ALLOWED_HOSTS"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("core.language_models.resilient._as_asked", lambda _: 0.0)
+    monkeypatch.setattr("core.language_models.client.retry._as_asked", lambda _: 0.0)
     _of_this_process.clear()
     yield
     _of_this_process.clear()

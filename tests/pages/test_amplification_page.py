@@ -14,7 +14,7 @@ from core.charts import mechanism as mechanism_charts
 from core.data.world import grading
 from core.data.world.facts import Band, facts
 from core.data.world.grading import matches
-from core.language_models.base import BrokenModelError, ModelError
+from core.language_models.errors import BrokenModelError, ModelError
 from core.studies import amplification as study
 from core.studies import cases as proposals
 from core.studies.amplification import (

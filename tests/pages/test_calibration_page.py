@@ -23,7 +23,7 @@ from core.data.tabular import isolation, uploads
 from core.data.tabular.isolation import Limits
 from core.data.tabular.labels import Meaning
 from core.data.world.grading import matches
-from core.language_models.base import ModelError
+from core.language_models.errors import ModelError
 from core.studies import calibration as study
 from core.studies import scoring
 from core.studies.calibration import BEST, METHODS, Target, calibrate

@@ -11,8 +11,9 @@ from streamlit.testing.v1 import AppTest
 from core import prompts
 from core.data.world import grading
 from core.data.world.facts import facts
-from core.language_models.base import ModelError, open_model
-from core.language_models.embedded.model import EmbeddedModel
+from core.language_models.backends.embedded.model import EmbeddedModel
+from core.language_models.errors import ModelError
+from core.language_models.registry import open_model
 from core.studies.inspection import Reading, run
 from core.studies.recording import Request
 from core.studies.tour import EXAMPLES

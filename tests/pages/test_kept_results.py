@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.language_models.embedded.model import EmbeddedModel
+from core.language_models.backends.embedded.model import EmbeddedModel
 from core.store.errors import StoreError
 from core.store.results import Results
 from core.studies.saved import from_json

@@ -5,10 +5,10 @@ import threading
 import pytest
 import streamlit as st
 
-from core.language_models.base import BudgetError
-from core.language_models.embedded.model import EmbeddedModel
-from core.language_models.openai_compatible import OpenAICompatible
-from core.language_models.resilient import Budget
+from core.language_models.backends.embedded.model import EmbeddedModel
+from core.language_models.backends.openai.model import OpenAICompatible
+from core.language_models.errors import BudgetError
+from core.language_models.usage import Budget
 from core.ui import lending
 from core.ui.shared import _of_this_process
 from tests.language_models import gemini_server
@@ -33,7 +33,7 @@ def public(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("BELIEVE_PUBLIC", "1")
     monkeypatch.setattr(lending, "LENT", Budget(0, used_up=lending.USED_UP))
-    monkeypatch.setattr("core.language_models.resilient._as_asked", lambda _: 0.0)
+    monkeypatch.setattr("core.language_models.client.retry._as_asked", lambda _: 0.0)
     _of_this_process.clear()
     yield
     _of_this_process.clear()
@@ -103,7 +103,7 @@ def test_nothing_is_kept_for_the_process_or_in_the_database_of_the_owner(monkeyp
 
 
 def test_the_model_of_one_is_not_the_model_of_another(monkeypatch):
-    monkeypatch.setattr("core.language_models.openai_addresses.is_global", lambda _: True)
+    monkeypatch.setattr("core.language_models.backends.openai.address.is_global", lambda _: True)
     one = session("inspection", q=QUERY)
     with serving("echo", key="sk-very-secret-4711") as server:
         choose(one, server.base_url, server.model, "sk-very-secret-4711")
@@ -161,7 +161,7 @@ def test_servers_that_usually_stand_on_ones_own_machine_are_refused(preset):
 def test_the_key_of_the_owner_goes_nowhere(monkeypatch):
     """A stranger types an address; what the owner's environment holds must not be sent there."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-owner")
-    monkeypatch.setattr("core.language_models.openai_addresses.is_global", lambda _: True)
+    monkeypatch.setattr("core.language_models.backends.openai.address.is_global", lambda _: True)
     page = session("inspection", q=QUERY)
     with serving("echo") as server:
         choose(page, server.base_url, server.model)
@@ -179,7 +179,7 @@ GONE = "The owner of this server pays for {} calls by all visitors together"
 @pytest.fixture
 def owned(monkeypatch):
     """The owner has a key, permits servers of this machine, and makes strangers wait for none."""
-    monkeypatch.setattr("core.language_models.openai_addresses.is_global", lambda _: True)
+    monkeypatch.setattr("core.language_models.backends.openai.address.is_global", lambda _: True)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("BELIEVE_ALLOWED_HOSTS", "127.0.0.1")
 
@@ -327,7 +327,7 @@ def test_a_setting_that_cannot_be_read_stops_a_page_with_a_sentence(monkeypatch,
 @pytest.mark.parametrize("wanted", [8, 100, 1_000_000])
 def test_the_budget_is_never_more_than_the_owner_allows(monkeypatch, wanted):
     monkeypatch.setenv("BELIEVE_BUDGET", "8")
-    monkeypatch.setattr("core.language_models.openai_addresses.is_global", lambda _: True)
+    monkeypatch.setattr("core.language_models.backends.openai.address.is_global", lambda _: True)
     page = session("inspection", q=QUERY)
     with serving("none") as server:
         choose(page, server.base_url, server.model)
@@ -345,7 +345,7 @@ def test_the_budget_is_never_more_than_the_owner_allows(monkeypatch, wanted):
 
 def test_the_budget_may_be_lowered(monkeypatch):
     monkeypatch.setenv("BELIEVE_BUDGET", "50")
-    monkeypatch.setattr("core.language_models.openai_addresses.is_global", lambda _: True)
+    monkeypatch.setattr("core.language_models.backends.openai.address.is_global", lambda _: True)
     page = session("inspection", q=QUERY)
     with serving("none") as server:
         choose(page, server.base_url, server.model)

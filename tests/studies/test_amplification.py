@@ -13,7 +13,8 @@ from scipy.special import expit
 from scipy.stats import binomtest
 
 from core import prompts
-from core.language_models.base import Capabilities, LanguageModel, PromptTooLongError, Response
+from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.errors import PromptTooLongError
 from core.studies.amplification import (
     COLUMNS,
     DEFAULT_REPETITIONS,

@@ -6,7 +6,7 @@ import pytest
 
 from core import prompts
 from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, Response
-from core.language_models.resilient import Together
+from core.language_models.client.batch import Batched
 from core.studies.costs import CHARACTERS_A_TOKEN, Plan, plan
 from core.studies.recorder import record
 from core.studies.recording import MAX_SAMPLES, Request
@@ -28,7 +28,7 @@ class Unrepeated(TableModel):
 
 def asked(k, model):
     """Make a recording as it is made of a service, and return the plan for it."""
-    record(Request(QUERY, k), Together(model))
+    record(Request(QUERY, k), Batched(model))
     return plan(Request(QUERY, k), model.capabilities)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.language_models.base import ModelError
-from core.language_models.opinions import OPINIONS
+from core.language_models.errors import ModelError
+from core.language_models.true_false import OPINIONS
 from core.studies import recorder
 from core.studies.inspection import Reading, growth, is_settled, read, run
 from core.studies.progress import Cancelled

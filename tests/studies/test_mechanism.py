@@ -5,7 +5,7 @@ import pytest
 
 from core import prompts
 from core.data.world.facts import Band
-from core.language_models.base import PromptTooLongError
+from core.language_models.errors import PromptTooLongError
 from core.studies.amplification import Case
 from core.studies.cases import EXAMPLES, drawn, of_fact
 from core.studies.mechanism import looking, shows_attention

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.language_models.base import Capabilities, ModelError
-from core.language_models.judge import question
-from core.language_models.resilient import Together
+from core.language_models.base import Capabilities
+from core.language_models.client.batch import Batched
+from core.language_models.errors import ModelError
+from core.language_models.true_false import question
 from core.studies import recorder, saved
 from core.studies.costs import plan
 from core.studies.inspection import Reading, growth, is_settled, read, run
@@ -325,7 +326,7 @@ def test_the_shipped_models_comparisons_grow_too(embedded):
 def test_no_more_is_asked_than_was_planned(monkeypatch, abilities, k, pairs):
     monkeypatch.setattr(recorder, "SECONDS", 30)  # as the plan has it
     asked = model(abilities, local=False, pairs_a_call=pairs)
-    record(ask(k), Together(asked))
+    record(ask(k), Batched(asked))
     planned = plan(ask(k), asked.capabilities)
     assert asked.meter.requests <= planned.requests
     without = plan(ask(k, judged=False), asked.capabilities)

@@ -9,7 +9,7 @@ from benchmarks import ladder
 from benchmarks._measuring import Question
 from core.data.world import grading
 from core.data.world.facts import Band
-from core.language_models.opinions import OPINIONS
+from core.language_models.true_false import OPINIONS
 from core.studies.recorder import FEWEST_CHAINS, SECONDS
 from core.studies.recording import MAX_SAMPLES, Estimator, Request
 from core.studies.rungs import MEASURED, MIXTURE, TITLES, measured, table

@@ -13,10 +13,11 @@ import pytest
 from core.data.tabular import uploads
 from core.data.tabular.labelled import labelled, suggest
 from core.data.world.grading import matches
-from core.language_models.base import ModelError, Used, open_model
-from core.language_models.prepared import prepared
-from core.language_models.resilient import Budget
-from core.language_models.together import AT_ONCE
+from core.language_models.client.concurrency import AT_ONCE
+from core.language_models.client.stack import prepared
+from core.language_models.errors import ModelError
+from core.language_models.registry import open_model
+from core.language_models.usage import Budget, Used
 from core.store.calls import Calls
 from core.store.database import open_database
 from core.studies import scoring

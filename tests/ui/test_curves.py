@@ -6,7 +6,7 @@ import threading
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.language_models.base import ModelError, PromptTooLongError
+from core.language_models.errors import ModelError, PromptTooLongError
 from core.studies.amplification import FREQUENCY_REPETITIONS, SAMPLES_A_POINT, Case, amplify
 from core.studies.recording import InvalidRequestError
 from core.ui import curves as module

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from core.data.tabular.gold_questions import GoldQuestions
-from core.language_models.base import ModelError
+from core.language_models.errors import ModelError
 from core.studies import scoring
 from core.studies.costs import plan
 from core.studies.recording import Request

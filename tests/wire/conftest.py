@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.language_models import openai_service
+from core.language_models.backends.openai import http
 from core.store.calls import Calls
 from core.store.database import open_database
 
@@ -18,7 +18,7 @@ def no_settings(monkeypatch):
 @pytest.fixture
 def impatient(monkeypatch):
     """A client that soon takes a silent server for dead."""
-    monkeypatch.setattr(openai_service, "TIMEOUTS", (5.0, PATIENCE))
+    monkeypatch.setattr(http, "TIMEOUTS", (5.0, PATIENCE))
 
 
 @pytest.fixture

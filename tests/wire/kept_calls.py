@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from core.language_models.backends.openai.model import PROBES
 from core.language_models.base import LanguageModel
-from core.language_models.openai_compatible import PROBES
 from core.store.calls import CallKey
 from tests.language_models.openai_server import Exchange
 

@@ -73,7 +73,7 @@ def _child(arguments: list[str], environment: dict[str, str], files: list[str]) 
 
 if __name__ == "__main__":
     import core.cli
-    import core.language_models.openai_compatible
+    import core.language_models.backends.openai.model
     import core.store.database  # noqa: F401
 
     for line in sys.stdin:

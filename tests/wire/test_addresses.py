@@ -5,9 +5,9 @@ import socket
 import pytest
 
 from core import prompts
-from core.language_models import openai_addresses
-from core.language_models.base import RefusedError, UnreachableError
-from core.language_models.openai_compatible import OpenAICompatible
+from core.language_models.backends.openai import address
+from core.language_models.backends.openai.model import OpenAICompatible
+from core.language_models.errors import RefusedError, UnreachableError
 from tests.language_models.openai_server import serving
 
 PROMPT = prompts.iterative("Name a mammal")
@@ -33,7 +33,7 @@ def test_a_name_that_changes_its_address_leads_nowhere_else(public, monkeypatch)
         return known(host, *rest, **options)
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    monkeypatch.setattr(openai_addresses, "is_global", lambda address: address == "127.0.0.1")
+    monkeypatch.setattr(address, "is_global", lambda address: address == "127.0.0.1")
     with serving("echo") as server, socket.socket() as private:
         port = int(server.base_url.split(":")[2].removesuffix("/v1"))
         private.bind(("127.0.0.2", port))

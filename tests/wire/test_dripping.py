@@ -4,12 +4,14 @@ import threading
 
 import pytest
 
-from core.language_models import resilient, stopping
-from core.language_models.base import SilentError, StoppedError, UnreachableError
-from core.language_models.gemini import Gemini
-from core.language_models.openai_compatible import Abilities, OpenAICompatible
-from core.language_models.prepared import prepared, stop
-from core.language_models.resilient import Budget, Resilient
+from core.language_models import stopping
+from core.language_models.backends.gemini import Gemini
+from core.language_models.backends.openai.model import Abilities, OpenAICompatible
+from core.language_models.client import retry
+from core.language_models.client.retry import Resilient
+from core.language_models.client.stack import prepared, stop
+from core.language_models.errors import SilentError, StoppedError, UnreachableError
+from core.language_models.usage import Budget
 from tests.language_models import gemini_server, openai_server
 from tests.wire.dripping import WAYS, dripping
 
@@ -87,7 +89,7 @@ def test_stopping_leaves_a_request_under_way(way, kind):
 
 @every_back_end
 def test_all_tries_of_a_call_together_end_in_time(kind, monkeypatch):
-    monkeypatch.setattr(resilient, "LONGEST_CALL", TIME)
+    monkeypatch.setattr(retry, "LONGEST_CALL", TIME)
     with dripping("headers") as server:
         ready = prepared(opened(kind, server), None, None)
         error = caught(lambda: ready.sample("Q", 1))()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.language_models.openai_compatible import OpenAICompatible
+from core.language_models.backends.openai.model import OpenAICompatible
 from core.studies.inspection import run
 from core.studies.recorder import FEWEST_CHAINS
 from core.studies.recording import Estimator, Request

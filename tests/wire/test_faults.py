@@ -15,10 +15,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from core.language_models.base import LanguageModel, ModelError, UnreachableError
-from core.language_models.openai_compatible import OpenAICompatible
-from core.language_models.prepared import Prepared
-from core.language_models.resilient import Budget, Resilient
+from core.language_models.backends.openai.model import OpenAICompatible
+from core.language_models.base import LanguageModel
+from core.language_models.client.retry import Resilient
+from core.language_models.client.stack import Prepared
+from core.language_models.errors import ModelError, UnreachableError
+from core.language_models.usage import Budget
 from core.studies import saved
 from core.studies.inspection import run
 from core.studies.recording import Request

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from core.language_models.openai_compatible import OpenAICompatible
-from core.language_models.together import AT_ONCE
+from core.language_models.backends.openai.model import OpenAICompatible
+from core.language_models.client.concurrency import AT_ONCE
 from core.store.calls import Calls
 from core.store.database import open_database
 from tests.language_models.openai_server import serving

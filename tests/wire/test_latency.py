@@ -20,10 +20,9 @@ import time
 import pytest
 
 from core import prompts
-from core.language_models import openai_compatible
-from core.language_models.openai_compatible import OpenAICompatible
-from core.language_models.prepared import prepared
-from core.language_models.together import AT_ONCE
+from core.language_models.backends.openai.model import OpenAICompatible
+from core.language_models.client.concurrency import AT_ONCE
+from core.language_models.client.stack import prepared
 from core.store.calls import Calls
 from core.store.database import open_database
 from core.studies.inspection import run
@@ -66,7 +65,7 @@ def test_an_inspection_takes_hardly_longer_than_its_critical_path(
 
         def inspect():
             """Begin like a new process: nothing is known about the server, nothing is kept."""
-            monkeypatch.setattr(openai_compatible, "_ENDPOINTS", {})
+            monkeypatch.setattr(model, "_ENDPOINTS", {})
             server.exchanges.clear()
             with open_database(f"sqlite:///{tmp_path}/{next(numbers)}.db") as database:
                 calls = Calls(database)

@@ -4,9 +4,10 @@ from contextlib import suppress
 
 import pytest
 
-from core.language_models.base import NotSavedError, open_model
-from core.language_models.prepared import prepared
-from core.language_models.together import AT_ONCE
+from core.language_models.client.concurrency import AT_ONCE
+from core.language_models.client.stack import prepared
+from core.language_models.errors import NotSavedError
+from core.language_models.registry import open_model
 from core.store import database as opening
 from core.store.calls import Call, CallKey, Calls
 from core.store.database import open_database

@@ -4,9 +4,10 @@ import logging
 
 import pytest
 
-from core.language_models.base import ModelError, open_model
-from core.language_models.prepared import Prepared
-from core.language_models.resilient import Resilient
+from core.language_models.client.retry import Resilient
+from core.language_models.client.stack import Prepared
+from core.language_models.errors import ModelError
+from core.language_models.registry import open_model
 from core.store.calls import Calls
 from core.store.database import open_database
 from core.store.results import Results
@@ -151,7 +152,7 @@ def kept(monkeypatch, tmp_path):
     """The pages' database in a file, where its bytes can be looked at."""
     monkeypatch.delenv("BELIEVE_BUDGET", raising=False)
     monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
-    monkeypatch.setattr("core.language_models.resilient._as_asked", lambda _: 0.0)
+    monkeypatch.setattr("core.language_models.client.retry._as_asked", lambda _: 0.0)
     _of_this_process.clear()
     yield tmp_path
     _of_this_process.clear()

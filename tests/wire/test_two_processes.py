@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.language_models.openai_compatible import OpenAICompatible
+from core.language_models.backends.openai.model import OpenAICompatible
 from tests.language_models.openai_server import serving
 from tests.wire.kept_calls import all_calls, twice
 

@@ -42,16 +42,19 @@ PATTERNS = {
     ],
     "core.data.tabular.labelled._NO_SCORE": ["'n' * n", "'row' + 'number' * n"],
     "core.uncertainty.similarity._ARTICLES": ["'a' * n", "'the ' * n"],
-    "core.language_models.openai_service.TOO_LONG": ["'context ' * n", "'maximum input ' * n"],
-    "core.language_models.openai_addresses.NAME": ["'a' * n + '/'", "'[' + 'a' * n"],
-    "core.language_models.openai_addresses.PATH": ["'/' * n + ' '"],
-    "core.language_models.openai_addresses.ADDRESSED": ["'@http:/' * n", "'@' * n"],
-    "core.language_models.openai_addresses.NO_SCHEME": [
+    "core.language_models.backends.openai.http.TOO_LONG": [
+        "'context ' * n",
+        "'maximum input ' * n",
+    ],
+    "core.language_models.backends.openai.address.NAME": ["'a' * n + '/'", "'[' + 'a' * n"],
+    "core.language_models.backends.openai.address.PATH": ["'/' * n + ' '"],
+    "core.language_models.backends.openai.address.ADDRESSED": ["'@http:/' * n", "'@' * n"],
+    "core.language_models.backends.openai.address.NO_SCHEME": [
         "'a:1' * n + '@'",
         "'a:' + '1' * n + '@'",
         "'/v1' * n + '@'",
     ],
-    "core.language_models.huggingface_files.HUB_NAME": ["'a' * n + '!'", "'a/' * n"],
+    "core.language_models.backends.huggingface.loading.HUB_NAME": ["'a' * n + '!'", "'a/' * n"],
     "core.store.results._ID": ["'a' * n + '!'"],
 }
 TRY = """
@@ -65,7 +68,7 @@ for text in sys.argv[3:]:
 # Whatever patterns the reader of files has: bytes or text, from where a file begins.
 TRY_ALL = """
 import re, sys
-from core.data import uploads
+from core.data.tabular import uploads
 n = int(sys.argv[1])
 starts = ("", "[", "{", '{"', '[{"', "<", "__index_level_")
 for pattern in filter(lambda each: isinstance(each, re.Pattern), vars(uploads).values()):
@@ -99,7 +102,7 @@ def test_no_pattern_of_the_reader_of_files_does():
 
 def test_a_service_that_talks_without_end_is_heard_in_one_pass():
     program = """
-from core.language_models.gemini import _too_much
+from core.language_models.backends.gemini import _too_much
 assert not _too_much("token count " * 300_000)
 assert _too_much("The input token count (9) exceeds the most") and not _too_much("it exceeds")
 """

@@ -1,0 +1,1 @@
+"""What answers: each back end is one file or folder, named in `registry`."""

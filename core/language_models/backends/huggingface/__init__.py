@@ -1,0 +1,1 @@
+"""Any causal language model that transformers can run."""

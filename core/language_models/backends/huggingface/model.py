@@ -1,0 +1,358 @@
+"""Any causal language model that transformers can run: ``hf:PATH_OR_NAME``.
+
+The model is asked to go on with a prompt as it stands: there is no chat template, and a
+special token that is written out in a text is text. Where the weights come from stands in
+`loading`, how they are run in `runner`.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.language_models.backends.huggingface.loading import open_files
+from core.language_models.backends.huggingface.runner import Network, Past, Tensor
+from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, LanguageModel, Response
+from core.language_models.errors import ModelError, PromptTooLongError
+from core.language_models.usage import Meter
+from core.prompts import ANSWER, iterative
+
+# The last digits of a number depend on how many rows its batch has. Responses are therefore
+# drawn in whole blocks of this many indices: each depends on its own index alone, to the bit.
+ROWS_A_DRAW = 16
+
+LIKELIEST = 20  # how many tokens `next_token` lists
+
+# Line breaks are among a model's ends if they come at least this often for one end token.
+LEAST_BREAKS = 0.01
+
+
+class HuggingFace(LanguageModel):
+    """A causal language model of the Hugging Face hub, or of a folder in its format.
+
+    Parameters
+    ----------
+    name : str
+        A folder, or a name of the hub such as ``Qwen/Qwen2.5-0.5B``.
+    key : str, optional
+        A token of the hub, for gated and private models; by default ``HF_TOKEN``.
+    device : str, optional
+        ``cpu``, ``cuda`` or ``cuda:1``; by default a GPU if there is one.
+
+    Raises
+    ------
+    ModelError
+        With a sentence, when it cannot be opened.
+    """
+
+    capabilities = Capabilities(
+        scores_given_text=True, seeded=True, own_log_likelihoods=True, next_token=True, local=True
+    )
+
+    def __init__(
+        self, name: str = "", *, key: str | None = None, device: str | None = None
+    ) -> None:
+        self.name = f"hf:{name}"
+        self.meter = Meter()
+        opened = open_files(name, key, device)
+        self.revision = opened.revision
+        self._tokenizer = opened.tokenizer
+        self._lock = threading.Lock()  # a tokenizer is not for two at once
+        self._end_tokens = opened.end_tokens
+        self._stops: dict[int, bool] = {}
+        plain, marked = self._encode(ANSWER), list(self._tokenizer.encode(ANSWER))
+        places = (i for i in range(len(marked)) if marked[i : i + len(plain)] == plain)
+        self._begin = marked[: next(places, 0)]  # but not what some put behind a text
+        self._own_space = self._encode(f"{ANSWER} a") != plain + self._encode(" a")
+        config = opened.network.config.get_text_config()
+        self._context: int | None = getattr(config, "max_position_embeddings", None)
+        trial = iterative("What is the capital of France?")
+        self._network = Network(
+            self.name, opened.network, opened.device, self.encode_prompt(trial)[: self._context]
+        )
+        self._ends = self._network.tensor(self._usual_ends(f"{trial} Paris"))
+
+    # ------------------------------------------------------------------------ tokens
+
+    def encode_prompt(self, prompt: str) -> list[int]:
+        """Return a prompt's tokens, behind those with which the tokenizer begins a text."""
+        return self._begin + self._encode(prompt)
+
+    def encode_answer(self, answer: str) -> list[int]:
+        """Return the tokens of a space and the answer, as they stand behind any prompt.
+
+        They are encoded by themselves, so that no token straddles the border. Where a
+        tokenizer puts a space of its own before every text, they are what the answer adds to
+        the tokens of ``A:``, with which all prompts end.
+        """
+        if self._own_space:
+            before, both = self._encode(ANSWER), self._encode(f"{ANSWER} {answer}")
+            if both[: len(before)] == before:
+                return both[len(before) :]
+        return self._encode(f" {answer}")
+
+    def _encode(self, text: str) -> list[int]:
+        # Special tokens are split: “<|end|>” in a question is text, and ends nothing.
+        with self._lock:
+            return list(
+                self._tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True)
+            )
+
+    def _decode(self, tokens: Sequence[int], *, special: bool = False) -> str:
+        with self._lock:
+            text = self._tokenizer.decode(
+                list(tokens), skip_special_tokens=not special, clean_up_tokenization_spaces=False
+            )
+        return str(text)
+
+    def _prompt_tokens(self, prompt: str, room: int) -> list[int]:
+        tokens = self.encode_prompt(prompt)
+        if not tokens:
+            raise ModelError("The prompt is empty: there is nothing to go on from. Write one.")
+        if self._context is not None and len(tokens) > self._context - room:
+            raise PromptTooLongError(
+                f"The prompt has {len(tokens):,} tokens and {self.name} has room for "
+                f"{max(0, self._context - room):,}. Shorten the question or repeat fewer answers."
+            )
+        return tokens
+
+    def _stops_at(self, token: int) -> bool:
+        """Whether a response ends with this token: an end token, or one with a line break."""
+        if token not in self._stops:
+            self._stops[token] = token in self._end_tokens or "\n" in self._decode([token])
+        return self._stops[token]
+
+    def _usual_ends(self, finished: str) -> list[int]:
+        """Return the tokens that end an answer; `finished` is a prompt with its answer.
+
+        They are the model's end tokens; and line breaks as well where it is not unlikely to
+        end a line instead, as those are that never were taught to answer.
+        """
+        ends = sorted(self._end_tokens)
+        # All of the text where the context has no limit: [-0:] is everything.
+        likeliest = dict(self._likeliest(self.encode_prompt(finished)[-(self._context or 0) :]))
+        stops = [value for token, value in likeliest.items() if self._stops_at(token)]
+        ended = np.exp([likeliest.get(token, -np.inf) for token in ends]).sum()
+        if np.exp(stops).sum() <= (1 + LEAST_BREAKS) * ended:
+            return ends
+        return list(filter(self._stops_at, range(self._network.vocabulary)))
+
+    # ---------------------------------------------------------------------- sampling
+
+    def sample(
+        self,
+        prompt: str,
+        count: int,
+        *,
+        temperature: float = 1.0,
+        seed: int = 0,
+        first: int = 0,
+    ) -> list[Response]:
+        """Draw responses in batches; see `LanguageModel.sample`.
+
+        Every index has its own stream of uniform numbers, and a number becomes a token by
+        inverting the distribution over the tokens in the order of their ids. A runtime of the
+        same weights that draws in this way draws the same responses, unless a number falls
+        between two roundings of the same sum (for float32, about once in a million tokens).
+        At temperature 0 the lowest id wins a tie.
+
+        A response is what was said before the token that ended it (nothing of that token
+        belongs to it); its log-likelihood includes that token.
+        """
+        tokens = self._prompt_tokens(prompt, MAX_RESPONSE_TOKENS)
+        if count < 1:
+            return []
+        network = self._network
+        responses: list[Response] = []
+        with network.at_work():
+            opening, past = network.read(network.tensor([tokens]))
+            rows = min(ROWS_A_DRAW, network.rows(len(tokens) + MAX_RESPONSE_TOKENS, 1))
+            start = first - first % ROWS_A_DRAW
+            total = first + count - start
+            total += -total % ROWS_A_DRAW
+
+            def draw(part: slice) -> None:
+                indices = range(start + part.start, start + part.stop)
+                drawers = [np.random.default_rng([seed, index]) for index in indices]
+                responses.extend(self._draw(opening, copy.deepcopy(past), drawers, temperature))
+
+            if temperature == 0:  # the same for every index
+                draw(slice(0, 1))
+                responses *= count
+            else:
+                network.in_blocks(total, rows, draw)
+                responses = responses[first - start :][:count]
+        self.meter.add(requests=1, prompt_tokens=len(tokens))
+        return responses
+
+    def _draw(
+        self, opening: Tensor, past: Past, drawers: list[np.random.Generator], temperature: float
+    ) -> list[Response]:
+        """Draw a response with every generator behind one prompt; `past` is used up."""
+        network, count = self._network, len(drawers)
+        drawn: list[list[int]] = [[] for _ in range(count)]
+        complete = np.zeros(count, bool)
+        log_likelihoods = np.zeros(count)
+        alive = np.arange(count)
+        past.take(network.tensor([0] * count))
+        logits = opening.repeat(count, 1, 1)  # (rows, 1, V)
+        for length in range(1, MAX_RESPONSE_TOKENS + 1):
+            log_probabilities = network.numbers(logits[:, -1].float().log_softmax(dim=-1))
+            uniform = np.array([drawers[i].random() for i in alive])
+            tokens = self._pick(log_probabilities, uniform, temperature)
+            chosen = log_probabilities.gather(1, tokens[:, None])[:, 0]
+            log_likelihoods[alive] += chosen.cpu().numpy()
+            for i, token in zip(alive, tokens.tolist(), strict=True):
+                drawn[i].append(token)
+                complete[i] = self._stops_at(token)
+            going_on = np.flatnonzero(~complete[alive])
+            if not len(going_on) or length == MAX_RESPONSE_TOKENS:
+                break
+            if len(going_on) < len(alive):
+                kept = network.tensor(going_on)
+                tokens, past, alive = tokens[kept], past.take(kept), alive[going_on]
+            logits, past = network.read(tokens[:, None], past)
+        self.meter.add(response_tokens=sum(map(len, drawn)))
+        return [
+            Response(self._decode(tokens[:-1] if done else tokens).strip(), bool(done), float(own))
+            for tokens, done, own in zip(drawn, complete, log_likelihoods, strict=True)
+        ]
+
+    def _pick(
+        self, log_probabilities: Tensor, uniform: NDArray[np.float64], temperature: float
+    ) -> Tensor:
+        """Draw a token a row by inverting its distribution function; 0 is the likeliest."""
+        network = self._network
+        if temperature == 0:
+            # NumPy says which of several maxima it returns, PyTorch does not.
+            return network.tensor(log_probabilities.cpu().numpy().argmax(axis=1))
+        scaled = log_probabilities.double() / temperature
+        cumulative = (scaled - scaled.amax(dim=1, keepdim=True)).exp().cumsum(dim=1)
+        wanted = network.tensor(uniform)[:, None] * cumulative[:, -1:]
+        return network.torch.searchsorted(cumulative, wanted)[:, 0]
+
+    # ----------------------------------------------------------------------- scoring
+
+    def log_likelihoods(
+        self, prompts: Sequence[str], answers: Sequence[str]
+    ) -> NDArray[np.float64]:
+        """Score every answer under every prompt; see `LanguageModel.log_likelihoods`.
+
+        What is summed: ln p of every token of `encode_answer`, and of the end behind them.
+        The end is the end token, or any of them where a model has several. A model that was
+        not taught to answer ends a line instead; whether this one does is tried once, when it
+        is opened, and then every token with a line break counts as an end, too, behind every
+        answer: whatever would have ended the response.
+
+        What all prompts share is run once, the rest of each prompt once, and only the answers
+        row by row. Prompts share a batch when they are equally long.
+        """
+        result = np.empty((len(prompts), len(answers)))
+        if not result.size:
+            return result
+        targets = [self.encode_answer(answer) for answer in answers]
+        longest = max(map(len, targets)) + 1  # the end
+        tokens = [self._prompt_tokens(prompt, longest) for prompt in prompts]
+        network = self._network
+        with network.at_work():
+            shared = _common_prefix(tokens)
+            past = network.read(network.tensor([tokens[0][:shared]]))[1] if shared else None
+            for group in _equally_long(tokens):
+                rows = network.rows(len(tokens[group[0]]) + longest, longest)
+
+                def score(part: slice, group: NDArray[np.int64] = group, rows: int = rows) -> None:
+                    rest = [tokens[i][shared:] for i in group[part]]
+                    result[group[part]] = self._score_prompts(rest, past, targets, rows)
+
+                network.in_blocks(len(group), max(1, rows // len(answers)), score)
+        self.meter.add(
+            requests=1,
+            prompt_tokens=sum(map(len, tokens)),
+            response_tokens=len(prompts) * sum(map(len, targets)),
+        )
+        return np.minimum(network.numbers(result), 0)  # a certainty can be rounded to 1e-7
+
+    def _score_prompts(
+        self, rest: list[list[int]], shared: Past | None, targets: list[list[int]], rows: int
+    ) -> NDArray[np.float64]:
+        """Score all targets behind prompts of one length, of shape (prompts, targets)."""
+        network = self._network
+        before = None
+        if shared is not None:
+            before = copy.deepcopy(shared).take(network.tensor([0] * len(rest)))
+        opening, past = network.read(network.tensor(rest), before)
+        result = np.empty((len(rest), len(targets)))
+
+        def score(part: slice) -> None:
+            result[:, part] = self._score(targets[part], opening, past)
+
+        network.in_blocks(len(targets), max(1, rows // len(rest)), score)
+        return result
+
+    def _score(self, targets: list[list[int]], opening: Tensor, past: Past) -> NDArray[np.float64]:
+        """Return ln Q of every target behind every prompt, of shape (prompts, targets)."""
+        network, prompts, longest = self._network, len(opening), max(map(len, targets))
+        padded = np.zeros((len(targets), longest + 1), int)
+        for row, target in zip(padded, targets, strict=True):
+            row[: len(target)] = target
+        # B rows: all targets behind the first prompt, all behind the second, …
+        tokens = network.tensor(padded).repeat(prompts, 1)  # (B, L + 1)
+        lengths = network.tensor([len(target) for target in targets]).repeat(prompts)  # (B,)
+        rows = network.tensor(np.repeat(np.arange(prompts), len(targets)))
+        steps = [self._step(opening[rows], tokens[:, :1])]
+        if longest:
+            behind = copy.deepcopy(past).take(rows)
+            logits, _ = network.read(tokens[:, :-1], behind, keep=longest)
+            steps.append(self._step(logits, tokens[:, 1:]))
+        said, ended = network.torch.cat(steps, dim=2).double()  # (B, L + 1) each
+        inside = network.tensor(np.arange(longest + 1)) < lengths[:, None]
+        total = (said * inside).sum(dim=1) + ended.gather(1, lengths[:, None])[:, 0]
+        return np.asarray(total.cpu().numpy().reshape(prompts, len(targets)))
+
+    def _step(self, logits: Tensor, following: Tensor) -> Tensor:
+        """Return ln p of what follows and of the end: (B, L, V) and (B, L) to (2, B, L)."""
+        logits = logits.float()
+        said = logits.gather(-1, following[..., None])[..., 0]
+        ended = logits[..., self._ends].logsumexp(dim=-1)
+        return self._network.torch.stack([said, ended]) - logits.logsumexp(dim=-1)
+
+    def next_token(self, prompt: str) -> dict[str, float]:
+        """Return ln p of the 20 likeliest next tokens; see `LanguageModel.next_token`.
+
+        Tokens that are written alike are one entry: their probabilities are added.
+        """
+        tokens = self._prompt_tokens(prompt, 1)
+        result: dict[str, float] = {}
+        for token, value in self._likeliest(tokens):
+            text = self._decode([token], special=True)
+            result[text] = float(np.logaddexp(result.get(text, -np.inf), value))
+        self.meter.add(requests=1, prompt_tokens=len(tokens))
+        return result
+
+    def _likeliest(self, tokens: list[int]) -> list[tuple[int, float]]:
+        network = self._network
+        with network.at_work():
+            logits, _ = network.read(network.tensor([tokens]))
+            log_probabilities = network.numbers(logits[0, -1].float().log_softmax(dim=-1))
+            best = log_probabilities.topk(min(LIKELIEST, len(log_probabilities)))
+            return list(zip(best.indices.tolist(), best.values.tolist(), strict=True))
+
+
+def _common_prefix(sequences: list[list[int]]) -> int:
+    """Return how many leading tokens several sequences share, leaving each at least one."""
+    if len(sequences) == 1:
+        return 0
+    shortest = min(map(len, sequences))
+    columns = zip(*sequences, strict=False)
+    shared = next((i for i, column in enumerate(columns) if len(set(column)) > 1), shortest)
+    return min(shared, shortest - 1)
+
+
+def _equally_long(sequences: list[list[int]]) -> list[NDArray[np.int64]]:
+    """Return the indices of the sequences, those of one length together."""
+    lengths = np.array([len(sequence) for sequence in sequences])
+    return [np.flatnonzero(lengths == length) for length in np.unique(lengths)]

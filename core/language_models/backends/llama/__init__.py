@@ -1,0 +1,1 @@
+"""A Llama in NumPy."""

@@ -1,0 +1,317 @@
+"""Where OpenAI-compatible servers stand: known ones, what an address may be, connections to it.
+
+A person types the address, and on a public dashboard that person is a stranger. With
+``BELIEVE_PUBLIC=1`` an address therefore must not lead into the network of the machine that
+runs Believe: its name is looked up once, every address behind it must be a public one, and
+connections go to that very address, whatever the name stands for a moment later.
+``BELIEVE_ALLOWED_HOSTS`` (host names with or without a port, between commas) permits these
+hosts and no others.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from dataclasses import dataclass
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import requests
+from requests.auth import AuthBase
+
+from core.language_models.connections import WatchedAdapter
+from core.language_models.errors import ModelError, RefusedError, UnreachableError
+from core.settings import allowed_hosts, is_public
+
+OPENAI = "https://api.openai.com/v1"
+WRITE_IT_SO = "Write openai:NAME@BASE_URL, as in openai:llama@http://localhost:8000/v1."
+
+# Python's `is_global` also says yes to addresses outside of it: translated and retired ones.
+GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+NAME = re.compile(r"(?!-)[a-z0-9._-]+|\[[0-9a-f:.]+\]")
+PATH = re.compile(r"[A-Za-z0-9._~%:@!$&'()*+,;=/-]*")
+ADDRESSED = re.compile(r"(.*)@(https?://.*)", re.IGNORECASE | re.DOTALL)
+NO_SCHEME = re.compile(r"(localhost|[^/@]+:\d+)(/.*)?|[^/@]+/v\d+/?")
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A kind of server that many people have.
+
+    Attributes
+    ----------
+    name, base_url : str
+    usually : str
+        What it can usually do. What it really can is found out by asking it.
+    note : str
+        What to know before one relies on it.
+    """
+
+    name: str
+    base_url: str
+    usually: str
+    note: str
+
+
+PRESETS = (
+    Preset(
+        "vLLM",
+        "http://localhost:8000/v1",
+        "Scores given text",
+        "Start it with --generation-config vllm: otherwise the top-k and the penalties that the "
+        "model came with shape its samples.",
+    ),
+    Preset(
+        "SGLang",
+        "http://localhost:30000/v1",
+        "Scores given text",
+        "Its log-probabilities of sampled answers depend on the temperature unless it runs with "
+        "SGLANG_RETURN_ORIGINAL_LOGPROB=1.",
+    ),
+    Preset(
+        "Together",
+        "https://api.together.xyz/v1",
+        "Log-probabilities of its own answers",
+        "Which models give log-probabilities differs.",
+    ),
+    Preset(
+        "Fireworks",
+        "https://api.fireworks.ai/inference/v1",
+        "Scores given text",
+        "Models are named accounts/fireworks/models/NAME.",
+    ),
+    Preset(
+        "OpenAI",
+        OPENAI,
+        "Log-probabilities of its own answers",
+        "Models that reason before they answer give no log-probabilities.",
+    ),
+    Preset(
+        "Ollama",
+        "http://localhost:11434/v1",
+        "Log-probabilities of its own answers",
+        "Versions before 0.12.11 give no log-probabilities.",
+    ),
+    Preset(
+        "llama.cpp",
+        "http://localhost:8080/v1",
+        "Log-probabilities of its own answers",
+        "The server of llama.cpp serves one model, whatever the name.",
+    ),
+)
+
+
+def is_permitted(name: str, port: int) -> bool:
+    """Whether ``BELIEVE_ALLOWED_HOSTS`` lists a host; a host without a port is all its ports."""
+    allowed = allowed_hosts()
+    return name in allowed or f"{name}:{port}" in allowed
+
+
+def is_global(address: str) -> bool:
+    """Whether an IP address is one of the public internet, and carries no other inside it."""
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        inner = ip.ipv4_mapped or ip.sixtofour
+        if inner is not None:
+            return is_global(str(inner))
+        if ip not in GLOBAL_UNICAST:
+            return False
+    return ip.is_global and not (ip.is_multicast or ip.is_reserved)
+
+
+@dataclass(frozen=True)
+class Address:
+    """A base URL that was checked.
+
+    Attributes
+    ----------
+    url : str
+        Without a slash at its end.
+    scheme, name : str
+        ``http`` or ``https``; the host in small letters, an IPv6 address in brackets.
+    port : int
+    """
+
+    url: str
+    scheme: str
+    name: str
+    port: int
+
+    @property
+    def host(self) -> str:
+        """The host as people and servers write it: with its port, unless that is the usual."""
+        usual = {"http": 80, "https": 443}[self.scheme]
+        return self.name if self.port == usual else f"{self.name}:{self.port}"
+
+    @property
+    def may_have_our_key(self) -> bool:
+        """Whether the key of this machine's environment may be sent there.
+
+        On a public Believe a stranger could otherwise name a server of theirs and collect it.
+        Whether the key is lent to strangers at all is another question: `environment_key`.
+        """
+        listed = is_permitted(self.name, self.port)
+        return not is_public() or listed or self.url.startswith("https://api.openai.com/")
+
+    def look_up(self) -> str | None:
+        """Return the only IP address to connect to; None where any will do.
+
+        Raises
+        ------
+        UnreachableError
+            When the name is not known.
+        RefusedError
+            When any address behind it is not public.
+        """
+        if not is_public():
+            return None
+        try:
+            found = socket.getaddrinfo(self.name.strip("[]"), self.port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            found = []
+        if not found:
+            raise UnreachableError(unknown_host(self.host))
+        addresses = [str(entry[4][0]) for entry in found]
+        if not all(map(is_global, addresses)):
+            raise RefusedError(_not_public(self.host))
+        return addresses[0]
+
+    def connect(self, pinned: str | None, key: str | None) -> requests.Session:
+        """Return a session for one thread at a time; it connects to `pinned`, if that is given.
+
+        It keeps no cookies and sends no password that a .netrc may hold.
+        """
+        session = requests.Session()
+        session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        session.auth = _Bearer(key)
+        session.trust_env = not pinned  # a proxy would look the name up again
+        adapter = PinnedAdapter(self, pinned) if pinned else WatchedAdapter()
+        session.mount(f"{self.scheme}://", adapter)
+        return session
+
+
+class _Bearer(AuthBase):
+    """Sends the key, if there is one; being there at all, it keeps requests from a .netrc."""
+
+    def __init__(self, key: str | None) -> None:
+        self._key = key
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        if self._key:
+            request.headers["Authorization"] = f"Bearer {self._key}"
+        return request
+
+
+class PinnedAdapter(WatchedAdapter):
+    """Connects to one IP address, and speaks to it as the host that the URL names."""
+
+    def __init__(self, address: Address, pinned: str) -> None:
+        self.address, self.pinned = address, pinned
+        super().__init__()
+
+    def build_connection_pool_key_attributes(
+        self, request: requests.PreparedRequest, verify: Any, cert: Any = None
+    ) -> Any:
+        """Say where to connect to, and whom the certificate must name."""
+        attributes = super().build_connection_pool_key_attributes(request, verify, cert)
+        host, options = cast(tuple[dict[str, Any], dict[str, Any]], attributes)
+        host["host"] = self.pinned
+        if self.address.scheme == "https":
+            options["server_hostname"] = self.address.name.strip("[]")
+        return host, options
+
+    def add_headers(self, request: requests.PreparedRequest, **options: Any) -> None:
+        """Name the host; it would be the IP address otherwise."""
+        request.headers["Host"] = self.address.host
+
+
+def split_name(rest: str) -> tuple[str, str]:
+    """Split ``NAME@BASE_URL`` at the last "@" that an address follows; without one: OpenAI's.
+
+    Raises
+    ------
+    ModelError
+        When there is no name, or what stands behind the "@" only looks like an address.
+    """
+    if rest.endswith("@"):  # as with an empty variable of a shell: it is not OpenAI that is meant
+        raise ModelError(f"There is no base URL behind the “@”. {WRITE_IT_SO}")
+    match = ADDRESSED.fullmatch(rest)
+    name, url = match.groups() if match else (rest, OPENAI)
+    behind = rest.rpartition("@")[2] if "@" in rest else ""
+    if not match and ("://" in behind or NO_SCHEME.fullmatch(behind)):
+        raise ModelError(f"The address of a server begins with http:// or https://. {WRITE_IT_SO}")
+    if not name.strip() or "://" in name:
+        raise ModelError(f"The name of the model is missing. {WRITE_IT_SO}")
+    return name, url
+
+
+def read_address(url: str) -> Address:
+    """Check a base URL.
+
+    Raises
+    ------
+    ModelError
+        When it is none.
+    RefusedError
+        When it leads where Believe may not go.
+    """
+    unreadable = ModelError(f"The address of the server cannot be read. {WRITE_IT_SO}")
+    if not url.isprintable() or " " in url:  # the parser would drop some of these in silence
+        raise unreadable
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise unreadable from None
+    if "@" in parts.netloc:  # said first, so that no sentence repeats a password
+        raise ModelError(
+            "The address of the server holds a name or a password: leave it away, and give the "
+            "key where keys are asked for."
+        )
+    name = (parts.netloc.rpartition(":")[0] if port is not None else parts.netloc).lower()
+    if not NAME.fullmatch(name.removesuffix(":")) or not PATH.fullmatch(parts.path) or port == 0:
+        raise ModelError(
+            "The address of the server has characters that no address has, or no host. "
+            f"{WRITE_IT_SO}"
+        )
+    name = name.removesuffix(":").rstrip(".")
+    if parts.query or parts.fragment or "?" in url or "#" in url:
+        raise ModelError(f"The address of a server has no “?” and no “#”. {WRITE_IT_SO}")
+    if parts.path.rstrip("/").endswith("/completions"):
+        raise ModelError(
+            "The address ends in a single service: give the base URL, which often ends in /v1."
+        )
+    scheme = parts.scheme.lower()
+    port = port or {"http": 80, "https": 443}[scheme]
+    address = Address("", scheme, name, port)
+    url = f"{scheme}://{address.host}{parts.path.rstrip('/')}"
+    if allowed_hosts() and not is_permitted(name, port):
+        raise RefusedError(
+            f"This Believe may not call {address.host}. Whoever runs it can add the host to "
+            "BELIEVE_ALLOWED_HOSTS."
+        )
+    if is_public() and _is_literal(name) and not is_global(name.strip("[]")):
+        raise RefusedError(_not_public(address.host))
+    return Address(url, scheme, name, port)
+
+
+def unknown_host(host: str) -> str:
+    """Return the sentence for a name that does not resolve."""
+    return f"There is no host called {host}. Check the address and this machine's connection."
+
+
+def _not_public(host: str) -> str:
+    return (
+        f"{host} is not on the public internet, and this Believe is open to the public. Run "
+        "Believe on your own machine to use a server of your own network."
+    )
+
+
+def _is_literal(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True

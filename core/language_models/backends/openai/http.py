@@ -1,0 +1,383 @@
+"""Requests to an OpenAI-compatible server, what can go wrong with them, and how to read replies.
+
+Every failure becomes one sentence of ours. No sentence, and no exception behind one, holds the
+key: what `requests` raises does, so that nothing is ever raised while one of those is handled.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from functools import partial
+from typing import Any
+
+import numpy as np
+import requests
+from urllib3.exceptions import HTTPError, NameResolutionError, NewConnectionError
+
+from core.language_models.backends.openai.address import Address, unknown_host
+from core.language_models.base import said_tokens, whole
+from core.language_models.errors import (
+    ModelError,
+    NeedsKeyError,
+    PromptTooLongError,
+    RefusedError,
+    SilentError,
+    StoppedError,
+    TemporaryError,
+    UnreachableError,
+)
+from core.language_models.stopping import TooLateError, in_time
+from core.language_models.usage import Meter
+
+# Seconds to connect, and between two pieces of a reply. What all of it may take, however small
+# the pieces are, stands in `stopping`.
+TIMEOUTS = 5.0, 60.0
+LARGEST_REPLY = 8_000_000  # bytes
+LONGEST_WORDS = 200  # characters of a service's own words in a sentence of ours
+LEAST = -9999.0  # what servers write for ln 0
+
+ABSENT = {404, 405, 501}  # there is no such service, or no such model
+TRY_AGAIN = {408, 425, 429, *range(500, 600)} - ABSENT
+TOO_LONG = re.compile(
+    r"context.?(length|window|size)|too many tokens|(prompt|input) is too long"
+    r"|maximum (input|prompt|sequence) length",
+    re.IGNORECASE,
+)
+
+Reply = dict[str, Any]
+Tokens = Sequence[tuple[str, float | None]]
+
+
+class Rejected(RefusedError):
+    """A refusal that may mean that something is not offered, with its status and all its words."""
+
+    def __init__(self, message: str, status: int, words: str) -> None:
+        super().__init__(message)
+        self.status, self.words = status, words
+
+
+@dataclass
+class _Exchange:
+    """How far one request has come, as the thread that makes it says."""
+
+    session: requests.Session | None = None  # None until something may have been sent
+    status: int = 0  # until a reply has begun
+    waits: str | None = None
+    data: bytes = b""
+
+
+class Service:
+    """One server and one key; used by many threads at once."""
+
+    def __init__(self, address: Address, key: str | None, meter: Meter) -> None:
+        self.address, self.meter = address, meter
+        self._key = key
+        self._idle: list[requests.Session] = []  # connections outlive the threads that made them
+        self._lock = threading.Lock()
+        self._pinned: tuple[str | None] | None = None  # None until the name was looked up
+
+    @property
+    def host(self) -> str:
+        """The server as sentences name it."""
+        return self.address.host
+
+    def post(self, path: str, body: Reply) -> Reply:
+        """Make one request and return the JSON of its reply.
+
+        Raises
+        ------
+        ModelError
+            TemporaryError for what may pass, Rejected for what may not be offered.
+        """
+        self.meter.begin()
+        made = _Exchange()
+        failure: ModelError | None = None
+        try:
+            in_time(partial(self._exchange, f"{self.address.url}{path}", body, made))
+        except (StoppedError, KeyboardInterrupt):
+            self.meter.add(requests=made.session is not None)  # it may be charged for
+            raise
+        except TooLateError:
+            failure = self._silent()
+        except (requests.RequestException, HTTPError, OSError) as error:
+            failure = self._failure(error)
+        self.meter.add(requests=made.status > 0)
+        if failure:
+            raise failure
+        if made.session:
+            self._idle.append(made.session)
+        status, waits, data = made.status, made.waits, made.data
+        if len(data) > LARGEST_REPLY:
+            raise RefusedError(
+                f"{self.host} sent more than {LARGEST_REPLY // 1_000_000} MB. Check that the "
+                "address is that of a language model."
+            )
+        parsed = _parse(data)
+        if not 200 <= status < 300:
+            raise self._refusal(status, waits, parsed, data)
+        if parsed is None:
+            raise self.spoilt("a reply that is cut off or no JSON")
+        if parsed.get("error") and "choices" not in parsed:  # some say 200 and mean another
+            code = parsed["error"].get("code") if isinstance(parsed["error"], dict) else None
+            raise self._refusal(_status(code), waits, parsed, data)
+        self.meter.add(
+            prompt_tokens=used(parsed, "prompt_tokens"),
+            response_tokens=used(parsed, "completion_tokens"),
+        )
+        return parsed
+
+    def _exchange(self, url: str, body: Reply, made: _Exchange) -> None:
+        """Send a request and read the reply, in a thread that may be left alone with it."""
+        session = self._session()
+        made.session = session
+        with session.post(
+            url, json=body, timeout=TIMEOUTS, allow_redirects=False, stream=True
+        ) as reply:
+            made.status, made.waits = reply.status_code, reply.headers.get("Retry-After")
+            for piece in reply.iter_content(65536):
+                made.data += piece
+                if len(made.data) > LARGEST_REPLY:
+                    break
+
+    def _session(self) -> requests.Session:
+        """Return a session that no other thread uses."""
+        with self._lock:
+            if self._pinned is None:
+                self._pinned = (self.address.look_up(),)
+            if self._idle:
+                return self._idle.pop()
+        return self.address.connect(self._pinned[0], self._key)
+
+    # ------------------------------------------------------------------------ errors
+
+    def _failure(self, error: Exception) -> ModelError:
+        """Say why no reply came."""
+        if isinstance(error, requests.exceptions.SSLError):
+            return UnreachableError(
+                f"{self.host} has no certificate that this machine trusts. Check the address, and "
+                "whether it is http:// or https://."
+            )
+        if isinstance(error, requests.exceptions.ProxyError):
+            return UnreachableError(
+                f"The proxy of this machine does not lead to {self.host}. Check its settings."
+            )
+        reason = getattr(error.args[0], "reason", None) if error.args else None
+        if isinstance(reason, NameResolutionError):
+            return UnreachableError(unknown_host(self.host))
+        if isinstance(reason, NewConnectionError):
+            return UnreachableError(
+                f"No server answers at {self.host}. Check the address, and that the server runs."
+            )
+        if isinstance(error, requests.exceptions.Timeout):
+            return self._silent()
+        return TemporaryError(f"The connection to {self.host} broke. Try again.")
+
+    def _silent(self) -> SilentError:
+        return SilentError(f"{self.host} took too long to answer. Try again later.")
+
+    def _refusal(
+        self, status: int, waits: str | None, parsed: Reply | None, data: bytes
+    ) -> ModelError:
+        """Say why the reply is not what was asked for."""
+        if status in (401, 403):
+            if self._key:
+                return NeedsKeyError(f"{self.host} does not accept this key. Give another one.")
+            return NeedsKeyError(f"{self.host} wants a key. Set OPENAI_API_KEY, or type the key.")
+        if 300 <= status < 400:
+            return RefusedError(
+                f"{self.host} sends us to another address. Give the one where the server really is."
+            )
+        words = self._words(parsed, data)
+        if status in TRY_AGAIN and "insufficient_quota" not in words:
+            busy = "is asked too often" if status == 429 else f"failed (status {status})"
+            return TemporaryError(f"{self.host} {busy}. Try again later.", _seconds(waits))
+        if TOO_LONG.search(words):
+            return PromptTooLongError(
+                f"The prompt does not fit into the model: “{shortened(words)}”. Shorten the "
+                "question or repeat fewer answers."
+            )
+        return Rejected(
+            f"{self.host} refused the request (status {status}): “{shortened(words)}”. Check the "
+            "model and the question.",
+            status,
+            words,
+        )
+
+    def _words(self, parsed: Reply | None, data: bytes) -> str:
+        """Return what a service says about its refusal, its code included."""
+        said: Any = parsed.get("error", parsed) if parsed else None
+        if isinstance(said, dict) and isinstance(said.get("message"), str):
+            code = said.get("code")
+            said = f"{said['message']} ({code})" if isinstance(code, str) else said["message"]
+        if not isinstance(said, str):
+            said = data[:20_000].decode("utf-8", "replace")
+        return self.without_key(said)
+
+    def without_key(self, said: str) -> str:
+        """Return a service's own words on one line, the key removed if they repeat it."""
+        said = said.replace(self._key, "…") if self._key else said
+        return " ".join("".join(c if c.isprintable() else " " for c in said).split())
+
+    def spoilt(self, what: str) -> TemporaryError:
+        """Return the error for a reply that cannot be used, and may be better next time."""
+        return TemporaryError(f"{self.host} sent {what}. Try again.")
+
+    # ----------------------------------------------------------------------- replies
+
+    def choices(self, reply: Reply, count: int | None = None) -> list[Reply]:
+        """Return the reply's choices in their order; `count` of them, if that is given."""
+        choices = reply.get("choices")
+        if not isinstance(choices, list) or not all(isinstance(c, dict) for c in choices):
+            raise self.spoilt("a reply without answers")
+        if not choices or len(choices) != (count or len(choices)):
+            raise self.spoilt("a wrong number of answers")
+        indices = [choice.get("index") for choice in choices]
+        if sorted(i for i in indices if type(i) is int) == list(range(len(choices))):
+            choices.sort(key=lambda choice: choice["index"])
+        return choices
+
+    def text(self, choice: Reply) -> str:
+        """Return the text of a choice, of completions or of chat completions."""
+        if choice.get("finish_reason") == "content_filter":
+            raise RefusedError(
+                f"{self.host} withheld its answer: its filter objected. Ask differently."
+            )
+        text, message = choice.get("text"), choice.get("message")
+        if isinstance(message, dict):
+            text, refusal = message.get("content") or "", message.get("refusal")
+            if not text and isinstance(refusal, str):
+                said = shortened(self.without_key(refusal))
+                raise RefusedError(f"{self.host} declined: “{said}”. Ask differently.")
+        if not isinstance(text, str):
+            raise self.spoilt("a reply without text")
+        return text
+
+
+def shortened(words: str) -> str:
+    """Return at most `LONGEST_WORDS` characters."""
+    return words if len(words) <= LONGEST_WORDS else f"{words[: LONGEST_WORDS - 1]}…"
+
+
+def used(reply: Reply, name: str) -> int:
+    """Return how many tokens a reply says were used; 0 if it does not, or says nonsense."""
+    usage = reply.get("usage")
+    return said_tokens(usage.get(name)) if isinstance(usage, dict) else 0
+
+
+def tokens_of(choice: Reply) -> Tokens:
+    """Return the tokens that a choice lists, with their log-probabilities."""
+    return [(str(token), _log_probability(value)) for token, value, _ in _entries(choice)]
+
+
+def is_uneven(choice: Reply) -> bool:
+    """Whether a choice lists another number of tokens than of log-probabilities."""
+    listed = choice.get("logprobs")
+    if not isinstance(listed, dict) or isinstance(listed.get("content"), list):
+        return False
+    tokens, values = listed.get("tokens"), listed.get("token_logprobs")
+    return isinstance(tokens, list) and (not isinstance(values, list) or len(tokens) != len(values))
+
+
+def top_of(choice: Reply, most: int) -> dict[str, float]:
+    """Return the likeliest tokens in the first place of a choice; {} if it does not say.
+
+    Servers add the sampled token, however unlikely; only the `most` likeliest are kept, so that
+    none that is missing is likelier.
+    """
+    _, _, top = next(_entries(choice), (None, None, None))
+    pairs: list[tuple[Any, Any]] = list(top.items()) if isinstance(top, dict) else []
+    if isinstance(top, list):
+        pairs = [(e.get("token"), e.get("logprob")) for e in top if isinstance(e, dict)]
+    found = [(str(token), _log_probability(value)) for token, value in pairs]
+    known = sorted(((v, token) for token, v in found if v is not None), reverse=True)[:most]
+    result: dict[str, float] = {}
+    for value, token in known:  # different tokens can look alike: their probabilities add up
+        result[token] = min(float(np.logaddexp(result.get(token, -np.inf), value)), 0.0)
+    return result
+
+
+def total(tokens: Tokens) -> float | None:
+    """Return the sum of log-probabilities; None if one is missing."""
+    values = [value for _, value in tokens if value is not None]
+    return math.fsum(values) if len(values) == len(tokens) else None
+
+
+def until_line_break(tokens: Tokens) -> Tokens:
+    """Return the tokens up to the one with the first line break behind any text; none without."""
+    seen = ""
+    for i, (token, _) in enumerate(tokens):
+        seen += token
+        if "\n" in seen.lstrip():
+            return tokens[: i + 1]
+    return []
+
+
+def _entries(choice: Reply) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield token, log-probability and alternatives, in either way that servers write them."""
+    listed = choice.get("logprobs")
+    if not isinstance(listed, dict):
+        return
+    content = listed.get("content")
+    if isinstance(content, list):
+        for entry in content:
+            if isinstance(entry, dict):
+                yield entry.get("token"), entry.get("logprob"), entry.get("top_logprobs")
+        return
+    tokens, values = listed.get("tokens"), listed.get("token_logprobs")
+    if isinstance(tokens, list) and isinstance(values, list) and len(tokens) == len(values):
+        tops = listed.get("top_logprobs")
+        if not isinstance(tops, list) or len(tops) != len(tokens):
+            tops = [None] * len(tokens)
+        yield from zip(tokens, values, tops, strict=True)
+
+
+def _log_probability(value: Any) -> float | None:
+    """Return a logarithm of a probability, forgiving what rounding does to ln 1."""
+    if (
+        type(value) not in (int, float) or not value <= 0.001
+    ):  # true is an int, NaN is below nothing
+        return None
+    return float(min(max(value, LEAST), 0.0))  # a whole number can be larger than all floats
+
+
+def _status(code: Any) -> int:
+    """Return the status that an error in a reply of status 200 says it has; by default 400."""
+    return code if isinstance(code, int) and 100 <= code < 600 else 400
+
+
+def _parse(data: bytes) -> Reply | None:
+    try:
+        parsed = _writable(json.loads(data))
+    except (ValueError, RecursionError):
+        return None
+    return parsed if isinstance(parsed, dict) else None
+
+
+def _writable(parsed: Any) -> Any:
+    """Return parsed JSON in which no text has half a character."""
+    if isinstance(parsed, str):
+        return whole(parsed)
+    if isinstance(parsed, list):
+        return [_writable(item) for item in parsed]
+    if isinstance(parsed, dict):
+        return {whole(name): _writable(value) for name, value in parsed.items()}
+    return parsed
+
+
+def _seconds(waits: str | None) -> float | None:
+    """Read a Retry-After: seconds, or a date."""
+    try:
+        seconds = float(waits or "")
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(waits or "").timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return None
+    return max(seconds, 0.0) if math.isfinite(seconds) else None

@@ -1,0 +1,1 @@
+"""Layers around a back end: `stack` says which, and in what order."""

@@ -1,0 +1,168 @@
+"""The call cache: what a service has once answered is never asked, or paid for, again.
+
+It stands around the layer whose calls are single requests, so that every answer is stored
+before anybody uses it, and a killed process has lost none that it paid for. Where nothing can be
+stored, nothing is asked; what was under way is held in memory for who asks again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.language_models.base import LanguageModel, Response
+from core.language_models.client.wrapper import Wrapper
+from core.language_models.errors import NotSavedError
+from core.language_models.stopping import Stop
+from core.store.calls import Call, CallKey, Calls
+from core.store.errors import StoreError
+
+# Part of every key: another number where the same request would be answered otherwise, as
+# when the rule changes by which responses end.
+FORMAT = 1
+
+
+class Cached(Wrapper):
+    """Looks every call up, asks for what is missing, and stores it before handing it on.
+
+    Who wants what another thread is asking for already waits for that answer.
+
+    Parameters
+    ----------
+    stop : Stop, optional
+        What ends such a wait.
+    """
+
+    def __init__(self, inner: LanguageModel, calls: Calls, stop: Stop | None = None) -> None:
+        super().__init__(inner)
+        self.calls = calls
+        self._stop = stop or Stop()
+
+    def sample(
+        self,
+        prompt: str,
+        count: int,
+        *,
+        temperature: float = 1.0,
+        seed: int = 0,
+        first: int = 0,
+    ) -> list[Response]:
+        """Draw responses, only those that were never drawn."""
+        keys = {
+            i: self._key("sample", prompt, temperature=temperature, seed=seed, index=i)
+            for i in range(first, first + count)
+        }
+        with self._looked_up(list(keys.values())) as found:
+            for run in _runs([i for i, key in keys.items() if key not in found]):
+                self.calls.check()
+                drawn = self.inner.sample(
+                    prompt, len(run), temperature=temperature, seed=seed, first=run[0]
+                )
+                payloads = [json.dumps([r.text, r.complete, r.log_likelihood]) for r in drawn]
+                found |= self.calls.put_many(
+                    Call(keys[i], payload) for i, payload in zip(run, payloads, strict=True)
+                )
+        return [Response(*json.loads(found[key])) for key in keys.values()]
+
+    def log_likelihoods(
+        self, prompts: Sequence[str], answers: Sequence[str]
+    ) -> NDArray[np.float64]:
+        """Score answers, only the pairs that were never scored."""
+        keys = [[self._key("score", prompt, answer=a) for a in answers] for prompt in prompts]
+        with self._looked_up([key for row in keys for key in row]) as found:
+            missing = [
+                (i, tuple(j for j, key in enumerate(row) if key not in found))
+                for i, row in enumerate(keys)
+            ]
+            # Prompts that lack the same answers go out in one request.
+            for columns, group in groupby(sorted(missing, key=_columns), key=_columns):
+                rows = [i for i, _ in group]
+                if columns:
+                    self.calls.check()
+                    scored = self.inner.log_likelihoods(
+                        [prompts[i] for i in rows], [answers[j] for j in columns]
+                    )
+                    found |= self.calls.put_many(
+                        Call(keys[i][j], json.dumps(_to_json(float(scored[a, b]))))
+                        for a, i in enumerate(rows)
+                        for b, j in enumerate(columns)
+                    )
+        values = [[_from_json(json.loads(found[key])) for key in row] for row in keys]
+        return np.array(values, float).reshape(len(prompts), len(answers))
+
+    def next_token(self, prompt: str) -> dict[str, float]:
+        """Return the likeliest next tokens, asked for once."""
+        key = self._key("next token", prompt)
+        with self._looked_up([key]) as found:
+            if key not in found:
+                self.calls.check()
+                said = json.dumps(self.inner.next_token(prompt))
+                found |= self.calls.put_many([Call(key, said)])
+        tokens: dict[str, float] = json.loads(found[key])
+        return tokens
+
+    @contextmanager
+    def _looked_up(self, keys: Sequence[CallKey]) -> Iterator[dict[CallKey, str]]:
+        """Look calls up; until the end of the block nobody else asks for those not found."""
+        try:
+            found = self.calls.get_many(keys)
+            missing = [key for key in keys if key not in found]
+            with self.calls.claimed(missing, self._stop.check):
+                # They may have come while we waited for whoever was asking.
+                yield found | (self.calls.get_many(missing) if missing else {})
+        except StoreError as error:
+            raise NotSavedError(
+                f"{error} Until then no further call is made, since its answer could not be "
+                "saved. Answers received already are used when you ask again."
+            ) from error
+
+    def _key(
+        self,
+        kind: str,
+        prompt: str,
+        *,
+        answer: str = "",
+        temperature: float = 1.0,
+        seed: int = 0,
+        index: int = 0,
+    ) -> CallKey:
+        return CallKey(
+            kind=f"{kind}/{FORMAT}",
+            model=self.name,
+            revision=self.revision,
+            prompt=prompt,
+            answer=answer,
+            temperature=temperature,
+            seed=seed,
+            index=index,
+        )
+
+
+def _columns(item: tuple[int, tuple[int, ...]]) -> tuple[int, ...]:
+    return item[1]
+
+
+def _runs(indices: Sequence[int]) -> Iterator[list[int]]:
+    """Cut rising indices into runs without a gap."""
+    run: list[int] = []
+    for i in indices:
+        if run and i != run[-1] + 1:
+            yield run
+            run = []
+        run.append(i)
+    if run:
+        yield run
+
+
+def _to_json(value: float) -> float | None:
+    """Return a log-likelihood as JSON knows it; the logarithm of 0 has no number there."""
+    return None if value == -np.inf else value
+
+
+def _from_json(value: float | None) -> float:
+    return -np.inf if value is None else value

@@ -1,0 +1,218 @@
+"""Asking a service patiently, within a budget and a time, and no more at once than it bears.
+
+`Resilient` stands directly around a back end: each of its calls is one request. It tries
+again what is worth another try, counts what is paid, and stops at the budget. `Batched`
+stands outermost: it cuts a call into requests and makes them at the same time. Between the
+two, `cached.Cached` keeps what was answered.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    wait_exponential,
+    wait_random,
+)
+from tenacity.stop import stop_base
+
+from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.client.concurrency import AT_ONCE
+from core.language_models.client.wrapper import Wrapper
+from core.language_models.errors import (
+    SilentError,
+    TemporaryError,
+    UnreachableError,
+)
+from core.language_models.stopping import patience
+from core.language_models.usage import Budget, Meter
+
+T = TypeVar("T")
+TRIES = 6
+FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds
+LONGEST_SILENCE = 90.0  # after which a server that says nothing is given up
+LONGEST_WISH = 60.0  # of a Retry-After; a server that asks for more is not waited for at all
+LONGEST_CALL = 180.0  # for all tries and the waits between them; not for waiting in line
+
+
+class Resilient(Wrapper):
+    """Tries again after faults that pass, with jittered back-off, as the service asks.
+
+    Parameters
+    ----------
+    budget : Budget, optional
+        What stops it; every try counts, for a service may charge for it.
+    at_once : int
+        How many requests may be under way at the same time.
+    wait : callable
+        Sleeps for some seconds; may raise to stop. By default until the budget is closed.
+    """
+
+    def __init__(
+        self,
+        inner: LanguageModel,
+        budget: Budget | None = None,
+        *,
+        at_once: int = AT_ONCE,
+        wait: Callable[[float], None] | None = None,
+    ) -> None:
+        super().__init__(inner)
+        self.budget = budget or Budget()
+        self._meter = Meter()
+        self._places = threading.BoundedSemaphore(at_once)
+        self._wait = wait or self.budget.stop.wait
+
+    @property
+    def meter(self) -> Meter:
+        """What was used through this object alone, tries that brought no reply included."""
+        return self._meter
+
+    @property
+    def revision(self) -> str:  # type: ignore[override]
+        """The revision, which may take a question to the service; tried again if need be."""
+        return self._tried(lambda clock: self._in_time(clock, lambda: self.inner.revision))
+
+    @property
+    def capabilities(self) -> Capabilities:  # type: ignore[override]
+        """The abilities, which may take a probe of the service; tried again if need be."""
+        return self._tried(lambda clock: self._in_time(clock, lambda: self.inner.capabilities))
+
+    def sample(
+        self,
+        prompt: str,
+        count: int,
+        *,
+        temperature: float = 1.0,
+        seed: int = 0,
+        first: int = 0,
+    ) -> list[Response]:
+        """Draw responses by one request, tried again if need be."""
+        return self._patiently(
+            partial(
+                self.inner.sample, prompt, count, temperature=temperature, seed=seed, first=first
+            )
+        )
+
+    def log_likelihoods(
+        self, prompts: Sequence[str], answers: Sequence[str]
+    ) -> NDArray[np.float64]:
+        """Score answers by one request, tried again if need be."""
+        return self._patiently(partial(self.inner.log_likelihoods, prompts, answers))
+
+    def next_token(self, prompt: str) -> dict[str, float]:
+        """Return the likeliest next tokens by one request, tried again if need be."""
+        return self._patiently(partial(self.inner.next_token, prompt))
+
+    def _patiently(self, request: Callable[[], T]) -> T:
+        return self._tried(partial(self._once, request))
+
+    def _tried(self, request: Callable[[_Clock], T]) -> T:
+        clock = _Clock()
+        retrying = Retrying(
+            retry=retry_if_exception_type(TemporaryError),
+            stop=_GivesUp(clock),
+            wait=_as_asked,
+            sleep=self._wait,
+            reraise=True,
+        )
+        try:
+            return retrying(request, clock)
+        except TemporaryError as error:
+            raise self._given_up(error, retrying.statistics["attempt_number"]) from None
+
+    def _given_up(self, error: TemporaryError, times: int) -> UnreachableError:
+        wish = error.retry_after or 0.0
+        if wish > LONGEST_WISH:
+            return UnreachableError(
+                f"{self.name} asks to wait {_duration(wish)}. What was answered before is saved; "
+                "try again then."
+            )
+        last = str(error)
+        for ending in ("Try again later.", "Try again in a moment.", "Try again."):
+            last = last.removesuffix(ending).strip()
+        how_often = "once" if times == 1 else f"{times} times in a row"
+        return UnreachableError(
+            f"{self.name} failed {how_often}. The last time: {last} What was answered before is "
+            "saved; try again later."
+        )
+
+    def _once(self, request: Callable[[], T], clock: _Clock) -> T:
+        with clock.paused(self.budget.stop.holding(self._places)):
+            self.budget.take()
+            once = Meter()
+            try:
+                with self.inner.meter.also(once):
+                    return self._in_time(clock, request)
+            finally:
+                self._meter.add(max(once.requests, 1), once.prompt_tokens, once.response_tokens)
+
+    def _in_time(self, clock: _Clock, request: Callable[[], T]) -> T:
+        with patience(self.budget.stop, LONGEST_CALL - clock.seconds):
+            return request()
+
+
+class _Clock:
+    """How long a call has taken, without the time that it stood in line behind others."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """The time until now."""
+        return time.monotonic() - self._began
+
+    @contextmanager
+    def paused(self, line: AbstractContextManager[None]) -> Iterator[None]:
+        """Enter `line`, and do not count how long that takes."""
+        before = time.monotonic()
+        with line:
+            self._began += time.monotonic() - before
+            yield
+
+
+# Twice as long each time, and never in step with others that failed at the same moment.
+_BACK_OFF = wait_exponential(multiplier=FIRST_WAIT, max=LONGEST_WAIT) + wait_random(0, FIRST_WAIT)
+
+
+class _GivesUp(stop_base):
+    """Whether another try is not worth its wait, which tenacity has worked out by then."""
+
+    def __init__(self, clock: _Clock) -> None:
+        self._clock = clock
+
+    def __call__(self, state: RetryCallState) -> bool:
+        error = state.outcome.exception() if state.outcome else None
+        silent = isinstance(error, SilentError) and self._clock.seconds > LONGEST_SILENCE
+        late = self._clock.seconds + state.upcoming_sleep > LONGEST_CALL
+        tries = state.attempt_number >= TRIES
+        return tries or late or silent or (_wish(error) or 0.0) > LONGEST_WISH
+
+
+def _wish(error: BaseException | None) -> float | None:
+    return error.retry_after if isinstance(error, TemporaryError) else None
+
+
+def _as_asked(state: RetryCallState) -> float:
+    """Return how long to wait: what the service asked for, else longer every time."""
+    wish = _wish(state.outcome.exception() if state.outcome else None)
+    return float(_BACK_OFF(state) if wish is None else max(wish, 0.0))
+
+
+def _duration(seconds: float) -> str:
+    """Return a long time in words, rounded up: who comes back then does not come too early."""
+    for unit, length, most in (("minute", 60, 120), ("hour", 3600, 48), ("day", 86_400, 365)):
+        if seconds <= most * length:
+            return f"{(number := math.ceil(seconds / length))} {unit}{'s' * (number != 1)}"
+    return "more than a year"

@@ -1,0 +1,90 @@
+"""A model as a study should ask it: patient, within a budget, at once, and never twice."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+
+from core.language_models.base import LanguageModel, Response
+from core.language_models.client.batch import Batched
+from core.language_models.client.cache import Cached
+from core.language_models.client.retry import Resilient
+from core.language_models.client.wrapper import Wrapper
+from core.language_models.usage import Budget
+from core.store.calls import Calls
+
+
+def prepared(
+    model: LanguageModel, calls: Callable[[], Calls] | None, budget: Budget | None
+) -> LanguageModel:
+    """Return a model as a study should ask it: patient, within a budget, and never twice.
+
+    A local model is returned as it is: its calls cost nothing but time.
+
+    Parameters
+    ----------
+    calls : callable, optional
+        Opens the call cache; called only where there is something to keep.
+    budget : Budget, optional
+        What the requests are counted against.
+
+    Raises
+    ------
+    ModelError
+        When its abilities cannot be found out.
+    """
+    patient = Resilient(model, budget)
+    if patient.capabilities.local:
+        return model
+    return Prepared(patient, calls() if calls else None)
+
+
+class Prepared(Batched):
+    """A service, prepared; `stop` ends what it still waits for."""
+
+    def __init__(self, patient: Resilient, calls: Calls | None) -> None:
+        self.heard = Heard(Cached(patient, calls, patient.budget.stop) if calls else patient)
+        super().__init__(self.heard)
+        self.budget = patient.budget
+
+
+class Heard(Wrapper):
+    """Remembers what was answered, request by request, for who looks on meanwhile."""
+
+    def __init__(self, inner: LanguageModel) -> None:
+        super().__init__(inner)
+        self._answers: dict[str, Counter[str]] = {}
+        self._lock = threading.Lock()
+
+    def answers(self, prompt: str) -> list[tuple[str, int]]:
+        """Return the sampled answers to a prompt so far, and how often each came."""
+        with self._lock:
+            return self._answers.get(prompt, Counter()).most_common()
+
+    def sample(
+        self,
+        prompt: str,
+        count: int,
+        *,
+        temperature: float = 1.0,
+        seed: int = 0,
+        first: int = 0,
+    ) -> list[Response]:
+        """Draw responses, and remember their texts; the greedy one is no sample."""
+        drawn = super().sample(prompt, count, temperature=temperature, seed=seed, first=first)
+        if temperature > 0:
+            with self._lock:
+                self._answers.setdefault(prompt, Counter()).update(r.text for r in drawn)
+        return drawn
+
+
+def stop(model: LanguageModel) -> None:
+    """End what a model is asked, from any thread: who cancels waits no more, and pays no more.
+
+    Every call that is waiting or under way raises `StoppedError` within a moment, and so does
+    every later one that the call cache cannot answer. Connections are shut; the service may
+    charge for what it was already doing, and that counts. A reply that is there is saved.
+    """
+    if isinstance(model, Prepared):
+        model.budget.close()

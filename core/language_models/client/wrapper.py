@@ -1,0 +1,60 @@
+"""A model around a model: what the layers between a study and a service have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.usage import Meter
+
+
+class Wrapper(LanguageModel):
+    """Passes everything on to the model inside; a layer overrides what it changes."""
+
+    def __init__(self, inner: LanguageModel) -> None:
+        self.inner = inner
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The name of the model inside."""
+        return self.inner.name
+
+    @property
+    def revision(self) -> str:  # type: ignore[override]
+        """The revision of the model inside."""
+        return self.inner.revision
+
+    @property
+    def capabilities(self) -> Capabilities:  # type: ignore[override]
+        """What the model inside can do."""
+        return self.inner.capabilities
+
+    @property
+    def meter(self) -> Meter:
+        """What the model inside has really used."""
+        return self.inner.meter
+
+    def sample(
+        self,
+        prompt: str,
+        count: int,
+        *,
+        temperature: float = 1.0,
+        seed: int = 0,
+        first: int = 0,
+    ) -> list[Response]:
+        """Draw responses; see `LanguageModel.sample`."""
+        return self.inner.sample(prompt, count, temperature=temperature, seed=seed, first=first)
+
+    def log_likelihoods(
+        self, prompts: Sequence[str], answers: Sequence[str]
+    ) -> NDArray[np.float64]:
+        """Score answers; see `LanguageModel.log_likelihoods`."""
+        return self.inner.log_likelihoods(prompts, answers)
+
+    def next_token(self, prompt: str) -> dict[str, float]:
+        """Return the likeliest next tokens; see `LanguageModel.next_token`."""
+        return self.inner.next_token(prompt)

@@ -1,0 +1,65 @@
+"""What can go wrong with a model, each in one sentence that says how to mend it."""
+
+from __future__ import annotations
+
+
+class ModelError(Exception):
+    """Something a person can act on went wrong with a model; the message says what."""
+
+
+class UnknownModelError(ModelError):
+    """The name does not name a back end."""
+
+
+class PromptTooLongError(ModelError):
+    """The prompt does not fit into the model's context."""
+
+
+class BrokenModelError(ModelError):
+    """The model's own files are missing or not the ones that were shipped."""
+
+
+class NeedsKeyError(ModelError):
+    """The service wants a key: there is none, or it was not accepted."""
+
+
+class RefusedError(ModelError):
+    """The service answered, and will not answer this: blocked, or not allowed."""
+
+
+class UnreachableError(ModelError):
+    """The service could not be reached, or went on failing."""
+
+
+class BudgetError(ModelError):
+    """The calls that the person allowed are used up."""
+
+
+class NotSavedError(ModelError):
+    """An answer could not be saved, so that nothing more is asked, or paid for."""
+
+
+class StoppedError(BudgetError):
+    """A person stopped the run. What was under way is left; the service may charge for it."""
+
+
+class SmallerRequestsError(ModelError):
+    """One request was asked for too much; the model's `capabilities` now say how much it takes."""
+
+
+class TemporaryError(ModelError):
+    """Worth another try: too many requests, a fault of the server, a dropped connection.
+
+    Attributes
+    ----------
+    retry_after : float or None
+        Seconds that the service asked to wait, if it did.
+    """
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class SilentError(TemporaryError):
+    """Nothing came within the time that a reply may take; another try takes as long."""

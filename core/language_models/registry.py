@@ -1,0 +1,46 @@
+"""The registry that opens every model by its name."""
+
+from __future__ import annotations
+
+import importlib
+from typing import cast
+
+from core.language_models.base import LanguageModel
+from core.language_models.errors import UnknownModelError
+
+# Name before the colon -> where the class stands. Imported on first use: no back end's
+# dependencies are loaded for the sake of another.
+SERVICES = ("openai", "gemini")  # kinds whose calls may cost money
+BACK_ENDS = {
+    "embedded": "core.language_models.backends.embedded.model:EmbeddedModel",
+    "gemini": "core.language_models.backends.gemini:Gemini",
+    "openai": "core.language_models.backends.openai.model:OpenAICompatible",
+    "hf": "core.language_models.backends.huggingface.model:HuggingFace",
+}
+
+
+def open_model(name: str, key: str | None = None) -> LanguageModel:
+    """Open a model by the name used on the command line and in results.
+
+    Parameters
+    ----------
+    name : str
+        ``embedded``, ``gemini:NAME``, ``openai:NAME@BASE_URL`` or ``hf:PATH_OR_NAME``.
+    key : str, optional
+        For a service; by default the environment's, where it may be used.
+
+    Raises
+    ------
+    UnknownModelError
+        When no back end has that name.
+    ModelError
+        With a sentence, when the model cannot be opened.
+    """
+    kind, _, rest = name.partition(":")
+    if kind not in BACK_ENDS:
+        known = ", ".join(BACK_ENDS)
+        raise UnknownModelError(f"There is no model called “{name}”. Known models: {known}.")
+    module, _, attribute = BACK_ENDS[kind].partition(":")
+    back_end = getattr(importlib.import_module(module), attribute)
+    options = {"key": key} if key else {}
+    return cast(LanguageModel, back_end(rest, **options) if rest else back_end(**options))

@@ -1,0 +1,203 @@
+"""What a service was asked for, and how much of that a person has allowed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from core.language_models.errors import (
+    BudgetError,
+)
+from core.language_models.stopping import Stop
+
+
+@dataclass(frozen=True)
+class Used:
+    """What something has really used of a service.
+
+    Attributes
+    ----------
+    requests : int
+        Calls, tries that failed included; 0 where everything was kept from before.
+    prompt_tokens, response_tokens : int
+        As the service counts them; 0 where it does not say.
+    """
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    response_tokens: int = 0
+
+    def __add__(self, other: Used) -> Used:
+        """Return what both have used."""
+        return Used(
+            self.requests + other.requests,
+            self.prompt_tokens + other.prompt_tokens,
+            self.response_tokens + other.response_tokens,
+        )
+
+    def __sub__(self, other: Used) -> Used:
+        """Return what was used since a meter said `other`."""
+        return Used(
+            self.requests - other.requests,
+            self.prompt_tokens - other.prompt_tokens,
+            self.response_tokens - other.response_tokens,
+        )
+
+
+@dataclass
+class Meter:
+    """What a model has really used since it was opened; back ends add to it.
+
+    Attributes
+    ----------
+    requests : int
+        Requests that reached the service and came back, well or badly.
+    prompt_tokens, response_tokens : int
+        As the service counts them; 0 where it does not say.
+    """
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    response_tokens: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    _too: threading.local = field(default_factory=threading.local, repr=False, compare=False)
+
+    @property
+    def used(self) -> Used:
+        """What the meter says now."""
+        with self._lock:
+            return Used(self.requests, self.prompt_tokens, self.response_tokens)
+
+    @contextmanager
+    def also(self, other: Meter) -> Iterator[None]:
+        """Count in another meter as well whatever this thread adds to this one meanwhile.
+
+        So one run's use is told from another's, though both ask the same model at once.
+        """
+        self._too.meter = other
+        try:
+            yield
+        finally:
+            self._too.meter = None
+
+    @contextmanager
+    def allowed_by(self, take: Callable[[], None]) -> Iterator[None]:
+        """Let `take` allow every request that this thread begins meanwhile; it may raise.
+
+        So what a back end asks of its own accord is counted before it is asked.
+        """
+        self._too.take = take
+        try:
+            yield
+        finally:
+            self._too.take = None
+
+    def begin(self) -> None:
+        """Hear from a back end that a request is about to be made.
+
+        Raises
+        ------
+        BudgetError
+            When it is not allowed.
+        """
+        take: Callable[[], None] | None = getattr(self._too, "take", None)
+        if take:
+            take()
+
+    def add(self, requests: int = 0, prompt_tokens: int = 0, response_tokens: int = 0) -> None:
+        """Count what one request used; calls come from several threads."""
+        with self._lock:
+            self.requests += requests
+            self.prompt_tokens += prompt_tokens
+            self.response_tokens += response_tokens
+        other: Meter | None = getattr(self._too, "meter", None)
+        if other:
+            other.add(requests, prompt_tokens, response_tokens)
+
+
+USED_UP = (
+    "The budget of {most:,} calls is used up. Answers received so far are saved; raise the budget "
+    "to go on from there."
+)
+
+
+class Budget:
+    """How many requests a person has allowed; shared by all that is done for one purpose.
+
+    Parameters
+    ----------
+    most : int or None
+        None allows any number.
+    wholes : sequence of Budget
+        What this is a part of: all must allow a request, and all count it.
+    used_up : str
+        The sentence at the end, with ``{most}`` in it.
+
+    Attributes
+    ----------
+    stop : Stop
+        Set by `close`, also of a whole: it ends what was allowed and is still under way.
+    """
+
+    def __init__(
+        self, most: int | None = None, wholes: Sequence[Budget] = (), *, used_up: str = USED_UP
+    ) -> None:
+        self.most = most
+        self.stop: Stop = Stop([whole.stop for whole in wholes])
+        self._wholes = tuple(wholes)
+        self._used_up = used_up
+        self._used = 0
+        self._lock = threading.Lock()
+
+    def part(self, *others: Budget) -> Budget:
+        """Return a budget that can be closed by itself, and counts here and in others as well."""
+        return Budget(wholes=(self, *others))
+
+    def close(self) -> None:
+        """Allow no more requests, and leave those under way: who cancels pays no more."""
+        self.stop.set()
+
+    @property
+    def used(self) -> int:
+        """How many requests have been made, those that failed included."""
+        return self._used
+
+    @property
+    def left(self) -> int | None:
+        """How many requests may still be made; None where any number may."""
+        return None if self.most is None else max(self.most - self._used, 0)
+
+    def take(self) -> None:
+        """Count one request.
+
+        Raises
+        ------
+        BudgetError
+            When none is left, or it is closed (`StoppedError`); nothing has been asked then.
+        """
+        with self._lock:
+            self.stop.check()
+            if self.most is not None and self._used >= self.most:
+                raise BudgetError(self._used_up.format(most=self.most))
+            self._take_of_wholes()
+            self._used += 1
+
+    def _take_of_wholes(self) -> None:
+        """Count one request in everything that this is a part of, or in nothing."""
+        taken: list[Budget] = []
+        try:
+            for whole in self._wholes:
+                whole.take()
+                taken.append(whole)
+        except BudgetError:
+            for whole in taken:
+                whole._give_back()
+            raise
+
+    def _give_back(self) -> None:
+        with self._lock:
+            for whole in self._wholes:
+                whole._give_back()
+            self._used -= 1

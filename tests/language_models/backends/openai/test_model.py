@@ -1,0 +1,1044 @@
+"""OpenAI-compatible servers: what is found out, sent, summed and said when something is wrong.
+
+The servers are real ones on this machine (`openai_server.py`), and the numbers they give are the
+embedded model's own.
+"""
+
+import json
+import logging
+import socket
+import ssl
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+
+import numpy as np
+import pytest
+
+from core import prompts
+from core.language_models import stopping
+from core.language_models.backends.openai import address, http, model
+from core.language_models.backends.openai.address import (
+    PRESETS,
+    is_global,
+    read_address,
+    split_name,
+)
+from core.language_models.backends.openai.http import Service
+from core.language_models.backends.openai.model import MOST_PROBES, PAIRS_A_CALL, OpenAICompatible
+from core.language_models.base import MAX_RESPONSE_TOKENS, Response
+from core.language_models.errors import (
+    ModelError,
+    NeedsKeyError,
+    PromptTooLongError,
+    RefusedError,
+    TemporaryError,
+    UnknownModelError,
+    UnreachableError,
+)
+from core.language_models.registry import open_model
+from core.language_models.usage import Meter
+from core.studies import inspection
+from core.studies.recording import Request
+from tests.language_models.openai_server import END, FAULTS, FLAVOURS, faults, serving
+
+KEY = "sk-never-to-be-shown-1234567890"
+QUESTION = "Who wrote the novel Dune?"
+PROMPT = prompts.iterative(QUESTION)
+TOLD = [PROMPT, *(prompts.iterative(QUESTION, [text]) for text in ("Frank Herbert", "Homer"))]
+ANSWERS = ["Frank Herbert", "Homer", "Virginia Woolf and Ærø — “ø”", "7", "東京 👩‍👩‍👧"]
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch):
+    for name in ("OPENAI_API_KEY", "BELIEVE_PUBLIC", "BELIEVE_ALLOWED_HOSTS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def echo():
+    with serving("echo") as server:
+        yield server
+
+
+def probed(server, key=None, **options):
+    """A model whose probe is over, and a server that has forgotten it."""
+    model = OpenAICompatible(server.rest, key, **options)
+    assert model.capabilities
+    server.exchanges.clear()
+    return model
+
+
+def sentence(caught, *words):
+    """Check what a person reads, and that no key is anywhere in what is behind it."""
+    error = caught.value
+    message = str(error)
+    assert message.endswith(".") and "\n" not in message
+    assert all(word in message for word in words), message
+    while error is not None:
+        assert KEY not in f"{error} {error!r} {vars(error)}"
+        error = error.__cause__ or error.__context__
+    return message
+
+
+# --------------------------------------------------------------------- names, addresses
+
+
+@pytest.mark.parametrize(
+    ("rest", "name", "url"),
+    [
+        ("gpt-4o", "gpt-4o", "https://api.openai.com/v1"),
+        ("llama@http://localhost:8000/v1", "llama", "http://localhost:8000/v1"),
+        ("org/qwen:7b@q4@HTTPS://host/x", "org/qwen:7b@q4", "HTTPS://host/x"),
+        ("@cf/meta/llama", "@cf/meta/llama", "https://api.openai.com/v1"),
+        ("claude@20240229", "claude@20240229", "https://api.openai.com/v1"),
+        ("a@http://first/v1@http://last/v1", None, None),
+    ],
+)
+def test_a_name_ends_at_the_last_mark_before_an_address(rest, name, url):
+    if name is None:
+        with pytest.raises(ModelError, match="name of the model"):
+            split_name(rest)
+    else:
+        assert split_name(rest) == (name, url)
+        assert OpenAICompatible(rest).name == f"openai:{rest}"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "",
+        "  ",
+        "@http://localhost/v1",
+        "http://localhost/v1",
+        "m@ftp://localhost/v1",
+        "m@file:///etc/passwd",
+        "m@localhost:8000/v1",
+        "m@localhost",
+        "m@host.example/v1",
+        "m@http://",
+        "m@http:///v1",
+        "m@http://:80/v1",
+        "m@http://host:0/v1",
+        "m@http://host:99999/v1",
+        "m@http://host:x/v1",
+        "m@http://[::1/v1",
+        "m@http://ho st/v1",
+        "m@http://host\\evil/v1",
+        "m@http://host%2eexample/v1",
+        "m@http://hôst/v1",
+        "m@http://host/v1?key=1",
+        "m@http://host/v1?",
+        "m@http://host/v1#x",
+        "m@http://host/v1\n",
+        "m@http://host/\x00",
+        "m@http://host/v1/chat/completions",
+    ],
+)
+def test_what_is_no_name_or_no_address_gets_a_sentence(rest):
+    with pytest.raises(ModelError) as caught:
+        OpenAICompatible(rest)
+    sentence(caught)
+
+
+def test_the_back_end_alone_asks_for_a_name():
+    with pytest.raises(ModelError, match=r"openai:NAME@BASE_URL"):
+        open_model("openai")
+
+
+def test_a_password_in_an_address_is_refused_and_not_repeated():
+    for url in (f"http://me:{KEY}@host/v1", f"http://{KEY}@host/v1"):
+        with pytest.raises(ModelError, match="leave it away") as caught:
+            OpenAICompatible(f"m@{url}")
+        sentence(caught)
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+def test_every_preset_is_an_address(preset):
+    assert read_address(preset.base_url).url == preset.base_url
+    assert OpenAICompatible(f"m@{preset.base_url}/").name
+    assert preset.note.endswith(".") and preset.usually
+
+
+def test_only_allowed_hosts_are_called(monkeypatch, echo):
+    port = echo.base_url.split(":")[2].removesuffix("/v1")
+    monkeypatch.setenv("BELIEVE_ALLOWED_HOSTS", f" model.example , 127.0.0.1:{port},[::1]")
+    assert OpenAICompatible(echo.rest).sample(PROMPT, 1)
+    for host in ("MODEL.example", "model.example:8000", "model.example.", "[::1]:80"):
+        assert OpenAICompatible(f"m@http://{host}/v1")
+    for host in ("127.0.0.1", "127.0.0.1:1", "api.openai.com", "x.model.example", "[::2]"):
+        with pytest.raises(RefusedError) as caught:
+            OpenAICompatible(f"m@https://{host}/v1")
+        sentence(caught, "BELIEVE_ALLOWED_HOSTS")
+
+
+PRIVATE = [
+    "127.0.0.1",
+    "10.1.2.3",
+    "172.16.0.1",
+    "192.168.1.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "0.0.0.0",
+    "224.0.0.1",
+    "240.0.0.1",
+    "255.255.255.255",
+    "::1",
+    "::",
+    "fe80::1",
+    "fc00::1",
+    "fec0::1",
+    "ff02::1",
+    "::ffff:127.0.0.1",
+    "::ffff:10.0.0.1",
+    "::127.0.0.1",
+    "64:ff9b::7f00:1",
+    "64:ff9b:1::1",
+    "2002:7f00:1::1",
+    "2001:db8::1",
+]
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_a_public_dashboard_calls_no_private_address(monkeypatch, address):
+    assert not is_global(address)
+    rest = f"m@http://[{address}]:9/v1" if ":" in address else f"m@http://{address}:9/v1"
+    assert OpenAICompatible(rest)
+    monkeypatch.setenv("BELIEVE_PUBLIC", "1")
+    with pytest.raises(RefusedError) as caught:
+        OpenAICompatible(rest)
+    sentence(caught, "public internet")
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8"])
+def test_public_addresses_are_known(address):
+    assert is_global(address)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.1", "2130706433", "0x7f000001"])
+def test_a_name_behind_which_a_private_address_stands_is_refused(monkeypatch, echo, host):
+    monkeypatch.setenv("BELIEVE_PUBLIC", "1")
+    model = OpenAICompatible(echo.rest.replace("127.0.0.1", host))
+    with pytest.raises(RefusedError) as caught:
+        model.sample(PROMPT, 1)
+    sentence(caught, "public internet")
+    assert echo.exchanges == []
+
+
+def test_one_private_address_among_public_ones_is_enough(monkeypatch):
+    answers = [["8.8.8.8", "10.0.0.1"], ["2606:4700::1111", "8.8.8.8"], []]
+
+    def getaddrinfo(host, port, **options):
+        return [(0, 0, 0, "", (address, port)) for address in answers.pop(0)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    address = read_address("http://model.example/v1")
+    assert address.look_up() is None, "only a public dashboard asks"
+    monkeypatch.setenv("BELIEVE_PUBLIC", "1")
+    with pytest.raises(RefusedError):
+        address.look_up()
+    assert address.look_up() == "2606:4700::1111"
+    with pytest.raises(UnreachableError, match="no host called"):
+        address.look_up()
+
+
+def test_a_name_is_looked_up_once_and_the_connection_stays_there(monkeypatch, echo):
+    """`model.example` exists nowhere: the connection goes where the look-up said."""
+    looked_up = []
+    monkeypatch.setattr(
+        address.Address, "look_up", lambda self: looked_up.append(self.name) or "127.0.0.1"
+    )
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    model = OpenAICompatible(echo.rest.replace("127.0.0.1", "model.example"))
+    with ThreadPoolExecutor(4) as pool:
+        drawn = list(pool.map(lambda i: model.sample(PROMPT, 1, first=i), range(8)))
+    assert len(drawn) == 8
+    assert looked_up == ["model.example"]
+    hosts = {exchange.headers["Host"] for exchange in echo.exchanges}
+    assert hosts == {f"model.example:{echo.base_url.split(':')[2].removesuffix('/v1')}"}
+
+
+def certificate(folder, name):
+    """Make a certificate for a name; return the server's context, and the authority's file."""
+    x509 = pytest.importorskip("cryptography.x509")
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    private = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    today = datetime.now()
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(private.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(today - timedelta(days=2))
+        .not_valid_after(today + timedelta(days=2))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(private, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    (folder / "authority.pem").write_bytes(made.public_bytes(pem))
+    (folder / "server.pem").write_bytes(
+        private.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        + made.public_bytes(pem)
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "server.pem")
+    return context, str(folder / "authority.pem")
+
+
+def test_a_pinned_connection_asks_for_the_host_by_name_and_checks_its_certificate(tmp_path):
+    context, authority = certificate(tmp_path, "model.example")
+    asked_for = []
+    context.sni_callback = lambda connection, name, _: asked_for.append(name)
+    with serving("echo", tls=context) as server:
+        for host, right in (("model.example", True), ("other.example", False)):
+            address = read_address(server.base_url.replace("127.0.0.1", host))
+            session = address.connect("127.0.0.1", KEY)
+            session.verify = authority
+            service = Service(address, KEY, Meter())
+            service._pinned, service._idle = ("127.0.0.1",), [session]
+            body = {"model": server.model, "prompt": "A:", "max_tokens": 1}
+            if right:
+                assert service.post("/completions", body)["choices"]
+            else:
+                with pytest.raises(UnreachableError) as caught:
+                    service.post("/completions", body)
+                sentence(caught, "certificate")
+        assert asked_for == ["model.example", "other.example"]
+        assert len(server.exchanges) == 1
+
+
+# ---------------------------------------------------------------------------------- keys
+
+
+def test_the_key_comes_from_the_environment_or_the_hand(monkeypatch):
+    with serving("echo", key=KEY) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        assert open_model(server.name).sample(PROMPT, 1)
+        monkeypatch.setenv("OPENAI_API_KEY", "another")
+        assert open_model(server.name, f" {KEY}\n").sample(PROMPT, 1)
+        with pytest.raises(NeedsKeyError):
+            open_model(server.name).sample(PROMPT, 1)
+
+
+def test_without_a_key_none_is_sent(echo, tmp_path, monkeypatch):
+    (tmp_path / ".netrc").write_text(f"machine 127.0.0.1 login me password {KEY}")
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+    OpenAICompatible(echo.rest).sample(PROMPT, 1)
+    assert all("Authorization" not in exchange.headers for exchange in echo.exchanges)
+
+
+def test_a_public_dashboard_keeps_its_own_key_from_strangers_servers(monkeypatch):
+    def allowed(address):
+        return read_address(address).may_have_our_key
+
+    assert allowed("http://10.0.0.1/v1")
+    monkeypatch.setenv("BELIEVE_PUBLIC", "1")
+    assert allowed("https://api.openai.com/v1")
+    assert not allowed("http://api.openai.com/v1")
+    assert not allowed("https://api.openai.com:8443/v1")
+    assert not allowed("https://api.openai.com.evil.example/v1")
+    assert not allowed("https://model.example/v1")
+    monkeypatch.setenv("BELIEVE_ALLOWED_HOSTS", "model.example")
+    assert allowed("https://model.example/v1")
+
+
+def test_a_strangers_server_gets_no_key_of_the_environment(monkeypatch, echo):
+    monkeypatch.setattr(address.Address, "look_up", lambda self: "127.0.0.1")
+    monkeypatch.setenv("BELIEVE_PUBLIC", "1")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    stranger = echo.rest.replace("127.0.0.1", "stranger.example")
+    OpenAICompatible(stranger).sample(PROMPT, 1)
+    assert all("Authorization" not in exchange.headers for exchange in echo.exchanges)
+    OpenAICompatible(stranger, "their-own").sample(PROMPT, 1)
+    assert echo.exchanges[-1].headers["Authorization"] == "Bearer their-own"
+
+
+@pytest.mark.parametrize("sent", [None, "wrong-key"])
+def test_a_wrong_or_missing_key_ends_the_probe_with_a_sentence(sent):
+    with serving("echo", key=KEY) as server:
+        model = OpenAICompatible(server.rest, sent)
+        with pytest.raises(NeedsKeyError) as caught:
+            model.capabilities  # noqa: B018
+        sentence(caught, "127.0.0.1")
+        assert server.outcomes == ["401"]
+
+
+@pytest.mark.parametrize("bad", ["two words", "line\nbreak", "schlüssel", "\x00"])
+def test_a_key_that_cannot_be_one_is_refused_and_not_repeated(bad):
+    with pytest.raises(NeedsKeyError) as caught:
+        OpenAICompatible("m@http://localhost/v1", f"{KEY}{bad}")
+    sentence(caught)
+
+
+def test_the_key_is_nowhere_to_be_seen(caplog):
+    caplog.set_level(logging.DEBUG)
+    with serving("echo", key=KEY) as server:
+        model = OpenAICompatible(server.rest, KEY)
+        model.sample(PROMPT, 2)
+        model.log_likelihoods([PROMPT], ANSWERS)
+        seen = f"{model!r} {model} {model.name} {model.revision} {model.capabilities} {model.meter}"
+        assert KEY not in seen + caplog.text
+        bodies = json.dumps(server.bodies)
+        assert KEY not in bodies
+
+
+# --------------------------------------------------------------------------------- probe
+
+
+@pytest.mark.parametrize(
+    ("flavour", "options", "scores", "own", "next_token", "candidates", "requests", "said"),
+    [
+        ("echo", {}, True, True, True, 8, 3, "completions, echo, no end token"),
+        ("echo", {"least_tokens": 1}, True, True, True, 8, 4, "completions, echo, no end token"),
+        ("echo", {"scaled": True}, True, False, True, 8, 3, "scaled by temperature"),
+        ("echo", {"refuses": ("n",)}, True, False, False, 1, 3, "no seed, no stop"),
+        ("top", {}, False, True, True, 8, 3, "completions"),
+        ("top", {"written": "content", "n": False}, False, True, True, 1, 3, "completions"),
+        ("top", {"refuses": ("echo",)}, False, True, True, 8, 3, "completions"),
+        ("top", {"scaled": True}, False, False, True, 8, 3, "scaled by temperature"),
+        ("none", {}, False, False, False, 8, 3, "completions"),
+        ("none", {"refuses": ("logprobs",), "n": False}, False, False, False, 1, 4, "no seed"),
+        ("chat-top", {}, False, True, True, 8, 3, "chat completions"),
+        ("chat-top", {"scaled": True}, False, False, True, 8, 3, "scaled by temperature"),
+        ("chat-top", {"refuses": ("logprobs",)}, False, False, False, 1, 3, "no seed, no stop"),
+        ("chat-none", {}, False, False, False, 8, 2, "chat completions"),
+        ("chat-none", {"refuses": ("max_tokens",)}, False, False, False, 1, 3, "chat completions"),
+    ],
+)
+def test_a_few_small_requests_find_out_what_a_server_can_do(
+    flavour, options, scores, own, next_token, candidates, requests, said
+):
+    refused = options.get("refuses", ())
+
+    def newer(path, body):
+        if "max_tokens" in refused and "max_tokens" in body and "chat" in path:
+            message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+            return 400, {}, json.dumps({"error": {"message": message}}).encode()
+        return None
+
+    with serving(flavour, before=newer, **options) as server:
+        model = OpenAICompatible(server.rest)
+        assert server.exchanges == []
+        found = model.capabilities
+        assert found.scores_given_text is scores
+        assert found.own_log_likelihoods is own
+        assert found.next_token is next_token
+        assert found.candidates_a_call == candidates
+        assert not found.seeded and not found.local
+        assert len(server.exchanges) == requests <= MOST_PROBES
+        assert said in model.revision and server.model in model.revision
+        assert all(body.get("max_tokens", 1) <= 1 for body in server.bodies)
+        assert len(model.sample(PROMPT, 3)) == 3
+
+
+def test_connections_are_kept_for_threads_to_come(echo):
+    model = probed(echo)
+    for _ in range(3):
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda i: model.sample(PROMPT, 1, first=i), range(4)))
+    assert len({exchange.port for exchange in echo.exchanges}) <= 3
+
+
+def test_the_probe_is_made_once_for_all_threads_and_models(echo):
+    models = [OpenAICompatible(echo.rest) for _ in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda model: model.capabilities, models))
+    assert len(echo.exchanges) == 3
+    assert set(found) == {models[0].capabilities}
+    OpenAICompatible(echo.rest, "another-key").capabilities  # noqa: B018
+    assert len(echo.exchanges) == 6
+
+
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != "slow"])
+def test_a_probe_that_failed_is_made_again(fault):
+    with serving("echo", faults=iter([None, fault, *[None] * 20])) as server:
+        model = OpenAICompatible(server.rest)
+        if fault == "choices":  # three candidates instead of two: it does not count right
+            assert model.capabilities.candidates_a_call == 1
+            return
+        with pytest.raises(TemporaryError) as caught:
+            model.capabilities  # noqa: B018
+        sentence(caught)
+        assert len(server.exchanges) == 2
+        assert model.capabilities.scores_given_text
+        assert len(server.exchanges) == 5
+
+
+@pytest.mark.parametrize("flavour", ["echo", "chat-top"])
+def test_a_model_that_is_not_there_gets_a_sentence(flavour):
+    with serving(flavour) as server:
+        model = OpenAICompatible(f"mistaken@{server.base_url}")
+        with pytest.raises(UnknownModelError) as caught:
+            model.revision  # noqa: B018
+        sentence(caught, "no model called “mistaken”")
+        assert len(server.exchanges) == 2
+
+
+def test_an_address_without_its_end_gets_a_sentence(echo):
+    model = OpenAICompatible(echo.rest.removesuffix("/v1"))
+    with pytest.raises(UnknownModelError) as caught:
+        model.capabilities  # noqa: B018
+    sentence(caught, "/v1")
+    assert len(echo.exchanges) == 2
+
+
+def test_a_server_that_refuses_everything_gets_a_sentence():
+    with serving("echo", refuses=("model",)) as server:
+        with pytest.raises(RefusedError) as caught:
+            OpenAICompatible(server.rest).capabilities  # noqa: B018
+        sentence(caught, "Unsupported parameter: 'model'")
+        assert len(server.exchanges) <= MOST_PROBES
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda choice: choice.update(text=choice["text"][1:]),
+        lambda choice: choice.update(text=choice["text"][:-1]),
+        lambda choice: choice["logprobs"].update(token_logprobs=[]),
+        lambda choice: choice["logprobs"]["token_logprobs"].__setitem__(2, None),
+        lambda choice: choice["logprobs"]["token_logprobs"].__setitem__(2, 3.5),
+        lambda choice: choice["logprobs"]["token_logprobs"].__setitem__(2, float("nan")),
+        lambda choice: choice["logprobs"]["token_logprobs"].__setitem__(2, "-1"),
+        lambda choice: choice.update(logprobs=None),
+    ],
+)
+def test_an_echo_is_believed_only_if_the_text_came_back_with_all_its_numbers(spoil):
+    def spoilt(reply):
+        if len(reply["choices"]) == 2 and len(reply["choices"][0]["logprobs"]["tokens"]) > 1:
+            spoil(reply["choices"][1])
+        return reply
+
+    with serving("echo", after=spoilt) as server:
+        assert not OpenAICompatible(server.rest).capabilities.scores_given_text
+
+
+# ------------------------------------------------------------------------------ sampling
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_samples_are_those_of_the_model_in_process(flavour, embedded):
+    with serving(flavour) as server:
+        model = probed(server)
+        for temperature, seed, first in [(0.9, 0, 0), (1.3, 5, 3)]:
+            drawn = model.sample(PROMPT, 10, temperature=temperature, seed=seed, first=first)
+            wanted = embedded.sample(PROMPT, 10, temperature=temperature, seed=seed, first=first)
+            assert [(r.text, r.complete) for r in drawn] == [(r.text, r.complete) for r in wanted]
+        assert len(server.exchanges) == 4, "ten candidates are two requests of at most eight"
+        whole = model.sample(PROMPT, 9, temperature=1.3)
+        parts = model.sample(PROMPT, 4, temperature=1.3)
+        parts += model.sample(PROMPT, 5, temperature=1.3, first=4)
+        assert whole == parts
+
+
+def test_one_request_says_what_is_wanted_and_nothing_else(echo):
+    model = probed(echo)
+    model.sample(PROMPT, 8, temperature=0.7, seed=3, first=5)
+    model.sample(PROMPT, 5, temperature=0)
+    drawn, greedy = echo.bodies
+    assert drawn == {
+        "model": echo.model,
+        "prompt": PROMPT,
+        "temperature": 0.7,
+        "max_tokens": MAX_RESPONSE_TOKENS,
+        "top_p": 1.0,
+        "stop": ["\n"],
+        "seed": 3 * 2**20 + 5,
+        "n": 8,
+        "logprobs": 1,
+    }
+    assert greedy["temperature"] == 0 and "n" not in greedy
+
+
+def test_a_server_that_only_chats_gets_the_prompt_as_a_message():
+    with serving("chat-top") as server:
+        model = probed(server)
+        model.sample(PROMPT, 1)
+        model.next_token(PROMPT)
+        assert [body["messages"] for body in server.bodies] == 2 * [
+            [{"role": "user", "content": PROMPT}]
+        ]
+        assert server.bodies[0]["logprobs"] is True
+
+
+@pytest.mark.parametrize("flavour", ["top", "chat-top"])
+@pytest.mark.parametrize("lists_end", [True, False])
+def test_its_own_likelihoods_are_those_of_the_model_in_process(flavour, lists_end, embedded):
+    with serving(flavour, lists_end=lists_end) as server:
+        drawn = OpenAICompatible(server.rest).sample(PROMPT, 8, temperature=0.9)
+        scored = embedded.log_likelihoods([PROMPT], [response.text for response in drawn])[0]
+        for response, score in zip(drawn, scored, strict=True):
+            if lists_end:
+                assert response.log_likelihood == pytest.approx(score, abs=1e-4)
+            else:
+                assert score - 1e-4 <= response.log_likelihood <= 0
+
+
+@pytest.fixture
+def scripted(embedded, monkeypatch):
+    """Make the model say given texts, one token after the other, each with ln p = -0.25."""
+
+    def play(*texts):
+        said = iter([t for text in texts for t in (text if text == [1] else embedded.encode(text))])
+
+        def log_softmax(hidden):
+            scores = np.full((len(hidden), len(embedded.llama.embeddings)), -50.0, np.float32)
+            scores[:, next(said)] = -0.25
+            return scores
+
+        monkeypatch.setattr(embedded.llama, "log_softmax", log_softmax)
+
+    return play
+
+
+@pytest.mark.parametrize("flavour", ["top", "chat-top"])
+@pytest.mark.parametrize(
+    ("said", "text", "tokens"),
+    [
+        ([" Paris", "\n", " Q: And"], "Paris", 2),
+        (["\n", " Paris", "\n", " Q: And"], "Paris", 3),
+        ([" Paris", "\n\nOne answer to question Q is", " London"], "Paris", 2),
+    ],
+)
+def test_a_server_without_stops_is_cut_at_the_line_break(flavour, said, text, tokens, scripted):
+    with serving(flavour, stops=False) as server:
+        model = probed(server)
+        scripted(*said, *[" a"] * 40)
+        response = model.sample(PROMPT, 1)[0]
+        assert response == Response(text, True, pytest.approx(-0.25 * tokens))
+
+
+def test_a_response_without_an_end_is_cut_off_and_says_so(scripted):
+    with serving("top") as server:
+        model = probed(server)
+        scripted(*[" a"] * 40)
+        response = model.sample(PROMPT, 1)[0]
+        assert response == Response(" ".join("a" * 32), False, pytest.approx(-0.25 * 32))
+
+
+def test_an_empty_response_is_a_response(embedded, scripted):
+    with serving("chat-top", lists_end=False) as server:
+        model = probed(server)
+        scripted([embedded.end])
+        assert model.sample(PROMPT, 1) == [Response("", True, 0.0)]
+
+
+def test_an_empty_response_without_its_number_is_no_certain_one():
+    """The list of numbers is shorter than that of tokens: nothing says that ln p is 0."""
+    uneven = {"logprobs": {"tokens": [END], "token_logprobs": []}}
+    changes = [{}] * 3
+    empty = {"text": "", "finish_reason": "stop"}
+
+    def change(reply):
+        for choice in reply["choices"]:
+            choice |= changes[0] if len(changes) == 1 else changes.pop()
+        return reply
+
+    with serving("top", after=change) as server:
+        model = probed(server)
+        changes[:] = [empty | uneven]
+        with pytest.raises(TemporaryError, match="log-probabilities"):
+            model.sample(PROMPT, 1)
+
+
+def test_next_tokens_are_those_of_the_model_in_process(embedded):
+    tokens = embedded.encode(PROMPT)
+    row = embedded.llama.log_softmax(embedded.llama.forward(np.array([tokens]))[0][:, -1])[0]
+    best = [int(token) for token in np.argsort(-row)[:5]]
+    for flavour in ("echo", "top", "chat-top"):
+        with serving(flavour) as server:
+            model = probed(server)
+            for _ in range(3):
+                top = model.next_token(PROMPT)
+                assert list(top) == [embedded.tokenizer.decode([token]) for token in best]
+                assert list(top.values()) == pytest.approx([row[token] for token in best])
+            assert len(server.exchanges) == 3
+            assert all("stop" not in body for body in server.bodies)
+
+
+def test_the_token_that_was_drawn_is_no_likely_one_for_that():
+    """Servers list it behind the likeliest; others that are missing may be likelier."""
+    listed = []
+
+    def watched(reply):
+        listed.extend(reply["choices"][0]["logprobs"]["top_logprobs"])
+        return reply
+
+    with serving("top", after=watched) as server:
+        model = probed(server)
+        for prompt in ["A:", "The", "Q: Who?", "One", "Paris is", "Homer", "Why", "In 19", "I"]:
+            assert len(model.next_token(prompt)) == 5
+    assert max(map(len, listed)) == 6, "or this shows nothing"
+
+
+def test_a_likelihood_that_is_left_out_is_asked_for_again(scripted):
+    def without(reply):
+        for choice in reply["choices"]:
+            choice["logprobs"] = (
+                None if reply["usage"]["completion_tokens"] > 2 else choice.get("logprobs")
+            )
+        return reply
+
+    with serving("top", after=without) as server:
+        model = probed(server)
+        with pytest.raises(TemporaryError, match="log-probabilities") as caught:
+            model.sample(PROMPT, 4)
+        sentence(caught)
+
+
+# ------------------------------------------------------------------------------- scoring
+
+
+@pytest.mark.parametrize("options", [{}, {"least_tokens": 1}, {"opening": "<s>"}, {"scaled": True}])
+def test_scores_with_the_end_are_those_of_the_model_in_process(options, embedded):
+    with serving("echo", **options) as server:
+        model = OpenAICompatible(server.rest, end=END)
+        np.testing.assert_allclose(
+            model.log_likelihoods(TOLD, ANSWERS),
+            embedded.log_likelihoods(TOLD, ANSWERS),
+            atol=1e-4,
+        )
+        assert f"end token “{END}”" in model.revision
+
+
+def log_likelihood(embedded, text, start=0):
+    """The sum over the tokens of a text from the one with the number `start` on, in process."""
+    tokens = embedded.encode(text)
+    rows = embedded.llama.log_softmax(embedded.llama.forward(np.array([tokens]))[0][0])
+    values = [float(rows[i - 1, tokens[i]]) for i in range(1, len(tokens))]
+    return sum(values[max(start, 1) - 1 :])
+
+
+def test_scores_without_the_end_sum_the_tokens_behind_the_prompt(echo, embedded):
+    model = OpenAICompatible(echo.rest)
+    scored = model.log_likelihoods([PROMPT], ANSWERS)[0]
+    start = len(embedded.encode(PROMPT))
+    wanted = [log_likelihood(embedded, f"{PROMPT} {answer}", start) for answer in ANSWERS]
+    assert scored == pytest.approx(wanted, abs=1e-4)
+    with_end = embedded.log_likelihoods([PROMPT], ANSWERS)[0]
+    assert (with_end < scored + 1e-4).all() and not np.allclose(with_end, scored, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("whole", "value"),
+    [
+        ([("a", None), ("b", -1.0), ("c", -2.0), (" d", -4.0), ("e", -8.0)], -12.0),
+        ([("a", None), ("b", -1.0), ("c d", -5.0), ("e", -8.0)], -11.0),
+        ([("a", None), ("bc d", -7.0), ("e", -8.0)], -12.0),
+        ([("a", None), ("bc d", -2.5)], None),  # likelier than its own beginning
+        ([("abc d", None), ("e", -8.0)], None),  # nothing in common
+        ([("a", None), ("b", -1.0), ("c", -2.0)], None),  # nothing behind it
+        ([("a", None), ("b", -1.0), ("c", -2.0), (" d", None)], None),
+        ([], None),
+    ],
+)
+def test_a_token_across_the_border_is_split_by_the_chain_rule_or_refused(whole, value):
+    model = OpenAICompatible("m@http://localhost/v1")
+    prompt = [("a", None), ("b", -1.0), ("c", -2.0)]
+    if value is None:
+        with pytest.raises(RefusedError) as caught:
+            model._behind(prompt, whole)
+        sentence(caught, "piece by piece")
+    else:
+        assert model._behind(prompt, whole) == value
+
+
+def test_at_most_two_of_a_prompts_tokens_may_be_split_anew():
+    model = OpenAICompatible("m@http://localhost/v1")
+    prompt = [("a", None), *((letter, -1.0) for letter in "bcde")]
+    assert model._behind(prompt, [*prompt[:3], ("de f", -7.0)]) == -5.0
+    with pytest.raises(RefusedError):
+        model._behind(prompt, [*prompt[:2], ("cde f", -7.0)])
+
+
+def test_a_phrase_across_the_border_is_refused(echo, embedded):
+    """The embedded model has whole sentences for tokens: ten of the prompt's would be others."""
+    prompt, answer = f"{PROMPT} Dune.\n\nOne answer to", "question Q is Homer"
+    before, whole = embedded.encode(prompt), embedded.encode(f"{prompt} {answer}")
+    assert whole[: len(before) - 2] != before[:-2]
+    with pytest.raises(RefusedError):
+        OpenAICompatible(echo.rest).log_likelihoods([prompt], [answer])
+
+
+def test_pairs_go_out_in_as_few_requests_as_may_be(echo):
+    model = probed(echo)
+    model.log_likelihoods(TOLD[:2], [f"Answer {i}" for i in range(PAIRS_A_CALL // 2)])
+    assert len(echo.exchanges) == 1
+    body = echo.bodies[0]
+    assert len(body["prompt"]) == PAIRS_A_CALL + 2
+    assert (body["echo"], body["max_tokens"], body["temperature"]) == (True, 0, 1.0)
+    model.log_likelihoods(TOLD, [f"Answer {i}" for i in range(PAIRS_A_CALL)])
+    assert len(echo.exchanges) == 4
+
+
+def test_an_end_that_the_server_does_not_know_is_refused(echo):
+    model = OpenAICompatible(echo.rest, end="</s>")
+    with pytest.raises(RefusedError) as caught:
+        model.log_likelihoods([PROMPT], ANSWERS)
+    sentence(caught, "“</s>”")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda listed: listed[3:],  # the beginning is cut off
+        lambda listed: [],
+        lambda listed: listed[:2],  # the end is
+    ],
+)
+def test_texts_that_come_back_changed_are_not_scored(change):
+    on = []
+
+    def changed(reply):
+        for choice in reply["choices"][1:] if on else []:
+            for name in ("tokens", "token_logprobs"):
+                choice["logprobs"][name] = change(choice["logprobs"][name])
+        return reply
+
+    with serving("echo", after=changed) as server:
+        model = probed(server)
+        on.append(True)
+        with pytest.raises(RefusedError, match="piece by piece") as caught:
+            model.log_likelihoods([PROMPT], ANSWERS)
+        sentence(caught)
+
+
+def test_a_server_that_cannot_score_says_so():
+    with serving("top") as server:
+        with pytest.raises(ModelError) as caught:
+            OpenAICompatible(server.rest).log_likelihoods([PROMPT], ANSWERS)
+        sentence(caught)
+
+
+def test_mutual_information_through_a_server_is_that_of_the_model_in_process(embedded):
+    with serving("echo") as server:
+        model = OpenAICompatible(server.rest, end=END)
+        for seed, temperature in [(0, 0.9), (4, 1.4)]:
+            request = Request(QUESTION, samples=10, temperature=temperature, seed=seed)
+            near, far = (inspection.run(request, each) for each in (embedded, model))
+            assert far.recording.texts == near.recording.texts
+            np.testing.assert_allclose(
+                far.recording.log_likelihoods, near.recording.log_likelihoods, atol=1e-4
+            )
+            for name, score in near.scores.items():
+                assert far.scores[name].value == pytest.approx(score.value, abs=1e-4), name
+
+
+# ---------------------------------------------------------------------- what goes wrong
+
+
+@pytest.mark.parametrize(
+    ("fault", "words", "wait"),
+    [
+        ("busy", "too often", None),
+        ("busy for a while", "too often", 0.01),
+        ("broken", "status 500", None),
+        ("cut", "broke", None),
+        ("malformed", "JSON", None),
+        ("empty", "JSON", None),
+        ("choices", "number of answers", None),
+        ("no choices", "number of answers", None),
+        ("numbers", "log-probabilities", None),
+    ],
+)
+def test_what_may_pass_is_a_temporary_error(fault, words, wait):
+    with serving("echo", faults=iter([None] * 3 + [fault] * 2 + [None] * 9)) as server:
+        model = probed(server)
+        for ask in (
+            lambda: model.sample(PROMPT, 2),
+            lambda: model.log_likelihoods([PROMPT], ANSWERS),
+        ):
+            with pytest.raises(TemporaryError) as caught:
+                ask()
+            sentence(caught, words, "127.0.0.1")
+            assert caught.value.retry_after == wait
+        assert len(server.exchanges) == 2, "a back end never tries again by itself"
+        assert len(model.sample(PROMPT, 2)) == 2
+
+
+def test_no_call_is_lost_and_none_is_paid_twice(embedded):
+    """Forty calls from eight threads to a server that fails half of the time."""
+    with serving("echo", faults=faults(1, 0.5)) as server:
+        model = OpenAICompatible(server.rest, end=END)
+        tried, failed = [], []
+
+        def until_done(ask):
+            while True:
+                tried.append(1)
+                try:
+                    return ask()
+                except TemporaryError:
+                    failed.append(1)
+
+        until_done(lambda: model.capabilities)
+        server.exchanges.clear()
+        tried.clear()
+        failed.clear()
+        model.meter.requests = 0
+
+        def call(i):
+            if i % 2:
+                return until_done(lambda: model.sample(PROMPT, 3, temperature=0.9, first=3 * i))
+            return until_done(lambda: model.log_likelihoods([TOLD[i % 3]], [f"Answer {i}"]))
+
+        with ThreadPoolExecutor(8) as pool:
+            results = list(pool.map(call, range(40)))
+
+        assert len(server.exchanges) == len(tried) == 40 + len(failed) > 50
+        paid = server.paid()
+        assert len(paid) == len(set(paid)) == 40
+        assert model.meter.requests == len(tried), "cut replies had come back, too"
+        for i, result in enumerate(results):
+            if i % 2:
+                wanted = embedded.sample(PROMPT, 3, temperature=0.9, first=3 * i)
+                assert [r.text for r in result] == [r.text for r in wanted]
+            else:
+                wanted = embedded.log_likelihoods([TOLD[i % 3]], [f"Answer {i}"])
+                assert result == pytest.approx(wanted, abs=1e-4)
+
+
+def test_a_server_that_takes_too_long_is_temporary(monkeypatch):
+    monkeypatch.setattr(http, "TIMEOUTS", (5.0, 0.05))
+    with serving("echo", latency=0.5) as server:
+        model = OpenAICompatible(server.rest, KEY)
+        with pytest.raises(TemporaryError, match="too long") as caught:
+            model.sample(PROMPT, 1)
+        sentence(caught)
+        assert model.meter.requests == 0
+
+
+def test_a_reply_that_does_not_end_is_temporary(monkeypatch, echo):
+    monkeypatch.setattr(stopping, "LONGEST_REQUEST", -1.0)
+    with pytest.raises(TemporaryError, match="too long"):
+        OpenAICompatible(echo.rest).sample(PROMPT, 1)
+
+
+def test_a_port_without_a_server_and_a_host_that_is_none_get_sentences():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        with pytest.raises(UnreachableError) as caught:
+            OpenAICompatible(f"m@http://127.0.0.1:{port}/v1", KEY).sample(PROMPT, 1)
+    sentence(caught, f"127.0.0.1:{port}", "server runs")
+    with pytest.raises(UnreachableError) as caught:
+        OpenAICompatible("m@http://no-such-host.invalid/v1", KEY).sample(PROMPT, 1)
+    sentence(caught, "no host called no-such-host.invalid")
+
+
+def test_plain_http_where_tls_is_spoken_gets_a_sentence(echo):
+    with pytest.raises(UnreachableError) as caught:
+        OpenAICompatible(echo.rest.replace("http:", "https:"), KEY).sample(PROMPT, 1)
+    sentence(caught, "https://")
+
+
+def said(message, **more):
+    return json.dumps({"error": {"message": message, **more}}).encode()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "error", "words"),
+    [
+        (400, said("Your prompt was flagged"), RefusedError, "“Your prompt was flagged”"),
+        (400, said(f"bad key {KEY} there"), RefusedError, "“bad key … there”"),
+        (400, said("x" * 5000), RefusedError, f"“{'x' * 199}…”"),
+        (400, said("two\nlines\x00\x1b[31m"), RefusedError, "“two lines [31m”"),
+        (422, b'{"detail": [{"msg": "no such field"}]}', RefusedError, "no such field"),
+        (404, b"<html>gone</html>", RefusedError, "gone"),
+        (402, said("Pay first"), RefusedError, "Pay first"),
+        (429, said("No money", code="insufficient_quota"), RefusedError, "No money"),
+        (403, said(f"not with {KEY}"), NeedsKeyError, "does not accept"),
+        (400, said("This model's maximum context length is 9"), PromptTooLongError, "Shorten"),
+        (413, said("Too many tokens"), PromptTooLongError, "Shorten"),
+        (302, b"", RefusedError, "another address"),
+        (200, said("Provider failed"), RefusedError, "Provider failed"),
+        (200, said("Overloaded", code=503), TemporaryError, "503"),
+        (503, b"", TemporaryError, "503"),
+        (408, b"", TemporaryError, "408"),
+        (200, b"[" * 100_000, TemporaryError, "JSON"),
+        (200, b"[]", TemporaryError, "JSON"),
+        (200, b"\xff\xfe", TemporaryError, "JSON"),
+        (200, b"{}", TemporaryError, "answers"),
+        (200, b'{"choices": [1]}', TemporaryError, "answers"),
+        (200, b'{"choices": []}', TemporaryError, "number of answers"),
+        (200, b'{"choices": [{"text": 5}]}', TemporaryError, "text"),
+        (200, b'{"choices": [{"finish_reason": "content_filter"}]}', RefusedError, "filter"),
+        (
+            200,
+            b'{"choices": [{"message": {"content": null, "refusal": "I will not"}}]}',
+            RefusedError,
+            "“I will not”",
+        ),
+        (200, b" " * 9_000_000, RefusedError, "8 MB"),
+    ],
+)
+def test_what_servers_say_becomes_a_sentence(status, body, error, words):
+    answers = []
+    headers = {"Location": "http://127.0.0.1:9/v1"} if status == 302 else {}
+    with serving("echo", before=lambda *_: answers.pop() if answers else None) as server:
+        model = probed(server, KEY)
+        answers.append((status, headers, body))
+        with pytest.raises(ModelError) as caught:
+            model.sample(PROMPT, 1)
+        assert isinstance(caught.value, error)
+        sentence(caught, words)
+        assert len(server.exchanges) == 1, "redirections are never followed"
+
+
+@pytest.mark.parametrize(
+    ("sent", "seconds"),
+    [
+        ("7", 7.0),
+        ("0.5", 0.5),
+        ("-3", 0.0),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
+        ("soon", None),
+        ("nan", None),
+        ("inf", None),
+    ],
+)
+def test_how_long_a_server_asks_to_wait_is_handed_on(sent, seconds):
+    with serving("echo", before=lambda *_: (429, {"Retry-After": sent}, b"")) as server:
+        with pytest.raises(TemporaryError) as caught:
+            OpenAICompatible(server.rest).sample(PROMPT, 1)
+        assert caught.value.retry_after == seconds
+
+
+def test_choices_come_in_the_order_of_their_numbers(embedded):
+    def turned(reply):
+        reply["choices"] = reply["choices"][::-1]
+        return reply
+
+    with serving("echo", after=turned) as server:
+        model = OpenAICompatible(server.rest, end=END)
+        np.testing.assert_allclose(
+            model.log_likelihoods(TOLD, ANSWERS), embedded.log_likelihoods(TOLD, ANSWERS), atol=1e-4
+        )
+        drawn = model.sample(PROMPT, 8, temperature=1.5)
+        wanted = embedded.sample(PROMPT, 8, temperature=1.5)
+        assert [r.text for r in drawn] == [r.text for r in wanted]
+
+
+def test_odd_numbers_of_a_server_do_no_harm(embedded):
+    """Rounding above ln 1, ln 0 as infinity, usage that is none."""
+
+    def odd(reply):
+        reply["usage"] = {"prompt_tokens": "many", "completion_tokens": None}
+        for choice in reply["choices"]:
+            values = choice["logprobs"]["token_logprobs"]
+            values[-1] = 0.0001 if len(values) % 2 else float("-inf")
+        return reply
+
+    with serving("echo", after=odd) as server:
+        model = OpenAICompatible(server.rest)
+        table = model.log_likelihoods(TOLD, ANSWERS)
+        assert np.isfinite(table).all() and (table <= 0).all()
+        assert model.meter.prompt_tokens == model.meter.response_tokens == 0
+
+
+def test_the_module_says_what_the_dashboard_shows():
+    assert model.PRESETS is PRESETS
+    assert len({preset.name for preset in PRESETS}) == len(PRESETS) == 7

@@ -1,0 +1,386 @@
+"""Gemini through Google's own SDK, against a server on this machine that speaks its REST."""
+
+import itertools
+import logging
+import socket
+import subprocess
+import sys
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from core import prompts
+from core.language_models.backends.gemini import Gemini, genai
+from core.language_models.base import MAX_RESPONSE_TOKENS, LanguageModel, Response
+from core.language_models.client.batch import Batched
+from core.language_models.errors import (
+    BudgetError,
+    ModelError,
+    NeedsKeyError,
+    PromptTooLongError,
+    RefusedError,
+    SilentError,
+    SmallerRequestsError,
+    TemporaryError,
+    UnknownModelError,
+    UnreachableError,
+)
+from core.language_models.registry import open_model
+from core.language_models.usage import Budget
+from tests.language_models.gemini_server import (
+    FAULTS,
+    KEY,
+    NAME,
+    SEED,
+    gemini,
+    serving,
+)
+
+PROMPT = prompts.iterative("Name a city in Italy.")
+ONE, TWO, THREE = (f"AIza-{word}-key-of-nobody" for word in ("first", "second", "third"))
+
+# What each fault becomes: the error, what its sentence says, the seconds to wait.
+SENTENCES = {
+    "key": (NeedsKeyError, "did not accept the key. Check GOOGLE_API_KEY", None),
+    "unauthenticated": (NeedsKeyError, "did not accept the key", None),
+    "suspended": (NeedsKeyError, "'api_key:[key]' has been suspended", None),
+    "key at the border": (RefusedError, "xxx [key] is what", None),
+    "unknown model": (UnknownModelError, "Google has no model for gemini:", None),
+    "too long": (PromptTooLongError, "Shorten the question", None),
+    "region": (RefusedError, "(status 400). It says: “User location is not supported", None),
+    "quota": (TemporaryError, "too many requests", 31.0),
+    "quota in words": (TemporaryError, "too many requests", 31.25),
+    "quota of the day": (RefusedError, "The day's quota", None),
+    "quota without more": (TemporaryError, "too many requests", None),
+    "500": (TemporaryError, "(status 500)", None),
+    "503": (TemporaryError, "The model is overloaded", 7.0),
+    "page": (TemporaryError, "has a fault (status 502). Try again in a moment.", None),
+    "foreign error": (TemporaryError, "cannot be read", None),
+    "malformed": (TemporaryError, "cannot be read", None),
+    "no text": (TemporaryError, "cannot be read", None),
+    "blocked": (RefusedError, "blocked the prompt: its safety filter", None),
+    "none": (TemporaryError, "sent 0 answers instead of 3", None),
+    "fewer": (TemporaryError, "sent 2 answers instead of 3", None),
+    "thinking": (RefusedError, "used all 8,192 tokens it may use for thinking", None),
+    "safety": (RefusedError, "stopped an answer: its safety filter", None),
+    "recitation": (RefusedError, "recited", None),
+    "other": (RefusedError, "no reason but “OTHER”", None),
+    "newer": (RefusedError, "no reason but “99”", None),
+    "slow": (SilentError, "did not answer within 0.2 seconds", None),
+    "cut off": (TemporaryError, "broke off", None),
+    "dropped": (TemporaryError, "broke off", None),
+}
+ANSWERS = {"one", "empty", "cut", "second line", "long line"}  # faults that give answers
+
+
+def caught(model: LanguageModel, count: int = 3) -> ModelError:
+    with pytest.raises(ModelError) as error:
+        model.sample(PROMPT, count)
+    return error.value
+
+
+# ------------------------------------------------------------------------------- answers
+
+
+def test_the_answers_are_those_that_the_model_behind_the_service_draws(embedded):
+    expected = embedded.sample(PROMPT, 20, seed=SEED)
+    assert len({response.text for response in expected}) > 3
+    with gemini() as model:
+        assert model.sample(PROMPT, 8) + model.sample(PROMPT, 12) == expected
+
+
+def test_temperature_0_is_greedy(embedded):
+    with gemini() as model:
+        assert model.sample(PROMPT, 3, temperature=0) == embedded.sample(PROMPT, 3, temperature=0)
+
+
+@pytest.mark.parametrize(("count", "requests"), [(0, 0), (1, 1), (8, 1), (9, 2), (24, 3)])
+def test_a_request_brings_up_to_eight_answers(count, requests):
+    with serving() as service:
+        model = service.open()
+        assert model.capabilities.candidates_a_call == 8
+        assert len(model.sample(PROMPT, count)) == count
+        assert len(service.received) == model.meter.requests == requests
+
+
+def test_the_request_asks_for_the_distribution_as_it_is():
+    with serving() as service:
+        service.open().sample(PROMPT, 5, temperature=0.5, seed=3, first=2)
+        (request,) = service.received
+    assert request.path.startswith(f"/v1beta/models/{NAME}:generateContent")
+    assert request.body == {
+        "contents": [{"role": "user", "parts": [{"text": PROMPT}]}],
+        "generationConfig": {
+            "candidateCount": 5,
+            "temperature": 0.5,
+            "topP": 1.0,
+            "maxOutputTokens": 8192,  # room for thoughts
+            "stopSequences": ["\n"],
+        },
+    }
+
+
+def test_a_model_that_gives_one_candidate_is_asked_once_more_for_each(embedded):
+    expected = embedded.sample(PROMPT, 5, seed=SEED)
+    with serving(candidates=1) as service:
+        model = service.open()
+        with pytest.raises(SmallerRequestsError):
+            model.sample(PROMPT, 3)
+        assert model.capabilities.candidates_a_call == 1
+        assert service.open().capabilities.candidates_a_call == 8  # learnt by this one alone
+        drawn = [model.sample(PROMPT, 1)[0] for _ in range(5)]
+        assert drawn == expected
+        assert service.generated == model.meter.requests == 1 + 5
+
+
+def test_what_is_known_to_be_too_much_is_not_asked_for_one_by_one():
+    """A call that began before it was known: were its third request to fail, two answers that
+    are paid for would be lost.
+    """
+    with serving(candidates=1) as service:
+        model = service.open()
+        for _ in range(2):
+            with pytest.raises(SmallerRequestsError):
+                model.sample(PROMPT, 3)
+        assert service.generated == 1
+
+
+def test_a_model_that_ignores_the_number_is_asked_once_more_for_each():
+    with serving(faults=["one"]) as service:
+        model = service.open()
+        assert len(Batched(model).sample(PROMPT, 3)) == 3
+        assert model.capabilities.candidates_a_call == 1
+        assert service.generated == 4
+
+
+def test_the_fault_of_a_single_answer_is_not_taken_for_a_refusal_of_several():
+    with serving(candidates=0) as service:
+        model = service.open()
+        assert "Multiple candidates" in str(caught(model, 1))
+        assert len(service.received) == 1
+
+
+def test_an_answer_ends_at_its_line_break_even_where_the_service_goes_on(embedded):
+    (expected,) = embedded.sample(PROMPT, 1, seed=SEED)
+    with gemini(faults=["second line"]) as model:
+        assert model.sample(PROMPT, 1) == [Response(expected.text, True)]
+
+
+def test_a_long_answer_is_cut_between_two_words():
+    with gemini(faults=["long line"]) as model:
+        (response,) = model.sample(PROMPT, 1)
+    assert 4 * MAX_RESPONSE_TOKENS - 6 < len(response.text) <= 4 * MAX_RESPONSE_TOKENS
+    assert response.text.endswith((" it", " is"))
+    assert not response.complete
+
+
+def test_an_answer_cut_by_the_service_is_not_complete(embedded):
+    (expected,) = embedded.sample(PROMPT, 1, seed=SEED)
+    with gemini(faults=["cut"]) as model:
+        assert model.sample(PROMPT, 1) == [Response(expected.text, False)]
+
+
+def test_an_answer_may_be_empty():
+    with gemini(faults=["empty"]) as model:
+        assert model.sample(PROMPT, 2) == [Response("", True)] * 2
+
+
+def test_the_meter_counts_what_the_service_says_and_thoughts_are_paid_for():
+    with serving(thoughts=100) as service:
+        model = service.open()
+        words = [len(r.text.split()) for _ in range(2) for r in model.sample(PROMPT, 4)]
+        assert model.meter.requests == 2
+        assert model.meter.prompt_tokens == 2 * len(PROMPT.split())
+        assert model.meter.response_tokens == sum(words) + 2 * 100
+
+
+# -------------------------------------------------------------------------------- faults
+
+
+def test_every_fault_of_the_server_is_tried():
+    assert SENTENCES.keys() | ANSWERS == FAULTS
+
+
+@pytest.mark.parametrize("fault", SENTENCES)
+def test_every_fault_is_one_request_and_one_sentence_without_the_key(fault, caplog):
+    kind, words, wait = SENTENCES[fault]
+    caplog.set_level(logging.DEBUG)
+    with serving(faults=[fault]) as service:
+        model = service.open(timeout=0.2 if fault == "slow" else 60.0)
+        error = caught(model)
+        assert len(service.received) == 1, "the layer above tries again, not this one"
+        assert service.received[0].key == KEY
+        assert model.meter.requests == (fault not in {"slow", "dropped"})
+        assert len(model.sample(PROMPT, 3)) == 3  # and the next request is answered
+    assert type(error) is kind
+    assert words in str(error)
+    assert getattr(error, "retry_after", None) == wait
+    assert len(str(error)) < 450 and "<" not in str(error)
+    assert error.__cause__ is None and error.__context__ is None
+    shown = "".join(traceback.format_exception(error)) + repr(model) + repr(error) + caplog.text
+    assert caplog.text and KEY not in shown and KEY[:12] not in shown
+
+
+def test_what_the_service_does_not_accept_is_said_in_its_own_words():
+    with gemini() as model, pytest.raises(RefusedError, match=r"“Temperature must be in the range"):
+        model.sample(PROMPT, 1, temperature=9)
+
+
+def test_where_nobody_listens_the_host_is_named():
+    with serving() as service:
+        model = service.open()
+    error = caught(model)
+    assert type(error) is UnreachableError
+    assert service.endpoint in str(error) and KEY not in str(error)
+    assert model.meter.requests == 0
+
+
+def test_a_host_without_an_address_is_unreachable(monkeypatch):
+    def unknown(*arguments, **options):
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    error = caught(Gemini(NAME, key=KEY))
+    assert type(error) is UnreachableError
+    assert "generativelanguage.googleapis.com cannot be reached" in str(error)
+
+
+# ---------------------------------------------------------------------------------- keys
+
+
+def test_two_keys_in_several_threads_never_meet(monkeypatch):
+    monkeypatch.setenv("GOOGLE_API_KEY", THREE)
+    genai.configure(api_key=THREE, transport="rest")  # what the whole process would share
+    with serving(key={ONE, TWO}, latency=0.01) as service, ThreadPoolExecutor(8) as pool:
+        models = {key: service.open(key=key) for key in (ONE, TWO)}
+        keys = list(itertools.islice(itertools.cycle(models), 40))
+
+        def ask(number: int) -> None:  # the prompt says which key must have come with it
+            models[keys[number]].sample(f"{keys[number]} A:", 2)
+
+        list(pool.map(ask, range(40)))
+        assert models[ONE].revision == models[TWO].revision
+        came = [(r.body["contents"][0]["parts"][0]["text"], r.key) for r in service.received[:40]]
+        assert sorted(came) == sorted((f"{key} A:", key) for key in keys)
+        assert {r.key for r in service.received} == {ONE, TWO}
+        assert service.together > 1
+
+
+def test_a_wrong_key_is_not_accepted_and_the_right_one_is():
+    with serving(key=ONE) as service:
+        assert type(caught(service.open(key=TWO))) is NeedsKeyError
+        assert service.open(key=ONE).sample(PROMPT, 1)
+
+
+def test_a_request_that_is_not_allowed_is_not_made():
+    budget = Budget(1)
+    with serving(key=ONE) as service:
+        model = service.open(key=ONE)
+        with model.meter.allowed_by(budget.take):
+            assert model.revision
+            with pytest.raises(BudgetError):
+                model.sample(PROMPT, 1)
+        assert len(service.received) == 1
+
+
+def test_the_key_comes_from_the_environment(monkeypatch):
+    monkeypatch.setenv("GOOGLE_API_KEY", f" {ONE}\n")
+    with serving(key=ONE) as service:
+        assert Gemini(NAME, endpoint=service.endpoint).sample(PROMPT, 1)
+
+
+@pytest.mark.parametrize("key", ["", "  \n"])
+def test_without_a_key_a_sentence_says_where_to_put_one(key, monkeypatch):
+    monkeypatch.setenv("GOOGLE_API_KEY", key)
+    with pytest.raises(NeedsKeyError, match="GOOGLE_API_KEY"):
+        open_model(f"gemini:{NAME}")
+
+
+@pytest.mark.parametrize("key", ["AIza secret", "AIza\r\nHost: elsewhere", "AIza…secret"])
+def test_a_key_that_no_header_can_hold_is_turned_down_without_being_shown(key):
+    with pytest.raises(NeedsKeyError) as error:
+        Gemini(NAME, key=key)
+    assert "AIza" not in "".join(traceback.format_exception(error.value))
+
+
+def test_the_key_shows_nowhere(caplog):
+    caplog.set_level(logging.DEBUG)
+    with gemini() as model:
+        model.sample(PROMPT, 2)
+        shown = [repr(model), str(model), model.name, model.revision, repr(model.capabilities)]
+    assert KEY not in " ".join(shown) + caplog.text
+
+
+# ---------------------------------------------------------------------- names, revisions
+
+
+def test_it_opens_by_its_name_without_a_request():
+    model = open_model("gemini:gemini-2.5-flash", key=KEY)
+    assert isinstance(model, Gemini)
+    assert model.name == "gemini:gemini-2.5-flash"
+    assert model.meter.requests == 0
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "../x", "models/", "models/../x", "x:y", "a b", "é"])
+def test_what_cannot_be_a_name_gets_a_sentence(name):
+    with pytest.raises(UnknownModelError, match="does not name a model"):
+        Gemini(name, key=KEY)
+
+
+def test_google_s_own_way_to_write_a_name_works():
+    with serving() as service:
+        assert service.open(f"models/{NAME}").sample(PROMPT, 1)
+        assert service.received[0].path.startswith(f"/v1beta/models/{NAME}:")
+
+
+def test_a_model_that_there_is_not_gets_a_sentence_both_ways():
+    with serving() as service:
+        model = service.open("gemini-0")
+        with pytest.raises(UnknownModelError, match="gemini:gemini-0"):
+            model.sample(PROMPT, 1)
+        with pytest.raises(UnknownModelError, match="gemini:gemini-0"):
+            _ = model.revision
+
+
+def test_the_revision_is_asked_for_once_by_however_many_threads():
+    with serving(latency=0.01) as service, ThreadPoolExecutor(4) as pool:
+        model = service.open()
+        assert service.received == []
+        revisions = set(pool.map(lambda _: model.revision, range(8)))
+        assert len(service.received) == model.meter.requests == 1
+        assert service.received[0].method == "GET"
+    assert revisions == {
+        f"chat, 8192 tokens, cut at 128 characters; version 001; top-k 64; at {service.endpoint}"
+    }
+
+
+def test_a_revision_that_could_not_be_had_is_asked_for_again():
+    with serving(faults=["503"]) as service:
+        model = service.open()
+        with pytest.raises(TemporaryError):
+            _ = model.revision
+        assert "version 001" in model.revision
+        assert len(service.received) == 2
+
+
+def test_it_says_that_it_scores_nothing():
+    with gemini() as model:
+        able = model.capabilities
+        assert not (able.scores_given_text or able.own_log_likelihoods or able.next_token)
+        assert not (able.seeded or able.local)
+        for call in (lambda: model.log_likelihoods([PROMPT], ["x"]), lambda: model.next_token("")):
+            with pytest.raises(ModelError, match="does not say how likely"):
+                call()
+        assert model.meter.requests == 0
+
+
+def test_the_sdk_is_loaded_with_this_back_end_only_and_without_a_word():
+    program = (
+        "import sys, core.language_models.base, core.language_models.backends.embedded.model\n"
+        "assert not any(name.startswith('google.') for name in sys.modules)\n"
+        "import core.language_models.backends.gemini\n"
+        "assert 'google.generativeai' in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

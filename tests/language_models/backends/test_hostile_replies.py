@@ -1,0 +1,231 @@
+"""Replies that no server should send: they become a sentence, or something that can be written."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.language_models.backends.openai.address import read_address
+from core.language_models.backends.openai.http import (
+    Service,
+    _log_probability,
+    _parse,
+    is_uneven,
+    tokens_of,
+    top_of,
+    total,
+    until_line_break,
+    used,
+)
+from core.language_models.backends.openai.model import OpenAICompatible
+from core.language_models.base import MOST_TOKENS, Response
+from core.language_models.client.cache import Cached
+from core.language_models.errors import ModelError
+from core.language_models.registry import open_model
+from core.language_models.usage import Meter
+from core.store.calls import Calls
+from core.store.database import open_database
+from core.studies import inspection
+from core.studies.costs import price
+from core.studies.recording import Request
+from core.studies.saved import from_json, to_json
+from tests.language_models.gemini_server import serving as serving_gemini
+from tests.language_models.openai_server import serving
+
+HALF, SIGN = "\ud83d", "\N{REPLACEMENT CHARACTER}"
+HUGE = 10**400
+NUMBERS = st.sampled_from([HUGE, -HUGE, 10**18, -1, 0, 1, True, False, 1e308, -0.5, 0.5])
+NUMBERS |= st.sampled_from([float("inf"), -float("inf"), float("nan")])
+TEXTS = st.sampled_from(["", "Paris", "\n", HALF, f"a{HALF}b", "\x00", "9" * 400])
+NAMES = ["index", "text", "message", "content", "refusal", "logprobs", "tokens", "token"]
+NAMES += ["token_logprobs", "top_logprobs", "logprob", "finish_reason", "usage", "prompt_tokens"]
+LEAVES = st.none() | NUMBERS | TEXTS
+ANYTHING = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5)
+    ),
+    max_leaves=25,
+)
+LISTED = st.fixed_dictionaries(
+    {},
+    optional={
+        "content": st.lists(
+            st.fixed_dictionaries({"token": LEAVES, "logprob": LEAVES, "top_logprobs": ANYTHING}),
+            max_size=3,
+        ),
+        "tokens": st.lists(LEAVES, max_size=3),
+        "token_logprobs": st.lists(LEAVES, max_size=3),
+        "top_logprobs": ANYTHING,
+    },
+)
+CHOICES = st.fixed_dictionaries(
+    {"text": LEAVES},
+    optional={
+        "index": LEAVES,
+        "message": ANYTHING,
+        "finish_reason": LEAVES,
+        "logprobs": LISTED | ANYTHING,
+    },
+)
+REPLIES = ANYTHING | st.fixed_dictionaries(
+    {"choices": st.lists(CHOICES | ANYTHING, max_size=3), "usage": ANYTHING}
+)
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch):
+    for name in ("OPENAI_API_KEY", "BELIEVE_PUBLIC", "BELIEVE_ALLOWED_HOSTS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def calls():
+    with open_database("sqlite://") as database:
+        yield Calls(database)
+
+
+@given(REPLIES)
+def test_whatever_json_comes_only_a_sentence_comes_out(reply):
+    service = Service(read_address("http://127.0.0.1:1/v1"), None, Meter())
+    parsed = _parse(json.dumps(reply).encode())
+    if parsed is None:
+        return
+    for name in ("prompt_tokens", "completion_tokens"):
+        assert 0 <= used(parsed, name) <= MOST_TOKENS
+    try:
+        choices = service.choices(parsed)
+    except ModelError:
+        return
+    for choice in choices:
+        tokens = tokens_of(choice)
+        assert all(value is None or -9999 <= value <= 0 for _, value in tokens)
+        assert all(value <= 0 for value in top_of(choice, 5).values())
+        "".join([*(token for token, _ in tokens), *top_of(choice, 5)]).encode()
+        total(until_line_break(tokens))
+        is_uneven(choice)
+        try:
+            service.text(choice).encode()
+        except ModelError as error:
+            str(error).encode()
+
+
+@pytest.mark.parametrize("value", [True, False, "-1", None, HUGE, 1, float("nan"), float("inf")])
+def test_what_is_no_logarithm_of_a_probability_is_none(value):
+    assert _log_probability(value) is None
+
+
+@pytest.mark.parametrize("value", [-HUGE, -float("inf"), -9999, -10000.5])
+def test_the_least_logarithm_is_that_of_nothing(value):
+    assert _log_probability(value) == -9999.0
+
+
+def test_a_response_has_no_half_of_a_character_wherever_it_comes_from():
+    assert Response(f"a{HALF}b", True).text == f"a{SIGN}b"
+    assert Response("👍", True).text == "👍"
+
+
+# ------------------------------------------------------------------------- whole studies
+
+
+def halved(reply):
+    """Cut every answer, and every token that is listed, in the middle of a character."""
+    for choice in reply["choices"]:
+        if "message" in choice:
+            choice["message"]["content"] += HALF
+        else:
+            choice["text"] += HALF
+    return reply | {"model": f"m{HALF}"}
+
+
+@pytest.mark.parametrize("flavour", ["none", "chat-none"])
+def test_half_a_character_in_every_answer_is_paid_for_once_and_saved(flavour, calls):
+    with serving(flavour, after=halved) as server:
+        model = Cached(open_model(server.name), calls)
+        request = Request("Who wrote the novel Dune?", samples=2)
+        found = inspection.run(request, model)
+        asked = len(server.exchanges)
+        again = inspection.run(request, Cached(open_model(server.name), calls))
+        assert len(server.exchanges) == asked  # not one more: everything was saved
+    assert to_json(from_json(to_json(found))) == to_json(found)
+    assert all(sample.text.endswith(SIGN) for sample in again.recording.samples)
+
+
+def test_an_older_answer_with_half_a_character_is_read_whole(calls):
+    with serving("none") as server:
+        model = Cached(OpenAICompatible(server.rest), calls)
+        model.sample("Q: Who? A:", 1)
+        with calls._database.write() as connection:
+            connection.exec_driver_sql(
+                "UPDATE calls SET payload = ?", (json.dumps([f"a{HALF}", True, None]),)
+            )
+        assert model.sample("Q: Who? A:", 1)[0].text == f"a{SIGN}"
+
+
+@pytest.mark.parametrize("number", [HUGE, -5, True, 10**12, "7", 1.5, None, [7]])
+def test_no_number_of_tokens_is_beyond_belief(number):
+    def said(reply):
+        return reply | {"usage": dict.fromkeys(["prompt_tokens", "completion_tokens"], number)}
+
+    with serving("none", after=said) as server:
+        model = OpenAICompatible(server.rest)
+        model.sample("Q: Who? A:", 1)
+        assert (model.meter.prompt_tokens, model.meter.response_tokens) == (0, 0)
+        assert price(model.meter.used, 1e6, 1e6) == 0
+
+
+@pytest.mark.parametrize("flavour", ["top", "chat-top", "echo"])
+def test_log_probabilities_of_400_digits_are_a_sentence_or_the_least(flavour):
+    def said(reply):
+        text = json.dumps(reply)
+        for choice in (reply := json.loads(text))["choices"]:
+            listed = choice.get("logprobs") or {}
+            if listed.get("token_logprobs"):
+                listed["token_logprobs"][-1] = -HUGE
+            for entry in listed.get("content") or []:
+                entry["logprob"] = HUGE
+        return reply
+
+    with serving(flavour, after=said) as server:
+        model = OpenAICompatible(server.rest)
+        try:
+            drawn = model.sample("Q: Who? A:", 1)
+            assert all(r.log_likelihood is None or r.log_likelihood <= 0 for r in drawn)
+            model.log_likelihoods(["Q: Who? A:"], ["Homer"])
+        except ModelError as error:
+            assert str(error).endswith(".")
+
+
+@pytest.mark.parametrize("code", [HUGE, True, -1, 0, 10**9, 2.5, "x", None, [], {}])
+def test_an_error_with_status_200_may_say_any_code(code):
+    def refused(path, body):
+        return 200, {}, json.dumps({"error": {"message": f"no{HALF}", "code": code}}).encode()
+
+    with serving("none", before=refused) as server, pytest.raises(ModelError) as caught:
+        OpenAICompatible(server.rest).sample("Q: Who? A:", 1)
+    assert str(caught.value).encode() and len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("wait", ["9" * 400, "nan", "-1", "inf", "soon", "Mon, 99 Foo", "²"])
+def test_a_server_may_ask_to_wait_for_anything(wait):
+    def busy(path, body):
+        return 429, {"Retry-After": wait.encode().decode("latin-1")}, b"{}"
+
+    with serving("none", before=busy) as server, pytest.raises(ModelError) as caught:
+        OpenAICompatible(server.rest).sample("Q: Who? A:", 1)
+    assert caught.value.retry_after is None or caught.value.retry_after >= 0
+
+
+def test_gemini_counts_no_negative_tokens():
+    with serving_gemini() as service:
+        generate = service.generate
+
+        def said(body, fault):
+            status, reply = generate(body, fault)
+            return status, reply | {"usageMetadata": {"promptTokenCount": -7}}
+
+        service.generate = said
+        model = service.open()
+        model.sample("Q: Who? A:", 1)
+        assert (model.meter.prompt_tokens, model.meter.response_tokens) == (0, 0)

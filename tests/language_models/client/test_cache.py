@@ -1,0 +1,572 @@
+"""The call cache around a model: nothing is asked or paid for twice, nothing is mixed up."""
+
+import itertools
+import sqlite3
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import prompts
+from core.language_models.base import LanguageModel, Response
+from core.language_models.client.batch import Batched
+from core.language_models.client.cache import Cached
+from core.language_models.client.retry import Resilient
+from core.language_models.client.stack import Heard, prepared, stop
+from core.language_models.errors import ModelError, NeedsKeyError, NotSavedError, RefusedError
+from core.language_models.registry import open_model
+from core.language_models.usage import Budget
+from core.store.calls import Calls
+from core.store.database import open_database
+from core.store.errors import StoreError
+from core.studies.recorder import record
+from core.studies.recording import Request
+from tests.fakes import QUERY, copies, knows
+from tests.language_models.openai_server import serving
+from tests.limited import Limited
+
+PROMPT = prompts.iterative(QUERY)
+ABOUT = prompts.self_verification(QUERY, "answer0")
+LONG = 30  # seconds, of a wait that ends as soon as all is well
+KEY = "sk-cached-9876543210"
+
+
+@pytest.fixture
+def calls():
+    with open_database("sqlite://") as database:
+        yield Calls(database)
+
+
+def service(inner=None, **options):
+    defaults = {"scores_given_text": True, "own_log_likelihoods": True, "next_token": True}
+    return Limited(inner or knows(30), **defaults | {"local": False} | options)
+
+
+def told(*answers):
+    return [prompts.iterative(QUERY, [answer]) for answer in answers]
+
+
+# ------------------------------------------------------------------- nothing asked twice
+
+
+def test_samples_are_drawn_once(calls):
+    model = service()
+    cached = Cached(model, calls)
+    first = cached.sample(PROMPT, 5, temperature=0.9, seed=2, first=3)
+    assert first == service().sample(PROMPT, 5, temperature=0.9, seed=2, first=3)
+    assert cached.sample(PROMPT, 5, temperature=0.9, seed=2, first=3) == first
+    assert Cached(model, calls).sample(PROMPT, 5, temperature=0.9, seed=2, first=3) == first
+    assert [(a.first, a.count) for a in model.asked] == [(3, 5)]
+    assert calls.count() == 5
+
+
+@pytest.mark.parametrize(
+    ("before", "asked", "missing"),
+    [
+        ([(0, 4)], (0, 10), [(4, 6)]),  # a series goes on
+        ([(0, 10)], (2, 5), []),
+        ([(4, 3)], (0, 10), [(0, 4), (7, 3)]),
+        ([(1, 1), (3, 1), (5, 1)], (0, 7), [(0, 1), (2, 1), (4, 1), (6, 1)]),
+        ([(0, 3)], (7, 2), [(7, 2)]),
+        ([], (0, 0), []),
+    ],
+)
+def test_only_samples_that_were_never_drawn_are_asked_for(calls, before, asked, missing):
+    model = service()
+    cached = Cached(model, calls)
+    for first, count in before:
+        cached.sample(PROMPT, count, first=first)
+    model.asked.clear()
+    first, count = asked
+    drawn = cached.sample(PROMPT, count, first=first)
+    assert drawn == service().sample(PROMPT, count, first=first)
+    assert [(a.first, a.count) for a in model.asked] == missing
+    assert {(a.prompt, a.temperature, a.seed) for a in model.asked} <= {(PROMPT, 1.0, 0)}
+
+
+def test_pairs_are_scored_once(calls):
+    model = service(copies(6))
+    cached = Cached(model, calls)
+    asked, answers = [PROMPT, *told("answer1", "answer2")], ["answer0", "answer3"]
+    expected = copies(6).log_likelihoods(asked, answers)
+    for again in (cached, cached, Cached(model, calls)):
+        np.testing.assert_array_equal(again.log_likelihoods(asked, answers), expected)
+    assert model.scored == [(tuple(asked), tuple(answers))]
+    assert calls.count() == 6
+
+
+def test_only_pairs_that_were_never_scored_are_asked_for(calls):
+    """Ten samples have become thirty: new columns of old rows, all columns of new ones."""
+    model = service(copies(6))
+    cached = Cached(model, calls)
+    few = ["answer0", "answer1"]
+    cached.log_likelihoods([PROMPT, *told(*few)], few)
+    before = {(p, a) for some, texts in model.scored for p in some for a in texts}
+    model.scored.clear()
+    more = [*few, "answer2", "answer4"]
+    asked = [PROMPT, *told(*more)]
+    np.testing.assert_array_equal(
+        cached.log_likelihoods(asked, more), copies(6).log_likelihoods(asked, more)
+    )
+    assert sorted(model.scored, key=lambda call: len(call[1])) == [
+        ((PROMPT, *told(*few)), ("answer2", "answer4")),
+        (tuple(told("answer2", "answer4")), tuple(more)),
+    ]
+    pairs = [(p, a) for some, texts in model.scored for p in some for a in texts]
+    assert before.isdisjoint(pairs) and len({*pairs}) == len(pairs)
+    assert {*pairs} | before == set(itertools.product(asked, more))
+
+
+def test_pairs_that_are_missing_here_and_there_come_back_in_their_places(calls):
+    model = service(copies(6))
+    cached = Cached(model, calls)
+    texts = copies(6).answers
+    asked = [PROMPT, *told(*texts)]
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        some = [asked[i] for i in rng.permutation(7)[: rng.integers(1, 8)]]
+        answers = [texts[i] for i in rng.permutation(6)[: rng.integers(1, 7)]]
+        np.testing.assert_array_equal(
+            cached.log_likelihoods(some, answers), copies(6).log_likelihoods(some, answers)
+        )
+    pairs = [(p, a) for some, answers in model.scored for p in some for a in answers]
+    assert len({*pairs}) == len(pairs) == calls.count()
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
+def test_nothing_is_scored_without_a_request(calls, shape):
+    model = service()
+    rows, columns = shape
+    assert Cached(model, calls).log_likelihoods(["p"] * rows, ["a"] * columns).shape == shape
+    assert not model.scored
+
+
+def test_next_tokens_are_asked_for_once(calls):
+    model = service()
+    cached = Cached(model, calls)
+    expected = service().next_token(ABOUT)
+    assert [cached.next_token(ABOUT) for _ in range(3)] == [expected] * 3
+    assert model.continued == [ABOUT]
+
+
+def test_it_is_the_model_that_it_stands_around(calls):
+    model = service()
+    cached = Cached(model, calls)
+    assert (cached.name, cached.revision) == ("limited", "1")
+    assert cached.capabilities is model.capabilities
+    assert cached.meter is model.meter
+
+
+def test_a_database_remembers_when_it_is_opened_again(tmp_path):
+    url = f"sqlite:///{tmp_path / 'believe.db'}"
+    request = Request(QUERY, 100)
+    with open_database(url) as database:
+        first = record(request, Cached(service(scores_given_text=False), Calls(database)))
+    model = service(scores_given_text=False)
+    with open_database(url) as database:
+        again = record(request, Cached(model, Calls(database)))
+    assert again.samples == first.samples
+    assert (again.seconds, again.greedy) == (first.seconds, first.greedy)
+    np.testing.assert_array_equal(again.verification, first.verification)
+    assert model.meter.requests == 0
+
+
+# ------------------------------------------------------------------ exactly as it was said
+
+
+class Scripted(LanguageModel):
+    """Says what it is told to."""
+
+    name, revision = "scripted", "1"
+    capabilities = service().capabilities
+
+    def __init__(self, responses=(), scores=((),), tokens=None):
+        self.responses, self.scores, self.tokens = responses, scores, tokens
+
+    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
+        return list(self.responses[first : first + count])
+
+    def log_likelihoods(self, prompts, answers):
+        return np.array(self.scores)
+
+    def next_token(self, prompt):
+        return self.tokens
+
+
+def test_responses_come_back_exactly(calls):
+    said = [
+        Response("", True, None),
+        Response("\x00 \u2028 é \U0001f600 “x”", False, -0.1),
+        Response('"},[\\n', True, -1e-300),
+        Response("far", True, -1234.5678901234567),
+        Response("never", True, -np.inf),
+        Response("always", True, 0.0),
+    ]
+    cached = Cached(Scripted(said), calls)
+    for _ in range(2):
+        assert cached.sample(PROMPT, len(said)) == said
+        cached.inner = Scripted()
+
+
+def test_likelihoods_come_back_exactly(calls):
+    values = [[-np.inf, -1 / 3, 0.0], [-1e-300, -2000.1, -np.inf]]
+    cached = Cached(Scripted(scores=values), calls)
+    for _ in range(2):
+        found = cached.log_likelihoods(["p", "q"], ["a", "b", "c"])
+        np.testing.assert_array_equal(found, values)
+        assert found.dtype == np.float64
+        cached.inner = Scripted()
+
+
+def test_next_tokens_come_back_exactly(calls):
+    tokens = {" True": -1 / 3, "\n": -20.0, "é\x00": -np.inf, "": -0.0}
+    cached = Cached(Scripted(tokens=tokens), calls)
+    for _ in range(2):
+        assert cached.next_token("p") == tokens
+        cached.inner = Scripted()
+
+
+# ----------------------------------------------------------------------- nothing mixed up
+
+
+@pytest.mark.parametrize(
+    "change", [{"temperature": 0.8}, {"temperature": 0.0}, {"seed": 1}, {"first": 100}], ids=str
+)
+def test_another_sample_is_another_call(calls, change):
+    model = service()
+    cached = Cached(model, calls)
+    before = cached.sample(PROMPT, 3, temperature=0.9)
+    options = {"temperature": 0.9} | change
+    assert cached.sample(PROMPT, 3, **options) == service().sample(PROMPT, 3, **options)
+    assert len(model.asked) == 2
+    assert cached.sample(PROMPT, 3, temperature=0.9) == before
+    assert len(model.asked) == 2
+
+
+@pytest.mark.parametrize("change", [{"name": "other"}, {"revision": "2"}], ids=str)
+def test_another_model_is_another_call(calls, change):
+    one, other = service(), service()
+    for name, value in change.items():
+        setattr(other, name, value)
+    for ask in (
+        lambda model: model.sample(PROMPT, 2),
+        lambda model: model.log_likelihoods([PROMPT], ["answer0"]),
+        lambda model: model.next_token(ABOUT),
+    ):
+        ask(Cached(one, calls))
+        before = other.meter.requests
+        ask(Cached(other, calls))
+        assert other.meter.requests == before + 1
+
+
+def test_kinds_prompts_and_answers_are_kept_apart(calls):
+    model = service(copies(3))
+    cached = Cached(model, calls)
+    cached.sample(ABOUT, 1)
+    cached.next_token(ABOUT)
+    cached.log_likelihoods([ABOUT], ["True"])
+    cached.log_likelihoods([ABOUT], ["False"])
+    cached.sample(PROMPT, 1)
+    cached.log_likelihoods([PROMPT], ["answer0"])
+    assert model.meter.requests == calls.count() == 6
+
+
+def test_models_of_one_store_do_not_hear_each_other(calls):
+    one, other = service(copies(5)), service(knows(5))
+    other.name = "other"
+    expected = [inner.log_likelihoods(told("answer4"), ["answer4"]) for inner in (one, other)]
+    assert expected[0] != expected[1]
+    for _ in range(2):
+        for model, value in zip((one, other), expected, strict=True):
+            found = Cached(model, calls).log_likelihoods(told("answer4"), ["answer4"])
+            assert found == value
+
+
+# ------------------------------------------------------------------ stored before it is used
+
+
+class Failing(Calls):
+    """Cannot keep anything, as when the disk is full."""
+
+    def put_many(self, calls):
+        list(calls)
+        raise StoreError("The disk is full.")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model: model.sample(PROMPT, 2),
+        lambda model: model.log_likelihoods([PROMPT], ["answer0"]),
+        lambda model: model.next_token(ABOUT),
+    ],
+    ids=["sample", "log_likelihoods", "next_token"],
+)
+def test_what_cannot_be_kept_is_not_handed_on(ask):
+    with open_database("sqlite://") as database:
+        model = service()
+        with pytest.raises(NotSavedError, match="disk is full"):
+            ask(Cached(model, Failing(database)))
+        assert model.meter.requests == 1  # asked, and not used
+        ask(Cached(model, Calls(database)))
+        assert model.meter.requests == 2
+
+
+def test_each_request_is_kept_before_the_next_one(calls):
+    kept = []
+
+    class Watched(Limited):
+        def sample(self, prompt, count, **options):
+            kept.append(calls.count())
+            return super().sample(prompt, count, **options)
+
+    cached = Cached(Watched(knows(9)), calls)
+    cached.sample(PROMPT, 2, first=3)
+    cached.sample(PROMPT, 8)  # what is missing: 0 to 2, and 5 to 7
+    assert kept == [0, 2, 5]
+    assert calls.count() == 8
+
+
+def test_what_is_kept_counts_and_not_what_is_said_later(calls):
+    """Two may ask the same at the same time, and be told different things: the first stays."""
+    later = [Response("later", True, -2.0)]
+
+    class Overtaken(Scripted):
+        def sample(self, prompt, count, **options):
+            key = Cached(self, calls)._key("sample", prompt)
+            calls.put(key, '["sooner", true, -1.0]')  # by another process
+            return later
+
+    assert Cached(Overtaken(), calls).sample(PROMPT, 1) == [Response("sooner", True, -1.0)]
+
+
+# --------------------------------------------------------------------------------- faults
+
+
+def test_a_call_that_fails_is_not_kept(calls):
+    class Refusing(Limited):
+        def sample(self, prompt, count, **options):
+            raise RefusedError("Blocked.")
+
+        def log_likelihoods(self, prompts, answers):
+            raise RefusedError("Blocked.")
+
+        def next_token(self, prompt):
+            raise RefusedError("Blocked.")
+
+    refusing, model = Cached(Refusing(knows(3)), calls), service()
+    for ask in (
+        lambda model: model.sample(PROMPT, 2),
+        lambda model: model.log_likelihoods([PROMPT], ["answer0"]),
+        lambda model: model.next_token(ABOUT),
+    ):
+        with pytest.raises(RefusedError):
+            ask(refusing)
+        assert calls.count() == 0
+    for ask in (lambda model: model.sample(PROMPT, 2), lambda model: model.next_token(ABOUT)):
+        ask(Cached(model, calls))
+    assert model.meter.requests == 2
+
+
+def test_what_came_before_a_failure_is_kept(calls):
+    class FailsAt(Limited):
+        def sample(self, prompt, count, *, first=0, **options):
+            if first >= 6:
+                raise RefusedError("Blocked.")
+            return super().sample(prompt, count, first=first, **options)
+
+    model = FailsAt(knows(9))
+    cached = Cached(model, calls)
+    cached.sample(PROMPT, 1, first=3)
+    cached.sample(PROMPT, 1, first=5)
+    with pytest.raises(RefusedError):
+        cached.sample(PROMPT, 8)  # 0 to 2 and 4 come, 6 and 7 do not
+    assert calls.count() == 6
+    model.asked.clear()
+    assert len(cached.sample(PROMPT, 6)) == 6
+    assert not model.asked
+
+
+def test_a_service_that_loses_answers_leaves_nothing_behind(calls):
+    class Losing(Limited):
+        def sample(self, prompt, count, **options):
+            return super().sample(prompt, count, **options)[:-1]
+
+    with pytest.raises(ValueError, match="shorter"):
+        Cached(Losing(knows(3)), calls).sample(PROMPT, 5)
+    assert calls.count() == 0
+
+
+# --------------------------------------------------------------------------- many threads
+
+
+def test_threads_that_ask_the_same_get_the_same(calls):
+    """A service without seeds says something new each time; whoever asks hears one answer.
+
+    It is asked once: the others wait, and do not pay for the same again.
+    """
+    numbers, together = itertools.count(), threading.Barrier(12)
+
+    class Unseeded(Limited):
+        def sample(self, prompt, count, **options):
+            return [Response(f"{next(numbers)}", True) for _ in range(count)]
+
+    cached, heard = Cached(Unseeded(knows(3)), calls), []
+
+    def ask():
+        together.wait(LONG)
+        heard.append(cached.sample(PROMPT, 10))
+
+    threads = [threading.Thread(target=ask) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG)
+    assert len(heard) == 12
+    assert all(other == heard[0] for other in heard)
+    assert cached.sample(PROMPT, 10) == heard[0]
+    assert calls.count() == next(numbers) == 10
+
+
+def test_threads_that_ask_for_different_things_get_their_own(calls):
+    model = Batched(Cached(service(candidates_a_call=3, pairs_a_call=4), calls))
+    found = {}
+
+    def ask(seed):
+        found[seed] = model.sample(PROMPT, 20, seed=seed)
+
+    threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG)
+    assert found == {seed: service().sample(PROMPT, 20, seed=seed) for seed in range(8)}
+    assert calls.count() == 160
+    assert model.meter.requests == 8 * 7
+
+
+# ------------------------------------------------------------------------------- prepared
+
+
+def test_local_models_are_left_alone(embedded):
+    def never():
+        raise AssertionError("the database was opened")
+
+    for model in (embedded, copies(3), Limited(copies(3))):
+        assert prepared(model, never, Budget(0)) is model
+        stop(model)  # there is nothing to stop
+    assert record(Request(QUERY, 5), prepared(copies(3), never, Budget(0)))
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_services_are_asked_patiently_within_the_budget_and_never_twice(calls, keeps):
+    model, budget = service(candidates_a_call=4, scores_given_text=False), Budget()
+    ready = prepared(model, (lambda: calls) if keeps else None, budget)
+    request = Request(QUERY, 100)
+    made = record(request, ready)
+    local = record(request, Limited(knows(30), own_log_likelihoods=True, next_token=True))
+    assert (made.samples, made.seconds) == (local.samples, local.seconds)
+    assert model.meter.requests == budget.used > 25
+    used = budget.used
+    assert record(request, ready).seconds == made.seconds
+    assert budget.used == (used if keeps else 2 * used)
+
+
+def test_a_budget_that_ends_keeps_what_was_paid_for(calls):
+    request = Request(QUERY, 100)
+    whole = service(candidates_a_call=4, scores_given_text=False)
+    made = record(request, prepared(whole, None, None))
+    model = service(candidates_a_call=4, scores_given_text=False)
+    spent = 0
+    for _ in range(100):
+        budget = Budget(10)
+        try:
+            again = record(request, prepared(model, lambda: calls, budget))
+            spent += budget.used
+            break
+        except ModelError as error:
+            assert "budget of 10 calls" in str(error)
+            spent += budget.used
+            wait_for_pools()  # what is under way is answered and kept
+    assert (again.samples, again.seconds) == (made.samples, made.seconds)
+    assert spent == model.meter.requests == whole.meter.requests
+
+
+def wait_for_pools():
+    for thread in threading.enumerate():
+        if thread.name.startswith("ThreadPoolExecutor"):
+            thread.join(LONG)
+
+
+def test_stopping_lets_nothing_more_go_out(calls):
+    model = service(candidates_a_call=1)
+    ready = prepared(model, lambda: calls, None)
+    kept = ready.sample(PROMPT, 3)
+    stop(ready)
+    with pytest.raises(ModelError, match="Stopped"):
+        ready.sample(PROMPT, 4)
+    assert model.meter.requests == 3
+    assert ready.sample(PROMPT, 3) == kept  # what was answered is there
+
+
+def test_a_fault_in_finding_out_what_a_model_can_do_is_said(calls):
+    class Locked(Limited):
+        @property
+        def capabilities(self):
+            raise NeedsKeyError("The service wants a key.")
+
+        @capabilities.setter
+        def capabilities(self, value):
+            pass
+
+    with pytest.raises(NeedsKeyError, match="wants a key"):
+        prepared(Locked(copies(2)), lambda: calls, None)
+
+
+def test_layers_stand_in_this_order(calls):
+    """Only what is not kept goes through the budget; only whole requests are kept."""
+    ready = prepared(service(), lambda: calls, None)
+    assert isinstance(ready, Batched)
+    assert isinstance(ready.inner, Heard)
+    assert isinstance(ready.inner.inner, Cached)
+    assert isinstance(ready.inner.inner.inner, Resilient)
+    assert isinstance(prepared(service(), None, None).inner.inner, Resilient)
+
+
+# ------------------------------------------------------------------------- a real service
+
+
+def contents(path):
+    """Return everything that an SQLite file holds, as one text, and its bytes."""
+    with sqlite3.connect(path) as connection:
+        rows = list(connection.iterdump())
+    connection.close()
+    return "\n".join(rows), path.read_bytes()
+
+
+@pytest.mark.parametrize("flavour", ["echo", "top", "none"])
+def test_a_real_service_is_asked_once_and_its_key_is_nowhere(tmp_path, flavour):
+    path = tmp_path / "believe.db"
+    samples = 100 if flavour == "top" else 4
+    with serving(flavour, key=KEY) as server, open_database(f"sqlite:///{path}") as database:
+        request = Request("Name a yellow fruit.", samples)
+
+        def ask():
+            model = prepared(open_model(server.name, KEY), lambda: Calls(database), None)
+            return record(request, model)
+
+        made = ask()
+        paid = len(server.paid())
+        again = ask()
+        probes = len(server.paid()) - paid
+        assert probes <= 4  # what it can do is found out anew, and nothing else is asked
+        assert again.samples == made.samples
+        assert (again.seconds, again.greedy) == (made.seconds, made.greedy)
+        np.testing.assert_array_equal(again.log_likelihoods, made.log_likelihoods)
+        np.testing.assert_array_equal(again.verification, made.verification)
+        assert any(KEY in str(exchange.headers) for exchange in server.exchanges)
+    said, raw = contents(path)
+    assert made.samples[0].text in said
+    assert KEY not in said and KEY.encode() not in raw
+    assert KEY not in repr(replace(made, calls=()))

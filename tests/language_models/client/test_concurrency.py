@@ -1,0 +1,255 @@
+"""Calls made at once: in order, stopped soon, and no more of them than there are workers."""
+
+import threading
+import time
+from functools import partial
+
+import pytest
+
+from core.language_models.client.concurrency import AT_ONCE, at_once
+
+LONG = 30  # seconds, of a wait that ends as soon as all is well
+
+
+class Stopped(Exception):
+    pass
+
+
+def pool_threads():
+    return [t for t in threading.enumerate() if t.name.startswith("ThreadPoolExecutor")]
+
+
+def wait_for_pools():
+    for thread in pool_threads():
+        thread.join(LONG)
+        assert not thread.is_alive()
+
+
+# ------------------------------------------------------------------------------ results
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2, 8, 100])
+@pytest.mark.parametrize("count", [0, 1, 2, 50])
+def test_results_stand_in_the_order_of_the_calls(workers, count):
+    assert at_once([partial(pow, i, 2) for i in range(count)], workers=workers) == [
+        i**2 for i in range(count)
+    ]
+
+
+def test_results_stand_in_order_when_calls_end_backwards():
+    done = [threading.Event() for _ in range(8)]
+
+    def call(i):
+        if i < 7:
+            assert done[i + 1].wait(LONG)
+        done[i].set()
+        return i
+
+    assert at_once([partial(call, i) for i in range(8)], workers=8) == list(range(8))
+
+
+@pytest.mark.parametrize(("workers", "elsewhere"), [(1, False), (8, True)])
+def test_one_worker_is_the_callers_own_thread(workers, elsewhere):
+    threads = at_once([threading.get_ident] * 4, workers=workers)
+    assert (threading.get_ident() not in threads) == elsewhere
+
+
+@pytest.mark.parametrize("workers", [1, 3, 8])
+def test_no_more_calls_are_under_way_than_workers(workers):
+    lock, under_way, most = threading.Lock(), 0, 0
+    together = threading.Barrier(workers)  # that many really are under way at once
+
+    def call():
+        nonlocal under_way, most
+        with lock:
+            under_way += 1
+            most = max(most, under_way)
+        together.wait(LONG)
+        with lock:
+            under_way -= 1
+
+    at_once([call] * (workers * 5), workers=workers)
+    assert most == workers
+
+
+def test_eight_go_out_at_once_by_default():
+    barrier = threading.Barrier(AT_ONCE)
+    assert AT_ONCE == 8
+    assert sorted(at_once([partial(barrier.wait, LONG)] * 16)) == sorted([*range(8), *range(8)])
+
+
+def test_no_thread_is_left():
+    at_once([partial(int, 1)] * 20)
+    wait_for_pools()
+    assert not pool_threads()
+
+
+# ------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_an_error_of_a_call_comes_through_and_nothing_new_begins(workers):
+    begun, failing = [], threading.Event()
+
+    def call(i):
+        begun.append(i)
+        if i == 2:
+            failing.set()
+            raise ValueError("the third")
+        if workers > 1:  # under way until the failure was seen, however slow the machine
+            assert failing.wait(LONG)
+            time.sleep(1)
+
+    with pytest.raises(ValueError, match="the third"):
+        at_once([partial(call, i) for i in range(100)], workers=workers)
+    wait_for_pools()
+    # The worker of the failed call may have taken one more before the error was seen.
+    assert sorted(begun) in ([0, 1, 2], [0, 1, 2, 3], [0, 1, 2, 3, 4])
+    assert workers > 1 or len(begun) == 3
+
+
+def test_what_is_under_way_ends_before_an_error_is_seen():
+    """It is paid for: who tries again must find it kept, not ask a second time."""
+    failing, ended = threading.Event(), threading.Event()
+
+    def slow():
+        assert failing.wait(LONG)
+        ended.set()
+
+    def fails():
+        failing.set()
+        raise ValueError("soon")
+
+    with pytest.raises(ValueError, match="soon"):
+        at_once([slow, fails])
+    assert ended.is_set()
+
+
+def test_a_tick_stops_who_waits_for_what_is_under_way_after_an_error():
+    """One call fails and another one hangs: a person can still cancel."""
+    failed, release, ticked = threading.Event(), threading.Event(), threading.Event()
+
+    def fails():
+        assert ticked.wait(LONG)
+        failed.set()
+        raise ValueError("soon")
+
+    def tick(share):
+        if failed.is_set():
+            raise Stopped
+        ticked.set()
+
+    try:
+        with pytest.raises((Stopped, ValueError)) as caught:
+            at_once([partial(release.wait, LONG), fails], tick=tick)
+        assert caught.type is Stopped and not release.is_set()
+    finally:
+        release.set()
+    wait_for_pools()
+
+
+def test_an_error_comes_though_what_never_began_was_called_off():
+    release, failed = threading.Event(), threading.Event()
+
+    def fails():
+        failed.set()
+        raise ValueError("soon")
+
+    def tick(share):
+        if failed.is_set():
+            release.set()
+
+    calls = [partial(release.wait, LONG), fails, *[partial(release.wait, LONG)] * 20]
+    with pytest.raises(ValueError, match="soon"):
+        at_once(calls, workers=2, tick=tick)
+    wait_for_pools()
+
+
+def test_an_error_that_is_no_exception_comes_through():
+    def stop():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        at_once([stop, stop])
+
+
+# --------------------------------------------------------------------------------- tick
+
+
+def test_one_after_the_other_every_call_is_preceded_by_a_tick():
+    seen = []
+    at_once([partial(seen.append, "call")] * 4, workers=1, tick=seen.append)
+    assert seen == [0, "call", 0.25, "call", 0.5, "call", 0.75, "call"]
+
+
+def test_ticks_say_what_share_is_done():
+    seen, halfway = [], threading.Event()
+
+    def tick(share):
+        seen.append(share)
+        if share == 0.5:
+            halfway.set()
+
+    calls = [partial(int, 1)] * 2 + [partial(halfway.wait, LONG)] * 2
+    assert at_once(calls, tick=tick) == [1, 1, True, True]
+    assert seen[0] in (0, 0.25, 0.5) and 0.5 in seen
+    assert seen == sorted(seen) and max(seen) < 1
+
+
+def test_ticks_come_while_nothing_is_done():
+    """A person can stop a service that does not answer."""
+    release, ticks = threading.Event(), []
+
+    def tick(share):
+        ticks.append(share)
+        if len(ticks) == 4:
+            release.set()
+
+    assert at_once([partial(release.wait, LONG)] * 2, tick=tick) == [True, True]
+    assert ticks[:4] == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_a_tick_that_raises_stops_before_the_next_call(after):
+    made = []
+
+    def tick(share):
+        if len(made) == after:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        at_once([partial(made.append, i) for i in range(5)], workers=1, tick=tick)
+    assert made == list(range(after))
+
+
+def test_a_tick_that_raises_stops_at_once_and_nothing_new_begins():
+    release, begun, ended = threading.Event(), threading.Semaphore(0), []
+
+    def call(i):
+        begun.release()
+        assert release.wait(LONG)
+        ended.append(i)
+
+    def tick(share):
+        for _ in range(3):
+            assert begun.acquire(timeout=LONG)
+        raise Stopped
+
+    try:
+        with pytest.raises(Stopped):
+            at_once([partial(call, i) for i in range(50)], workers=3, tick=tick)
+        # The three under way are still waiting: the caller was not held up by them.
+        assert not ended
+    finally:
+        release.set()
+    wait_for_pools()
+    assert sorted(ended) == [0, 1, 2]  # these end by themselves, and no other begins
+
+
+def test_many_callers_share_nothing():
+    def inner(i):
+        return at_once([partial(pow, i, j) for j in range(5)])
+
+    assert at_once([partial(inner, i) for i in range(20)]) == [
+        [i**j for j in range(5)] for i in range(20)
+    ]

@@ -1,0 +1,715 @@
+"""Asking a service: again after faults that pass, within a budget, in pieces it can take."""
+
+import itertools
+import threading
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+import pytest
+
+from core import prompts
+from core.language_models.client import retry
+from core.language_models.client.batch import Batched
+from core.language_models.client.retry import (
+    FIRST_WAIT,
+    LONGEST_WAIT,
+    LONGEST_WISH,
+    TRIES,
+    Resilient,
+)
+from core.language_models.errors import (
+    BudgetError,
+    ModelError,
+    NeedsKeyError,
+    PromptTooLongError,
+    RefusedError,
+    SilentError,
+    SmallerRequestsError,
+    TemporaryError,
+    UnreachableError,
+)
+from core.language_models.usage import Budget
+from tests.fakes import QUERY, copies, knows
+from tests.limited import Limited
+
+PROMPT = prompts.iterative(QUERY)
+LONG = 30  # seconds, of a wait that ends as soon as all is well
+BUSY = TemporaryError("The service is busy.")
+SILENT = SilentError("The server took too long to answer. Try again later.")
+
+
+class Flaky(Limited):
+    """Raises one of the faults at every request, until none is left."""
+
+    def __init__(self, *faults, inner=None, **options):
+        super().__init__(inner or copies(4), **{"next_token": True, "local": False} | options)
+        self.faults = list(faults)
+        self.requests = 0
+        self._lock = threading.Lock()
+
+    def _fail(self):
+        with self._lock:
+            self.requests += 1
+            fault = self.faults.pop(0) if self.faults else None
+        if fault:
+            raise fault
+
+    def sample(self, prompt, count, **options):
+        self._fail()
+        return super().sample(prompt, count, **options)
+
+    def log_likelihoods(self, prompts, answers):
+        self._fail()
+        return super().log_likelihoods(prompts, answers)
+
+    def next_token(self, prompt):
+        self._fail()
+        return super().next_token(prompt)
+
+
+CALLS = {
+    "sample": lambda model: model.sample(PROMPT, 5, temperature=0.7, seed=3, first=2),
+    "log_likelihoods": lambda model: model.log_likelihoods([PROMPT], ["answer1"]).tolist(),
+    "next_token": lambda model: model.next_token(prompts.self_verification(QUERY, "answer0")),
+}
+every_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+
+
+def in_threads(count, work):
+    """Run work in as many threads, and wait for all of them."""
+    threads = [threading.Thread(target=work) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG)
+        assert not thread.is_alive()
+
+
+# ---------------------------------------------------------------------------- trying again
+
+
+@every_call
+def test_what_goes_well_is_passed_on(call):
+    waits = []
+    model = Flaky(scores_given_text=True)
+    patient = Resilient(model, wait=waits.append)
+    assert call(patient) == call(Limited(copies(4), scores_given_text=True, next_token=True))
+    assert (model.requests, patient.budget.used, waits) == (1, 1, [])
+    assert (patient.name, patient.revision) == ("limited", "1")
+    assert patient.capabilities is model.capabilities
+    assert patient.meter.used == model.meter.used
+
+
+def test_runs_that_ask_one_model_at_once_are_metered_each_for_itself():
+    model = Flaky(BUSY, BUSY)  # two tries that bring nothing, whoever makes them
+    runs = [Resilient(model, wait=lambda seconds: None) for _ in range(2)]
+    in_threads(6, lambda: runs[0].sample(PROMPT, 1))
+    in_threads(4, lambda: [run.sample(PROMPT, 1) for run in runs])
+    assert [run.meter.requests for run in runs] == [12, 4]
+    assert sum(run.meter.requests for run in runs) == model.requests == model.meter.requests + 2
+
+
+@every_call
+@pytest.mark.parametrize("times", [1, 3, TRIES - 1])
+def test_a_fault_that_passes_is_tried_again(call, times):
+    waits = []
+    model = Flaky(*[BUSY] * times, scores_given_text=True)
+    patient = Resilient(model, wait=waits.append)
+    assert call(patient) == call(Limited(copies(4), scores_given_text=True, next_token=True))
+    assert model.requests == patient.budget.used == times + 1
+    assert len(waits) == times
+
+
+@every_call
+@pytest.mark.parametrize(
+    "fault",
+    [
+        *(NeedsKeyError("No."), RefusedError("No."), PromptTooLongError("No.")),
+        *(UnreachableError("No."), SmallerRequestsError("No."), ModelError("No.")),
+        *(ValueError("No."), KeyError("No."), OSError("No.")),
+    ],
+    ids=lambda fault: type(fault).__name__,
+)
+def test_other_faults_are_not_tried_again(call, fault):
+    waits = []
+    model = Flaky(fault, scores_given_text=True)
+    with pytest.raises(type(fault)) as caught:
+        call(Resilient(model, wait=waits.append))
+    assert caught.value is fault
+    assert (model.requests, waits) == (1, [])
+
+
+def test_another_fault_after_one_that_passes_ends_it():
+    model = Flaky(BUSY, BUSY, RefusedError("Blocked."))
+    with pytest.raises(RefusedError, match="Blocked"):
+        CALLS["sample"](Resilient(model, wait=lambda seconds: None))
+    assert model.requests == 3
+
+
+@every_call
+def test_it_gives_up_after_some_tries_and_says_why(call):
+    waits = []
+    faults = [TemporaryError(f"Fault {i}.") for i in range(1, 20)]
+    model = Flaky(*faults, scores_given_text=True)
+    patient = Resilient(model, wait=waits.append)
+    with pytest.raises(UnreachableError) as caught:
+        call(patient)
+    assert model.requests == patient.budget.used == TRIES == 6
+    assert len(waits) == TRIES - 1
+    message = str(caught.value)
+    assert message.startswith("limited failed 6 times in a row. The last time: Fault 6. ")
+    assert message.endswith(".")
+    # A cause may hold an address or a header with the key.
+    assert caught.value.__cause__ is None and caught.value.__suppress_context__
+
+
+def test_every_call_may_fail_as_often():
+    model = Flaky(*[BUSY] * (TRIES - 1))
+    patient = Resilient(model, wait=lambda seconds: None)
+    CALLS["sample"](patient)
+    model.faults = [BUSY] * (TRIES - 1)
+    CALLS["sample"](patient)
+    assert patient.budget.used == 2 * TRIES
+
+
+@pytest.mark.parametrize("name", ["capabilities", "revision"])
+def test_questions_about_the_model_are_tried_again(name):
+    faults = [BUSY, BUSY]
+
+    class Probed(Limited):
+        """Finds out what it is by asking."""
+
+    def probe(self):
+        if faults:
+            raise faults.pop()
+        return self.__dict__[name]
+
+    model = Probed(copies(2))
+    model.__dict__[name] = getattr(model, name)
+    setattr(Probed, name, property(probe, lambda self, value: None))
+    waits = []
+    assert getattr(Resilient(model, wait=waits.append), name) == model.__dict__[name]
+    assert len(waits) == 2
+    faults[:] = [BUSY] * 20
+    with pytest.raises(UnreachableError):
+        getattr(Resilient(model, wait=waits.append), name)
+
+
+# --------------------------------------------------------------------------------- waiting
+
+
+def waits_of(*faults):
+    waits = []
+    CALLS["sample"](Resilient(Flaky(*faults), wait=waits.append))
+    return waits
+
+
+def test_waits_grow_and_are_never_the_same():
+    runs = np.array([waits_of(*[BUSY] * (TRIES - 1)) for _ in range(40)])
+    least = FIRST_WAIT * 2 ** np.arange(TRIES - 1)  # 0.5, 1, 2, 4, 8 seconds
+    assert (runs >= least).all() and (runs <= least + FIRST_WAIT).all()
+    assert (np.diff(runs, axis=1) > 0).all()
+    # Those that failed at the same moment must not come back at the same moment.
+    assert (np.ptp(runs, axis=0) > FIRST_WAIT / 2).all()
+    assert len(set(runs[:, 0])) == 40
+
+
+def test_waits_end_growing(monkeypatch):
+    monkeypatch.setattr(retry, "TRIES", 15)
+    waits = waits_of(*[BUSY] * 14)
+    assert LONGEST_WAIT <= max(waits) <= LONGEST_WAIT + FIRST_WAIT
+    assert waits[-3] >= LONGEST_WAIT
+
+
+@pytest.mark.parametrize(
+    ("wish", "waited"),
+    [
+        (0.0, 0.0),
+        (0.25, 0.25),
+        (7, 7.0),
+        (LONGEST_WISH, LONGEST_WISH),
+        (-5, 0.0),
+    ],
+)
+def test_it_waits_as_long_as_the_service_asks_within_reason(wish, waited):
+    assert waits_of(TemporaryError("Wait.", retry_after=wish)) == [waited]
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        (LONGEST_WISH + 1, "2 minutes"),
+        (7200, "120 minutes"),
+        (99_999, "28 hours"),
+        (86_400, "24 hours"),
+        (1_000_000, "12 days"),
+        (1e300, "more than a year"),
+        (float("inf"), "more than a year"),
+    ],
+)
+def test_a_service_that_asks_to_wait_for_long_is_not_waited_for(wish, said):
+    waits, model = [], Flaky(BUSY, TemporaryError("Wait.", retry_after=wish))
+    with pytest.raises(UnreachableError) as caught:
+        CALLS["sample"](Resilient(model, wait=waits.append))
+    assert str(caught.value) == (
+        f"limited asks to wait {said}. What was answered before is saved; try again then."
+    )
+    assert model.requests == 2 and len(waits) == 1, "the first fault was waited for"
+
+
+def test_a_wish_counts_for_its_own_fault_only():
+    first, second, third = waits_of(BUSY, TemporaryError("Wait.", retry_after=50), BUSY)
+    assert second == 50
+    assert FIRST_WAIT <= first <= 2 * FIRST_WAIT
+    assert 4 * FIRST_WAIT <= third <= 5 * FIRST_WAIT
+
+
+def test_whoever_waits_can_be_stopped():
+    class Stopped(Exception):
+        pass
+
+    def wait(seconds):
+        raise Stopped
+
+    model = Flaky(BUSY, BUSY)
+    with pytest.raises(Stopped):
+        CALLS["sample"](Resilient(model, wait=wait))
+    assert model.requests == 1
+
+
+class Late(Flaky):
+    """Every request takes a minute, by a clock of our own."""
+
+    def __init__(self, clock, *faults):
+        super().__init__(*faults)
+        self.clock = clock
+
+    def _fail(self):
+        self.clock.now += 60
+        super()._fail()
+
+
+class Clock:
+    """Stands in for `time`, and moves when it is told to."""
+
+    now = 1000.0
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(retry, "time", clock)
+    return clock
+
+
+def test_all_tries_and_waits_of_a_call_have_one_limit(clock):
+    """Six tries of a minute each, and waits between them, would take far longer."""
+    model = Late(clock, *[TemporaryError("Wait.", retry_after=20)] * TRIES)
+    with pytest.raises(UnreachableError, match="failed 3 times in a row"):
+        CALLS["sample"](Resilient(model, wait=clock.sleep))
+    assert clock.now - 1000 == 60 + 20 + 60 + 20 + 60 <= retry.LONGEST_CALL + 60
+
+
+def test_a_try_gets_no_more_time_than_the_call_has_left(clock, monkeypatch):
+    given = []
+
+    @contextmanager
+    def patience(stop, seconds):
+        given.append(seconds)
+        yield
+
+    monkeypatch.setattr(retry, "patience", patience)
+    CALLS["sample"](Resilient(Late(clock, BUSY), wait=lambda seconds: clock.sleep(10)))
+    assert given == [retry.LONGEST_CALL, retry.LONGEST_CALL - 70]
+
+
+def test_standing_in_line_takes_nothing_from_the_time_of_a_call(clock, monkeypatch):
+    patient = Resilient(Flaky(BUSY), at_once=1, wait=lambda seconds: None)
+
+    @contextmanager
+    def line(lock):
+        clock.now += 10 * retry.LONGEST_CALL
+        yield
+
+    monkeypatch.setattr(patient.budget.stop, "holding", line)
+    assert CALLS["sample"](patient)
+    assert patient.budget.used == 2
+
+
+# ---------------------------------------------------------------------------------- budget
+
+
+def test_a_budget_counts_and_ends():
+    budget = Budget(3)
+    for used in range(3):
+        assert budget.used == used
+        budget.take()
+    for _ in range(2):
+        with pytest.raises(BudgetError, match="budget of 3 calls is used up") as caught:
+            budget.take()
+    assert str(caught.value).endswith(".")
+    assert budget.used == 3
+
+
+def test_a_budget_without_a_number_never_ends():
+    budget = Budget()
+    for _ in range(10_000):
+        budget.take()
+    assert budget.used == 10_000
+
+
+def test_a_budget_of_nothing_allows_nothing():
+    model = Flaky()
+    with pytest.raises(BudgetError, match="budget of 0 calls"):
+        CALLS["sample"](Resilient(model, Budget(0)))
+    assert model.requests == 0
+
+
+def test_a_large_budget_is_written_legibly():
+    budget = Budget(1200)
+    with pytest.raises(BudgetError, match="budget of 1,200 calls"):
+        for _ in range(1201):
+            budget.take()
+
+
+def test_a_closed_budget_allows_nothing_more():
+    budget = Budget()
+    budget.take()
+    budget.close()
+    with pytest.raises(BudgetError, match="Stopped"):
+        budget.take()
+    assert budget.used == 1
+    budget.close()  # a second time is no fault
+
+
+def test_a_budget_is_taken_from_by_many_threads():
+    budget, refused = Budget(500), itertools.count()
+
+    def take():
+        for _ in range(20):
+            try:
+                budget.take()
+            except BudgetError:
+                next(refused)
+
+    in_threads(64, take)
+    assert budget.used == 500
+    assert next(refused) == 64 * 20 - 500
+
+
+def test_a_part_counts_in_the_whole_and_closes_alone():
+    whole = Budget(5)
+    one, other = whole.part(), whole.part()
+    one.take()
+    one.take()
+    other.take()
+    assert (one.used, other.used, whole.used) == (2, 1, 3)
+    one.close()
+    with pytest.raises(BudgetError, match="Stopped"):
+        one.take()
+    other.take()
+    other.take()
+    with pytest.raises(BudgetError, match="budget of 5 calls"):
+        other.take()
+    assert (one.used, other.used, whole.used) == (2, 3, 5)
+
+
+def test_a_closed_whole_closes_its_parts():
+    whole = Budget()
+    part = whole.part()
+    whole.close()
+    with pytest.raises(BudgetError, match="Stopped"):
+        part.take()
+    assert (part.used, whole.used) == (0, 0)
+
+
+def test_a_part_of_two_counts_in_both_or_in_none():
+    one, other, server = Budget(10), Budget(10), Budget(3)
+    mine, yours = one.part(server), other.part(server)
+    for part in (mine, mine, yours):
+        part.take()
+    for part in (mine, yours):
+        with pytest.raises(BudgetError, match="budget of 3 calls"):
+            part.take()
+    assert (mine.used, yours.used, one.used, other.used, server.used) == (2, 1, 2, 1, 3)
+    assert (one.left, other.left, server.left, mine.left) == (8, 9, 0, None)
+
+
+def test_many_sessions_take_no_more_than_there_is_for_all():
+    server, sessions = Budget(500), [Budget(40) for _ in range(64)]
+    waiting = iter(sessions)
+
+    def take():
+        part = next(waiting).part(server)
+        for _ in range(40):
+            try:
+                part.take()
+            except BudgetError:
+                return
+
+    in_threads(64, take)
+    assert server.used == sum(session.used for session in sessions) == 500
+
+
+def test_a_budget_may_end_with_a_sentence_of_its_own():
+    budget = Budget(1000, used_up="All {most:,} are gone.")
+    with pytest.raises(BudgetError, match="All 1,000 are gone"):
+        for _ in range(1001):
+            budget.take()
+
+
+def test_every_try_counts_and_the_budget_ends_the_trying():
+    model = Flaky(*[BUSY] * 20)
+    budget = Budget(3)
+    with pytest.raises(BudgetError, match="budget of 3 calls"):
+        CALLS["sample"](Resilient(model, budget, wait=lambda seconds: None))
+    assert model.requests == budget.used == 3
+
+
+def test_closing_ends_the_trying_of_whoever_waits():
+    budget = Budget()
+    model = Flaky(*[BUSY] * 20)
+    with pytest.raises(BudgetError, match="Stopped"):
+        CALLS["sample"](Resilient(model, budget, wait=lambda seconds: budget.close()))
+    assert model.requests == budget.used == 1
+
+
+def test_a_budget_may_be_shared_by_models():
+    budget = Budget(2)
+    one, other = (Resilient(Flaky(), budget) for _ in range(2))
+    CALLS["sample"](one)
+    CALLS["sample"](other)
+    for model in (one, other):
+        with pytest.raises(BudgetError):
+            CALLS["sample"](model)
+
+
+# ------------------------------------------------------------------------- no more at once
+
+
+@pytest.mark.parametrize(("places", "options"), [(8, {}), (3, {"at_once": 3})])
+def test_few_requests_are_under_way_however_many_threads_ask(places, options):
+    lock, under_way, most = threading.Lock(), 0, 0
+    together = threading.Barrier(places)  # that many really are
+
+    class Counting(Limited):
+        def sample(self, prompt, count, **options):
+            nonlocal under_way, most
+            with lock:
+                under_way += 1
+                most = max(most, under_way)
+            together.wait(LONG)
+            with lock:
+                under_way -= 1
+            return super().sample(prompt, count, **options)
+
+    patient = Resilient(Counting(copies(3)), **options)
+    threads = places * (64 // places)  # whole barriers
+    in_threads(threads, lambda: patient.sample(PROMPT, 1))
+    assert most == places
+    assert patient.budget.used == threads
+
+
+def test_whoever_waits_takes_no_place():
+    """One place: while the first waits to try again, the second is answered."""
+    waiting, answered = threading.Event(), threading.Event()
+
+    def wait(seconds):
+        waiting.set()
+        assert answered.wait(LONG)
+
+    patient = Resilient(Flaky(BUSY), wait=wait, at_once=1)
+    first = threading.Thread(target=CALLS["sample"], args=(patient,))
+    first.start()
+    assert waiting.wait(LONG)
+    assert CALLS["sample"](patient)
+    answered.set()
+    first.join(LONG)
+    assert not first.is_alive()
+    assert patient.budget.used == 3
+
+
+def test_a_place_is_given_back_after_every_fault():
+    patient = Resilient(Flaky(*[RefusedError("No.")] * 5), at_once=1)
+    for _ in range(5):
+        with pytest.raises(RefusedError):
+            CALLS["sample"](patient)
+    assert CALLS["sample"](patient)
+
+
+# --------------------------------------------------------------------------- in pieces
+
+
+@pytest.mark.parametrize(
+    ("count", "first", "size", "pieces"),
+    [
+        (10, 0, 4, [(0, 4), (4, 4), (8, 2)]),
+        (8, 5, 4, [(5, 4), (9, 4)]),
+        (3, 7, 1, [(7, 1), (8, 1), (9, 1)]),
+        (5, 2, 8, [(2, 5)]),
+        (0, 3, 8, []),
+    ],
+)
+def test_samples_are_drawn_in_pieces(count, first, size, pieces):
+    model = Limited(knows(30), local=False, candidates_a_call=size)
+    drawn = Batched(model).sample(PROMPT, count, temperature=0.8, seed=6, first=first)
+    assert drawn == knows(30).sample(PROMPT, count, temperature=0.8, seed=6, first=first)
+    assert sorted((a.first, a.count) for a in model.asked) == pieces
+    assert {(a.prompt, a.temperature, a.seed) for a in model.asked} <= {(PROMPT, 0.8, 6)}
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 5, 7, 8, 20, 24, 1000])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 6), (4, 1), (4, 6), (5, 3)])
+def test_pairs_are_scored_in_pieces(most, rows, columns):
+    table = copies(6)
+    model = Limited(table, scores_given_text=True, local=False, pairs_a_call=most)
+    asked = [PROMPT, *(prompts.iterative(QUERY, [a]) for a in table.answers)][:rows]
+    answers = table.answers[:columns]
+    scored = Batched(model).log_likelihoods(asked, answers)
+    np.testing.assert_array_equal(scored, copies(6).log_likelihoods(asked, answers))
+    pairs = [(p, a) for some, texts in model.scored for p in some for a in texts]
+    assert sorted(pairs) == sorted((p, a) for p in asked for a in answers)
+    assert all(len(some) * len(texts) <= most for some, texts in model.scored)
+    assert len(model.scored) == 1 or most < rows * columns
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
+def test_nothing_is_scored_without_a_request(shape):
+    model = Limited(copies(3), scores_given_text=True, local=False)
+    rows, columns = shape
+    assert Batched(model).log_likelihoods(["p"] * rows, ["a"] * columns).shape == shape
+    assert not model.scored
+
+
+def test_next_tokens_pass_through():
+    model = Limited(copies(3), next_token=True, local=False)
+    asked = prompts.self_verification(QUERY, "answer0")
+    assert Batched(model).next_token(asked) == model.next_token(asked)
+
+
+def test_pieces_stand_in_order_whichever_comes_first():
+    """The last piece is answered first."""
+    answered = [threading.Event() for _ in range(6)]
+
+    class Backwards(Limited):
+        def sample(self, prompt, count, *, first=0, **options):
+            if first < 5:
+                assert answered[first + 1].wait(LONG)
+            answered[first].set()
+            return super().sample(prompt, count, first=first, **options)
+
+    model = Backwards(knows(30), local=False, candidates_a_call=1)
+    assert Batched(model).sample(PROMPT, 6) == knows(30).sample(PROMPT, 6)
+    assert [a.first for a in model.asked] == [5, 4, 3, 2, 1, 0]
+
+
+def test_faults_in_some_pieces_change_nothing():
+    faults = [BUSY, None, BUSY, None, None, BUSY] * 3
+    model = Flaky(*faults, inner=knows(30), candidates_a_call=2, pairs_a_call=5)
+    together = Batched(Resilient(model, wait=lambda seconds: None))
+    assert together.sample(PROMPT, 40, seed=1) == knows(30).sample(PROMPT, 40, seed=1)
+    assert model.requests == 20 + 9
+
+
+def test_an_error_in_one_piece_is_the_error_of_all():
+    model = Flaky(None, None, RefusedError("Blocked."), candidates_a_call=1)
+    with pytest.raises(RefusedError, match="Blocked"):
+        Batched(Resilient(model)).sample(PROMPT, 20)
+
+
+class Learning(Limited):
+    """Finds out at its first large request how much one can return."""
+
+    def __init__(self, most, **options):
+        super().__init__(knows(30), local=False, **options)
+        self.most, self.refused = most, 0
+        self.smaller = Limited(knows(30), local=False, candidates_a_call=most).capabilities
+
+    def sample(self, prompt, count, **options):
+        if count > self.most:
+            self.refused += 1
+            self.capabilities = self.smaller
+            raise SmallerRequestsError("Fewer at once.")
+        return super().sample(prompt, count, **options)
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_a_service_that_takes_less_than_it_said_is_asked_in_smaller_pieces(most):
+    model = Learning(most, candidates_a_call=8)
+    drawn = Batched(Resilient(model)).sample(PROMPT, 20, seed=2, first=4)
+    assert drawn == knows(30).sample(PROMPT, 20, seed=2, first=4)
+    assert 1 <= model.refused <= 3
+    assert sum(a.count for a in model.asked) == 20
+    before = model.refused
+    Batched(Resilient(model)).sample(PROMPT, 20)
+    assert model.refused == before  # learnt
+
+
+def test_a_service_that_refuses_the_smallest_piece_is_not_asked_for_ever():
+    class Stubborn(Limited):
+        def sample(self, prompt, count, **options):
+            raise SmallerRequestsError("Fewer at once.")
+
+    for size in (1, 4):
+        with pytest.raises(SmallerRequestsError):
+            Batched(Stubborn(copies(2), candidates_a_call=size)).sample(PROMPT, 4)
+
+
+def test_whole_pieces_are_drawn_by_one_request_each():
+    model = Flaky(candidates_a_call=8)
+    patient = Resilient(model)
+    Batched(patient).sample(PROMPT, 64)
+    assert model.meter.requests == patient.budget.used == 8
+
+
+def test_many_studies_share_the_places_of_one_service():
+    """Eight pieces from each of eight callers: still no more than eight at once."""
+    lock, under_way, most = threading.Lock(), 0, 0
+
+    class Counting(Limited):
+        def sample(self, prompt, count, **options):
+            nonlocal under_way, most
+            with lock:
+                under_way += 1
+                most = max(most, under_way)
+            drawn = super().sample(prompt, count, **options)
+            with lock:
+                under_way -= 1
+            return drawn
+
+    model = Batched(Resilient(Counting(knows(30), local=False, candidates_a_call=1)))
+    expected = knows(30).sample(PROMPT, 16)
+    found = []
+    in_threads(8, partial(lambda: found.append(model.sample(PROMPT, 16))))
+    assert found == [expected] * 8
+    assert 1 <= most <= 8
+
+
+@pytest.mark.parametrize(
+    ("fault", "longest", "tries"),
+    [(SILENT, -1.0, 1), (SILENT, retry.LONGEST_SILENCE, TRIES), (BUSY, -1.0, TRIES)],
+)
+def test_a_server_that_says_nothing_for_long_is_given_up(monkeypatch, fault, longest, tries):
+    """Six tries of a minute each are more than anybody waits; a short silence may pass."""
+    monkeypatch.setattr(retry, "LONGEST_SILENCE", longest)
+    asked = []
+
+    class Faulty(Limited):
+        def sample(self, *arguments, **options):
+            asked.append(arguments)
+            raise fault
+
+    model = Resilient(Faulty(copies(3)), wait=lambda seconds: None)
+    with pytest.raises(UnreachableError) as caught:
+        model.sample("Q", 1)
+    assert len(asked) == tries
+    often = "once" if tries == 1 else f"{tries} times in a row"
+    assert str(caught.value).startswith(f"limited failed {often}. The last time")
+    assert str(caught.value).count("ry again") == 1
