@@ -22,10 +22,10 @@ from core.data.world.facts import Fact
 from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.base import LanguageModel
-from core.studies.inspection import Reading, evidence_of
-from core.studies.recorder import record
-from core.studies.recording import Request
-from core.studies.verdict import CERTIFIED, SCORE, enough_seen
+from core.studies.inspection.inspection import evidence_of
+from core.studies.inspection.recorder import record
+from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.verdict import CERTIFIED, SCORE, enough_seen
 from core.uncertainty.scores import SCORES
 from training.corpus import Author, careless
 

@@ -23,9 +23,9 @@ from benchmarks.inspection import Recorder, seconds
 from core.data.world.facts import Band
 from core.language_models.base import LanguageModel
 from core.language_models.registry import open_model
-from core.studies.amplification import amplify
-from core.studies.cases import by_band, drawn, of_fact
-from core.studies.mechanism import looking
+from core.studies.amplification.curve import amplify
+from core.studies.amplification.gallery import by_band, drawn, of_fact
+from core.studies.amplification.mechanism import looking
 
 CURVES_A_BAND, ROUNDS = 2, 3
 POINTS = range(101)

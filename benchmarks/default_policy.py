@@ -40,12 +40,12 @@ from core.abstention.thresholds import learn_then_test
 from core.data.tabular import uploads
 from core.data.tabular.labelled import labelled, suggest
 from core.data.world import facts as world
-from core.studies import scoring
-from core.studies.calibration import Calibration, Target, calibrate
-from core.studies.examples import EXAMPLE
-from core.studies.recording import Request
-from core.studies.scoring import Gold, Scored
-from core.studies.verdict import DEFAULTS_FILE
+from core.studies.calibration import scoring
+from core.studies.calibration.calibration import Calibration, Target, calibrate
+from core.studies.calibration.example import EXAMPLE
+from core.studies.calibration.scoring import Gold, Scored
+from core.studies.inspection.request import Request
+from core.studies.inspection.verdict import DEFAULTS_FILE
 from core.uncertainty.scores import SCORES
 
 TARGET = Target(error=0.05, confidence=0.9, method="ltt", score=SCORE)

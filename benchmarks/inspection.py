@@ -26,9 +26,9 @@ from core.data.world import facts as world
 from core.language_models.backends.llama.runtime import Llama
 from core.language_models.base import LanguageModel
 from core.language_models.registry import open_model
-from core.studies.inspection import run
-from core.studies.recorder import record
-from core.studies.recording import Request
+from core.studies.inspection.inspection import run
+from core.studies.inspection.recorder import record
+from core.studies.inspection.request import Request
 
 QUESTIONS = 12
 ROUNDS = 7

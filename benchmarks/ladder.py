@@ -41,10 +41,7 @@ from core.data.world.facts import Band
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.backends.openai.model import CANDIDATES_A_CALL, PAIRS_A_CALL
 from core.language_models.true_false import OPINIONS, opinion
-from core.studies.inspection import Reading, evidence_of
-from core.studies.recorder import record, usual_samples
-from core.studies.recording import EXACT, MAX_SAMPLES, Estimator, Recording, Request
-from core.studies.rungs import (
+from core.studies.inspection.estimators import (
     MANY_ANSWERS,
     MEASURED,
     MIXTURE,
@@ -57,7 +54,11 @@ from core.studies.rungs import (
     measured_of,
     table,
 )
-from core.studies.verdict import default_threshold, enough_seen
+from core.studies.inspection.inspection import evidence_of
+from core.studies.inspection.recorder import record, usual_samples
+from core.studies.inspection.recording import EXACT, Estimator, Recording
+from core.studies.inspection.request import MAX_SAMPLES, Reading, Request
+from core.studies.inspection.verdict import default_threshold, enough_seen
 from core.uncertainty.scores import SCORES
 
 HALF = 100  # questions

@@ -41,11 +41,11 @@ from core.data.world import facts as world
 from core.data.world import grading
 from core.data.world.facts import Band, Fact
 from core.language_models.backends.embedded import FOLDER
-from core.studies.amplification import amplify
-from core.studies.cases import of_fact
-from core.studies.inspection import Reading, evidence_of
-from core.studies.recorder import record
-from core.studies.recording import Request
+from core.studies.amplification.curve import amplify
+from core.studies.amplification.gallery import of_fact
+from core.studies.inspection.inspection import evidence_of
+from core.studies.inspection.recorder import record
+from core.studies.inspection.request import Reading, Request
 from core.uncertainty.scores import SCORES
 
 REPETITIONS = (0, 1, 2, 5, 10, 20, 50, 100)

@@ -22,8 +22,8 @@ from core.data.world.facts import (
     facts,
 )
 from core.language_models.backends.embedded import FOLDER
-from core.studies import rungs
-from core.studies.verdict import default_policies, default_policy
+from core.studies.inspection import estimators
+from core.studies.inspection.verdict import default_policies, default_policy
 from core.uncertainty.scores import SCORES
 
 README, MEASURED = Path("README.md"), Path("docs/model-card")
@@ -146,9 +146,12 @@ def default(measured: Card) -> str:
 
 def ladder(measured: Card) -> str:
     """Return what every estimator is worth and costs, as the page Inspection shows it."""
-    found = rungs.measured()
-    lines = [f"| | {' | '.join(rungs.TITLES.values())} |", f"| --- |{' --: |' * len(rungs.TITLES)}"]
-    lines += [f"| {name} | {' | '.join(row)} |" for name, row in rungs.table(found).items()]
+    found = estimators.measured()
+    lines = [
+        f"| | {' | '.join(estimators.TITLES.values())} |",
+        f"| --- |{' --: |' * len(estimators.TITLES)}",
+    ]
+    lines += [f"| {name} | {' | '.join(row)} |" for name, row in estimators.table(found).items()]
     return "\n".join(
         [
             f"{found.questions} questions, half with one right answer and half with many; "

@@ -19,9 +19,9 @@ from uuid import UUID
 
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.base import LanguageModel
+from core.studies.inspection.recorder import record
+from core.studies.inspection.request import Request
 from core.studies.progress import Progress
-from core.studies.recorder import record
-from core.studies.recording import Request
 from core.ui import jobs
 from core.ui.jobs import Job
 from core.ui.session import Session

@@ -32,20 +32,25 @@ from core.store.calls import Calls
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.results import Results
-from core.studies import amplification, calibration, costs, saved
-from core.studies.amplification import (
+from core.studies import costs
+from core.studies.amplification import curve
+from core.studies.amplification import serialise as serialise_curves
+from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
     Amplification,
     Case,
     Point,
     tidied,
 )
-from core.studies.calibration import METHODS, CalibrationError
+from core.studies.calibration import calibration
+from core.studies.calibration.calibration import METHODS, CalibrationError
 from core.studies.costs import Plan, plan, plan_curves
-from core.studies.inspection import Inspection, Reading, run
-from core.studies.judgement import judge
-from core.studies.recorder import check_samples, usual_samples
-from core.studies.recording import InvalidRequestError, Request, estimator_of
+from core.studies.inspection import serialise as serialise_inspection
+from core.studies.inspection.grading import judge
+from core.studies.inspection.inspection import Inspection, run
+from core.studies.inspection.recorder import check_samples, usual_samples
+from core.studies.inspection.recording import estimator_of
+from core.studies.inspection.request import InvalidRequestError, Reading, Request
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
 
@@ -136,7 +141,9 @@ def inspect(
     try:
         if source is not None:
             _refuse_options_beside_from()
-            inspection = saved.from_json(_beginning(source, saved.MAX_BYTES))
+            inspection = serialise_inspection.from_json(
+                _beginning(source, serialise_inspection.MAX_BYTES)
+            )
         else:
             k, judged = 10 if samples is None else samples, similarity == JUDGE
             request = _usage(Request, query, k, temperature, seed, judged)
@@ -149,11 +156,11 @@ def inspect(
             with _paid(opened, plan(request, opened.capabilities), budget, prices):
                 inspection = run(request, opened, reading)
             if keep:
-                text = saved.to_json(inspection)
+                text = serialise_inspection.to_json(inspection)
                 _keep("inspection", request.query, opened.name, text, inspection.outcome)
     except (InvalidRequestError, ModelError, StoreError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(saved.to_json(inspection) if as_json else _report(inspection))
+    click.echo(serialise_inspection.to_json(inspection) if as_json else _report(inspection))
 
 
 @main.command(help="Find an abstention threshold on labelled scores, with what it promises.")
@@ -274,13 +281,18 @@ def amplify(
     try:
         opened = _opened(model, budget)
         with _paid(opened, plan_curves([case], opened, times), budget, prices):
-            found = amplification.amplify(case, opened, times)
+            found = curve.amplify(case, opened, times)
         if keep:
-            curve = amplification.all_to_json([found])
-            _keep("amplification", case.query, opened.name, curve, found.verdict)
+            _keep(
+                "amplification",
+                case.query,
+                opened.name,
+                serialise_curves.all_to_json([found]),
+                found.verdict,
+            )
     except (InvalidRequestError, ModelError, StoreError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(amplification.to_json(found) if as_json else _curve(found))
+    click.echo(serialise_curves.to_json(found) if as_json else _curve(found))
 
 
 def _curve(found: Amplification) -> str:

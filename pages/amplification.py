@@ -4,12 +4,13 @@ from functools import partial
 
 import streamlit as st
 
-from core.charts import amplification as charts
-from core.charts.amplification import SCALES
+from core.charts.amplification import curves as charts
+from core.charts.amplification.curves import SCALES
 from core.language_models.errors import ModelError
-from core.studies import amplification as study
-from core.studies.amplification import Amplification, Case
-from core.studies.recording import InvalidRequestError
+from core.studies.amplification import curve as study
+from core.studies.amplification import serialise
+from core.studies.amplification.curve import Amplification, Case
+from core.studies.inspection.request import InvalidRequestError
 from core.ui import cases, figures, frame, history
 from core.ui.curves import curves, used
 from core.ui.galleries import paper, world
@@ -112,7 +113,7 @@ def keep(drawn: list[Amplification]) -> None:
             "amplification",
             first.case.query,
             first.model,
-            study.all_to_json(drawn),
+            serialise.all_to_json(drawn),
             outcome=first.verdict,
         )
 
@@ -120,7 +121,7 @@ def keep(drawn: list[Amplification]) -> None:
 def kept_curves(payload: str) -> None:
     """Draw curves as they were kept."""
     try:
-        drawn = study.all_from_json(payload)
+        drawn = serialise.all_from_json(payload)
     except InvalidRequestError as error:
         problem(str(error))
         return
@@ -203,11 +204,11 @@ def prompt(drawn: list[Amplification], most: int) -> None:
 def details(drawn: list[Amplification], scale: str) -> None:
     """Offer every number as a table, and files to take along."""
     with st.expander("Every point as a table"):
-        st.dataframe(study.to_table(drawn), hide_index=True, key="points")
+        st.dataframe(serialise.to_table(drawn), hide_index=True, key="points")
     with st.container(horizontal=True):
         st.download_button(
             "Curves (CSV)",
-            lambda: study.to_csv_bytes(drawn),
+            lambda: serialise.to_csv_bytes(drawn),
             file_name="amplification.csv",
             mime="text/csv",
             key="curves_csv",
@@ -215,7 +216,7 @@ def details(drawn: list[Amplification], scale: str) -> None:
         )
         st.download_button(
             "Curves (JSON)",
-            lambda: study.all_to_json(drawn),
+            lambda: serialise.all_to_json(drawn),
             file_name="amplification.json",
             mime="application/json",
             key="curves_json",

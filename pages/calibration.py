@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.studies.calibration import CalibrationError
+from core.studies.calibration.calibration import CalibrationError
 from core.ui import frame, policies
 from core.ui.comparison import comparison
 from core.ui.fresh_rows import confirmation, held_back, holding_back, new_scores

@@ -3,8 +3,8 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.charts import tour as charts
-from core.studies.tour import (
+from core.charts import home as charts
+from core.studies.home import (
     CONTRADICTED,
     EXAMPLES,
     MEASURES,

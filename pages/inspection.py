@@ -8,17 +8,14 @@ import streamlit as st
 
 from core.charts import inspection as charts
 from core.language_models.errors import ModelError
-from core.studies.cases import propose
+from core.studies.amplification.gallery import propose
 from core.studies.costs import calls
-from core.studies.inspection import Inspection, Reading, is_settled, read
-from core.studies.recording import (
-    Estimator,
-    InvalidRequestError,
-    Recording,
-    Request,
-)
-from core.studies.saved import from_json
-from core.studies.verdict import Decision
+from core.studies.inspection.inspection import Inspection, read
+from core.studies.inspection.recording import Estimator, Recording
+from core.studies.inspection.request import InvalidRequestError, Reading, Request
+from core.studies.inspection.serialise import from_json
+from core.studies.inspection.stopping import is_settled
+from core.studies.inspection.verdict import Decision
 from core.ui import figures, frame, history, models, policies
 from core.ui.asking import ask, draw_growth, record
 from core.ui.details import details

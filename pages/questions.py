@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from core.studies.catalogue import BANDS, search, subject_areas, surprise
+from core.studies.questions import BANDS, search, subject_areas, surprise
 from core.ui import frame, tables
 from core.ui.glossary import TERMS
 from core.ui.tools import tools

@@ -20,13 +20,15 @@ from core.data.tabular import isolation
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.store.database import open_database
 from core.store.results import Results
-from core.studies import amplification, saved
-from core.studies import calibration as study
-from core.studies.amplification import Case
-from core.studies.examples import EXAMPLE
-from core.studies.inspection import Reading, run
-from core.studies.recording import Request
-from core.studies.verdict import default_policy
+from core.studies.amplification import curve
+from core.studies.amplification import serialise as serialise_curves
+from core.studies.amplification.curve import Case
+from core.studies.calibration import calibration as study
+from core.studies.calibration.example import EXAMPLE
+from core.studies.inspection import serialise as serialise_inspection
+from core.studies.inspection.inspection import run
+from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.verdict import default_policy
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, TableModel, copies, falling
 from tests.judging import fruit
@@ -93,19 +95,19 @@ def test_options_reach_the_study(table):
     options = ("--samples", 25, "--temperature", 0.6, "--seed", 4, "--similarity", "ratio")
     result = believe("inspect", QUERY, *options, "--threshold", 0.9, "--json")
     expected = run(Request(QUERY, 25, 0.6, 4), copies(12), Reading("ratio", 0.9))
-    assert without_times(result.stdout) == without_times(saved.to_json(expected))
+    assert without_times(result.stdout) == without_times(serialise_inspection.to_json(expected))
 
 
 def test_the_defaults_are_the_contracts(table):
     expected = run(Request(QUERY, 10, 0.9, 0), copies(12), Reading("token_f1", 0.25))
     result = believe("inspect", QUERY, "--json")
-    assert without_times(result.stdout) == without_times(saved.to_json(expected))
+    assert without_times(result.stdout) == without_times(serialise_inspection.to_json(expected))
 
 
 def test_the_shipped_model_gives_the_studys_numbers(embedded):
     result = believe("inspect", QUESTION, "--samples", 5, "--seed", 2, "--json")
     expected = run(Request(QUESTION, 5, seed=2), embedded)
-    assert without_times(result.stdout) == without_times(saved.to_json(expected))
+    assert without_times(result.stdout) == without_times(serialise_inspection.to_json(expected))
 
 
 # --------------------------------------------------------- the model as its own similarity
@@ -119,7 +121,7 @@ def test_the_model_itself_compares_answers(monkeypatch, tmp_path, abilities):
     assert (result.exit_code, result.stderr) == (0, "")
     request, reading = Request(QUERY, 8, judged=True), Reading("judge", 0.5)
     expected = run(request, Limited(fruit(), **abilities), reading)
-    assert without_times(result.stdout) == without_times(saved.to_json(expected))
+    assert without_times(result.stdout) == without_times(serialise_inspection.to_json(expected))
     path = tmp_path / "judged.json"
     path.write_text(result.stdout, "utf-8")
     again = believe("inspect", "--from", path, "--json")
@@ -254,7 +256,7 @@ def test_a_saved_inspection_is_recomputed_without_a_model(file, monkeypatch):
     assert json.loads(result.stdout) == json.loads(file.read_text("utf-8"))
     assert (
         believe("inspect", "--from", file).stdout
-        == cli._report(saved.from_json(file.read_bytes())) + "\n"
+        == cli._report(serialise_inspection.from_json(file.read_bytes())) + "\n"
     )
 
 
@@ -731,7 +733,7 @@ def told(*more):
 def test_a_curve_as_json_is_the_studys(embedded):
     found = one_object(believe(*CAPITAL, "--json"))
     case = Case("What is the capital of France?", "Paris", "Lyon")
-    assert found == json.loads(amplification.to_json(amplification.amplify(case, embedded)))
+    assert found == json.loads(serialise_curves.to_json(curve.amplify(case, embedded)))
     assert (found["query"], found["answer"], found["repeated"]) == (
         "What is the capital of France?",
         "Paris",

@@ -385,7 +385,7 @@ def test_screen_rule_is_content() -> None:
         "import streamlit as st\n"
         "from core.ui import frame\n"
         "from core.charts import inspection as charts\n"
-        "from core.studies.inspection import run\n"
+        "from core.studies.inspection.inspection import run\n"
         "from core.uncertainty.scores import SCORES\n"
         "run(st.text_input('Question'))"
     )

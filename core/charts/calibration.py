@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy
 from core.charts.theme import DASHES, Chart, Palette, themed
-from core.studies.calibration import Binned
+from core.studies.calibration.diagnostics import Binned
 from core.uncertainty.scores import SCORES
 
 HEIGHT = 260

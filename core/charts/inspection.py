@@ -14,7 +14,8 @@ import altair as alt
 import pandas as pd
 
 from core.charts.theme import Chart, Palette, themed
-from core.studies.inspection import GrowthPoint, Inspection
+from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.stopping import GrowthPoint
 
 # A matrix shows at most this many clusters, the likeliest; the page says so.
 MOST_CLUSTERS = 60

@@ -10,9 +10,10 @@ from core import prompts
 from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, LanguageModel
 from core.language_models.true_false import OPINIONS
 from core.language_models.usage import Used
-from core.studies.amplification import SAMPLES_A_POINT, Case, calls_needed
-from core.studies.recorder import PAIRS_A_CALL, SECONDS
-from core.studies.recording import EXACT, Estimator, Request, estimator_of
+from core.studies.amplification.curve import SAMPLES_A_POINT, Case, calls_needed
+from core.studies.inspection.recorder import PAIRS_A_CALL, SECONDS
+from core.studies.inspection.recording import EXACT, Estimator, estimator_of
+from core.studies.inspection.request import Request
 
 CHARACTERS_A_TOKEN = 4  # of English text, roughly
 

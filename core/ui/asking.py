@@ -15,17 +15,12 @@ from core.charts import inspection as charts
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import Prepared
 from core.studies.costs import plan
-from core.studies.inspection import Reading, growth
-from core.studies.recorder import check_samples
-from core.studies.recording import (
-    MAX_QUERY_CHARACTERS,
-    MAX_SAMPLES,
-    Recording,
-    Request,
-    estimator_of,
-)
-from core.studies.tour import EXAMPLES
-from core.studies.verdict import default_threshold
+from core.studies.home import EXAMPLES
+from core.studies.inspection.recorder import check_samples
+from core.studies.inspection.recording import Recording, estimator_of
+from core.studies.inspection.request import MAX_QUERY_CHARACTERS, MAX_SAMPLES, Reading, Request
+from core.studies.inspection.stopping import growth
+from core.studies.inspection.verdict import default_threshold
 from core.ui import figures
 from core.ui.addresses import number
 from core.ui.glossary import TERMS

@@ -10,17 +10,23 @@ import json
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.charts.amplification import MOST_CURVES
+from core.charts.amplification.curves import MOST_CURVES
 from core.data.tabular.uploads import shortened
 from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
-from core.studies.amplification import MOST_REPETITIONS, Case
-from core.studies.cases import EXAMPLES, propose
+from core.studies.amplification.curve import MOST_REPETITIONS, Case
+from core.studies.amplification.gallery import EXAMPLES, propose
 from core.studies.costs import plan
-from core.studies.inspection import Reading, read
+from core.studies.inspection.inspection import read
+from core.studies.inspection.recorder import usual_samples
+from core.studies.inspection.recording import Recording
+from core.studies.inspection.request import (
+    MAX_QUERY_CHARACTERS,
+    InvalidRequestError,
+    Reading,
+    Request,
+)
 from core.studies.progress import Cancelled
-from core.studies.recorder import usual_samples
-from core.studies.recording import MAX_QUERY_CHARACTERS, InvalidRequestError, Recording, Request
 from core.ui.addresses import number
 from core.ui.jobs import Job
 from core.ui.messages import problem

@@ -9,8 +9,9 @@ import streamlit as st
 from core.abstention.intervals import Interval
 from core.abstention.thresholds import Threshold
 from core.charts import calibration as charts
-from core.studies import calibration as study
-from core.studies.calibration import Calibration, Compared
+from core.studies.calibration import diagnostics
+from core.studies.calibration.calibration import Calibration
+from core.studies.calibration.diagnostics import Compared
 from core.ui import figures, outcome, tables
 from core.ui.glossary import TERMS
 from core.ui.jobs import Job
@@ -62,7 +63,7 @@ def _entropy(found: Calibration) -> None:
         )
         return
     others = [ENTROPY] if ENTROPY in found.data.doubts else []
-    binned = remembered("by_entropy", found, lambda: study.by_entropy(found, others))
+    binned = remembered("by_entropy", found, lambda: diagnostics.by_entropy(found, others))
     if not binned:
         st.text("There is no threshold to look at.")
         return
@@ -88,7 +89,7 @@ def _sources(found: Calibration) -> None:
         st.text("There is no threshold to look at.")
         return
     value = found.policy.threshold
-    bins = remembered("by_source", found, lambda: study.by_source(found, value))
+    bins = remembered("by_source", found, lambda: diagnostics.by_source(found, value))
     figures.draw(
         charts.sources(bins, found.target.error, figures.palette()),
         key="sources",
@@ -110,7 +111,7 @@ def _intervals(found: Calibration) -> None:
         running[2].cancel()  # nobody will look at it
     if not fits and (small or st.button("Compare with intervals", key="compare")):
         try:
-            job = Job(lambda job: study.compare(found, job.progress))
+            job = Job(lambda job: diagnostics.compare(found, job.progress))
         except BusyError as error:
             problem(str(error))
             return

@@ -16,10 +16,10 @@ from core.language_models.base import LanguageModel
 from core.language_models.client.stack import stop
 from core.language_models.errors import ModelError
 from core.language_models.usage import Used
-from core.studies.amplification import Amplification, Case, amplify
+from core.studies.amplification.curve import Amplification, Case, amplify
 from core.studies.costs import plan_curves
+from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Progress
-from core.studies.recording import InvalidRequestError
 from core.ui.jobs import Job, Registry
 from core.ui.messages import problem
 from core.ui.models import agreed

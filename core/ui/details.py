@@ -9,8 +9,9 @@ import streamlit as st
 from core import prompts
 from core.charts import inspection as charts
 from core.language_models import true_false
-from core.studies import saved
-from core.studies.inspection import Inspection, growth
+from core.studies.inspection import serialise
+from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.stopping import growth
 from core.ui import figures
 from core.ui.watching import spent
 
@@ -22,7 +23,7 @@ def details(inspection: Inspection) -> None:
     with st.container(horizontal=True):
         st.download_button(
             "Inspection (JSON)",
-            lambda: saved.to_json(inspection),
+            lambda: serialise.to_json(inspection),
             file_name="inspection.json",
             mime="application/json",
             on_click="ignore",
@@ -30,7 +31,7 @@ def details(inspection: Inspection) -> None:
         )
         st.download_button(
             "Responses (CSV)",
-            lambda: saved.to_csv_bytes(inspection),
+            lambda: serialise.to_csv_bytes(inspection),
             file_name="responses.csv",
             mime="text/csv",
             on_click="ignore",

@@ -13,8 +13,8 @@ from core.abstention.drift import FEWEST
 from core.abstention.policy import Policy, PolicyError
 from core.data.tabular.labelled import Labelled
 from core.data.tabular.uploads import Upload, UploadError
-from core.studies import calibration as study
-from core.studies.calibration import Calibration, CalibrationError
+from core.studies.calibration import holdout, new_rows
+from core.studies.calibration.calibration import Calibration, CalibrationError
 from core.ui.labelled_data import TYPES
 from core.ui.messages import problem
 from core.ui.reading import read
@@ -35,7 +35,7 @@ def holding_back() -> bool:
 
 def held_back(data: Labelled) -> tuple[Labelled, Labelled]:
     """Split the rows; return those to try settings on, and those held back."""
-    first, second = remembered("halves", data, lambda: study.halves(data))
+    first, second = remembered("halves", data, lambda: holdout.halves(data))
     st.text(f"Rows to try settings on: {len(first.kept):,}; held back: {len(second.kept):,}.")
     return first, second
 
@@ -65,7 +65,7 @@ def confirmation(found: Calibration, untouched: Labelled | None, looked_at_all: 
         )
     if policy not in before:
         return
-    found_there = study.confirm(policy, untouched, found.target.confidence)
+    found_there = holdout.confirm(policy, untouched, found.target.confidence)
     with st.container(border=True, key="confirmation"):
         first = before[0] == policy and not looked_at_all
         if found_there.kept and first:
@@ -100,9 +100,9 @@ def new_scores(found: Calibration) -> None:
             problem(upload)
             return
         try:
-            fresh = study.new_scores(upload, policy)
+            fresh = new_rows.new_scores(upload, policy)
             compared = remembered(
-                "drift", found, lambda: study.drift_from(found, fresh), given.file_id
+                "drift", found, lambda: new_rows.drift_from(found, fresh), given.file_id
             )
         except (UploadError, CalibrationError, PolicyError) as error:
             problem(str(error))
@@ -117,7 +117,7 @@ def new_scores(found: Calibration) -> None:
         st.text(f"{fresh.answered:,} of {len(fresh.doubts):,} would be answered.")
         st.download_button(
             "Decisions (CSV)",
-            lambda: study.new_decisions(fresh),
+            lambda: new_rows.new_decisions(fresh),
             file_name="new_decisions.csv",
             mime="text/csv",
             key="new_decisions",

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.charts import amplification as charts
-from core.studies.amplification import (
+from core.charts.amplification import curves as charts
+from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
     FREQUENCY_REPETITIONS,
     Amplification,
     percent,
 )
-from core.studies.cases import PAPER, Published, by_band, quartiles
-from core.studies.catalogue import BANDS
+from core.studies.amplification.gallery import PAPER, Published, by_band, quartiles
+from core.studies.questions import BANDS
 from core.ui import figures, frame
 from core.ui.addresses import number
 from core.ui.curves import Found, curves, used

@@ -11,9 +11,10 @@ from core.store.calls import Calls
 from core.store.database import Database, open_database
 from core.store.errors import StoreError
 from core.store.results import Results
-from core.studies.inspection import Inspection, Reading, read
-from core.studies.recording import Recording
-from core.studies.saved import to_json
+from core.studies.inspection.inspection import Inspection, read
+from core.studies.inspection.recording import Recording
+from core.studies.inspection.request import Reading
+from core.studies.inspection.serialise import to_json
 from core.ui.messages import later
 from core.ui.shared import public, shared
 

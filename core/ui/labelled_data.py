@@ -16,8 +16,8 @@ from core.data.tabular.gold_questions import GoldQuestions, gold_questions
 from core.data.tabular.labelled import Columns, Labelled, Score, labelled, suggest, template
 from core.data.tabular.labels import MOST_VALUES
 from core.data.tabular.uploads import Upload, UploadError
-from core.studies.calibration import REPEATED, independent
-from core.studies.examples import EXAMPLE_NAME, example_bytes
+from core.studies.calibration.calibration import REPEATED, independent
+from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.ui import scorings
 from core.ui.glossary import TERMS
 from core.ui.meanings import meanings

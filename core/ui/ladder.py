@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.studies.inspection import Inspection
-from core.studies.judgement import WORLD_OF
-from core.studies.recording import Estimator
-from core.studies.rungs import TITLES, measured, table
+from core.studies.inspection.estimators import TITLES, measured, table
+from core.studies.inspection.grading import WORLD_OF
+from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.recording import Estimator
 
 
 def ladder(inspection: Inspection) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.charts import inspection as charts
-from core.studies.inspection import Inspection
+from core.studies.inspection.inspection import Inspection
 from core.ui import figures, tables
 from core.ui.glossary import TERMS
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.charts import mechanism as charts
-from core.charts.mechanism import ON_QUESTION, ON_TOLD
+from core.charts.amplification import mechanism as charts
+from core.charts.amplification.mechanism import ON_QUESTION, ON_TOLD
 from core.data.world.facts import Band, Fact, facts
-from core.studies.amplification import DEFAULT_REPETITIONS, amplify, percent
-from core.studies.cases import EXAMPLES, drawn, of_fact
-from core.studies.mechanism import Looking, looking, shows_attention
+from core.studies.amplification.curve import DEFAULT_REPETITIONS, amplify, percent
+from core.studies.amplification.gallery import EXAMPLES, drawn, of_fact
+from core.studies.amplification.mechanism import Looking, looking, shows_attention
 from core.ui import figures
 from core.ui.addresses import number
 from core.ui.glossary import TERMS

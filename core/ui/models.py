@@ -21,8 +21,8 @@ from core.language_models.registry import SERVICES, open_model
 from core.language_models.usage import Budget
 from core.store.errors import StoreError
 from core.studies.costs import Plan, at_most, calls
-from core.studies.recorder import usual_samples
-from core.studies.recording import Request
+from core.studies.inspection.recorder import usual_samples
+from core.studies.inspection.request import Request
 from core.ui import lending, watching
 from core.ui.keeping import kept
 from core.ui.opening import Opening

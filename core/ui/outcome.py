@@ -10,8 +10,8 @@ import streamlit as st
 from core.abstention.metrics import Curve
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.charts import calibration as charts
-from core.studies import calibration as study
-from core.studies.calibration import BEST, Calibration
+from core.studies.calibration import diagnostics
+from core.studies.calibration.calibration import BEST, Calibration
 from core.ui import figures
 from core.ui.glossary import TERMS
 from core.ui.remembered import remembered
@@ -90,4 +90,4 @@ def risk(found: Calibration) -> None:
 
 def curves(found: Calibration) -> Mapping[str, Curve]:
     """Return every score's risk–coverage curve, computed once for the same rows."""
-    return remembered("curves", found.data, lambda: study.curves(found.data))
+    return remembered("curves", found.data, lambda: diagnostics.curves(found.data))

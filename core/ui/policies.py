@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError, from_json, to_json
 from core.charts.calibration import name_of
-from core.studies.inspection import cannot_decide
+from core.studies.inspection.inspection import cannot_decide
 from core.ui.history import opened
 from core.ui.keeping import save
 from core.ui.messages import problem

@@ -13,11 +13,13 @@ from dataclasses import replace
 
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import stop
-from core.studies.inspection import Inspection, Reading, is_settled, next_size, read
+from core.studies.home import EXAMPLES
+from core.studies.inspection.inspection import Inspection, read
+from core.studies.inspection.recorder import record
+from core.studies.inspection.recording import Recording
+from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.stopping import is_settled, next_size
 from core.studies.progress import Progress, silent
-from core.studies.recorder import record
-from core.studies.recording import Recording, Request
-from core.studies.tour import EXAMPLES
 from core.ui import models
 from core.ui.jobs import Job, Registry
 from core.ui.shared import shared

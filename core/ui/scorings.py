@@ -15,10 +15,10 @@ from core.language_models.base import LanguageModel
 from core.language_models.client.stack import stop
 from core.language_models.errors import ModelError
 from core.language_models.usage import Meter, Used
+from core.studies.calibration.scoring import Gold, Scored, score_all, table
 from core.studies.costs import Plan, plan
-from core.studies.recorder import usual_samples
-from core.studies.recording import Request
-from core.studies.scoring import Gold, Scored, score_all, table
+from core.studies.inspection.recorder import usual_samples
+from core.studies.inspection.request import Request
 from core.ui import models
 from core.ui.jobs import Job, Registry
 from core.ui.messages import later, problem

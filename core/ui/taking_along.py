@@ -9,9 +9,10 @@ import streamlit as st
 
 from core.abstention.policy import Policy, to_json
 from core.charts import calibration as charts
-from core.studies import calibration as study
-from core.studies.calibration import Calibration
-from core.studies.inspection import cannot_decide
+from core.studies.calibration import calibration as study
+from core.studies.calibration import diagnostics, new_rows
+from core.studies.calibration.calibration import Calibration
+from core.studies.inspection.inspection import cannot_decide
 from core.ui import figures, policies
 from core.ui.glossary import TERMS
 from core.ui.remembered import remembered
@@ -27,7 +28,7 @@ def threshold(found: Calibration) -> None:
     A fragment: moving the slider recomputes this part of the page and nothing else.
     """
     policy, by_hand = _slider(found)
-    shares = remembered("shares", found, lambda: study.shares(found))
+    shares = remembered("shares", found, lambda: diagnostics.shares(found))
     certified = found.policy.threshold if found.policy else None
     st.markdown("**Doubt of right and wrong answers**", help=TERMS["Threshold λ"])
     figures.draw(
@@ -118,7 +119,7 @@ def _offers(found: Calibration, policy: Policy) -> None:
         )
         st.download_button(
             "Decisions (CSV)",
-            lambda: study.decisions(found.data, policy),
+            lambda: new_rows.decisions(found.data, policy),
             file_name="decisions.csv",
             mime="text/csv",
             key="decisions_csv",

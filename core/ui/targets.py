@@ -6,7 +6,14 @@ import streamlit as st
 
 from core.charts.calibration import name_of
 from core.data.tabular.labelled import Labelled
-from core.studies.calibration import BEST, METHODS, Calibration, Target, calibrate, preferred
+from core.studies.calibration.calibration import (
+    BEST,
+    METHODS,
+    Calibration,
+    Target,
+    calibrate,
+    preferred,
+)
 from core.ui.addresses import number
 from core.ui.glossary import TERMS
 from core.ui.remembered import remembered

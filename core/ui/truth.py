@@ -7,8 +7,8 @@ import math
 import streamlit as st
 
 from core.charts.inspection import shown
-from core.studies.inspection import Inspection
-from core.studies.judgement import WORLD_OF, Judgement, judge
+from core.studies.inspection.grading import WORLD_OF, Judgement, judge
+from core.studies.inspection.inspection import Inspection
 from core.ui import frame
 from core.ui.glossary import TERMS
 from core.uncertainty.scores import SCORES

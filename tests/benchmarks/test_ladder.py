@@ -12,9 +12,7 @@ from benchmarks._measuring import Row as CardRow
 from core.data.world.facts import Band
 from core.language_models.backends.openai.model import CANDIDATES_A_CALL, PAIRS_A_CALL
 from core.language_models.client.batch import Batched
-from core.studies.recorder import record
-from core.studies.recording import MAX_SAMPLES, Estimator, Request
-from core.studies.rungs import (
+from core.studies.inspection.estimators import (
     MANY_ANSWERS,
     MIXTURE,
     NEXT_TOKENS,
@@ -25,6 +23,9 @@ from core.studies.rungs import (
     measured_of,
     table,
 )
+from core.studies.inspection.recorder import record
+from core.studies.inspection.recording import Estimator
+from core.studies.inspection.request import MAX_SAMPLES, Request
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, TableModel, copies, falling, words
 from tests.limited import Limited

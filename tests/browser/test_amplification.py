@@ -13,11 +13,12 @@ import pytest
 from playwright.sync_api import expect
 
 from core import prompts
-from core.charts import amplification as charts
-from core.charts import mechanism as mechanism_charts
-from core.studies.amplification import Case, amplify, to_columns
-from core.studies.cases import EXAMPLES, PAPER, by_band
-from core.studies.mechanism import looking
+from core.charts.amplification import curves as charts
+from core.charts.amplification import mechanism as mechanism_charts
+from core.studies.amplification.curve import Case, amplify
+from core.studies.amplification.gallery import EXAMPLES, PAPER, by_band
+from core.studies.amplification.mechanism import looking
+from core.studies.amplification.serialise import to_columns
 from core.uncertainty import attention
 from tests.browser.server import at_rest, go_to, question_of, too_wide
 

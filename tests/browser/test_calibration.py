@@ -12,11 +12,10 @@ from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from core.abstention.policy import from_json
-from core.studies.examples import EXAMPLE_NAME
-from core.studies.inspection import Reading
-from core.studies.pipeline import pipeline_of, to_text
-from core.studies.recording import Request
-from core.studies.verdict import default_threshold
+from core.studies.calibration.example import EXAMPLE_NAME
+from core.studies.inspection.pipeline import pipeline_of, to_text
+from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.verdict import default_threshold
 from tests.browser.server import at_rest, go_to, too_wide
 
 pytestmark = pytest.mark.browser

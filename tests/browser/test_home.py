@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from core.studies.tour import CONTRADICTED, EXAMPLES, SHORT
+from core.studies.home import CONTRADICTED, EXAMPLES, SHORT
 from tests.browser.server import at_rest, go_to, question_of, too_wide
 
 pytestmark = pytest.mark.browser

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.data.world import grading
-from core.studies.catalogue import search
+from core.studies.questions import search
 from tests.browser.server import at_rest, go_to, question_of, too_wide
 
 pytestmark = pytest.mark.browser

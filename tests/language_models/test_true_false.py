@@ -19,9 +19,9 @@ from core.language_models.true_false import (
     says,
 )
 from core.studies.costs import plan
-from core.studies.inspection import Reading, run
-from core.studies.recorder import record
-from core.studies.recording import Request
+from core.studies.inspection.inspection import run
+from core.studies.inspection.recorder import record
+from core.studies.inspection.request import Reading, Request
 from core.uncertainty.similarity import JUDGE, pairwise
 from tests.fakes import QUERY
 from tests.judging import TEXTS, asked_about, fruit, sureness

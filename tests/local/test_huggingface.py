@@ -37,8 +37,8 @@ from core.language_models.errors import (
     UnreachableError,
 )
 from core.language_models.registry import open_model
-from core.studies import inspection
-from core.studies.recording import Request
+from core.studies.inspection import inspection
+from core.studies.inspection.request import Request
 from training import reference
 
 torch.set_num_threads(1)  # the models are small, and their threads would wait for each other

@@ -9,15 +9,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import prompts
-from core.charts import amplification as charts
-from core.charts import mechanism as mechanism_charts
+from core.charts.amplification import curves as charts
+from core.charts.amplification import mechanism as mechanism_charts
 from core.data.world import grading
 from core.data.world.facts import Band, facts
 from core.data.world.grading import matches
 from core.language_models.errors import BrokenModelError, ModelError
-from core.studies import amplification as study
-from core.studies import cases as proposals
-from core.studies.amplification import (
+from core.studies.amplification import gallery as proposals
+from core.studies.amplification import serialise
+from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
     FREQUENCY_REPETITIONS,
     SAMPLES_A_POINT,
@@ -26,10 +26,18 @@ from core.studies.amplification import (
     grid,
     percent,
 )
-from core.studies.cases import EXAMPLES, PAPER, by_band, drawn, of_fact, propose, quartiles
-from core.studies.inspection import run
-from core.studies.mechanism import looking
-from core.studies.recording import InvalidRequestError, Request
+from core.studies.amplification.gallery import (
+    EXAMPLES,
+    PAPER,
+    by_band,
+    drawn,
+    of_fact,
+    propose,
+    quartiles,
+)
+from core.studies.amplification.mechanism import looking
+from core.studies.inspection.inspection import run
+from core.studies.inspection.request import InvalidRequestError, Request
 from core.ui import cases, galleries, mechanism, models
 from core.uncertainty import attention
 from tests.turning import Counted, Turning
@@ -150,7 +158,7 @@ def shows(page, curves):
     """Whether the page shows exactly these curves, in words, numbers and alternatives."""
     assert listed(page) == lines(curves)
     assert pictures(page) == [charts.curves_alt(curves), charts.probabilities_alt(curves)]
-    assert table(page, SHARE).to_dict("list") == study.to_table(curves)
+    assert table(page, SHARE).to_dict("list") == serialise.to_table(curves)
     return True
 
 

@@ -24,13 +24,13 @@ from core.data.tabular.isolation import Limits
 from core.data.tabular.labels import Meaning
 from core.data.world.grading import matches
 from core.language_models.errors import ModelError
-from core.studies import calibration as study
-from core.studies import scoring
-from core.studies.calibration import BEST, METHODS, Target, calibrate
-from core.studies.examples import EXAMPLE_NAME, example_bytes
-from core.studies.inspection import run
-from core.studies.recording import Request
-from core.studies.verdict import default_policies, default_policy
+from core.studies.calibration import calibration as study
+from core.studies.calibration import diagnostics, holdout, scoring
+from core.studies.calibration.calibration import BEST, METHODS, Target, calibrate
+from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.studies.inspection.inspection import run
+from core.studies.inspection.request import Request
+from core.studies.inspection.verdict import default_policies, default_policy
 from core.ui import labelled_data, scorings, targets
 from core.ui.labelled_data import ONE_EACH
 from tests.language_models.openai_server import serving
@@ -1022,13 +1022,13 @@ def confirm(page):
 def test_a_half_is_held_back_and_confirms_once(app):
     app.toggle(key="hold").set_value(True).run()  # before anything was seen
     app.button(key="use_example").click().run()
-    first, second = study.halves(bundled())
+    first, second = holdout.halves(bundled())
     assert said(sound(app), "Rows to try settings on: 500; held back: 500.")
     found = calibrate(first, Target(score="mutual_information"))
     assert metrics(app)["Answered"] == f"{found.outcome.coverage:.1%}"
     assert badges(app) == [GUARANTEED]
     confirm(app)
-    expected = study.confirm(found.policy, second, 0.9)
+    expected = holdout.confirm(found.policy, second, 0.9)
     assert expected.sentence in texts(app)
     assert badges(app) == [GUARANTEED, "Confirmed" if expected.kept else "Not confirmed"]
     assert app.button(key="confirm").disabled
@@ -1256,7 +1256,7 @@ def test_large_tables_are_compared_when_somebody_asks(app):
 
 def test_a_comparison_can_be_cancelled_and_gives_way_to_another(app, monkeypatch):
     gate = threading.Event()
-    compare = study.compare
+    compare = diagnostics.compare
 
     def slow(found, progress):
         progress("Resampling the labelled rows", 0.5)
@@ -1264,7 +1264,7 @@ def test_a_comparison_can_be_cancelled_and_gives_way_to_another(app, monkeypatch
         progress("Resampling the labelled rows", 0.6)
         return compare(found, progress, resamples=20)
 
-    monkeypatch.setattr(study, "compare", slow)
+    monkeypatch.setattr(diagnostics, "compare", slow)
     app.file_uploader(key="labelled_file").upload("labels.csv", table()).run()
     first = app.session_state["comparing"][-1]
     assert app.get("progress") and "cancel_comparison" in keys(app)

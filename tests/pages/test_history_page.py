@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.store.results import LONGEST_TITLE
-from core.studies.tour import EXAMPLES
+from core.studies.home import EXAMPLES
 from core.ui import frame
 from core.ui.keeping import kept
 from core.ui.shared import _of_this_process

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.studies.tour import CONTRADICTED, EXAMPLES, MEASURES, SHORT, TIMES, contradict
+from core.studies.home import CONTRADICTED, EXAMPLES, MEASURES, SHORT, TIMES, contradict
 from core.ui.glossary import TERMS
 
 ANSWERS, TURNED, DOUBTS = range(3)  # the pictures, from the top

@@ -14,10 +14,10 @@ from core.data.world.facts import facts
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.errors import ModelError
 from core.language_models.registry import open_model
-from core.studies.inspection import Reading, run
-from core.studies.recording import Request
-from core.studies.tour import EXAMPLES
-from core.studies.verdict import Decision
+from core.studies.home import EXAMPLES
+from core.studies.inspection.inspection import run
+from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.verdict import Decision
 from core.ui.recordings import recordings
 from core.uncertainty.scores import SCORES
 from tests.language_models.openai_server import serving
@@ -162,13 +162,13 @@ def test_json_of_the_page_and_of_the_command_are_the_same(app, tmp_path):
     from click.testing import CliRunner
 
     from core.cli import main
-    from core.studies import saved
+    from core.studies.inspection import serialise
 
     query = "What is the capital of Germany?"
     printed = CliRunner().invoke(main, ["inspect", query, "--seed", "5", "--json"])
     page = run(Request(query, seed=5), open_model("embedded"), Reading())
     ask(app, query, seed=5)
-    ours, theirs = json.loads(saved.to_json(page)), json.loads(printed.stdout)
+    ours, theirs = json.loads(serialise.to_json(page)), json.loads(printed.stdout)
     for both in (ours, theirs):
         for call in both["calls"]["list"] + both["recording"]["calls"]:
             call.pop("seconds")

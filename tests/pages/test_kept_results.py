@@ -8,9 +8,9 @@ import pytest
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.store.errors import StoreError
 from core.store.results import Results
-from core.studies.saved import from_json
-from core.studies.tour import EXAMPLES
-from core.studies.verdict import default_policy
+from core.studies.home import EXAMPLES
+from core.studies.inspection.serialise import from_json
+from core.studies.inspection.verdict import default_policy
 from core.ui.keeping import kept
 from core.ui.shared import _of_this_process
 from tests.pages.sessions import keys, metrics, press, said, session

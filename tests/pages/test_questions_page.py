@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.data.world import grading
 from core.data.world.facts import Band
-from core.studies.catalogue import BANDS, entries, search, subject_areas
+from core.studies.questions import BANDS, entries, search, subject_areas
 
 PAGE = "../../pages/questions.py"
 

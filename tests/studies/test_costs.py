@@ -8,8 +8,8 @@ from core import prompts
 from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, Response
 from core.language_models.client.batch import Batched
 from core.studies.costs import CHARACTERS_A_TOKEN, Plan, plan
-from core.studies.recorder import record
-from core.studies.recording import MAX_SAMPLES, Request
+from core.studies.inspection.recorder import record
+from core.studies.inspection.request import MAX_SAMPLES, Request
 from tests.fakes import QUERY, TableModel, copies, falling, knows, words
 from tests.limited import Limited
 

@@ -7,8 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.language_models.errors import ModelError, PromptTooLongError
-from core.studies.amplification import FREQUENCY_REPETITIONS, SAMPLES_A_POINT, Case, amplify
-from core.studies.recording import InvalidRequestError
+from core.studies.amplification.curve import FREQUENCY_REPETITIONS, SAMPLES_A_POINT, Case, amplify
+from core.studies.inspection.request import InvalidRequestError
 from core.ui import curves as module
 from core.ui import shared
 from core.ui.curves import Curves

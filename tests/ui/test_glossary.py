@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.data.world import grading
 from core.data.world.facts import Band
-from core.studies.inspection import run
-from core.studies.recording import Request
-from core.studies.verdict import Decision
+from core.studies.inspection.inspection import run
+from core.studies.inspection.request import Request
+from core.studies.inspection.verdict import Decision
 from core.ui.glossary import TERMS
 from core.uncertainty.scores import SCORES
 

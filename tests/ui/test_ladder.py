@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.studies.inspection import run
-from core.studies.recording import Estimator, Request
-from core.studies.rungs import TITLES, measured, table
+from core.studies.inspection.estimators import TITLES, measured, table
+from core.studies.inspection.inspection import run
+from core.studies.inspection.recording import Estimator
+from core.studies.inspection.request import Request
 from tests.fakes import QUERY, copies
 from tests.limited import Limited
 from tests.pages.sessions import said, session

@@ -7,9 +7,9 @@ import pytest
 
 from core.data.tabular.gold_questions import GoldQuestions
 from core.language_models.errors import ModelError
-from core.studies import scoring
+from core.studies.calibration import scoring
 from core.studies.costs import plan
-from core.studies.recording import Request
+from core.studies.inspection.request import Request
 from core.ui.scorings import KEPT, Scorings
 from tests.fakes import QUERY, TableModel
 

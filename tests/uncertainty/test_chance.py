@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from core.studies.verdict import Decision, decide, default_threshold
+from core.studies.inspection.verdict import Decision, decide, default_threshold
 from core.uncertainty.chance import (
     MOST_DRAWS,
     adjustment_of_counts,

@@ -3,9 +3,10 @@
 import pytest
 
 from core.language_models.backends.openai.model import OpenAICompatible
-from core.studies.inspection import run
-from core.studies.recorder import FEWEST_CHAINS
-from core.studies.recording import Estimator, Request
+from core.studies.inspection.inspection import run
+from core.studies.inspection.recorder import FEWEST_CHAINS
+from core.studies.inspection.recording import Estimator
+from core.studies.inspection.request import Request
 from core.uncertainty.scores import SCORES
 from tests.language_models.openai_server import END, serving
 from tests.limited import Limited

@@ -21,9 +21,9 @@ from core.language_models.client.retry import Resilient
 from core.language_models.client.stack import Prepared
 from core.language_models.errors import ModelError, UnreachableError
 from core.language_models.usage import Budget
-from core.studies import saved
-from core.studies.inspection import run
-from core.studies.recording import Request
+from core.studies.inspection import serialise
+from core.studies.inspection.inspection import run
+from core.studies.inspection.request import Request
 from tests.language_models import gemini_server
 from tests.language_models.openai_server import (
     PASSING,
@@ -94,7 +94,7 @@ def wanted_of_all():
 
 def without_times(inspection):
     """What is saved, without what depends on how often a service had to be asked."""
-    kept = saved.to_dict(inspection)
+    kept = serialise.to_dict(inspection)
     del kept["recording"]["used"]
     for calls in (kept["calls"]["list"], kept["recording"]["calls"]):
         for call in calls:

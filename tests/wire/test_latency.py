@@ -25,9 +25,9 @@ from core.language_models.client.concurrency import AT_ONCE
 from core.language_models.client.stack import prepared
 from core.store.calls import Calls
 from core.store.database import open_database
-from core.studies.inspection import run
-from core.studies.recorder import FEWEST_CHAINS
-from core.studies.recording import Request
+from core.studies.inspection.inspection import run
+from core.studies.inspection.recorder import FEWEST_CHAINS
+from core.studies.inspection.request import Request
 from tests.language_models.openai_server import serving
 from tests.wire.kept_calls import calls_of
 

@@ -12,9 +12,9 @@ from core.store import database as opening
 from core.store.calls import Call, CallKey, Calls
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.studies import inspection
-from core.studies.recording import Request
-from core.studies.saved import to_dict
+from core.studies.inspection import inspection
+from core.studies.inspection.request import Request
+from core.studies.inspection.serialise import to_dict
 from tests.language_models.openai_server import serving
 from tests.store.test_saving_fails import full, locked
 

@@ -11,9 +11,9 @@ from core.language_models.registry import open_model
 from core.store.calls import Calls
 from core.store.database import open_database
 from core.store.results import Results
-from core.studies import saved
-from core.studies.inspection import run
-from core.studies.recording import Request
+from core.studies.inspection import serialise
+from core.studies.inspection.inspection import run
+from core.studies.inspection.request import Request
 from core.ui.shared import _of_this_process
 from tests.language_models import gemini_server
 from tests.language_models.openai_server import FLAVOURS, serving
@@ -49,9 +49,9 @@ def inspected(model, database, samples):
         found = run(Request(QUERY, samples), ready)
     finally:
         hidden(*map(repr, seen))
-    text = saved.to_json(found)
+    text = serialise.to_json(found)
     Results(database).save("inspection", QUERY, QUERY, model.name, text)
-    hidden(text, saved.to_csv_bytes(found).decode(), model.revision, repr(found))
+    hidden(text, serialise.to_csv_bytes(found).decode(), model.revision, repr(found))
     hidden(model.capabilities)
 
 

@@ -26,10 +26,10 @@ from core.language_models.registry import open_model
 from core.language_models.usage import Meter
 from core.store.calls import Calls
 from core.store.database import open_database
-from core.studies import inspection
 from core.studies.costs import price
-from core.studies.recording import Request
-from core.studies.saved import from_json, to_json
+from core.studies.inspection import inspection
+from core.studies.inspection.request import Request
+from core.studies.inspection.serialise import from_json, to_json
 from tests.language_models.gemini_server import serving as serving_gemini
 from tests.language_models.openai_server import serving
 

@@ -20,8 +20,8 @@ from core.language_models.usage import Budget
 from core.store.calls import Calls
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.studies.recorder import record
-from core.studies.recording import Request
+from core.studies.inspection.recorder import record
+from core.studies.inspection.request import Request
 from tests.fakes import QUERY, copies, knows
 from tests.language_models.openai_server import serving
 from tests.limited import Limited

@@ -37,8 +37,8 @@ from core.language_models.errors import (
 )
 from core.language_models.registry import open_model
 from core.language_models.usage import Meter
-from core.studies import inspection
-from core.studies.recording import Request
+from core.studies.inspection import inspection
+from core.studies.inspection.request import Request
 from tests.language_models.openai_server import END, FAULTS, FLAVOURS, faults, serving
 
 KEY = "sk-never-to-be-shown-1234567890"

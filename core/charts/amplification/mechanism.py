@@ -1,0 +1,173 @@
+"""Charts of the mechanism: an idealised head as a statement is repeated, and real heads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from core.charts.theme import Chart, Palette, themed
+from core.studies.amplification.mechanism import Looking
+from core.uncertainty.attention import Repeated
+
+HEIGHT = 260
+ON_QUESTION, ON_TOLD = "the question", "what it is told"
+
+
+def weights(found: Repeated, palette: Palette) -> Chart:
+    """Softmax weight on X against the total on the copies of Y; circles are the closed form."""
+    lines = {"on the query X": found.on_query, "on all copies of Y": found.on_copies}
+    x = _copies(found)
+    y = alt.Y("share:Q", title="attention", scale=alt.Scale(domain=[0, 1]), axis=_percents())
+    drawn = (
+        alt.Chart(_long(found, lines))
+        .mark_line(size=3)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color(
+                "which:N",
+                title=None,
+                scale=alt.Scale(domain=list(lines), range=[palette.primary, palette.epistemic]),
+                legend=alt.Legend(columns=1),
+            ),
+            strokeDash=alt.StrokeDash(
+                "which:N", title=None, scale=alt.Scale(domain=list(lines), range=[[1, 0], [6, 3]])
+            ),
+            tooltip=_tooltip(),
+        )
+    )
+    formula = pd.DataFrame({"t": found.repetitions, "share": found.closed_form})
+    circles = (
+        alt.Chart(formula)
+        .mark_point(color=palette.text, size=45)
+        .encode(
+            x=x,
+            y=y,
+            tooltip=[
+                alt.Tooltip("t:Q", title="repetitions", format=",d"),
+                alt.Tooltip("share:Q", title="closed form", format=".2%"),
+            ],
+        )
+    )
+    return themed((drawn + circles).properties(height=HEIGHT), palette)
+
+
+def outputs(found: Repeated, palette: Palette) -> Chart:
+    """The output's shares of the in-weight and of the in-context answer, one on the other."""
+    parts = {
+        "in-context: stated by Y": found.in_context,
+        "in-weight: learnt for X": found.in_weight,
+    }
+    drawn = (
+        alt.Chart(_long(found, parts))
+        .mark_area(opacity=0.85)
+        .encode(
+            x=_copies(found),
+            y=alt.Y(
+                "share:Q",
+                title="share of the output",
+                scale=alt.Scale(domain=[0, 1], clamp=True),
+                axis=_percents(),
+            ),
+            order=alt.Order("which:N", sort="descending"),
+            color=alt.Color(
+                "which:N",
+                title=None,
+                scale=alt.Scale(domain=list(parts), range=[palette.epistemic, palette.rest]),
+                legend=alt.Legend(columns=1),
+            ),
+            tooltip=_tooltip(),
+        )
+    )
+    return themed(drawn.properties(height=HEIGHT), palette)
+
+
+def weights_alt(found: Repeated) -> str:
+    """Say where the weight goes."""
+    return (
+        f"The weight on the query goes from {found.on_query[0]:.1%} to {found.on_query[-1]:.1%} "
+        f"at {found.repetitions[-1]} repetitions; the copies have the rest."
+    )
+
+
+def outputs_alt(found: Repeated) -> str:
+    """Say what the output becomes."""
+    return (
+        f"The in-weight answer goes from {found.in_weight[0]:.1%} to {found.in_weight[-1]:.1%} of "
+        f"the output, the in-context answer from {found.in_context[0]:.1%} to "
+        f"{found.in_context[-1]:.1%}."
+    )
+
+
+def _long(found: Repeated, lines: Mapping[str, np.ndarray]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"t": int(t), "share": float(share), "which": which}
+            for which, shares in lines.items()
+            for t, share in zip(found.repetitions, shares, strict=True)
+        ]
+    )
+
+
+def _copies(found: Repeated) -> alt.X:
+    most = int(found.repetitions[-1])
+    return alt.X(
+        "t:Q",
+        title="repetitions of Y",
+        scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, most]),
+        axis=alt.Axis(values=[t for t in (0, 1, 10, 100, 1000) if t <= most], format=",d"),
+    )
+
+
+def _percents() -> alt.Axis:
+    return alt.Axis(format="%")
+
+
+def _tooltip() -> list[alt.Tooltip]:
+    return [
+        alt.Tooltip("which:N"),
+        alt.Tooltip("t:Q", title="repetitions", format=",d"),
+        alt.Tooltip("share:Q", format=".2%"),
+    ]
+
+
+def heads(looking: Looking, which: str, palette: Palette) -> Chart:
+    """Every head's attention on one part of the prompt, layer by layer."""
+    shares = looking.on_question if which == ON_QUESTION else looking.on_told
+    data = pd.DataFrame(
+        [
+            {"layer": layer + 1, "head": head + 1, "attention": float(shares[layer, head])}
+            for layer in range(shares.shape[0])
+            for head in range(shares.shape[1])
+        ]
+    )
+    base = alt.Chart(data).encode(
+        x=alt.X("head:O", axis=alt.Axis(labelAngle=0, ticks=False, domain=False)),
+        y=alt.Y("layer:O", axis=alt.Axis(ticks=False, domain=False)),
+    )
+    cells = base.mark_rect().encode(
+        color=alt.Color(
+            "attention:Q",
+            # One scale for every picture, so that they can be compared.
+            scale=alt.Scale(domain=[0, 1], range=list(palette.sequential), interpolate="lab"),
+            legend=None,
+        ),
+        tooltip=["layer:O", "head:O", alt.Tooltip("attention:Q", format=".1%")],
+    )
+    numbers = base.mark_text().encode(
+        text=alt.Text("attention:Q", format=".0%"),
+        color=alt.condition(
+            "datum.attention > 0.66", alt.value(palette.on_high), alt.value(palette.text)
+        ),
+    )
+    return themed((cells + numbers).properties(height=170), palette)
+
+
+def heads_alt(looking: Looking, which: str) -> str:
+    """Say how much attention goes there, layer by layer."""
+    shares = looking.on_question if which == ON_QUESTION else looking.on_told
+    said = ", ".join(f"layer {i + 1} {row.mean():.0%}" for i, row in enumerate(shares))
+    return f"Attention on {which}, mean over heads: {said}."

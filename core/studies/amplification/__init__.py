@@ -1,0 +1,1 @@
+"""What repeating an answer does to a model (the paper's Section 3)."""

@@ -1,0 +1,399 @@
+"""Amplification: what repeating an answer does to a model (the paper's Section 3).
+
+The model is told t times that one answer is b, and asked how likely the right answer a and
+b are. What it knows stays, however often it is told otherwise; what it half knows turns at
+once; of many right answers each keeps a share. All t of a query go out as one batched call.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import InitVar, dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit  # type: ignore[import-untyped, unused-ignore]
+
+from core import prompts
+from core.data.world.grading import SAME_ANSWER
+from core.language_models.base import LanguageModel
+from core.language_models.client.concurrency import AT_ONCE, at_once
+from core.language_models.errors import PromptTooLongError
+from core.language_models.usage import Used
+from core.studies.inspection.request import MAX_QUERY_CHARACTERS, InvalidRequestError
+from core.studies.progress import Progress, silent
+from core.uncertainty.similarity import token_f1, tokens
+
+DEFAULT_REPETITIONS = (0, 1, 2, 5, 10, 20, 50, 100)
+FREQUENCY_REPETITIONS = (0, 1, 5, 20, 100)  # where every point costs many calls
+MOST_REPETITIONS = 1000
+MOST_POINTS = 101
+SAMPLES_A_POINT = 40  # where frequencies stand for likelihoods
+CONFIDENCE = 1.959964  # standard normal quantile of 97.5 %
+HARDLY_EVER = math.log(1e-6)  # nats; what is rarer at first is no answer of this model's
+
+
+@dataclass(frozen=True)
+class Case:
+    """A query, its right answer, and the answer that is repeated.
+
+    Parameters
+    ----------
+    query, answer, repeated : str
+    kept : bool
+        Whether the case was accepted once and is only read again.
+
+    Raises
+    ------
+    InvalidRequestError
+        With a sentence, when one of them is empty, too long, has a line break, or when the
+        two answers are the same but for case, punctuation and articles.
+    """
+
+    query: str
+    answer: str
+    repeated: str
+    kept: InitVar[bool] = field(default=False, kw_only=True)
+
+    def __post_init__(self, kept: bool) -> None:
+        """Tidy the texts and enforce the limits, whatever the screen in front allowed."""
+        for name, words in (
+            ("query", "question"),
+            ("answer", "right answer"),
+            ("repeated", "answer to repeat"),
+        ):
+            text = getattr(self, name).strip()
+            object.__setattr__(self, name, text)
+            if not text:
+                raise InvalidRequestError(f"There is no {words}. Type one.")
+            if len(text) > MAX_QUERY_CHARACTERS:
+                raise InvalidRequestError(
+                    f"The {words} has {len(text):,} characters; at most "
+                    f"{MAX_QUERY_CHARACTERS:,} are possible. Shorten it."
+                )
+            if name != "query" and len(text.splitlines()) > 1:
+                raise InvalidRequestError(
+                    f"The {words} has a line break, where a model's answer ends. Use one line."
+                )
+            if any("\ud800" <= character <= "\udfff" for character in text):
+                raise InvalidRequestError(f"The {words} is no valid Unicode. Type it again.")
+        # Earlier releases let two spellings of one answer pass, and their curves must still open.
+        same = (
+            self.answer == self.repeated if kept else tokens(self.answer) == tokens(self.repeated)
+        )
+        if same:
+            raise InvalidRequestError(
+                "The two answers are the same. Repeat another one than the right one."
+            )
+
+    def prompt(self, repetitions: int) -> str:
+        """Return the prompt F_t with the repeated answer told t times."""
+        return prompts.iterative(self.query, [self.repeated] * repetitions)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where the two answers stand after t repetitions.
+
+    Attributes
+    ----------
+    repetitions : int
+        t.
+    log_likelihood_answer, log_likelihood_repeated : float or None
+        ln Q(a | F_t) and ln Q(b | F_t), nats; None where the model cannot score texts.
+    normalised_probability : float or None
+        P(a) / (P(a) + P(b)), in [0, 1]; None where neither was ever sampled.
+    lower, upper : float or None
+        The 95 % Wilson interval where frequencies stand for likelihoods.
+    """
+
+    repetitions: int
+    log_likelihood_answer: float | None
+    log_likelihood_repeated: float | None
+    normalised_probability: float | None
+    lower: float | None = None
+    upper: float | None = None
+
+    @property
+    def turned(self) -> bool:
+        """Whether the repeated answer is the likelier one."""
+        return self.normalised_probability is not None and self.normalised_probability < 0.5
+
+
+@dataclass(frozen=True)
+class Amplification:
+    """A curve over the number of repetitions.
+
+    Attributes
+    ----------
+    case : Case
+    model, revision : str
+    points : tuple of Point
+    used : Used or None
+        What it really took of a service; None where calls cost nothing but time.
+    """
+
+    case: Case
+    model: str
+    revision: str
+    points: tuple[Point, ...]
+    used: Used | None = field(default=None, compare=False)
+
+    @property
+    def overtaken_at(self) -> int | None:
+        """The first t of the curve where the repeated answer is the likelier; None if none is."""
+        return next((p.repetitions for p in self._seen if p.turned), None)
+
+    @property
+    def verdict(self) -> str:
+        """What repeating did, in one sentence; in two where the curve says little."""
+        if not self._seen:
+            return "Neither answer was ever sampled, so nothing can be said about them."
+        return self._turn + (
+            " The model hardly ever gives either answer in this spelling, so the curve says little."
+            if self._foreign
+            else ""
+        )
+
+    @property
+    def _turn(self) -> str:
+        ours, theirs = (f"“{text}”" for text in (self.case.answer, self.case.repeated))
+        first, last = self._seen[0], self._seen[-1]
+        at = self.overtaken_at
+        keeps = f"{percent(last.normalised_probability or 0.0)} of the two"
+        if at is None:
+            return f"Not turned {self._looked_at}: {ours} keeps {keeps}."
+        if at == first.repetitions:
+            since = "before any repetition" if at == 0 else f"at {_times(at)} already"
+            begins, again = f"{theirs} is the likelier one {since}", ""
+        else:
+            before = max(p.repetitions for p in self._seen if p.repetitions < at)
+            where = f"at {_times(at)}" if at == before + 1 else f"between {before} and {_times(at)}"
+            begins, again = f"{theirs} overtakes {where}", " again"
+        if at == last.repetitions:
+            return f"{begins}: {ours} has {keeps} left."
+        after = f"after {_times(last.repetitions)} {ours}"
+        if last.turned:
+            return f"{begins}; {after} has {keeps} left."
+        ahead = "level" if last.normalised_probability == 0.5 else f"ahead{again}"
+        return f"{begins}; but {after} is {ahead}, {keeps}."
+
+    @property
+    def _looked_at(self) -> str:
+        """Where the curve was looked at: every number of repetitions, or only some of them."""
+        seen = [p.repetitions for p in self._seen]
+        if seen == list(range(len(seen))):
+            return f"by {_times(seen[-1])}"
+        if len(seen) == 1:
+            return f"at {_times(seen[0])}, the only number that says anything"
+        which = "asked" if len(seen) == len(self.points) else "at which either answer was seen"
+        return f"at any of the {len(seen)} numbers of repetitions {which}, up to {seen[-1]}"
+
+    @property
+    def _foreign(self) -> bool:
+        """Whether the model, before any repetition, hardly ever gives either answer."""
+        first = self.points[0]
+        values = (first.log_likelihood_answer, first.log_likelihood_repeated)
+        return first.repetitions == 0 and all(v is not None and v < HARDLY_EVER for v in values)
+
+    @property
+    def _seen(self) -> list[Point]:
+        return [p for p in self.points if p.normalised_probability is not None]
+
+
+def _times(repetitions: int) -> str:
+    return f"{repetitions} repetition{'' if repetitions == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """Return a share in words that never round to a certainty."""
+    if share < 0.001:
+        return "less than 0.1%"
+    return "more than 99.9%" if share > 0.999 else f"{share:.1%}"
+
+
+def tidied(repetitions: Sequence[int]) -> tuple[int, ...]:
+    """Return distinct numbers of repetitions in rising order.
+
+    Raises
+    ------
+    InvalidRequestError
+        When there are none, or one is negative or above `MOST_REPETITIONS`.
+    """
+    found = tuple(sorted({int(t) for t in repetitions}))
+    if not found:
+        raise InvalidRequestError("Name at least one number of repetitions, such as 0,1,10.")
+    if found[0] < 0 or found[-1] > MOST_REPETITIONS:
+        raise InvalidRequestError(
+            f"Numbers of repetitions must lie between 0 and {MOST_REPETITIONS:,}."
+        )
+    return found
+
+
+def grid(model: LanguageModel, most: int) -> tuple[int, ...]:
+    """Return the numbers of repetitions of a curve up to `most`.
+
+    Every one of them, or, beyond `MOST_POINTS` and where every point costs many calls, fewer
+    that are further and further apart.
+
+    Raises
+    ------
+    InvalidRequestError
+        When `most` is negative or above `MOST_REPETITIONS`.
+    """
+    tidied([most])
+    if not model.capabilities.scores_given_text:
+        return tidied([*(t for t in FREQUENCY_REPETITIONS if t < most), most])
+    if most < MOST_POINTS:
+        return tuple(range(most + 1))
+    spread = np.geomspace(10, most, MOST_POINTS - 10)
+    return tidied([*range(11), *np.round(spread).astype(int).tolist()])
+
+
+def amplify(
+    case: Case,
+    model: LanguageModel,
+    repetitions: Sequence[int] = DEFAULT_REPETITIONS,
+    progress: Progress = silent,
+    *,
+    seed: int = 0,
+) -> Amplification:
+    """Tell the model the answer to repeat t times, for every t, and see what becomes of it.
+
+    Raises
+    ------
+    InvalidRequestError
+        Also when a prompt does not fit: it names the largest t that does.
+    ModelError
+        With a sentence for the person.
+    """
+    times = tidied(repetitions)
+    progress(stage := f"Repeating an answer up to {times[-1]} times", 0.0)
+    before = model.meter.used
+    if model.capabilities.scores_given_text:
+        points = _by_likelihood(case, model, times, progress, stage)
+    else:
+        points = _by_frequency(case, model, times, progress, seed)
+    used = None if model.capabilities.local else model.meter.used - before
+    return Amplification(case, model.name, model.revision, points, used)
+
+
+def _by_likelihood(
+    case: Case, model: LanguageModel, times: tuple[int, ...], progress: Progress, stage: str
+) -> tuple[Point, ...]:
+    try:
+        found = _scored(case, model, times, progress, stage)
+    except PromptTooLongError as error:
+        if not model.capabilities.local:  # a search would cost calls that nobody agreed to
+            raise InvalidRequestError(f"{error} Or choose fewer repetitions.") from error
+        sentence = _what_fits(case, model, times[-1], error, progress)
+        raise InvalidRequestError(sentence) from error
+    return tuple(
+        Point(t, float(a), float(b), _share(float(a), float(b)))
+        for t, (a, b) in zip(times, found, strict=True)
+    )
+
+
+def _scored(
+    case: Case, model: LanguageModel, times: Sequence[int], progress: Progress, stage: str
+) -> NDArray[np.float64]:
+    """Score both answers after every t, looking meanwhile whether somebody cancels."""
+    call = partial(
+        model.log_likelihoods, [case.prompt(t) for t in times], [case.answer, case.repeated]
+    )
+    workers = 1 if model.capabilities.local else AT_ONCE
+    return at_once([call], workers=workers, tick=lambda share: progress(stage, share))[0]
+
+
+def _share(log_answer: float, log_repeated: float) -> float | None:
+    """Return P(a) / (P(a) + P(b)); None where neither is possible at all."""
+    if max(log_answer, log_repeated) == -math.inf:
+        return None
+    return float(expit(log_answer - log_repeated))
+
+
+def _what_fits(
+    case: Case, model: LanguageModel, most: int, error: PromptTooLongError, progress: Progress
+) -> str:
+    """Find the largest t whose prompt fits, by bisection, and say it."""
+
+    def fits(repetitions: int) -> bool:
+        try:
+            _scored(case, model, [repetitions], progress, "Finding out how many repetitions fit")
+        except PromptTooLongError:
+            return False
+        return True
+
+    if not fits(0):
+        return str(error)
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return (
+        f"With {_times(most)} the prompt does not fit into the model's context; the most that "
+        f"fits is {low}."
+    )
+
+
+def calls_needed(model: LanguageModel, repetitions: Sequence[int]) -> int:
+    """Return how many calls a curve takes at most; 0 where calls cost nothing but time."""
+    points, able = len(tidied(repetitions)), model.capabilities
+    if able.scores_given_text:
+        return 0 if able.local else math.ceil(2 * points / able.pairs_a_call)
+    return points * (
+        SAMPLES_A_POINT if able.local else math.ceil(SAMPLES_A_POINT / able.candidates_a_call)
+    )
+
+
+def _by_frequency(
+    case: Case,
+    model: LanguageModel,
+    times: tuple[int, ...],
+    progress: Progress,
+    seed: int,
+) -> tuple[Point, ...]:
+    def draw(t: int) -> list[str]:
+        return [r.text for r in model.sample(case.prompt(t), SAMPLES_A_POINT, seed=seed)]
+
+    def tick(share: float) -> None:
+        progress(f"Sampling after {_times(times[int(share * len(times))])}", share)
+
+    try:
+        drawn = at_once(
+            [partial(draw, t) for t in times],
+            workers=1 if model.capabilities.local else AT_ONCE,
+            tick=tick,
+        )
+    except PromptTooLongError as error:
+        raise InvalidRequestError(f"{error} Or choose fewer repetitions.") from error
+    return tuple(_counted(t, texts, case) for t, texts in zip(times, drawn, strict=True))
+
+
+def _counted(t: int, texts: Sequence[str], case: Case) -> Point:
+    ours = sum(_is_meant(text, case.answer, case.repeated) for text in texts)
+    theirs = sum(_is_meant(text, case.repeated, case.answer) for text in texts)
+    return Point(t, None, None, *_wilson(ours, ours + theirs))
+
+
+def _is_meant(text: str, answer: str, other: str) -> bool:
+    """Whether a sampled text counts as an answer, and is no nearer to the other one."""
+    near = token_f1(text, answer)
+    return near >= SAME_ANSWER and near > token_f1(text, other)
+
+
+def _wilson(successes: int, trials: int) -> tuple[float | None, float | None, float | None]:
+    """Return a share with its 95 % Wilson interval; Nones without a trial."""
+    if not trials:
+        return None, None, None
+    z2 = CONFIDENCE**2
+    share = successes / trials
+    centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
+    half = (
+        CONFIDENCE
+        * math.sqrt(share * (1 - share) / trials + z2 / (4 * trials**2))
+        / (1 + z2 / trials)
+    )
+    return share, max(0.0, centre - half), min(1.0, centre + half)

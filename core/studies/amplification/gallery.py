@@ -1,0 +1,194 @@
+"""Which answers to repeat: proposed from samples, the paper's twelve, and the world's by band."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.data.world import facts as world
+from core.data.world import grading
+from core.data.world.facts import Band, Fact
+from core.data.world.grading import matches
+from core.studies.amplification.curve import Amplification, Case
+from core.studies.inspection.grading import WORLD_OF
+from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.request import InvalidRequestError
+
+# What a person meets first: one case of each regime.
+EXAMPLES: Final[dict[str, Case]] = {
+    "Known": Case("What is the capital of France?", "Paris", "Lyon"),
+    "Half known": Case(
+        "Which actor became M in the Bond film Skyfall?", "Ralph Fiennes", "Judi Dench"
+    ),
+    "Many answers": Case("Name a yellow fruit.", "Lemon", "Banana"),
+}
+
+
+@dataclass(frozen=True)
+class Published:
+    """A query of the paper's Figures 1 to 3, with the two probabilities of its caption."""
+
+    case: Case
+    answer: str
+    repeated: str
+
+
+# As the figures spell them: query, answer, repeated answer, and their initial probabilities.
+PAPER: Final[dict[str, tuple[Published, ...]]] = {
+    "Known: one right answer, and the model has it (Figure 1)": (
+        Published(
+            Case("What is the capital of the UK?", "London", "Paris"), "≈ 1.0", "1.29 × 10⁻¹⁰"
+        ),
+        Published(
+            Case("Who was the first US president?", "George Washington", "Abraham Lincoln"),
+            "0.999",
+            "3.1 × 10⁻⁶",
+        ),
+        Published(
+            Case("Who is the author of The Grapes of Wrath?", "John Steinbeck", "Ernest Hemingway"),
+            "≈ 1.0",
+            "1.34 × 10⁻¹⁰",
+        ),
+        Published(
+            Case("What is the largest country in the world?", "Russia", "United Kingdom"),
+            "0.999",
+            "9.02 × 10⁻⁶",
+        ),
+    ),
+    "Doubtful: one right answer, and the model is not sure (Figure 2)": (
+        Published(
+            Case("What is the national instrument of Ireland?", "The harp", "Uilleann pipes"),
+            "0.936",
+            "0.063",
+        ),
+        Published(
+            Case("Which actor became M in the Bond film Skyfall?", "Ralph Fiennes", "Judi Dench"),
+            "0.651",
+            "0.348",
+        ),
+        Published(
+            Case("Which can last longer with out water a camel or a rat?", "A rat", "A camel"),
+            "0.538",
+            "0.461",
+        ),
+        Published(
+            Case(
+                "If Monday's child is fair of face what is Saturday's child?",
+                "Work hard for a living",
+                "Full of grace",
+            ),
+            "0.093",
+            "0.906",
+        ),
+    ),
+    "Many right answers, and both of these are (Figure 3)": (
+        Published(Case("Name a city in the UK", "London", "Manchester"), "0.958", "0.041"),
+        Published(Case("Name a yellow fruit", "Banana", "Lemon"), "0.715", "0.284"),
+        Published(Case("Name an alcoholic drink", "Wine", "Beer"), "0.685", "0.314"),
+        Published(
+            Case("Name a ball game that is played by more than 5 players", "Volleyball", "Soccer"),
+            "0.542",
+            "0.457",
+        ),
+    ),
+}
+
+
+# ------------------------------------------------------------------------- from samples
+
+
+def propose(inspection: Inspection) -> tuple[str, str]:
+    """Return an answer and one to repeat: the truth where it is known, else the likeliest two.
+
+    Of a question of the embedded world the first is right, the likeliest that is, and the
+    second is the likeliest wrong one, or another right one where there are many.
+
+    Raises
+    ------
+    InvalidRequestError
+        When the samples hold no two answers, and the world does not know another.
+    """
+    texts = [c.text for c in sorted(inspection.clusters, key=lambda c: -c.mass) if c.text]
+    fact = grading.find(inspection.query) if inspection.recording.model == WORLD_OF else None
+    if fact is not None:
+        return _from_world(texts, fact)
+    if len(texts) < 2:
+        only = f", “{texts[0]}”" if texts else ""
+        raise InvalidRequestError(
+            f"The model gave fewer than two answers in "
+            f"{len(inspection.recording.samples)} samples{only}. Type the two yourself."
+        )
+    return texts[0], texts[1]
+
+
+def _from_world(texts: Sequence[str], fact: Fact) -> tuple[str, str]:
+    """Return a right answer, and a wrong one, or another right one of many."""
+
+    def names(text: str) -> int | None:
+        """Return which of the right answers a text names."""
+        meant = (i for i, right in enumerate(fact.answers) if matches(text, right.names))
+        return next(meant, None)
+
+    answer = next((text for text in texts if names(text) is not None), fact.answers[0].text)
+    if fact.band is Band.MANY_ANSWERS:
+        ours = names(answer)
+        others = [text for text in texts if names(text) not in (None, ours)]
+        others += [a.text for i, a in enumerate(fact.answers) if i != ours]
+    else:
+        others = [text for text in texts if names(text) is None] + [rival(fact)]
+    return answer, others[0]
+
+
+# ----------------------------------------------------------------------- from the world
+
+
+def rival(fact: Fact) -> str:
+    """Return the answer to repeat: the misconception, or another right one of many."""
+    return fact.answers[1].text if fact.band is Band.MANY_ANSWERS else str(fact.misconception)
+
+
+def of_fact(fact: Fact) -> Case:
+    """Return a fact's case: its right answer, against `rival`."""
+    return Case(fact.question, fact.answers[0].text, rival(fact))
+
+
+def drawn(band: Band, count: int, seed: int = 0) -> list[Fact]:
+    """Draw facts of a band, without replacement; as many as there are when `count` is larger."""
+    facts = [fact for fact in world.facts() if fact.band is band]
+    order = np.random.default_rng(seed).permutation(len(facts))[:count]
+    return [facts[i] for i in order]
+
+
+def by_band(count: int, seed: int = 0) -> dict[str, list[Case]]:
+    """Draw `count` cases of every exposure band of the embedded world."""
+    return {
+        band.value: [of_fact(fact) for fact in drawn(band, count, seed)]
+        for band in (
+            Band.BY_HEART,
+            Band.HALF_KNOWN,
+            Band.RARELY,
+            Band.NEVER_SEEN,
+            Band.MANY_ANSWERS,
+        )
+    }
+
+
+def quartiles(curves: Sequence[Amplification]) -> NDArray[np.float64]:
+    """Return the quartiles of the normalised probability at every t.
+
+    Parameters
+    ----------
+    curves : sequence of Amplification
+        At least one, all over the same numbers of repetitions, by likelihood.
+
+    Returns
+    -------
+    ndarray of shape (3, points)
+        The lower quartile, the median, the upper quartile.
+    """
+    shares = [[point.normalised_probability for point in curve.points] for curve in curves]
+    return np.quantile(np.array(shares, float), [0.25, 0.5, 0.75], axis=0)

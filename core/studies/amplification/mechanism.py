@@ -1,0 +1,77 @@
+"""Where the embedded model looks from the prompt's end: at the question, or at what it is told.
+
+The paper's Section 3.1 explains on one idealised head why repeating turns a model that does
+not know (`core.uncertainty.attention`). Here are the real heads of the embedded model, out
+of the same forward pass that serves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core import prompts
+from core.language_models.backends.embedded.model import EmbeddedModel
+from core.language_models.base import LanguageModel
+from core.studies.amplification.curve import Case
+
+
+@dataclass(frozen=True)
+class Looking:
+    """How the prompt's last position attends, by layer and head.
+
+    Attributes
+    ----------
+    repetitions : int
+    on_question, on_told : ndarray of shape (layers, heads)
+        The share of the attention on the tokens of the question (both mentions), and on the
+        sentences that repeat the answer. The rest goes to the fixed words between.
+    """
+
+    repetitions: int
+    on_question: NDArray[np.float64]
+    on_told: NDArray[np.float64]
+
+
+def shows_attention(model: LanguageModel) -> bool:
+    """Return whether a model can say where its heads look."""
+    return isinstance(model, EmbeddedModel)
+
+
+def looking(case: Case, model: LanguageModel, repetitions: Sequence[int]) -> tuple[Looking, ...]:
+    """Return where every head looks, for every number of repetitions.
+
+    Raises
+    ------
+    TypeError
+        When the model does not show its attention.
+    """
+    if not isinstance(model, EmbeddedModel):
+        raise TypeError(f"{model.name} does not show its attention.")
+    return tuple(_looking(case, model, t) for t in repetitions)
+
+
+def _looking(case: Case, model: EmbeddedModel, repetitions: int) -> Looking:
+    prompt = case.prompt(repetitions)
+    spans, weights = model.attention(prompt)
+    # Counted, not searched: a question may quote any part of the prompt.
+    begin = len(prompts.QUESTION)
+    told_from = begin + len(case.query)
+    sentences = prompts.answer_sentences([case.repeated] * repetitions) if repetitions else ""
+    told_to = told_from + 2 + (len(sentences) + 2 if repetitions else 0)
+    again = told_to + len(prompts.REQUEST)
+    starts, ends = np.array(spans).T
+    # A token belongs where its last character does: words carry the space before them.
+    last = np.maximum(ends - 1, starts)
+    question = ((last >= begin) & (last < told_from)) | (
+        (last >= again) & (last < again + len(case.query))
+    )
+    told = (last >= told_from + 2) & (last < told_to - 2) & (repetitions > 0)
+    return Looking(
+        repetitions,
+        weights[:, :, question].sum(axis=-1).astype(float),
+        weights[:, :, told].sum(axis=-1).astype(float),
+    )

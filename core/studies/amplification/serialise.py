@@ -1,0 +1,141 @@
+"""Curves as JSON and CSV: complete enough to be drawn again without the model."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+from core.data.tabular.csv_export import to_csv
+from core.language_models.usage import Used
+from core.studies.amplification.curve import MOST_REPETITIONS, Amplification, Case, Point
+from core.studies.decoding import decoded, is_writable
+from core.studies.inspection.request import InvalidRequestError
+
+COLUMNS = ("query", "answer", "repeated", *(f.name for f in fields(Point)))
+HEADINGS = {  # of the table on the page; files keep the names of `COLUMNS`
+    "query": "Question",
+    "answer": "Right answer",
+    "repeated": "Answer to repeat",
+    "repetitions": "Repetitions",
+    "log_likelihood_answer": "ln P(right answer), nats",
+    "log_likelihood_repeated": "ln P(answer to repeat), nats",
+    "normalised_probability": "P(right answer) of the two",
+    "lower": "95% interval from",
+    "upper": "95% interval to",
+}
+
+
+def to_dict(amplification: Amplification) -> dict[str, Any]:
+    """Return a curve as JSON knows it: the logarithm of 0 is null there."""
+    return {
+        "query": amplification.case.query,
+        "answer": amplification.case.answer,
+        "repeated": amplification.case.repeated,
+        "model": amplification.model,
+        "revision": amplification.revision,
+        "verdict": amplification.verdict,
+        "used": asdict(amplification.used) if amplification.used else None,
+        "curve": [
+            {name: None if value == -math.inf else value for name, value in asdict(p).items()}
+            for p in amplification.points
+        ],
+    }
+
+
+def to_json(amplification: Amplification) -> str:
+    """Return `to_dict` as one JSON object."""
+    return json.dumps(to_dict(amplification), ensure_ascii=False, allow_nan=False)
+
+
+def all_to_json(amplifications: Sequence[Amplification]) -> str:
+    """Return several curves as a JSON list of such objects."""
+    return "[" + ",\n".join(map(to_json, amplifications)) + "]\n"
+
+
+def all_from_json(text: str) -> list[Amplification]:
+    """Read `all_to_json`'s list.
+
+    Raises
+    ------
+    InvalidRequestError
+        When it is none.
+    """
+    try:
+        found = [
+            Amplification(
+                Case(*(_text(one[name]) for name in _TEXTS), kept=True),
+                _text(one["model"]),
+                _text(one["revision"]),
+                _points(one["curve"]),
+                None if one.get("used") is None else decoded(Used, one["used"]),
+            )
+            for one in json.loads(text)
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InvalidRequestError(
+            "These are not curves saved by Believe, or they were changed. Ask for them again."
+        ) from error
+    if not found:
+        raise InvalidRequestError("There are no curves in what was saved. Ask for them again.")
+    return found
+
+
+_TEXTS = ("query", "answer", "repeated")
+
+
+def _text(found: object) -> str:
+    if not isinstance(found, str) or not is_writable(found):
+        raise ValueError("a text is none")
+    return found
+
+
+def _points(found: object) -> tuple[Point, ...]:
+    """Return the points of a curve, after a look at whether they can be those of one."""
+    if not isinstance(found, list) or not found:
+        raise ValueError("a curve has no points")
+    points = tuple(decoded(Point, point) for point in found)
+    times = [point.repetitions for point in points]
+    if times != sorted(set(times)) or times[-1] > MOST_REPETITIONS:
+        raise ValueError("the repetitions are none")
+    for point in points:
+        logarithms = (point.log_likelihood_answer, point.log_likelihood_repeated)
+        shares = (point.normalised_probability, point.lower, point.upper)
+        if any(value is not None and value > 1e-6 for value in logarithms):
+            raise ValueError("a logarithm of a probability is none")
+        if any(value is not None and not 0 <= value <= 1 for value in shares):
+            raise ValueError("a share is none")
+    return points
+
+
+def to_columns(amplifications: Sequence[Amplification]) -> dict[str, list[Any]]:
+    """Return curves as a table by columns, one row a point."""
+    rows = [
+        {
+            "query": a.case.query,
+            "answer": a.case.answer,
+            "repeated": a.case.repeated,
+            **asdict(point),
+        }
+        for a in amplifications
+        for point in a.points
+    ]
+    return {name: [row[name] for row in rows] for name in COLUMNS}
+
+
+def to_table(amplifications: Sequence[Amplification]) -> dict[str, list[Any]]:
+    """Return `to_columns` to be read: under plain headings, and without columns that are empty."""
+    return {
+        HEADINGS[name]: column
+        for name, column in to_columns(amplifications).items()
+        if any(value is not None for value in column)
+    }
+
+
+def to_csv_bytes(amplifications: Sequence[Amplification]) -> bytes:
+    """Return curves as a disarmed CSV, one row a point."""
+    columns = to_columns(amplifications)
+    rows = zip(*columns.values(), strict=True)
+    return to_csv(COLUMNS, (["" if cell is None else cell for cell in row] for row in rows))

@@ -1,0 +1,325 @@
+"""Calibration: from labelled scores to a policy that keeps its promise, or a plain no.
+
+`calibrate` turns labelled data and a target into a `Calibration`: the policy, the curves
+behind it and what it does to the parts of the data. Nothing here asks a model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.abstention import thresholds
+from core.abstention.policy import Pipeline, Policy
+from core.abstention.thresholds import Threshold, Uncertifiable
+from core.data.tabular import uploads
+from core.data.tabular.labelled import (
+    Columns,
+    Labelled,
+    Score,
+    labelled,
+    larger_is_surer_in,
+    suggest,
+)
+from core.data.tabular.labels import Meaning, meant_by
+from core.data.tabular.uploads import Upload, UploadError, shortened
+from core.studies.inspection.pipeline import from_text
+from core.studies.inspection.verdict import SCORE
+
+BEST = "best of all scores"
+METHODS = {
+    "ltt": "Learn-then-Test (guarantee)",
+    "crc": "Conformal risk control (bounds something else)",
+    "empirical": "Empirical rule of the paper (no guarantee)",
+}
+REPEATED = (
+    "{:,} rows ask a question that another row asks too. One row of each question counts, drawn "
+    "at random: several answers to one question are no independent evidence."
+)
+
+
+class CalibrationError(ValueError):
+    """A target or a setting that cannot be calibrated for; the message says why."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a person wants.
+
+    Attributes
+    ----------
+    error : float
+        α, in (0, 1).
+    confidence : float
+        1 − δ, in (0, 1).
+    method : str
+        A key of `METHODS`.
+    score : str
+        A score of the data, named beforehand, or `BEST`.
+    """
+
+    error: float = 0.05
+    confidence: float = 0.9
+    method: str = "ltt"
+    score: str = BEST
+
+    def __post_init__(self) -> None:
+        """Enforce the limits, whatever the screen in front of us allowed."""
+        if not 0 < self.error < 1:
+            raise CalibrationError(
+                f"The target error is {self.error}; choose one between 0 and 1, such as 0.05."
+            )
+        if not 0 < self.confidence < 1:
+            raise CalibrationError(
+                f"The confidence is {self.confidence}; choose one between 0 and 1, such as 0.9."
+            )
+        if self.method not in METHODS:
+            raise CalibrationError(
+                f"There is no method “{self.method}”. Choose one of: {', '.join(METHODS)}."
+            )
+        if self.score == BEST and self.method != "ltt":
+            raise CalibrationError(
+                "Only Learn-then-Test can choose the best of several scores and say what the "
+                "choice costs. Name one score."
+            )
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What came out.
+
+    Attributes
+    ----------
+    data : Labelled
+    target : Target
+    score : str
+        The score that the outcome is about: the named one, or the best.
+    outcome : Threshold or Uncertifiable
+    policy : Policy or None
+        None where nothing could be certified.
+    repeated : int
+        How many rows were left out because another row asks the same question.
+    """
+
+    data: Labelled
+    target: Target
+    score: str
+    outcome: Threshold | Uncertifiable
+    policy: Policy | None
+    repeated: int = 0
+
+    @property
+    def doubts(self) -> NDArray[np.float64]:
+        """The score's doubts."""
+        return self.data.doubts[self.score]
+
+    @property
+    def correct(self) -> NDArray[np.bool_]:
+        """Whether the answer that the score serves is right."""
+        return self.data.correct[self.score]
+
+
+def calibrate(data: Labelled, target: Target, *, settings_tried: int = 1) -> Calibration:
+    """Find the threshold that a target asks for, on one row of every question.
+
+    Parameters
+    ----------
+    settings_tried : int
+        How many settings were tried on these rows by now; the policy says so.
+
+    Raises
+    ------
+    CalibrationError
+        When the target's score is none of the data.
+    """
+    if target.score != BEST and target.score not in data.doubts:
+        raise CalibrationError(
+            f"There is no score “{target.score}” in the data. Choose one of: "
+            f"{', '.join(data.doubts)}."
+        )
+    everything, data = len(data.kept), independent(data)
+    name, outcome = _outcome(data, target)
+    if name in data.one_kind and isinstance(outcome, Threshold):
+        outcome = Uncertifiable(_one_kind(data, name), None)
+    policy = None
+    if isinstance(outcome, Threshold):
+        best_of = len(data.doubts) if target.score == BEST else 1
+        policy = Policy(
+            score=name,
+            threshold=outcome.value,
+            method=target.method,
+            target_error=target.error,
+            confidence=target.confidence if target.method == "ltt" else None,
+            upper_bound=None if math.isnan(outcome.upper_bound) else outcome.upper_bound,
+            labels=outcome.queries,
+            answered=outcome.answered,
+            errors=outcome.errors,
+            data=data.sha256,
+            pipeline=pipeline_of_data(data),
+            larger_is_surer=data.surer[name],
+            scores_tried=best_of,
+            settings_tried=settings_tried,
+            left_out=data.left_out,
+        )
+    return Calibration(data, target, name, outcome, policy, everything - len(data.kept))
+
+
+def independent(data: Labelled, seed: int = 0) -> Labelled:
+    """Return one row of every question, drawn at random; the data itself if none is repeated.
+
+    The exact tests take rows for independent draws. Several answers to one question are not:
+    counted as if they were, they break the promise in two to three times as many calibrations
+    as it allows.
+    """
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(data.kept))
+    _, first = np.unique(data.queries[order], return_index=True)
+    if len(first) == len(order):
+        return data
+    chosen = np.zeros(len(order), bool)
+    chosen[order[first]] = True
+    return rows(data, chosen)
+
+
+def read(
+    content: bytes,
+    name: str,
+    scores: Sequence[str] = (),
+    correct: str | None = None,
+    larger_is_surer: bool | None = None,
+    meanings: Mapping[str, Meaning] | None = None,
+    parse: Callable[[bytes, str], Upload] = uploads.parse,
+) -> Labelled:
+    """Read a labelled file, guessing what is not said about its columns.
+
+    Parameters
+    ----------
+    meanings : mapping of str to Meaning, optional
+        What values of the labels mean; "" is the empty cell.
+    parse : callable
+        For a file that a stranger may have written, `core.data.tabular.isolation.parse_isolated`.
+
+    Raises
+    ------
+    UnreadLabelsError
+        When a label says neither right nor wrong, and nothing is said of its meaning.
+    UploadError
+        When the file cannot be read, or lacks what it takes.
+    """
+    upload = parse(content, name)
+    columns = chosen(upload, suggest(upload), scores, correct, larger_is_surer)
+    if meanings:
+        names = [name for name in columns.labels if name in upload.table.columns]
+        columns = replace(columns, meant=meant_by(upload, names, meanings))
+    return labelled(upload, columns)
+
+
+def chosen(
+    upload: Upload,
+    guess: Columns,
+    scores: Sequence[str],
+    correct: str | None,
+    larger_is_surer: bool | None,
+) -> Columns:
+    """Return a guess at the columns with what a person says in its place."""
+    guessed = {score.column: score for score in guess.scores}
+    wanted = []
+    for name in scores or guessed:
+        label = correct or (guessed[name].correct if name in guessed else None)
+        if label is None:
+            raise UploadError(
+                f"Nothing says which column tells whether the answers of “{shortened(name)}” are "
+                "right; name it."
+            )
+        surer = larger_is_surer
+        if surer is None and name in guessed and label == guessed[name].correct:
+            surer = guessed[name].larger_is_surer
+        if surer is None and {name, label} <= {*upload.table.columns}:
+            surer = larger_is_surer_in(upload, name, label)
+        wanted.append(Score(name, bool(surer), label))
+    return replace(guess, scores=tuple(wanted))
+
+
+def preferred(data: Labelled, wanted: Sequence[str] = (), method: str = "ltt") -> str:
+    """Return the score that is calibrated: the wanted one, or the best of several wanted.
+
+    If none is wanted, the mutual information where the data has it; else, of several, the best
+    where the method can pay for the choice.
+    """
+    if wanted:
+        return wanted[0] if len(wanted) == 1 else BEST
+    if SCORE in data.doubts:
+        return SCORE
+    return BEST if len(data.doubts) > 1 and method == "ltt" else next(iter(data.doubts))
+
+
+def _outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifiable]:
+    if target.score == BEST:
+        return thresholds.best_of(
+            data.doubts, data.correct, target_error=target.error, confidence=target.confidence
+        )
+    rows = data.doubts[target.score], data.correct[target.score]
+    if target.method == "ltt":
+        found = thresholds.learn_then_test(
+            *rows, target_error=target.error, confidence=target.confidence
+        )
+    elif target.method == "crc":
+        found = thresholds.conformal_risk_control(*rows, target_error=target.error)
+    else:
+        found = thresholds.empirical(*rows, target_error=target.error)
+    return target.score, found
+
+
+def _one_kind(data: Labelled, score: str) -> str:
+    """Say why labels of one kind promise nothing: nobody has seen how they mark the other."""
+    said, other = ("right", "wrong") if data.correct[score].all() else ("wrong", "right")
+    return (
+        f"Every label of “{shortened(score)}” says {said}. Without one that says {other} nothing "
+        "shows that this file marks such answers at all, so nothing is promised. Check the labels, "
+        "and bring rows of both kinds."
+    )
+
+
+def pipeline_of_data(data: Labelled) -> Pipeline | None:
+    """Return the pipeline that the data says it was scored by, if it does."""
+    return from_text(data.pipeline)
+
+
+def moved(calibration: Calibration, value: float) -> Policy:
+    """Return the policy with λ chosen by hand: what it does is observed, nothing promised."""
+    found = thresholds.at(calibration.doubts, calibration.correct, value)
+    if calibration.policy is not None:
+        return calibration.policy.moved(value, found.answered, found.errors)
+    data, target = calibration.data, calibration.target
+    return Policy(
+        score=calibration.score,
+        threshold=value,
+        method="by hand",
+        target_error=target.error,
+        confidence=None,
+        upper_bound=None,
+        labels=found.queries,
+        answered=found.answered,
+        errors=found.errors,
+        data=data.sha256,
+        pipeline=pipeline_of_data(data),
+        larger_is_surer=data.surer[calibration.score],
+        left_out=data.left_out,
+    )
+
+
+def rows(data: Labelled, chosen: NDArray[np.bool_]) -> Labelled:
+    """Return some of the rows."""
+    return replace(
+        data,
+        queries=data.queries[chosen],
+        sources=data.sources[chosen],
+        doubts={name: values[chosen] for name, values in data.doubts.items()},
+        correct={name: values[chosen] for name, values in data.correct.items()},
+        entropies=None if data.entropies is None else data.entropies[chosen],
+        kept=data.kept[chosen],
+    )

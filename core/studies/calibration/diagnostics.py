@@ -1,0 +1,122 @@
+"""Behind a calibration: curves, bins, sources, and all scores compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.abstention import intervals, metrics
+from core.abstention.metrics import Bin, Curve
+from core.abstention.thresholds import Threshold, Uncertifiable
+from core.data.tabular.labelled import (
+    Labelled,
+)
+from core.studies.calibration.calibration import Calibration, calibrate
+from core.studies.progress import Progress, silent
+
+
+def curves(data: Labelled) -> dict[str, Curve]:
+    """Return every score's risk–coverage curve, exact and complete."""
+    return {name: metrics.curve(data.doubts[name], data.correct[name]) for name in data.doubts}
+
+
+@dataclass(frozen=True)
+class Binned:
+    """What one score's own threshold does in every bin of entropy."""
+
+    score: str
+    threshold: float
+    bins: tuple[Bin, ...]
+
+
+def by_entropy(calibration: Calibration, others: Sequence[str] = ()) -> tuple[Binned, ...]:
+    """Return recall and error by entropy, each score at its own threshold for the target.
+
+    Scores that cannot be certified are left out: they answer nothing.
+    """
+    data = calibration.data
+    if data.entropies is None:
+        return ()
+    found = []
+    for name in dict.fromkeys([calibration.score, *others]):
+        own = calibration
+        if name != calibration.score:
+            own = calibrate(data, replace(calibration.target, score=name))
+        if own.policy is not None:
+            bins = metrics.by_entropy(data.entropies, own.doubts, own.correct, own.policy.threshold)
+            found.append(Binned(name, own.policy.threshold, tuple(bins)))
+    return tuple(found)
+
+
+def by_source(calibration: Calibration, value: float, most: int = 30) -> tuple[Bin, ...]:
+    """Return what a threshold does to each source, the largest first, at most so many."""
+    bins = metrics.by_kind(calibration.data.sources, calibration.doubts, calibration.correct, value)
+    return tuple(sorted(bins, key=lambda b: (-b.queries, b.name))[:most])
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One score in the comparison."""
+
+    score: str
+    auroc: intervals.Interval
+    difference: intervals.Interval | None  # the chosen score's AUROC minus this one's
+    aurc: float
+    outcome: Threshold | Uncertifiable
+
+
+def compare(
+    calibration: Calibration, progress: Progress = silent, *, resamples: int = intervals.RESAMPLES
+) -> tuple[Compared, ...]:
+    """Compare all scores of the data with the chosen one, by the paired bootstrap."""
+    data = calibration.data
+    found = intervals.compare(
+        data.doubts,
+        data.correct,
+        data.queries,
+        calibration.score,
+        number=resamples,
+        progress=lambda share: progress("Resampling the labelled rows", share),
+    )
+    target = replace(calibration.target, score=calibration.score)
+    return tuple(
+        Compared(
+            score=name,
+            auroc=found.values[name],
+            difference=found.differences.get(name),
+            aurc=metrics.aurc(data.doubts[name], data.correct[name]),
+            outcome=calibrate(data, replace(target, score=name)).outcome,
+        )
+        for name in data.doubts
+    )
+
+
+def shares(calibration: Calibration, edges: int = 40) -> Mapping[str, NDArray[np.float64]]:
+    """Return the histogram of doubts, right and wrong apart.
+
+    Returns
+    -------
+    mapping
+        "start", "end", "right", "wrong", each of shape (bins,). Missing and infinite doubts
+        are left out.
+    """
+    doubts = calibration.doubts
+    finite = np.isfinite(doubts)
+    values, right = doubts[finite], calibration.correct[finite]
+    if not len(values):
+        empty = np.zeros(0)
+        return {"start": empty, "end": empty, "right": empty, "wrong": empty}
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    bounds = 2 * np.linspace(low / 2, high / 2, edges + 1)  # high - low may be too large
+    bounds[0], bounds[-1] = low, high
+    return {
+        "start": bounds[:-1],
+        "end": bounds[1:],
+        "right": np.histogram(values[right], bounds)[0].astype(float),
+        "wrong": np.histogram(values[~right], bounds)[0].astype(float),
+    }

@@ -1,0 +1,73 @@
+"""Confirming a policy on rows that nobody had looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.abstention import thresholds
+from core.abstention.policy import Policy
+from core.abstention.thresholds import Threshold
+from core.data.tabular.labelled import (
+    Labelled,
+)
+from core.studies.calibration.calibration import independent, rows
+
+
+def halves(data: Labelled, seed: int = 0) -> tuple[Labelled, Labelled]:
+    """Split the rows at random into one half to try settings on and one to confirm on.
+
+    Rows of one query stay in the same half.
+    """
+    _, at = np.unique(data.queries, return_inverse=True)
+    queries = int(at.max()) + 1
+    second = np.zeros(queries, bool)
+    second[np.random.default_rng(seed).permutation(queries)[: queries // 2]] = True
+    return rows(data, ~second[at]), rows(data, second[at])
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """What a finished policy did on rows that nobody had looked at.
+
+    Attributes
+    ----------
+    observed : Threshold
+        With the Clopper–Pearson bound of the error among the answered.
+    kept : bool
+        Whether that bound is at most the target.
+    sentence : str
+    """
+
+    observed: Threshold
+    kept: bool
+    sentence: str
+
+
+def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmation:
+    """Test one policy, chosen elsewhere, on untouched rows: one test, no correction.
+
+    It tests what the policy's method bounds: the error among the answered, or, for conformal
+    risk control, the share of all questions that is answered and wrong.
+    """
+    untouched = independent(untouched)
+    doubts, correct = untouched.doubts[policy.score], untouched.correct[policy.score]
+    found = thresholds.at(doubts, correct, policy.threshold)
+    of_all = policy.method == "crc"
+    trials = found.queries if of_all else found.answered
+    bound = thresholds.clopper_pearson(found.errors, trials, confidence)
+    found = replace(found, upper_bound=bound)
+    kept = bound <= policy.target_error
+    what = (
+        "of all questions are answered and wrong" if of_all else "of answered questions are wrong"
+    )
+    return Confirmation(
+        found,
+        kept,
+        f"On {found.queries:,} held-out rows it answered {found.answered:,}, of which "
+        f"{found.errors:,} wrongly: with {100 * confidence:.6g}% confidence at most {bound:.1%} "
+        f"{what}, {'within' if kept else 'above'} the target of "
+        f"{100 * policy.target_error:.6g}%."
+        + ("" if kept else " This does not disprove the policy; it fails to confirm it."),
+    )

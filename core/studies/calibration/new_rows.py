@@ -1,0 +1,127 @@
+"""Deciding by a policy: the labelled rows, and new ones without labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.abstention.drift import Drift, drift
+from core.abstention.policy import Policy, check_pipeline
+from core.data.tabular.columns import column_of
+from core.data.tabular.csv_export import to_csv
+from core.data.tabular.labelled import (
+    Labelled,
+    doubts_of,
+    pipelines_of,
+)
+from core.data.tabular.uploads import Upload
+from core.studies.calibration.calibration import Calibration, CalibrationError
+from core.studies.inspection.pipeline import from_text
+
+
+def decisions(data: Labelled, policy: Policy) -> bytes:
+    """Return a disarmed CSV: every labelled row with its score and the decision."""
+    doubts = data.doubts[policy.score]
+    sign = -1.0 if policy.larger_is_surer else 1.0
+    correct = data.correct[policy.score]
+    return to_csv(
+        ("row", "query", "source", policy.score, "decision", "correct"),
+        (
+            (
+                int(row) + 1,
+                str(query),
+                str(source),
+                "" if math.isnan(doubt) else float(0.0 + sign * doubt),
+                "answer" if doubt < policy.threshold else "abstain",
+                int(right),
+            )
+            for row, query, source, doubt, right in zip(
+                data.kept, data.queries, data.sources, doubts, correct, strict=True
+            )
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class NewScores:
+    """Scores without labels, and what a policy decides on them.
+
+    Attributes
+    ----------
+    doubts : ndarray of shape (n,)
+        NaN where there is none: abstain.
+    answered : int
+    """
+
+    policy: Policy
+    upload: Upload
+    doubts: NDArray[np.float64]
+
+    @property
+    def answers(self) -> NDArray[np.bool_]:
+        """Whether each row is answered."""
+        return self.doubts < self.policy.threshold
+
+    @property
+    def answered(self) -> int:
+        """How many rows are answered."""
+        return int(self.answers.sum())
+
+
+def new_scores(upload: Upload, policy: Policy) -> NewScores:
+    """Read the policy's score out of a table without labels.
+
+    Raises
+    ------
+    CalibrationError
+        When the score's column is missing.
+    PolicyError
+        When the table says of any row that another pipeline made its score.
+    UploadError
+        When the column holds no numbers.
+    """
+    if policy.score not in upload.table.columns:
+        raise CalibrationError(
+            f"There is no column “{policy.score}” in {upload.name}. Give the scores the heading "
+            "they had in the calibration."
+        )
+    for made_by in map(from_text, pipelines_of(upload)):
+        if made_by is not None:
+            check_pipeline(policy, made_by)
+    return NewScores(policy, upload, doubts_of(upload, policy.score, policy.larger_is_surer))
+
+
+def drift_from(calibration: Calibration, fresh: NewScores) -> Drift:
+    """Compare new scores with those of the calibration.
+
+    Raises
+    ------
+    CalibrationError
+        When there is no score to compare.
+    """
+    try:
+        return drift(calibration.doubts, fresh.doubts)
+    except ValueError as error:
+        raise CalibrationError(str(error)) from error
+
+
+def new_decisions(fresh: NewScores) -> bytes:
+    """Return the new table as a disarmed CSV with a column `decision` at its end."""
+    table = fresh.upload.table
+    decisions = np.where(fresh.answers, "answer", "abstain")
+    columns = (_cells(fresh.upload, name) for name in table.columns)
+    return to_csv((*table.columns, "decision"), zip(*columns, decisions, strict=True))
+
+
+def _cells(upload: Upload, name: str) -> Iterator[str | float]:
+    """Return a column's cells; negative numbers as numbers, for as text they would be disarmed."""
+    column = column_of(upload, name)
+    cells: list[str | float] = [
+        number if text.startswith("-") and number is not None and not math.isnan(number) else text
+        for text, number in zip(column.texts, column.parsed(), strict=True)
+    ]
+    return (cells[code] for code in column.codes)

@@ -1,0 +1,80 @@
+"""Was it right? On the embedded model's own questions the truth is known, so say so.
+
+Every score is held against the truth twice: is the answer that it would serve right, and
+was its decision, to answer or to abstain, the better one? Each score decides by its own
+default policy, all of them certified on the same questions for the same error
+(`benchmarks/default_policy.py`), so that no score is judged by another's yardstick.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.data.world import grading
+from core.data.world.facts import Fact
+from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.verdict import default_thresholds, doubt_of
+from core.uncertainty.scores import SCORES
+
+WORLD_OF = "embedded"  # the one model that was taught this world, and nothing else
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One score's decision on one question, held against the truth.
+
+    Attributes
+    ----------
+    name : str
+        A key of `SCORES`.
+    answer : str
+        What the score would serve.
+    right : bool
+        Whether that is a right answer.
+    threshold : float
+        Of the score's doubt: it answers below. −∞ answers nothing.
+    answered : bool
+        Its decision, by the same rules as the verdict's.
+    """
+
+    name: str
+    answer: str
+    right: bool
+    threshold: float
+    answered: bool
+
+    @property
+    def well_decided(self) -> bool:
+        """Whether it answered and was right, or abstained and would have been wrong."""
+        return self.answered == self.right
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What is true about an inspected question, and how every score did."""
+
+    fact: Fact
+    scores: tuple[Judged, ...]
+
+
+def judge(inspection: Inspection) -> Judgement | None:
+    """Hold an inspection against the truth; None where nobody here knows the truth."""
+    fact = grading.find(inspection.query) if inspection.recording.model == WORLD_OF else None
+    if fact is None:
+        return None
+    return Judgement(fact, tuple(_judged(inspection, fact, name) for name in SCORES))
+
+
+def _judged(inspection: Inspection, fact: Fact, name: str) -> Judged:
+    deciding = inspection.verdict.threshold
+    threshold = deciding.value if name == deciding.score else default_thresholds()[name]
+    doubt = doubt_of(
+        inspection.scores,
+        name,
+        inspection.sampled_mass,
+        len(inspection.clusters),
+        deciding.least_mass,
+    )
+    answer = inspection.scores[name].answer
+    answered = doubt is not None and doubt < threshold
+    return Judged(name, answer, grading.is_right(answer, fact), threshold, answered)

@@ -1,0 +1,370 @@
+"""Inspection: one question to a model, and everything behind the verdict on its answer.
+
+`run` asks the model (`recording.record`) and reads the recording (`read`); moving τ, the
+similarity, γ or λ means reading the same recording again, which asks nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+
+from core import prompts
+from core.abstention.policy import Pipeline, Policy, PolicyError, check_pipeline
+from core.data.tabular.uploads import shortened
+from core.language_models.base import LanguageModel, Response
+from core.studies.inspection.pipeline import pipeline_of
+from core.studies.inspection.recorder import record
+from core.studies.inspection.recording import EXACT, Estimator, Recording
+from core.studies.inspection.request import InvalidRequestError, Reading, Request
+from core.studies.inspection.verdict import (
+    SCORE,
+    Threshold,
+    Verdict,
+    decide,
+    default_policy,
+    default_threshold,
+    threshold_of,
+)
+from core.studies.progress import Progress, silent
+from core.uncertainty.evidence import Evidence
+from core.uncertainty.prefixes import without_continuations
+from core.uncertainty.sampled_evidence import Chain, from_chains, from_counted
+from core.uncertainty.scores import (
+    SCORES,
+    AnyEvidence,
+    DoubtDecomposition,
+    Score,
+    doubt_decomposition,
+)
+from core.uncertainty.similarity import JUDGE
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Responses that count as one answer, named by the likeliest of them.
+
+    Attributes
+    ----------
+    text : str
+        The centre: what is displayed, served, judged and conditioned on.
+    probability : float
+        μ̂₁, normalised over what was sampled.
+    mass : float
+        The cluster's share of the model's whole probability.
+    samples : int
+        How many of the k samples fell into it.
+    members : tuple of (str, float, int)
+        Each distinct text with ln Q(text | F_0) in nats and how often it was sampled.
+    """
+
+    text: str
+    probability: float
+    mass: float
+    samples: int
+    members: tuple[tuple[str, float, int], ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One entry of the joint distribution, with what it was computed from."""
+
+    first: str
+    second: str
+    joint: float
+    product: float
+    contribution: float
+    prompt: str
+    log_likelihoods: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """A recording as read under some settings: clusters, scores, verdict.
+
+    Attributes
+    ----------
+    refused : str or None
+        Why the wanted policy does not decide here; the default does.
+    """
+
+    recording: Recording
+    reading: Reading
+    evidence: AnyEvidence
+    scores: Mapping[str, Score]
+    verdict: Verdict
+    refused: str | None = None
+
+    @property
+    def query(self) -> str:
+        """The question."""
+        return self.recording.request.query
+
+    @property
+    def outcome(self) -> str:
+        """What came of it, in a few words: the decision, and what it is about."""
+        return f"{self.verdict.decision}: {self.verdict.answer}"
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """What the scores were made with."""
+        least_mass = self.verdict.threshold.least_mass
+        return _pipeline(self.recording, self.reading, least_mass)
+
+    @property
+    def caveat(self) -> str | None:
+        """Say why a wanted policy was refused, or where the default's promise ends."""
+        if self.refused:
+            return f"{self.refused} The default policy decides instead."
+        default = default_policy()
+        if self.verdict.threshold != default_threshold() or default.pipeline is None:
+            return None
+        different = default.pipeline.differences(self.pipeline)
+        if not different:
+            return None
+        if default.pipeline.model != self.pipeline.model:
+            return (
+                f"λ was certified for {default.pipeline.model}, not for this model. Calibrate on "
+                "labelled questions to have one that holds here."
+            )
+        grows = (
+            " M.I. grows with the number of samples."
+            if default.pipeline.samples != self.pipeline.samples
+            else ""
+        )
+        return (
+            f"λ was certified for other settings; here it is {'; '.join(different)}.{grows} Read "
+            "the verdict with that in mind."
+        )
+
+    @property
+    def information_threshold(self) -> float:
+        """λ of the mutual information: the deciding one, or the default's if another decides."""
+        deciding = self.verdict.threshold
+        ours = deciding.score == SCORE and math.isfinite(deciding.value)
+        return deciding.value if ours else default_threshold().value
+
+    @property
+    def likelihoods_are(self) -> str:
+        """What the logarithms beside texts are, in nats."""
+        counted = self.recording.estimator is Estimator.COUNTED
+        return "ln of the share of samples" if counted else "log-likelihood (nats)"
+
+    @property
+    def sampled_mass(self) -> float:
+        """The share of the model's probability that the distinct samples hold."""
+        return self.evidence.sampled_mass
+
+    @property
+    def certified(self) -> float | None:
+        """The certified lower bound of the mutual information, nats."""
+        return self.scores["certified_mutual_information"].value
+
+    @property
+    def largest_information(self) -> float:
+        """ln m for m clusters, nats: the most that entropies and M.I. can be (for γ = 0)."""
+        return math.log(len(self.clusters))
+
+    @cached_property
+    def doubt(self) -> DoubtDecomposition:
+        """The doubt about a second answer in two estimated parts: epistemic, and the rest."""
+        return doubt_decomposition(self.evidence)
+
+    @cached_property
+    def clusters(self) -> tuple[Cluster, ...]:
+        """The clusters, the likeliest centre first."""
+        e = self.evidence
+        return tuple(
+            Cluster(
+                text=text,
+                probability=float(np.exp(e.log_first[i])),
+                mass=float(np.exp(e.cluster_log_marginal[i])),
+                samples=int(e.cluster_counts[i]),
+                members=tuple(
+                    (e.responses[j], float(e.log_marginal[j]), int(e.counts[j]))
+                    for j in np.flatnonzero(e.labels == i)
+                ),
+            )
+            for i, text in enumerate(e.centre_texts)
+        )
+
+    def cell(self, first: int, second: int) -> Cell:
+        """Return the entry of the joint for clusters `first` (row) and `second` (column)."""
+        e, information = self.evidence, self.evidence.mutual_information
+        row = e.centres[first]
+        return Cell(
+            first=e.centre_texts[first],
+            second=e.centre_texts[second],
+            joint=float(information.joint[first, second]),
+            product=float(information.product[first, second]),
+            contribution=float(information.contributions[first, second]),
+            prompt=prompts.iterative(self.query, [e.centre_texts[first]]),
+            log_likelihoods=tuple(
+                (e.responses[j], float(e.log_conditionals[row, j]))
+                for j in np.flatnonzero(e.labels == second)
+            ),
+        )
+
+
+def read(
+    recording: Recording,
+    reading: Reading | None = None,
+    threshold: Threshold | None = None,
+    *,
+    policy: Policy | None = None,
+) -> Inspection:
+    """Turn a recording into an inspection; asks the model nothing.
+
+    Parameters
+    ----------
+    threshold : Threshold, optional
+        How to decide; the default policy's if there is none.
+    policy : Policy, optional
+        Decide by this policy instead, if it was calibrated for this pipeline.
+
+    Raises
+    ------
+    InvalidRequestError
+        Where the model is to compare the answers, and was not asked to.
+    """
+    reading = reading or Reading()
+    evidence = evidence_of(recording, reading)
+    scores = {name: info.function(evidence) for name, info in SCORES.items()}
+    refused = None
+    if policy is not None:
+        threshold, refused = threshold_of(policy), cannot_decide(policy)
+        try:
+            check_pipeline(policy, _pipeline(recording, reading, threshold.least_mass))
+        except PolicyError as error:
+            refused = refused or str(error)
+        if refused:
+            threshold = None
+    verdict = decide(
+        scores, evidence.sampled_mass, len(evidence.centres), threshold or default_threshold()
+    )
+    return Inspection(recording, reading, evidence, scores, verdict, refused)
+
+
+def cannot_decide(policy: Policy) -> str | None:
+    """Say why a policy decides no inspection, whatever its settings; None if it may."""
+    name = shortened(policy.score)
+    if policy.pipeline is None:
+        return (
+            "This policy was calibrated on scores of unknown origin, so it cannot decide here. "
+            "Calibrate on scores of this pipeline."
+        )
+    if policy.score not in SCORES:
+        return f"This policy is about “{name}”, a score that is not computed here."
+    if policy.larger_is_surer:
+        return f"This policy takes a large “{name}” for a sure answer; here it is a doubt."
+    return None
+
+
+def _pipeline(recording: Recording, reading: Reading, least_mass: float) -> Pipeline:
+    return pipeline_of(
+        recording.model,
+        recording.revision,
+        recording.request,
+        reading,
+        least_mass,
+        recording.estimator,
+    )
+
+
+def run(
+    request: Request,
+    model: LanguageModel,
+    reading: Reading | None = None,
+    progress: Progress = silent,
+    *,
+    previous: Recording | None = None,
+) -> Inspection:
+    """Ask and read in one go; see `recording.record` and `read`."""
+    return read(record(request, model, progress, previous=previous), reading)
+
+
+def evidence_of(recording: Recording, reading: Reading) -> AnyEvidence:
+    """Return what the scores look at, on the rung that the recording was made on.
+
+    Raises
+    ------
+    InvalidRequestError
+        Where the model is to compare the answers, and was not asked to.
+    """
+    by_model = reading.similarity == JUDGE
+    if by_model and not recording.request.judged:
+        raise InvalidRequestError(
+            "The model was not asked which of these answers mean the same. Ask it the question "
+            f"again with the similarity “{JUDGE}”, or choose another similarity."
+        )
+    verification = {
+        text: (float(true), float(false))
+        for text, (true, false) in zip(recording.texts, recording.verification, strict=True)
+    }
+    if recording.estimator in EXACT:
+        assert recording.greedy_log_likelihood is not None
+        said = recording.log_likelihoods
+        if recording.estimator is Estimator.PREFIX:
+            said = without_continuations(recording.texts, said)
+        return Evidence.build(
+            recording.texts,
+            said[0],
+            said[1:],
+            recording.counts,
+            greedy=recording.greedy.text,
+            greedy_log_likelihood=recording.greedy_log_likelihood,
+            complete=recording.complete & (recording.estimator is Estimator.EXACT),
+            verification=verification,
+            similarity=reading.similarity,
+            similarity_matrix=recording.judged if by_model else None,
+            threshold=reading.threshold,
+            gamma_1=reading.gamma_1,
+            gamma_2=reading.gamma_2,
+        )
+    compared = (recording.judged_texts, recording.judged) if by_model else None
+    seconds = dict(zip(recording.texts, recording.seconds, strict=True))
+    cut = {
+        response.text: False
+        for response in (*recording.samples, *chain.from_iterable(recording.seconds))
+        if not response.complete
+    }
+    if recording.estimator is Estimator.CHAINED:
+        return from_chains(
+            _chains(recording.samples, seconds),
+            greedy=recording.greedy.text,
+            greedy_log_likelihood=recording.greedy_log_likelihood,
+            complete=cut,
+            verification=verification,
+            similarity=reading.similarity,
+            compared=compared,
+            threshold=reading.threshold,
+            gamma_1=reading.gamma_1,
+            gamma_2=reading.gamma_2,
+        )
+    return from_counted(
+        dict(zip(recording.texts, map(int, recording.counts), strict=True)),
+        {text: Counter(response.text for response in row) for text, row in seconds.items()},
+        greedy=recording.greedy.text,
+        complete=cut,
+        verification=verification,
+        similarity=reading.similarity,
+        compared=compared,
+        threshold=reading.threshold,
+    )
+
+
+def _chains(samples: Sequence[Response], seconds: Mapping[str, Sequence[Response]]) -> list[Chain]:
+    """Pair each sample with the answer after it was told: the next one of its text."""
+    following = {text: iter(row) for text, row in seconds.items()}
+    chains = []
+    for first in samples:
+        second = next(following[first.text])
+        assert first.log_likelihood is not None and second.log_likelihood is not None
+        chains.append((first.text, second.text, first.log_likelihood, second.log_likelihood))
+    return chains

@@ -1,0 +1,74 @@
+"""What a score was made with: the fingerprint by which a policy knows its own scores."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from core import prompts
+from core.abstention.policy import Pipeline, PolicyError, pipeline_from_dict
+from core.studies.inspection.recording import Estimator
+from core.studies.inspection.request import Request
+from core.uncertainty.similarity import JUDGE
+
+if TYPE_CHECKING:
+    from core.studies.inspection.request import Reading
+
+
+def pipeline_of(
+    model: str,
+    revision: str,
+    request: Request,
+    reading: Reading,
+    least_mass: float,
+    estimator: Estimator = Estimator.EXACT,
+) -> Pipeline:
+    """Return the pipeline of an inspection; the query and the seed are no part of it."""
+    return Pipeline(
+        model=model,
+        revision=revision,
+        prompt=prompt_fingerprint(judged=reading.similarity == JUDGE),
+        samples=request.samples,
+        temperature=request.temperature,
+        similarity=reading.similarity,
+        tau=reading.threshold,
+        gamma_1=reading.gamma_1,
+        gamma_2=reading.gamma_2,
+        estimator=estimator.value,
+        least_mass=least_mass,
+    )
+
+
+@functools.cache
+def prompt_fingerprint(*, judged: bool = False) -> str:
+    """Return a short hash that changes with any word of any prompt.
+
+    What the model is asked about pairs of answers counts where it compares them, and only there.
+    """
+    every = [
+        prompts.iterative("Q"),
+        prompts.iterative("Q", ["A"]),
+        prompts.iterative("Q", ["A", "B"]),
+        prompts.self_verification("Q", "A"),
+        prompts.TRUE,
+        prompts.FALSE,
+    ]
+    if judged:
+        every.append(prompts.same_meaning("Q", "A", "B"))
+    return hashlib.sha256("\0".join(every).encode()).hexdigest()[:12]
+
+
+def to_text(pipeline: Pipeline) -> str:
+    """Return a pipeline as one line, for the column `pipeline` of a scored table."""
+    return json.dumps(asdict(pipeline), ensure_ascii=False)
+
+
+def from_text(text: str) -> Pipeline | None:
+    """Read `to_text`'s line; None where there is none, or it is none."""
+    try:
+        return pipeline_from_dict(json.loads(text))
+    except (ValueError, PolicyError, RecursionError):
+        return None

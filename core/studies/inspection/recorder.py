@@ -1,0 +1,375 @@
+"""Asking a model everything an inspection needs, on the highest rung that it reaches.
+
+It scores any text: every sample under every prompt. It says how likely its own samples are:
+each sample is told, and answered once more. It says nothing of the kind: every distinct
+sample is told, and answered many times. It may be asked, too, which answers mean the same. What
+does not depend on each other goes out together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core import prompts
+from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.client.concurrency import AT_ONCE, at_once
+from core.language_models.errors import ModelError
+from core.language_models.true_false import OPINIONS, opinion, question, sameness
+from core.language_models.usage import Used
+from core.studies.inspection.pairs import compared
+from core.studies.inspection.recording import EXACT, Call, Estimator, Recording, estimator_of
+from core.studies.inspection.request import InvalidRequestError, Request
+from core.studies.progress import Progress, silent
+
+# How many (prompt, answer) pairs one scoring call holds. Small enough that progress moves
+# and a person can cancel; an inspection with ten samples is always a single call.
+PAIRS_A_CALL = 2000
+FEWEST_CHAINS = 100  # samples, where each says its own likelihood and no more
+LEAST_TEMPERATURE = 0.7  # where samples are counted: a lower one makes any model look sure
+SECONDS = 30  # second answers after each distinct first one, where samples are counted
+
+SAMPLING = "Sampling answers"
+TELLING = "Telling the model each answer, and asking again"
+JUDGING = "Asking which answers mean the same"
+
+
+def record(
+    request: Request,
+    model: LanguageModel,
+    progress: Progress = silent,
+    *,
+    previous: Recording | None = None,
+) -> Recording:
+    """Ask the model everything an inspection needs.
+
+    Parameters
+    ----------
+    previous : Recording, optional
+        A recording by the same model of the same query, temperature and seed: it is
+        extended, and nothing it holds is asked again. Either may be judged, or not.
+
+    Raises
+    ------
+    InvalidRequestError
+        When the samples are too few, or too cold, for what the model can do.
+    ModelError
+        With a sentence for the person.
+    Cancelled
+        Out of `progress`.
+    """
+    if (
+        previous
+        and replace(previous.request, samples=request.samples, judged=request.judged) != request
+    ):
+        raise ValueError("Only a recording of the same query, temperature and seed can grow.")
+    if previous and (previous.model, previous.revision) != (model.name, model.revision):
+        raise ValueError("Only a recording of the same model can grow.")
+    estimator = estimator_of(model.capabilities)
+    if previous and previous.estimator is not estimator:
+        raise ValueError("Only a recording of the same estimator can grow.")
+    check_samples(request, estimator)
+    fewer = None
+    if previous and previous.request.samples >= request.samples:
+        fewer = previous.first(request.samples)
+        if not request.judged:
+            return fewer.unjudged()
+        if previous.request.judged:
+            return fewer
+    asking = _Asking(request, model, progress, list(previous.calls) if previous else [])
+    before = model.meter.used
+    made = fewer or (_exact if estimator in EXACT else _sampled)(asking, previous, estimator)
+    if request.judged:
+        made = _judged(asking, made, previous)
+    if model.capabilities.local:
+        return made
+    earlier = previous.used if previous and previous.used else Used()
+    return replace(made, used=earlier + (model.meter.used - before))
+
+
+def usual_samples(capabilities: Capabilities) -> int:
+    """Return the number of samples that one begins with, by what a back end can do."""
+    chained = estimator_of(capabilities) is Estimator.CHAINED
+    return FEWEST_CHAINS if chained else Request("?").samples
+
+
+def check_samples(request: Request, estimator: Estimator) -> None:
+    """Refuse so few samples, or samples so cold, that an estimator means nothing.
+
+    Raises
+    ------
+    InvalidRequestError
+        With a sentence.
+    """
+    if estimator is Estimator.CHAINED and request.samples < FEWEST_CHAINS:
+        raise InvalidRequestError(
+            "This model says how likely its own answers are, but not how likely another text is. "
+            f"That takes at least {FEWEST_CHAINS} samples; choose {FEWEST_CHAINS} or more."
+        )
+    if estimator is Estimator.COUNTED and request.temperature < LEAST_TEMPERATURE:
+        raise InvalidRequestError(
+            "This model does not say how likely its answers are, so they are counted. At a "
+            f"temperature of {request.temperature:g} nearly all are the same, whatever it knows; "
+            f"choose {LEAST_TEMPERATURE:g} or more."
+        )
+
+
+@dataclass
+class _Asking:
+    """One recording in the making: the model, the request, and the calls so far."""
+
+    request: Request
+    model: LanguageModel
+    progress: Progress
+    calls: list[Call]
+
+    @property
+    def first_prompt(self) -> str:
+        return prompts.iterative(self.request.query)
+
+    def told(self, text: str) -> str:
+        return prompts.iterative(self.request.query, [text])
+
+    def together(self, stage: str, tasks: Sequence[_Task]) -> list[Any]:
+        """Run tasks that do not depend on each other; write down what each call took."""
+        workers = 1 if self.model.capabilities.local else AT_ONCE
+        done = at_once(
+            [task.timed for task in tasks],
+            workers=workers,
+            tick=lambda share: self.progress(stage, share),
+        )
+        self.calls += [call for _, call in done]
+        return [result for result, _ in done]
+
+    def sample(self, first: int, count: int) -> _Task:
+        request = self.request
+        return _Task(
+            "sample",
+            count,
+            partial(
+                self.model.sample,
+                self.first_prompt,
+                count,
+                temperature=request.temperature,
+                seed=request.seed,
+                first=first,
+            ),
+        )
+
+    def second(self, text: str, first: int, count: int) -> _Task:
+        """Sample after a text was told; seeds of its own, or it would repeat the first draw."""
+        request = self.request
+        mixed = hashlib.sha256(f"{request.seed}\0{text}".encode("utf-8", "surrogatepass")).digest()[
+            :4
+        ]
+        return _Task(
+            "sample again",
+            count,
+            partial(
+                self.model.sample,
+                self.told(text),
+                count,
+                temperature=request.temperature,
+                seed=int.from_bytes(mixed),
+                first=first,
+            ),
+        )
+
+    def greedy(self) -> _Task:
+        return _Task("greedy", 1, partial(self.model.sample, self.first_prompt, 1, temperature=0.0))
+
+    def score(self, asked: Sequence[str], answers: Sequence[str], purpose: str = "score") -> _Task:
+        return _Task(
+            purpose,
+            len(asked) * len(answers),
+            partial(self.model.log_likelihoods, asked, answers),
+        )
+
+    def compare(self, asked: Sequence[str], sequences_each: int) -> _Task:
+        return _Task("judge", len(asked) * sequences_each, partial(sameness, self.model, asked))
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One call to the model: what for, how many texts it draws or scores, and the call."""
+
+    purpose: str
+    sequences: int
+    call: Callable[[], Any]
+
+    def timed(self) -> tuple[Any, Call]:
+        started = time.perf_counter()
+        result = self.call()
+        return result, Call(self.purpose, self.sequences, time.perf_counter() - started)
+
+
+# -------------------------------------------------------------------- exact likelihoods
+
+
+def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
+    request, model = asking.request, asking.model
+    samples, greedy = _first_answers(asking, previous)
+    known = previous.texts if previous else ()
+    texts = tuple(dict.fromkeys(sample.text for sample in samples))
+    new = texts[len(known) :]
+
+    told = [asking.first_prompt, *map(asking.told, texts)]
+    matrix = np.empty((len(texts) + 1, len(texts)))
+    verification = np.empty((len(texts), 2))
+    if previous:
+        matrix[: len(known) + 1, : len(known)] = previous.log_likelihoods
+        verification[: len(known)] = previous.verification
+    tasks: list[_Task] = []
+    places: list[tuple[NDArray[np.float64], slice, slice]] = []
+    # Only the new columns of the old rows; every column of the new rows.
+    begin = len(known) + 1 if previous else 0
+    for rows, columns in (
+        (slice(0, begin), slice(len(known), None)),
+        (slice(begin, None), slice(0, None)),
+    ):
+        answers = texts[columns]
+        for block in _blocks(told[rows], answers):
+            start = rows.start + block.start
+            stop = start + block.stop - block.start
+            tasks.append(asking.score(told[start:stop], answers))
+            places.append((matrix, slice(start, stop), columns))
+    if new:
+        asked = [prompts.self_verification(request.query, text) for text in new]
+        tasks.append(asking.score(asked, [prompts.TRUE, prompts.FALSE], "verify"))
+        places.append((verification, slice(len(known), None), slice(None)))
+    alone = np.full((1, 1), previous.greedy_log_likelihood if previous else np.nan)
+    if not previous and greedy.text not in texts:
+        tasks.append(asking.score([asking.first_prompt], [greedy.text]))
+        places.append((alone, slice(None), slice(None)))
+    found = asking.together(TELLING, tasks)
+    for values, (into, row, column) in zip(found, places, strict=True):
+        into[row, column] = values
+    if not previous and greedy.text in texts:
+        alone[0, 0] = matrix[0, texts.index(greedy.text)]
+    return Recording(
+        request=request,
+        model=model.name,
+        revision=model.revision,
+        samples=samples,
+        greedy=greedy,
+        greedy_log_likelihood=float(alone[0, 0]),
+        texts=texts,
+        log_likelihoods=matrix,
+        verification=verification,
+        calls=tuple(asking.calls),
+        estimator=estimator,
+    )
+
+
+def _blocks(told: Sequence[str], answers: Sequence[str]) -> list[slice]:
+    """Cut prompts into blocks of at most `PAIRS_A_CALL` pairs; none where nothing is asked."""
+    if not told or not answers:
+        return []
+    size = max(1, PAIRS_A_CALL // len(answers))
+    return [slice(i, min(i + size, len(told))) for i in range(0, len(told), size)]
+
+
+def _first_answers(
+    asking: _Asking, previous: Recording | None
+) -> tuple[tuple[Response, ...], Response]:
+    """Draw the samples that are missing and, the first time, the greedy response."""
+    samples = previous.samples if previous else ()
+    tasks = [asking.sample(len(samples), asking.request.samples - len(samples))]
+    if not previous:
+        tasks.append(asking.greedy())
+    drawn, *rest = asking.together(SAMPLING, tasks)
+    greedy = previous.greedy if previous else rest[0][0]
+    return (*samples, *drawn), greedy
+
+
+# ----------------------------------------------------------------------------- samples
+
+
+def _sampled(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
+    request, model = asking.request, asking.model
+    samples, greedy = _first_answers(asking, previous)
+    counts = Counter(sample.text for sample in samples)
+    texts = tuple(counts)
+    before = dict(zip(previous.texts, previous.seconds, strict=True)) if previous else {}
+    missing = []
+    for text in texts:
+        there = len(before.get(text, ()))
+        wanted = counts[text] if estimator is Estimator.CHAINED else SECONDS
+        if wanted > there:
+            missing.append((text, there, wanted - there))
+    new = texts[len(before) :]
+    told = [asking.second(*m) for m in missing]
+    found = asking.together(TELLING, [*told, *(_opinion(asking, text) for text in new)])
+    for (text, _, _), drawn in zip(missing, found, strict=False):
+        before[text] = (*before.get(text, ()), *drawn)
+    if estimator is Estimator.CHAINED and any(
+        response.log_likelihood is None
+        for response in (*samples, *(second for row in before.values() for second in row))
+    ):
+        raise ModelError(
+            f"{model.name} left out how likely one of its own answers is, which it said before "
+            "that it would give. Ask again, or choose another model."
+        )
+    verification = np.array(found[len(told) :]).reshape(-1, 2)
+    if previous:
+        verification = np.concatenate([previous.verification, verification])
+    return Recording(
+        request=request,
+        model=model.name,
+        revision=model.revision,
+        samples=samples,
+        greedy=greedy,
+        greedy_log_likelihood=greedy.log_likelihood,
+        texts=texts,
+        log_likelihoods=np.empty((0, 0)),
+        verification=verification,
+        calls=tuple(asking.calls),
+        estimator=estimator,
+        seconds=tuple(before[text] for text in texts),
+    )
+
+
+def _opinion(asking: _Asking, text: str) -> _Task:
+    """Ask whether a text is correct: for probabilities, or, without them, for samples."""
+    asked = prompts.self_verification(asking.request.query, text)
+    sequences = 2 if asking.model.capabilities.next_token else OPINIONS
+    return _Task(
+        "verify", sequences, partial(opinion, asking.model, asked, seed=asking.request.seed)
+    )
+
+
+# ------------------------------------------------------------------- which mean the same
+
+
+def _judged(asking: _Asking, made: Recording, previous: Recording | None) -> Recording:
+    """Ask about the pairs of answers that nobody has asked about yet, all at once."""
+    capabilities = asking.model.capabilities
+    texts = made.said
+    known = previous if previous and previous.request.judged else None
+    matrix, missing = compared(
+        texts,
+        len(made.texts),
+        *((known.judged_texts, len(known.texts), known.judged) if known else ()),
+    )
+    rows, columns = np.nonzero(missing)
+    pairs = zip(rows, columns, strict=True)
+    asked = [question(asking.request.query, texts[i], texts[j]) for i, j in pairs]
+    if capabilities.scores_given_text:
+        blocks = _blocks(asked, (prompts.TRUE, prompts.FALSE))
+    else:
+        blocks = [slice(i, i + 1) for i in range(len(asked))]
+    weight = 2 if capabilities.scores_given_text or capabilities.next_token else 1
+    found = asking.together(JUDGING, [asking.compare(asked[b], weight) for b in blocks])
+    opinions = np.concatenate([np.empty(0), *found])
+    said = ~np.isnan(opinions)
+    rows, columns = rows[said], columns[said]
+    matrix[rows, columns] = matrix[columns, rows] = opinions[said]
+    return replace(made, request=asking.request, judged=matrix, calls=tuple(asking.calls))

@@ -1,0 +1,168 @@
+"""What a model was asked and what it said: everything an inspection costs, and no more.
+
+A `Recording` is made once, by asking the model. Everything a person can move afterwards
+(similarity, τ, γ, the threshold λ) is applied to the recording and asks nothing; where the
+model itself is to compare answers, the request says so, and that is recorded too. Samples
+carry an index, so a recording can be extended, and its first k samples are exactly the
+recording that k samples would have made.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.language_models.base import Capabilities, Response
+from core.language_models.usage import Used
+from core.studies.inspection.pairs import compared
+from core.studies.inspection.request import Request
+
+
+class Estimator(StrEnum):
+    """The rung of the ladder: how a score is made from what a back end can do."""
+
+    EXACT = "Algorithm 3 (exact likelihoods)"
+    PREFIX = "Algorithm 3 (likelihoods of answers without their end)"
+    CHAINED = "Algorithms 1 and 2 (sampled pairs, adjusted for chance)"
+    COUNTED = "counts of sampled answers (adjusted for chance)"
+
+
+# These score every answer under every prompt.
+EXACT = (Estimator.EXACT, Estimator.PREFIX)
+
+
+def estimator_of(capabilities: Capabilities) -> Estimator:
+    """Return the highest rung that a back end reaches."""
+    if capabilities.scores_given_text:
+        return Estimator.EXACT if capabilities.whole_answers else Estimator.PREFIX
+    return Estimator.CHAINED if capabilities.own_log_likelihoods else Estimator.COUNTED
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call to the model: what for, how many texts it drew or scored, how long it took."""
+
+    purpose: str
+    sequences: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A model's samples for one query, and its likelihoods of every one under every prompt.
+
+    Attributes
+    ----------
+    request : Request
+    model, revision : str
+        Which model answered, and exactly which weights.
+    samples : tuple of Response
+        The k responses in the order of their indices.
+    greedy : Response
+        The response at temperature 0.
+    greedy_log_likelihood : float or None
+        ln Q(greedy | F_0), nats; None where the model does not say it.
+    texts : tuple of str, of length r
+        The distinct samples, first seen first.
+    log_likelihoods : ndarray of shape (r + 1, r)
+        Nats. Row 0 is ln Q(text | F_0); row 1 + i is ln Q(text | F_1 with text i told). Of
+        shape (0, 0) where the model cannot score given texts.
+    verification : ndarray of shape (r, 2)
+        ln Q("True") and ln Q("False") under the True/False prompt about each text: as the model
+        says, or estimated from samples.
+    calls : tuple of Call
+    estimator : Estimator
+        How scores are made from it.
+    seconds : tuple of tuple of Response, of length r
+        Where the model cannot score given texts: what it answered after each text was told.
+    judged : ndarray of shape (n, n)
+        Where that was requested: how sure the model is that two of `judged_texts` mean the same,
+        symmetric, in [0, 1], 1 on the diagonal. Two texts that only ever came second are compared
+        by token F1, and so are two about which the model did not say. Else of shape (0, 0).
+    used : Used or None
+        What it really took of a service; None where calls cost nothing but time.
+    """
+
+    request: Request
+    model: str
+    revision: str
+    samples: tuple[Response, ...]
+    greedy: Response
+    greedy_log_likelihood: float | None
+    texts: tuple[str, ...]
+    log_likelihoods: NDArray[np.float64]
+    verification: NDArray[np.float64]
+    calls: tuple[Call, ...] = field(default=(), compare=False)
+    estimator: Estimator = Estimator.EXACT
+    seconds: tuple[tuple[Response, ...], ...] = ()
+    judged: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    used: Used | None = field(default=None, compare=False)
+
+    @property
+    def judged_texts(self) -> tuple[str, ...]:
+        """What `judged` compares: every distinct text, first answers first; none if unjudged."""
+        return self.said if self.request.judged else ()
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Every distinct text, the first answers first, then those that only came second."""
+        seconds = (response.text for row in self.seconds for response in row)
+        return tuple(dict.fromkeys([*self.texts, *seconds]))
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each distinct text was sampled, of shape (r,)."""
+        drawn = [sample.text for sample in self.samples]
+        return np.array([drawn.count(text) for text in self.texts])
+
+    @property
+    def complete(self) -> NDArray[np.bool_]:
+        """Whether each distinct text ended by itself, of shape (r,)."""
+        cut = {sample.text for sample in self.samples if not sample.complete}
+        return np.array([text not in cut for text in self.texts])
+
+    @property
+    def pairs(self) -> list[tuple[str, str, float]]:
+        """Every pair of `judged_texts` with a first answer in it, and how alike the two are."""
+        texts = self.judged_texts
+        return [
+            (texts[i], texts[j], float(self.judged[i, j]))
+            for i in range(min(len(self.texts), len(texts)))
+            for j in range(i + 1, len(texts))
+        ]
+
+    def first(self, samples: int) -> Recording:
+        """Return the recording that the first `samples` samples alone would have made."""
+        if samples >= len(self.samples):
+            return self
+        kept = self.samples[:samples]
+        counts = Counter(sample.text for sample in kept)
+        r = len(counts)
+        seconds = self.seconds[:r]
+        if self.estimator is Estimator.CHAINED:  # one second answer for each sample
+            seconds = tuple(
+                row[: counts[text]] for text, row in zip(self.texts, seconds, strict=False)
+            )
+        fewer = replace(
+            self,
+            request=replace(self.request, samples=len(kept)),
+            samples=kept,
+            texts=self.texts[:r],
+            log_likelihoods=self.log_likelihoods[: r + 1, :r],
+            verification=self.verification[:r],
+            seconds=seconds,
+        )
+        if not self.request.judged:
+            return fewer
+        known = (self.judged_texts, len(self.texts), self.judged)
+        return replace(fewer, judged=compared(fewer.said, r, *known)[0])
+
+    def unjudged(self) -> Recording:
+        """Return the recording that the same request makes where nothing is to be compared."""
+        if not self.request.judged:
+            return self
+        return replace(self, request=replace(self.request, judged=False), judged=np.empty((0, 0)))

@@ -1,0 +1,100 @@
+"""What a person asks for: the question and how it is sampled, and how the answers are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.uncertainty.similarity import COMPARISONS
+
+MAX_SAMPLES = 300
+MAX_QUERY_CHARACTERS = 2000
+
+
+class InvalidRequestError(ValueError):
+    """A request outside the limits; the message says what is wrong and how to mend it."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What determines a recording: the same request makes the same recording again.
+
+    Attributes
+    ----------
+    query : str
+        White space around it is dropped: nobody means it, and the model would see it.
+    samples : int
+        k, the number of responses drawn, 1 to `MAX_SAMPLES`.
+    temperature : float
+        Of the sampling only, 0.01 to 2; likelihoods are always at temperature 1.
+    seed : int
+        At least 0.
+    judged : bool
+        Whether the model is also asked which answers mean the same.
+    """
+
+    query: str
+    samples: int = 10
+    temperature: float = 0.9
+    seed: int = 0
+    judged: bool = False
+
+    def __post_init__(self) -> None:
+        """Tidy the question and enforce the limits, whatever the screen in front allowed."""
+        object.__setattr__(self, "query", self.query.strip())
+        if not self.query:
+            raise InvalidRequestError("There is no question. Type one and ask again.")
+        if len(self.query) > MAX_QUERY_CHARACTERS:
+            raise InvalidRequestError(
+                f"The question has {len(self.query):,} characters; at most "
+                f"{MAX_QUERY_CHARACTERS:,} are possible. Shorten it."
+            )
+        if any("\ud800" <= character <= "\udfff" for character in self.query):
+            raise InvalidRequestError(
+                "The question contains characters that are no valid Unicode. Type it again."
+            )
+        if not 1 <= self.samples <= MAX_SAMPLES:
+            raise InvalidRequestError(
+                f"The number of samples is {self.samples}; choose one from 1 to {MAX_SAMPLES}."
+            )
+        if not 0.01 <= self.temperature <= 2:
+            raise InvalidRequestError(
+                f"The temperature is {self.temperature}; choose one from 0.01 to 2."
+            )
+        if not 0 <= self.seed < 2**32:
+            raise InvalidRequestError(
+                f"The seed is {self.seed}; choose a whole number from 0 to 4,294,967,295."
+            )
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a recording is read: everything that can be moved without asking the model.
+
+    Attributes
+    ----------
+    similarity : str
+        A key of `COMPARISONS`; by `JUDGE`, the recording must have been judged.
+    threshold : float
+        τ, in (0, 1]: responses at least this similar share a cluster.
+    gamma_1, gamma_2 : float
+        The paper's stabilisation parameters, in [0, 1].
+    """
+
+    similarity: str = "token_f1"
+    threshold: float = 0.25
+    gamma_1: float = 0.0
+    gamma_2: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Enforce the limits, whatever the screen in front of us allowed."""
+        if self.similarity not in COMPARISONS:
+            known = ", ".join(COMPARISONS)
+            raise InvalidRequestError(
+                f"There is no similarity called “{self.similarity:.60}”. Choose one of: {known}."
+            )
+        if not 0 < self.threshold <= 1:
+            raise InvalidRequestError(
+                f"The similarity threshold τ is {self.threshold}; choose one above 0, at most 1."
+            )
+        if not (0 <= self.gamma_1 <= 1 and 0 <= self.gamma_2 <= 1):
+            raise InvalidRequestError("γ₁ and γ₂ must lie between 0 and 1.")

@@ -1,0 +1,280 @@
+"""Inspections as JSON and CSV: complete enough to be recomputed without the model."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.data.tabular.csv_export import to_csv
+from core.language_models.base import Response
+from core.language_models.usage import Used
+from core.studies.decoding import decoded, is_writable
+from core.studies.inspection.grading import Judgement, judge
+from core.studies.inspection.inspection import Cluster, Inspection, read
+from core.studies.inspection.pairs import compared
+from core.studies.inspection.recording import EXACT, Call, Estimator, Recording
+from core.studies.inspection.request import InvalidRequestError, Reading, Request
+from core.studies.inspection.verdict import Threshold
+
+FORMAT, VERSION = "believe.inspection", 2
+MAX_BYTES = 20_000_000  # of a saved inspection: ten times what 300 samples, the most, take
+LONGEST_WORDS = 200  # of what Python says about a file
+
+
+def to_dict(inspection: Inspection) -> dict[str, Any]:
+    """Return everything a page shows, and under "recording" all it was computed from."""
+    evidence = inspection.evidence
+    information = evidence.mutual_information
+    request, verdict = inspection.recording.request, inspection.verdict
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "query": request.query,
+        "model": inspection.recording.model,
+        "revision": inspection.recording.revision,
+        "estimator": inspection.recording.estimator.value,
+        "seed": request.seed,
+        "samples": request.samples,
+        "temperature": request.temperature,
+        **{f"reading_{name}": value for name, value in asdict(inspection.reading).items()},
+        "responses": [
+            {"text": text, "log_likelihood": _finite(likelihood), "count": int(count)}
+            for text, likelihood, count in zip(
+                evidence.responses, evidence.log_marginal, evidence.counts, strict=True
+            )
+        ],
+        "clusters": [_cluster_to_dict(cluster) for cluster in inspection.clusters],
+        "joint": information.joint.tolist(),
+        "product": information.product.tolist(),
+        "contributions": information.contributions.tolist(),
+        "correction": information.correction,
+        "sampled_mass": inspection.sampled_mass,
+        "certified_lower_bound": inspection.certified,
+        "scores": {
+            name: {"value": s.value, "doubt": s.doubt, "answer": s.answer, "reason": s.reason}
+            for name, s in inspection.scores.items()
+        },
+        "verdict": {
+            "decision": verdict.decision.value,
+            "answer": verdict.answer,
+            "reason": verdict.reason,
+            "threshold": _threshold_to_dict(verdict.threshold),
+        },
+        "truth": _truth_to_dict(judge(inspection)),
+        "calls": {
+            "number": len(inspection.recording.calls),
+            "sequences": sum(call.sequences for call in inspection.recording.calls),
+            "list": [asdict(call) for call in inspection.recording.calls],
+        },
+        "recording": _recording_to_dict(inspection.recording),
+    }
+
+
+def _truth_to_dict(judgement: Judgement | None) -> dict[str, Any] | None:
+    """Return what is true and how every score decided; None where nobody here knows."""
+    if judgement is None:
+        return None
+    fact = judgement.fact
+    return {
+        "answers": [answer.text for answer in fact.answers],
+        "band": fact.band.value,
+        "exposures": fact.exposures,
+        "decisions": {
+            s.name: {"answered": s.answered, "right": s.right, "well_decided": s.well_decided}
+            for s in judgement.scores
+        },
+    }
+
+
+def _cluster_to_dict(cluster: Cluster) -> dict[str, Any]:
+    members = [(text, _finite(likelihood), count) for text, likelihood, count in cluster.members]
+    return asdict(cluster) | {"members": members}
+
+
+def _finite(value: float) -> float | None:
+    """Return a number as JSON knows it; a probability of 0 has no logarithm there."""
+    return float(value) if math.isfinite(value) else None
+
+
+def to_json(inspection: Inspection) -> str:
+    """Return `to_dict` as one JSON object."""
+    return json.dumps(to_dict(inspection), ensure_ascii=False, allow_nan=False)
+
+
+def from_json(text: str | bytes) -> Inspection:
+    """Recompute a saved inspection from its recording, offline.
+
+    Raises
+    ------
+    InvalidRequestError
+        When the text is not an inspection saved by this or an earlier version, or too long.
+    """
+    if len(text) > MAX_BYTES:
+        raise InvalidRequestError(
+            f"This file has more than {MAX_BYTES:,} bytes, too many for an inspection saved by "
+            "Believe. Save the inspection again as JSON."
+        )
+    try:
+        saved = json.loads(text)
+        if saved["format"] != FORMAT:
+            raise KeyError("format")
+        if type(saved["version"]) is not int:  # True is an int, too
+            raise TypeError("version")
+        if saved["version"] > VERSION:
+            raise InvalidRequestError(
+                f"This inspection was saved by a newer Believe (format {saved['version']}, "
+                f"known here: {VERSION}). Update Believe and open it again."
+            )
+        reading = decoded(
+            Reading, {name: saved[f"reading_{name}"] for name in Reading.__dataclass_fields__}
+        )
+        threshold = _threshold_from_dict(saved["verdict"]["threshold"])
+        return read(_recording_from_dict(saved["recording"]), reading, threshold)
+    except InvalidRequestError:
+        raise
+    except (
+        *(ValueError, KeyError, TypeError, AttributeError, IndexError),
+        *(OverflowError, RecursionError),  # numbers beyond all floats; a file of brackets
+    ) as error:
+        raise InvalidRequestError(
+            "This file is not an inspection saved by Believe, or it was changed "
+            f"({type(error).__name__}: {str(error)[:LONGEST_WORDS]}). Save the inspection again as "
+            "JSON."
+        ) from error
+
+
+def to_csv_bytes(inspection: Inspection) -> bytes:
+    """Return the responses as a disarmed CSV: one row a distinct text."""
+    evidence = inspection.evidence
+    texts = [cluster.text for cluster in inspection.clusters]
+    return to_csv(
+        ["query", "response", "cluster", "samples", "log_likelihood_nats"],
+        (
+            (inspection.query, text, texts[label], int(count), _finite(likelihood))
+            for text, label, count, likelihood in zip(
+                evidence.responses,
+                evidence.labels,
+                evidence.counts,
+                evidence.log_marginal,
+                strict=True,
+            )
+        ),
+    )
+
+
+def _threshold_to_dict(threshold: Threshold) -> dict[str, Any]:
+    """Return a threshold; JSON has no infinity, so null answers everything."""
+    endless = math.isinf(threshold.value)
+    return asdict(threshold) | {"value": None if endless else threshold.value}
+
+
+def _threshold_from_dict(saved: dict[str, Any]) -> Threshold:
+    if saved["value"] is None:
+        return replace(decoded(Threshold, {**saved, "value": 0}), value=math.inf)
+    return decoded(Threshold, saved)
+
+
+def _recording_to_dict(recording: Recording) -> dict[str, Any]:
+    return {
+        "request": asdict(recording.request),
+        "model": recording.model,
+        "revision": recording.revision,
+        "samples": [asdict(sample) for sample in recording.samples],
+        "greedy": asdict(recording.greedy),
+        "greedy_log_likelihood": recording.greedy_log_likelihood,
+        "texts": list(recording.texts),
+        "log_likelihoods": recording.log_likelihoods.tolist(),
+        "verification": recording.verification.tolist(),
+        "calls": [asdict(call) for call in recording.calls],
+        "estimator": recording.estimator.value,
+        "seconds": [[asdict(response) for response in row] for row in recording.seconds],
+        # First answers with all others; the rest is computed from the texts.
+        "judged": recording.judged[: len(recording.texts)].tolist(),
+        "used": asdict(recording.used) if recording.used else None,
+    }
+
+
+def _recording_from_dict(saved: dict[str, Any]) -> Recording:
+    texts = tuple(saved["texts"])
+    samples = tuple(decoded(Response, sample) for sample in saved["samples"])
+    estimator = Estimator(saved.get("estimator", Estimator.EXACT))
+    seconds = tuple(tuple(decoded(Response, r) for r in row) for row in saved.get("seconds", ()))
+    matrix = np.array(saved["log_likelihoods"], float)
+    verification = np.array(saved["verification"], float)
+    request = decoded(Request, saved["request"])
+    greedy = decoded(Response, saved["greedy"])
+    if texts != tuple(dict.fromkeys(sample.text for sample in samples)):
+        raise ValueError("the texts are not those of the samples")
+    exact = estimator in EXACT
+    if np.isinf(matrix).any():  # what a file of ours never holds
+        raise ValueError("a likelihood is none")
+    if exact and matrix.shape != (len(texts) + 1, len(texts)):
+        raise ValueError("the likelihoods do not fit the texts")
+    if len(seconds) != (0 if exact else len(texts)) or not all(seconds):
+        raise ValueError("the second answers do not fit the texts")
+    if estimator is Estimator.CHAINED:
+        counts = Counter(sample.text for sample in samples)
+        if [len(row) for row in seconds] != [counts[text] for text in texts]:
+            raise ValueError("there is not one second answer for each sample")
+        for response in (*samples, *(r for row in seconds for r in row)):
+            if not float(response.log_likelihood) <= 0:  # type: ignore[arg-type]
+                raise ValueError("a likelihood is missing, or none")
+    if not (verification <= 0).all():
+        raise ValueError("a verification is no logarithm of a probability")
+    if verification.shape != (len(texts), 2):
+        raise ValueError("the verification does not fit the texts")
+    if request.samples != len(samples):
+        raise ValueError("the number of samples is not the one requested")
+    likelihood = saved["greedy_log_likelihood"]
+    if likelihood is not None and not -math.inf < float(likelihood) <= 1e-6:
+        raise ValueError("the greedy answer's likelihood is none")
+    used = saved.get("used")
+    recording = Recording(
+        request=request,
+        model=_text(saved["model"]),
+        revision=_text(saved["revision"]),
+        samples=samples,
+        greedy=greedy,
+        greedy_log_likelihood=None if likelihood is None and not exact else float(likelihood),
+        texts=texts,
+        log_likelihoods=matrix if exact else np.empty((0, 0)),
+        verification=verification,
+        calls=tuple(decoded(Call, call) for call in saved["calls"]),
+        estimator=estimator,
+        seconds=seconds,
+        used=None if used is None else decoded(Used, used),
+    )
+    return replace(recording, judged=_judged(recording, saved.get("judged", [])))
+
+
+def _text(found: Any) -> str:
+    if not isinstance(found, str) or not is_writable(found):
+        raise ValueError("the name of the model is none")
+    return found
+
+
+def _judged(recording: Recording, rows: list[list[float]]) -> NDArray[np.float64]:
+    """Complete what was saved of the comparisons, after a look at whether it can be true."""
+    if type(recording.request.judged) is not bool:  # 1 is equal to True
+        raise ValueError("it does not say whether answers were compared")
+    if not recording.request.judged:
+        if rows:
+            raise ValueError("answers were compared that should not be")
+        return np.empty((0, 0))
+    matrix, asked = compared(recording.said, r := len(recording.texts))
+    said = np.array(rows, float)
+    if said.shape != (r, len(matrix)):
+        raise ValueError("the comparisons do not fit the texts")
+    if not ((said >= 0) & (said <= 1)).all():
+        raise ValueError("a comparison is no share")
+    open_pairs = (asked | asked.T)[:r]
+    if (said != matrix[:r])[~open_pairs].any() or (said[:, :r] != said[:, :r].T).any():
+        raise ValueError("the comparisons contradict each other")
+    matrix[:r], matrix[:, :r] = said, said.T
+    return matrix

@@ -1,0 +1,88 @@
+"""When sampling may stop: what the samples so far certify, and how that grew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.studies.inspection.inspection import evidence_of
+from core.studies.inspection.recording import Recording
+from core.studies.inspection.request import MAX_SAMPLES, Reading
+from core.studies.inspection.verdict import (
+    Threshold,
+    default_threshold,
+)
+from core.uncertainty.sampled_evidence import SampledEvidence
+from core.uncertainty.scores import (
+    certified_mutual_information,
+)
+
+# Sampling may stop when this much of the probability of the first answer, and of a second
+# after any first, has been seen.
+ENOUGH_MASS = 0.95
+GROWTH = 1.5
+
+
+@dataclass(frozen=True)
+class GrowthPoint:
+    """What the first k samples show: the certified bound (nats) and the sampled mass."""
+
+    samples: int
+    certified: float | None
+    sampled_mass: float
+
+
+def growth(recording: Recording, reading: Reading | None = None) -> tuple[GrowthPoint, ...]:
+    """Return how the certified bound and the sampled mass grew with the samples.
+
+    About twenty points, evenly spread in ln k.
+    """
+    k = recording.request.samples
+    points = np.unique(np.geomspace(1, k, num=min(k, 20)).round().astype(int))
+    result = []
+    for samples in points:
+        evidence = evidence_of(recording.first(int(samples)), reading or Reading())
+        certified = certified_mutual_information(evidence).value
+        result.append(GrowthPoint(int(samples), certified, evidence.sampled_mass))
+    return tuple(result)
+
+
+def is_settled(
+    recording: Recording, reading: Reading | None = None, threshold: Threshold | None = None
+) -> str | None:
+    """Say why sampling may stop, or None if it should go on.
+
+    The bound holds for every number of samples at once, so one may look after each and
+    stop when it is high enough without spoiling it.
+    """
+    threshold = threshold or default_threshold()
+    evidence = evidence_of(recording, reading or Reading())
+    if isinstance(evidence, SampledEvidence):
+        return (
+            "Nothing can be certified here: that takes exact likelihoods of given texts, which "
+            "this model does not say."
+        )
+    seen_second = float(np.exp(evidence.log_first) @ evidence.row_masses)
+    certified = certified_mutual_information(evidence).value
+    if certified is not None and certified >= threshold.value:
+        return (
+            f"Certified: the model's own mutual information is at least {certified:.3f} nats, "
+            f"whatever was not sampled, and λ is {threshold.value:.3f}."
+        )
+    if evidence.sampled_mass >= ENOUGH_MASS and seen_second >= ENOUGH_MASS:
+        return (
+            f"The samples hold {evidence.sampled_mass:.1%} of the probability of a first answer "
+            f"and {seen_second:.1%} of a second: more of them would add little that is new."
+        )
+    if recording.request.samples >= MAX_SAMPLES:
+        return (
+            f"The limit of {MAX_SAMPLES} samples is reached. Certified so far: "
+            f"{certified or 0:.3f} nats, below λ = {threshold.value:.3f}; the model may know."
+        )
+    return None
+
+
+def next_size(samples: int) -> int:
+    """Return how many samples to have next on the way to a certificate."""
+    return min(MAX_SAMPLES, max(samples + 5, round(samples * GROWTH)))

@@ -1,0 +1,541 @@
+"""An amplification's pictures: valid, the study's numbers, and safe with any text in them."""
+
+import functools
+import html
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from core.charts import export
+from core.charts.amplification import curves as charts
+from core.charts.theme import DARK, LIGHT
+from core.studies.amplification.curve import (
+    DEFAULT_REPETITIONS,
+    FREQUENCY_REPETITIONS,
+    Amplification,
+    Case,
+    amplify,
+)
+from core.studies.amplification.gallery import PAPER, quartiles
+from tests.charts.drawing import drawn, numbers, rows_of, texts
+from tests.turning import Counted, Turning
+
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "<script>alert(1)</script>",
+    "$x$ and $y$",
+    "![](http://x.example/leak.png)",
+    "'] || alert(1) || ['",
+    "a\"b'c\\",
+    "datum.x",
+]
+FRANCE = Case("What is the capital of France?", "Paris", "Lyon")
+FRUIT = Case("Name a yellow fruit.", "Lemon", "Banana")
+
+
+def says(told):
+    """Three in four are right, then ever fewer; after five repetitions it changes the subject."""
+    return {0: ["Paris"] * 3 + ["Lyon"], 1: ["Paris", "Lyon"], 5: ["Rome"]}.get(told, ["Lyon"])
+
+
+STAYS = amplify(FRUIT, Turning(0.6, 0.0))
+TURNS = amplify(FRANCE, Turning(0.9, 0.5))
+EVERY = amplify(FRANCE, Turning(0.7, 0.01), range(101))
+ONE = amplify(FRUIT, Turning(), [0])
+COUNTED = amplify(FRANCE, Counted(says), FREQUENCY_REPETITIONS)
+SILENT = amplify(FRANCE, Counted(lambda told: ["Rome"], "silent"), FREQUENCY_REPETITIONS)
+STUDIES = {
+    "one": [TURNS],
+    "several": [TURNS, STAYS],
+    "many points": [EVERY],
+    "as many as there are colours": [TURNS] * charts.MOST_CURVES,
+    "a single point": [ONE],
+    "counted": [COUNTED],
+    "never sampled": [SILENT],
+    "counted beside scored": [COUNTED, TURNS],
+}
+
+
+@functools.cache
+def drawings(palette=LIGHT):
+    found = {
+        f"{which}, {name}, {scale}": draw(curves, scale, palette)
+        for which, draw in (("curves", charts.curves), ("probabilities", charts.probabilities))
+        for name, curves in STUDIES.items()
+        for scale in charts.SCALES
+    }
+    for name, curves in STUDIES.items():
+        found[f"small, {name}"] = charts.small(curves[0], palette)
+    found["band"] = charts.band([TURNS, STAYS, STAYS], palette)
+    found["band of one"] = charts.band([TURNS], palette)
+    return found
+
+
+def legend_of(picture):
+    """The lines of the legend's labels, which stand in one text each."""
+    return [html.unescape(line) for line in re.findall(r"<tspan[^>]*>([^<]*)</tspan>", picture)]
+
+
+def encodings(chart, channel):
+    """That channel of every layer that has it."""
+    layers = chart.to_dict()["layer"]
+    return [layer["encoding"][channel] for layer in layers if channel in layer["encoding"]]
+
+
+# --------------------------------------------------------------------------- every chart
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_every_chart_is_a_valid_specification(palette):
+    for name, chart in drawings(palette).items():
+        spec = chart.to_dict()  # Altair validates it against Vega-Lite's schema
+        assert spec["config"]["background"] == palette.background, name
+        json.dumps(spec, allow_nan=False)
+
+
+@pytest.mark.parametrize("name", drawings())
+def test_every_chart_can_be_drawn(name):
+    assert texts(drawn(drawings()[name]))
+
+
+def test_every_number_is_finite():
+    for name, chart in drawings().items():
+        assert all(math.isfinite(number) for number in numbers(chart.to_dict())), name
+
+
+def test_no_chart_fetches_anything():
+    for name, chart in drawings().items():
+        spec = chart.to_dict()
+        text = json.dumps({key: part for key, part in spec.items() if key != "datasets"})
+        addresses = [part for part in text.split('"') if "://" in part]
+        assert addresses == [spec["$schema"]], name
+        assert '"url"' not in json.dumps(spec), name
+
+
+@pytest.mark.parametrize("name", ["curves, several, log", "probabilities, several, log", "band"])
+def test_charts_can_be_saved_without_a_browser(name):
+    chart = export.alone(drawings()[name], "A title", "A question?")
+    svg = export.to_svg(chart)
+    assert svg.startswith(b"<svg") and svg.rstrip().endswith(b"</svg>")
+    assert {"A title", "A question?"} <= set(texts(svg.decode()))
+    assert export.to_png(chart).startswith(b"\x89PNG\r\n\x1a\n")
+
+
+# ------------------------------------------------------------------------------- captions
+
+
+@pytest.mark.parametrize(
+    ("probability", "written"),
+    [
+        (1.0, "≈ 1.0"),
+        (0.9996, "≈ 1.0"),
+        (0.9994, "0.999"),
+        (0.936, "0.936"),
+        (0.0634, "0.063"),
+        (0.0996, "0.100"),
+        (0.001, "0.001"),
+        (0.00099, "9.9 × 10⁻⁴"),
+        (0.000999, "1 × 10⁻³"),
+        (3.1e-6, "3.1 × 10⁻⁶"),
+        (9.02e-6, "9 × 10⁻⁶"),
+        (9.96e-7, "1 × 10⁻⁶"),
+        (9.94e-7, "9.9 × 10⁻⁷"),
+        (1e-6, "1 × 10⁻⁶"),
+        (1.29e-10, "1.3 × 10⁻¹⁰"),
+        (2.5e-300, "2.5 × 10⁻³⁰⁰"),
+    ],
+)
+def test_a_probability_is_written_as_in_the_papers_captions(probability, written):
+    assert charts.initial(math.log(probability)) == written
+
+
+def test_a_probability_too_small_for_a_float_is_still_written():
+    assert charts.initial(-1000 * math.log(10) + math.log(4.2)) == "4.2 × 10⁻¹⁰⁰⁰"
+
+
+def test_a_certainty_that_rounding_has_pushed_above_one_is_one():
+    assert charts.initial(1e-9) == charts.initial(0.0) == "≈ 1.0"
+
+
+def test_a_probability_that_nobody_knows_is_no_zero():
+    assert charts.initial(None) == "unknown"
+
+
+@pytest.mark.parametrize("published", [p for group in PAPER.values() for p in group])
+def test_the_papers_own_numbers_are_written_as_it_writes_them(published):
+    """But for a third digit where the paper gives three."""
+    for text in (published.answer, published.repeated):
+        if text == "≈ 1.0":
+            assert charts.initial(math.log(0.9999)) == text
+        elif "×" not in text:
+            assert charts.initial(math.log(float(text))) == text
+        else:
+            digits, power = text.split(" × 10")
+            exponent = int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
+            shorter = f"{float(digits):.2g} × 10{power}"
+            assert charts.initial(math.log(float(digits)) + exponent * math.log(10)) == shorter
+
+
+def test_a_query_is_described_with_its_initial_probabilities():
+    assert charts.described(TURNS) == (
+        "Q: What is the capital of France?  A: Paris (0.810) and, repeated, Lyon (0.090)"
+    )
+
+
+@pytest.mark.parametrize(
+    "found", [COUNTED, SILENT, amplify(FRANCE, Turning(), [1, 2])], ids=["counted", "silent", "t=1"]
+)
+def test_without_initial_probabilities_a_query_is_described_without_them(found):
+    assert charts.described(found) == (
+        "Q: What is the capital of France?  A: Paris and, repeated, Lyon"
+    )
+
+
+# ------------------------------------------------------------------------------ the curves
+
+
+@pytest.mark.parametrize("scale", charts.SCALES)
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_curves_are_the_studys_numbers(name, scale):
+    rows = rows_of(charts.curves(STUDIES[name], scale, LIGHT), "share")
+    for i, found in enumerate(STUDIES[name]):
+        of = [row for row in rows if row["query"] == charts.name(found, i + 1)]
+        seen = [p for p in found.points if p.normalised_probability is not None]
+        assert [(row["t"], row["share"], row["lower"], row["upper"]) for row in of] == [
+            (p.repetitions, p.normalised_probability, p.lower, p.upper) for p in seen
+        ]
+        assert {(row["answer"], row["told"]) for row in of} <= {
+            (found.case.answer, found.case.repeated)
+        }
+
+
+def test_where_neither_answer_was_sampled_there_is_no_point():
+    rows = rows_of(charts.curves([COUNTED], "log", LIGHT), "share")
+    assert [row["t"] for row in rows] == [0, 1, 20, 100]
+    assert [row["share"] for row in rows] == [0.75, 0.5, 0.0, 0.0]
+    assert rows_of(charts.curves([SILENT], "log", LIGHT), "share") == []
+
+
+def test_frequencies_have_a_band_and_likelihoods_have_none():
+    for found, banded in ((COUNTED, True), (TURNS, False)):
+        spec = charts.curves([found], "log", LIGHT).to_dict()
+        areas = [layer for layer in spec["layer"] if layer["mark"]["type"] == "area"]
+        assert bool(areas) is banded
+    rows = rows_of(charts.curves([COUNTED], "log", LIGHT), "share")
+    assert all(0 <= row["lower"] <= row["share"] <= row["upper"] <= 1 for row in rows)
+    wilson = stats.binomtest(30, 40).proportion_ci(method="wilson")
+    assert (rows[0]["lower"], rows[0]["upper"]) == pytest.approx((wilson.low, wilson.high))
+
+
+def test_every_query_is_told_apart_by_colour_and_by_dashes():
+    chart = charts.curves([TURNS] * charts.MOST_CURVES, "log", LIGHT)
+    names = [charts.name(TURNS, i + 1) for i in range(charts.MOST_CURVES)]
+    (dash,) = encodings(chart, "strokeDash")
+    for scale in (dash["scale"], *(c["scale"] for c in encodings(chart, "color"))):
+        assert scale["domain"] == names
+        assert len({json.dumps(value) for value in scale["range"]}) == len(names)
+
+
+@pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
+def test_the_legend_names_every_query_with_its_initial_probabilities(draw):
+    """What the paper's captions have, so that it stands in exported figures too."""
+    assert legend_of(drawn(draw([TURNS, STAYS, TURNS], "log", LIGHT))) == [
+        "1. What is the capital of France?",
+        "“Paris” 0.810, repeated: “Lyon” 0.090",
+        "2. Name a yellow fruit.",
+        "“Lemon” 0.540, repeated: “Banana” 0.360",
+        "3. What is the capital of France?",
+        "“Paris” 0.810, repeated: “Lyon” 0.090",
+    ]
+
+
+def test_the_probabilities_of_one_query_need_no_legend_of_colours():
+    assert legend_of(drawn(charts.probabilities([TURNS], "log", LIGHT))) == []
+
+
+@pytest.mark.parametrize(
+    "found", [COUNTED, SILENT, amplify(FRANCE, Turning(), [1, 2])], ids=["counted", "silent", "t=1"]
+)
+def test_without_initial_probabilities_the_legend_has_the_answers_alone(found):
+    assert charts.name(found, 2) == ("2. What is the capital of France?\n“Paris”, repeated: “Lyon”")
+
+
+def test_long_texts_are_cut_in_the_legend_and_wrapped_for_a_telephone():
+    found = amplify(Case("long " * 100, "a" * 50, "b" * 50), Turning())
+    lines = charts.name(found, 3).split("\n")
+    assert lines[0].startswith("3. long long") and lines[1].endswith("…")
+    assert lines[2:] == [f"“{'a' * 27}…” 0.720,", f"repeated: “{'b' * 27}…” 0.180"]
+    assert max(map(len, lines)) <= charts.LEGEND_WIDTH
+    for draw in (charts.curves, charts.probabilities):
+        assert legend_of(drawn(draw([found] * 3, "log", LIGHT)))[-4:] == lines
+
+
+def test_a_long_legend_takes_nothing_from_the_plot():
+    for draw in (charts.curves, charts.probabilities):
+        spec = draw([TURNS] * charts.MOST_CURVES, "log", LIGHT).to_dict()
+        assert (spec["height"], spec["autosize"]["type"]) == (charts.HEIGHT, "fit-x")
+
+
+def test_a_line_break_in_a_query_becomes_a_space_in_the_legend():
+    found = amplify(Case("one\ntwo\u2028three\r\n\tfour", "a", "b"), Turning())
+    assert charts.name(found, 1).startswith("1. one two three four\n")
+    assert "1. one two three four" in legend_of(drawn(charts.curves([found], "log", LIGHT)))
+
+
+def test_half_is_marked_and_the_axis_goes_from_nothing_to_everything():
+    chart = charts.curves([TURNS], "log", LIGHT)
+    assert rows_of(chart, "y") == [{"y": 0.5}]
+    domains = [y["scale"]["domain"] for y in encodings(chart, "y") if "scale" in y]
+    assert domains and all(domain == [0, 1] for domain in domains)
+
+
+@pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
+def test_the_logarithmic_axis_has_a_place_for_no_repetition(draw):
+    (x,) = {json.dumps(x) for x in encodings(draw([TURNS], "log", LIGHT), "x")}
+    scale, values = json.loads(x)["scale"], json.loads(x)["axis"]["values"]
+    assert (scale["type"], scale["domain"]) == ("symlog", [0, 100])
+    assert values == [0, 1, 2, 5, 10, 20, 50, 100]
+    (x,) = {json.dumps(x) for x in encodings(draw([TURNS], "linear", LIGHT), "x")}
+    assert "symlog" not in x
+
+
+def test_the_axis_ends_where_the_longest_curve_does():
+    short = amplify(FRUIT, Turning(), [0, 1, 7])
+    for found, most in (([short], 7), ([short, TURNS], 100), ([ONE], 1)):
+        for x in encodings(charts.curves(found, "log", LIGHT), "x"):
+            assert x["scale"]["domain"] == [0, most]
+            assert max(x["axis"]["values"]) <= most
+
+
+def test_every_point_says_what_it_is_when_the_mouse_is_over_it():
+    (tooltip,) = encodings(charts.curves([TURNS], "log", LIGHT), "tooltip")
+    assert {part["field"] for part in tooltip} == {"query", "answer", "told", "t", "share"}
+    (tooltip,) = encodings(charts.probabilities([TURNS], "log", LIGHT), "tooltip")
+    assert {part["field"] for part in tooltip} == {"query", "text", "which", "t", "probability"}
+
+
+def test_many_points_do_not_hide_their_line():
+    sizes = {}
+    for found in (TURNS, EVERY):
+        layers = charts.curves([found], "log", LIGHT).to_dict()["layer"]
+        (sizes[found],) = (x["mark"]["size"] for x in layers if x["mark"]["type"] == "point")
+    assert sizes[EVERY] < sizes[TURNS]
+
+
+# ------------------------------------------------------------------- the raw probabilities
+
+
+@pytest.mark.parametrize("name", ["one", "several", "many points", "a single point"])
+def test_the_probabilities_are_the_studys_numbers(name):
+    rows = rows_of(charts.probabilities(STUDIES[name], "log", LIGHT), "log10")
+    for i, found in enumerate(STUDIES[name]):
+        for which, text in (("answer", found.case.answer), ("repeated", found.case.repeated)):
+            of = [
+                row
+                for row in rows
+                if (row["query"], row["which"]) == (charts.name(found, i + 1), which)
+            ]
+            values = [getattr(p, f"log_likelihood_{which}") for p in found.points]
+            assert [row["t"] for row in of] == [p.repetitions for p in found.points]
+            assert [row["log10"] for row in of] == [v / math.log(10) for v in values]
+            assert [row["probability"] for row in of] == [math.exp(v) for v in values]
+            assert {row["text"] for row in of} == {text}
+    assert len(rows) == 2 * sum(len(found.points) for found in STUDIES[name])
+
+
+def test_the_logarithmic_axis_ends_at_certainty():
+    chart = charts.probabilities([TURNS], "log", LIGHT)
+    assert all(y["scale"]["domainMax"] == 0 for y in encodings(chart, "y"))
+    said = texts(drawn(chart))
+    assert "1" in said and any(re.fullmatch(r"1e-\d+", text) for text in said)
+
+
+@pytest.mark.parametrize(
+    ("values", "marked"),
+    [
+        ([-0.5, -0.52], [0, -1]),  # all near 0.3
+        ([0.0], [0, -1]),
+        ([], [0, -1]),
+        ([-1.0], [0, -1]),
+        ([-5.2, 0.0], [0, -1, -2, -3, -4, -5, -6]),
+        ([-6.1], [0, -2, -4, -6, -8]),
+        ([-23.4], [0, -5, -10, -15, -20, -25]),
+        ([-1000.0], [0, -200, -400, -600, -800, -1000]),
+    ],
+)
+def test_only_whole_powers_of_ten_are_marked(values, marked):
+    assert charts._powers(values) == marked
+
+
+def test_where_every_probability_is_alike_the_axis_has_whole_powers_too():
+    found = amplify(FRUIT, Turning(0.5, 0.0, mass=0.6))
+    said = texts(drawn(charts.probabilities([found], "log", LIGHT)))
+    assert {"1", "1e-1"} <= set(said)
+    assert not any(re.fullmatch(r"1e-\d*\.\d+", text) for text in said)
+
+
+def test_answer_and_repeated_are_told_apart_without_colours():
+    chart = charts.probabilities([TURNS, STAYS], "log", LIGHT)
+    for channel in ("strokeDash", "shape"):
+        (encoding,) = encodings(chart, channel)
+        assert encoding["scale"]["domain"] == ["answer", "repeated"]
+    assert {"answer", "repeated"} <= set(texts(drawn(chart)))
+
+
+def test_a_model_that_cannot_score_has_no_probabilities_to_draw():
+    for found in (COUNTED, SILENT):
+        assert rows_of(charts.probabilities([found], "log", LIGHT), "log10") == []
+    rows = rows_of(charts.probabilities([COUNTED, TURNS], "log", LIGHT), "log10")
+    assert {row["query"] for row in rows} == {charts.name(TURNS, 2)}
+
+
+# ------------------------------------------------------------------------ small multiples
+
+
+@pytest.mark.parametrize("found", [TURNS, STAYS, COUNTED], ids=["turns", "stays", "counted"])
+def test_a_small_chart_is_the_same_curve(found):
+    rows = rows_of(charts.small(found, LIGHT), "share")
+    assert [(row["t"], row["share"]) for row in rows] == [
+        (p.repetitions, p.normalised_probability)
+        for p in found.points
+        if p.normalised_probability is not None
+    ]
+
+
+def test_a_small_chart_is_of_another_colour_where_the_answer_was_overtaken():
+    def colours(found):
+        layers = charts.small(found, LIGHT).to_dict()["layer"]
+        return {layer["mark"]["color"] for layer in layers}
+
+    assert colours(TURNS) == {LIGHT.epistemic}
+    assert colours(STAYS) == {LIGHT.primary}
+
+
+def test_a_band_has_every_curve_and_their_quartiles():
+    found = [TURNS, STAYS, amplify(FRUIT, Turning(0.5, 0.2)), amplify(FRUIT, Turning(0.99, 0.1))]
+    chart = charts.band(found, LIGHT)
+    rows = rows_of(chart, "share")
+    for i, one in enumerate(found):
+        assert [row["share"] for row in rows if row["case"] == i] == [
+            point.normalised_probability for point in one.points
+        ]
+    summary = rows_of(chart, "median")
+    assert [row["t"] for row in summary] == list(DEFAULT_REPETITIONS)
+    lower, median, upper = quartiles(found)
+    assert [row["lower"] for row in summary] == lower.tolist()
+    assert [row["median"] for row in summary] == median.tolist()
+    assert [row["upper"] for row in summary] == upper.tolist()
+    # At t = 0 they are 0.5, 0.6, 0.9 and 0.99: the quartiles by hand.
+    first = summary[0]
+    assert (first["lower"], first["median"], first["upper"]) == pytest.approx((0.575, 0.75, 0.9225))
+
+
+# ---------------------------------------------------------------------------- in words
+
+
+def test_the_curves_say_what_became_of_every_answer():
+    assert charts.curves_alt([TURNS, STAYS]) == (
+        f"{FRANCE.query} {TURNS.verdict} {FRUIT.query} {STAYS.verdict}"
+    )
+    assert "“Lyon” overtakes between 2 and 5 repetitions" in charts.curves_alt([TURNS])
+
+
+def test_the_probabilities_say_where_they_begin_and_end():
+    assert charts.probabilities_alt([STAYS]) == (
+        "Name a yellow fruit. Lemon: from 0.540 to 0.540. "
+        "Name a yellow fruit. Banana: from 0.360 to 0.360."
+    )
+    assert "Lyon: from 0.090 to 0.900." in charts.probabilities_alt([TURNS])
+    assert "Paris: from unknown to unknown." in charts.probabilities_alt([COUNTED])
+
+
+def test_the_band_says_where_its_median_begins_and_ends():
+    assert charts.band_alt("by heart", [STAYS, STAYS, TURNS]) == (
+        "by heart, 3 questions: the median share of the answer goes from 60% to 60% "
+        "after 100 repetitions."
+    )
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_no_words_say_nan_or_none(name):
+    for text in (charts.curves_alt(STUDIES[name]), charts.probabilities_alt(STUDIES[name])):
+        assert text.endswith(".") and not re.search(r"\b(nan|NaN|inf|None)\b", text)
+
+
+# ------------------------------------------------------------------------ hostile texts
+
+
+@functools.cache
+def hostile() -> tuple[Amplification, ...]:
+    turned = [*HOSTILE[1:], HOSTILE[0]]
+    return tuple(
+        amplify(Case(text, f"a {text}", f"b {other}"), Turning())
+        for text, other in zip(HOSTILE, turned, strict=True)
+    )
+
+
+@pytest.mark.parametrize("scale", charts.SCALES)
+@pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
+def test_hostile_texts_are_only_text(draw, scale):
+    picture = drawn(draw(hostile(), scale, LIGHT))
+    assert not re.search(r"<(img|image|script|a)\b", picture)
+    assert {f"{i + 1}. {text}" for i, text in enumerate(HOSTILE)} <= set(legend_of(picture))
+
+
+@pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
+def test_hostile_texts_stand_in_the_data_and_in_names_and_nowhere_else(draw):
+    """Not in a title, an expression or a format, where Vega would read them."""
+    spec = draw(hostile(), "log", LIGHT).to_dict()
+    del spec["datasets"]
+    for layer in spec["layer"]:
+        for channel in ("color", "strokeDash"):
+            layer["encoding"].get(channel, {}).pop("scale", None)
+    outside = json.dumps(spec, ensure_ascii=False)
+    assert not any(json.dumps(text)[1:-1] in outside for text in HOSTILE)
+
+
+def test_hostile_texts_can_be_exported_with_the_question_as_subtitle():
+    for found in hostile():
+        chart = export.alone(charts.curves([found], "log", DARK), "A title", found.case.query)
+        picture = export.to_svg(chart).decode()
+        assert found.case.query in texts(picture)
+        assert not re.search(r"<(img|image|script|a)\b", picture)
+
+
+def test_hostile_texts_are_described_as_they_are():
+    for found, text in zip(hostile(), HOSTILE, strict=True):
+        assert charts.described(found).startswith(f"Q: {text}  A: a {text} (0.720) and, repeated, ")
+        assert text in charts.curves_alt([found])
+
+
+# ------------------------------------------------------------------ what went wrong once
+
+
+class Impossible(Turning):
+    """Finds the right answer impossible, whatever it is told."""
+
+    def log_likelihoods(self, prompts, answers):
+        found = super().log_likelihoods(prompts, answers)
+        found[:, 0] = -np.inf
+        return found
+
+
+def test_the_legend_names_every_query_beside_a_band_too():
+    said = legend_of(drawn(charts.curves([COUNTED, TURNS], "log", LIGHT)))
+    assert {"1. What is the capital of France?", "2. What is the capital of France?"} <= set(said)
+
+
+def test_an_impossible_answer_has_the_probability_zero():
+    found = amplify(FRANCE, Impossible())
+    assert charts.initial(found.points[0].log_likelihood_answer) == "0"
+    assert "Paris (0)" in charts.described(found)
+    rows = rows_of(charts.probabilities([found], "log", LIGHT), "log10")
+    assert rows and all(row["log10"] is not None for row in rows)
+
+
+def test_a_probability_that_rounds_to_one_is_written_so():
+    assert charts.initial(math.log(0.9995)) == "≈ 1.0"

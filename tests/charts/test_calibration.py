@@ -1,0 +1,445 @@
+"""A calibration's pictures: valid, exact where it counts, and safe with any heading."""
+
+import functools
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+from core.abstention.metrics import Bin, Curve, curve
+from core.charts import calibration as charts
+from core.charts.theme import DARK, LIGHT
+from core.studies.calibration import calibration as study
+from core.studies.calibration import diagnostics
+from core.studies.calibration.calibration import Target, calibrate
+from core.studies.calibration.diagnostics import Binned
+from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.uncertainty.scores import SCORES
+from tests.charts.drawing import drawn, numbers, rows_of, texts
+
+INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "$x$",
+    "![](http://x.example/leak.png)",
+    "two\nlines",
+    "two\r\nmore",
+    "one\u2028and\u2029more",
+    "'] || alert(1) || ['",
+    "a\"b'c\\",
+    "datum.x",
+    "x" * 300,
+]
+DATA = study.read(example_bytes(), EXAMPLE_NAME)
+FOUND = calibrate(DATA, Target(score=INFORMATION))
+POLICY = FOUND.policy
+CURVES = diagnostics.curves(DATA)
+SHARES = diagnostics.shares(FOUND)
+BINNED = diagnostics.by_entropy(FOUND, [ENTROPY])
+SOURCES = diagnostics.by_source(FOUND, POLICY.threshold)
+
+NONE = np.zeros(0)
+NO_SHARES = dict.fromkeys(("start", "end", "right", "wrong"), NONE)
+NO_CURVE = curve([math.nan, math.inf], [1, 0])
+ONE_BLOCK = curve([0.5, 0.5, 0.5, math.nan], [1, 1, 0, 1])
+ENDLESS = study.moved(FOUND, math.inf)
+
+
+def named(name):
+    """Every chart with that name wherever a name can stand."""
+    bins = (Bin(name, 10, 5, 1), Bin("another", 9, 3, 0))
+    binned = (Binned(name, 0.3, BINNED[0].bins), BINNED[1])
+    curves = {name: CURVES[INFORMATION], ENTROPY: CURVES[ENTROPY]}
+    return {
+        "histogram": charts.histogram(SHARES, name, 0.2, 0.4, LIGHT),
+        "precision": charts.precision_recall(curves, name, LIGHT),
+        "precision, other": charts.precision_recall(curves, ENTROPY, LIGHT),
+        "recall": charts.entropy_bins(binned, charts.RECALL, LIGHT),
+        "error": charts.entropy_bins(binned, charts.ERROR, LIGHT),
+        "sources": charts.sources(bins, 0.05, LIGHT),
+    }
+
+
+@functools.cache
+def drawings(palette=LIGHT):
+    return {
+        "histogram": charts.histogram(SHARES, INFORMATION, POLICY.threshold, None, palette),
+        "histogram, by hand": charts.histogram(SHARES, INFORMATION, 0.1, 0.5, palette),
+        "histogram, endless": charts.histogram(SHARES, INFORMATION, math.inf, math.inf, palette),
+        "histogram, no λ": charts.histogram(SHARES, INFORMATION, None, None, palette),
+        "histogram, empty": charts.histogram(NO_SHARES, INFORMATION, math.inf, 0.5, palette),
+        "risk": charts.risk_coverage(CURVES[INFORMATION], POLICY, 0.05, 0.9, palette),
+        "risk, endless": charts.risk_coverage(CURVES[INFORMATION], ENDLESS, 0.05, 0.9, palette),
+        "risk, no policy": charts.risk_coverage(CURVES[INFORMATION], None, 0.05, 0.9, palette),
+        "risk, empty": charts.risk_coverage(NO_CURVE, None, 0.05, 0.9, palette),
+        "risk, one block": charts.risk_coverage(ONE_BLOCK, None, 0.05, 0.9, palette),
+        "precision": charts.precision_recall(CURVES, INFORMATION, palette),
+        "precision, empty": charts.precision_recall({"s": NO_CURVE}, "s", palette),
+        "precision, one block": charts.precision_recall({"s": ONE_BLOCK}, "s", palette),
+        "recall": charts.entropy_bins(BINNED, charts.RECALL, palette),
+        "error": charts.entropy_bins(BINNED, charts.ERROR, palette),
+        "error, none answered": charts.entropy_bins(
+            (Binned("s", 0.0, (Bin("below 0.5", 5, 0, 0),)),), charts.ERROR, palette
+        ),
+        "recall, empty": charts.entropy_bins((), charts.RECALL, palette),
+        "sources": charts.sources(SOURCES, 0.05, palette),
+        "sources, none answered": charts.sources([Bin("x", 5, 0, 0)], 0.05, palette),
+        "sources, empty": charts.sources([], 0.05, palette),
+    }
+
+
+@functools.cache
+def alts():
+    return {
+        "histogram": charts.histogram_alt(SHARES, INFORMATION, POLICY.threshold),
+        "histogram, endless": charts.histogram_alt(SHARES, INFORMATION, math.inf),
+        "histogram, no λ": charts.histogram_alt(SHARES, INFORMATION, None),
+        "histogram, empty": charts.histogram_alt(NO_SHARES, "s", math.inf),
+        "risk": charts.risk_coverage_alt(CURVES[INFORMATION], POLICY),
+        "risk, endless": charts.risk_coverage_alt(CURVES[INFORMATION], ENDLESS),
+        "risk, empty": charts.risk_coverage_alt(NO_CURVE, None),
+        "risk, nothing answered": charts.risk_coverage_alt(ONE_BLOCK, study.moved(FOUND, -9.0)),
+        "precision": charts.precision_recall_alt(CURVES),
+        "precision, empty": charts.precision_recall_alt({"s": NO_CURVE}),
+        "recall": charts.entropy_bins_alt(BINNED),
+        "sources": charts.sources_alt(SOURCES),
+        "sources, none answered": charts.sources_alt([Bin("", 5, 0, 0)]),
+    }
+
+
+# --------------------------------------------------------------------------- every chart
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_every_chart_is_a_valid_specification(palette):
+    for name, chart in drawings(palette).items():
+        spec = chart.to_dict()  # Altair validates it against Vega-Lite's schema
+        assert spec["config"]["background"] == palette.background, name
+        json.dumps(spec, allow_nan=False)
+
+
+@pytest.mark.parametrize("name", drawings())
+def test_every_chart_can_be_drawn(name):
+    assert texts(drawn(drawings()[name]))
+
+
+def test_every_number_is_finite():
+    for name, chart in drawings().items():
+        assert all(math.isfinite(number) for number in numbers(chart.to_dict())), name
+
+
+def test_no_chart_fetches_anything():
+    for name, chart in drawings().items():
+        spec = chart.to_dict()
+        text = json.dumps({key: part for key, part in spec.items() if key != "datasets"})
+        addresses = [part for part in text.split('"') if "://" in part]
+        assert addresses == [spec["$schema"]], name
+        assert '"url"' not in json.dumps(spec), name
+
+
+@pytest.mark.parametrize("name", alts())
+def test_no_words_say_nan(name):
+    text = alts()[name]
+    assert text
+    assert not re.search(r"\b(nan|NaN|inf|None)\b", text)
+
+
+# ------------------------------------------------------------------------ hostile names
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+def test_any_name_can_be_drawn_and_is_only_text(name):
+    beginning = " ".join(name.splitlines())[:20]  # long ones are cut
+    for which, chart in named(name).items():
+        picture = drawn(chart)
+        assert any(beginning in text for text in texts(picture)), which
+        assert not re.search(r"<(img|image|script|a)\b", picture), which
+        assert '"url"' not in json.dumps(chart.to_dict()), which
+
+
+def test_a_line_break_becomes_a_space():
+    """In Vega's expressions it would be an error, and no chart at all."""
+    assert charts.name_of("two\nlines") == "two lines"
+    assert charts.name_of("a\u2028b\r\nc") == "a b c"
+    assert "two lines" in texts(drawn(named("two\nlines")["sources"]))
+    assert "doubt: two lines" in texts(drawn(named("two\nlines")["histogram"]))
+
+
+def test_a_score_of_ours_is_called_by_its_title():
+    for name, info in SCORES.items():
+        assert charts.name_of(name) == info.title
+    assert charts.name_of("my_score") == "my_score"
+
+
+# ---------------------------------------------------------------------------- histogram
+
+
+def test_the_histogram_holds_the_studys_counts_right_up_and_wrong_down():
+    rows = rows_of(charts.histogram(SHARES, INFORMATION, 0.2, None, LIGHT), "height")
+    for kind, sign in (("right", 1), ("wrong", -1)):
+        of = [row for row in rows if row["kind"] == kind]
+        assert [row["start"] for row in of] == SHARES["start"].tolist()
+        assert [row["end"] for row in of] == SHARES["end"].tolist()
+        assert [row["answers"] for row in of] == SHARES[kind].tolist()
+        assert [row["height"] for row in of] == (sign * SHARES[kind]).tolist()
+    assert len(rows) == 2 * len(SHARES["start"])
+
+
+def test_the_lines_stand_where_lambda_is_and_say_so():
+    chart = charts.histogram(SHARES, INFORMATION, 0.2, 0.5, LIGHT)
+    lines = {(row["λ"], row["name"]) for row in rows_of(chart, "λ")}
+    assert lines == {(0.2, "λ = 0.200"), (0.5, "by hand = 0.500")}
+    assert {"λ = 0.200", "by hand = 0.500"} <= set(texts(drawn(chart)))
+    assert rows_of(charts.histogram(SHARES, INFORMATION, None, None, LIGHT), "λ") == []
+
+
+def test_an_infinite_lambda_stands_at_the_right_end():
+    rows = rows_of(charts.histogram(SHARES, INFORMATION, math.inf, None, LIGHT), "λ")
+    assert {(row["λ"], row["name"]) for row in rows} == {(SHARES["end"][-1], "λ = ∞")}
+
+
+def test_the_histogram_in_words():
+    right, wrong = int(SHARES["right"].sum()), int(SHARES["wrong"].sum())
+    title = SCORES[INFORMATION].title
+    assert charts.histogram_alt(SHARES, INFORMATION, 0.25) == (
+        f"Histogram of {title} for {right:,} right and {wrong:,} wrong answers; threshold 0.250."
+    )
+    assert charts.histogram_alt(SHARES, INFORMATION, math.inf).endswith("threshold ∞.")
+    assert charts.histogram_alt(NO_SHARES, "s", None) == (
+        "Histogram of s for 0 right and 0 wrong answers; no threshold."
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0.000"),
+        (0.25, "0.250"),
+        (-1.5, "-1.500"),
+        (0.000123456, "0.000123"),
+        (-1e-9, "-1e-09"),
+        (math.inf, "∞"),
+        (-math.inf, "−∞"),
+    ],
+)
+def test_a_number_is_shown_as_a_person_reads_it(value, text):
+    assert charts.number(value) == text
+
+
+# ------------------------------------------------------------------------ risk–coverage
+
+
+def risk_rows(chart):
+    return [row for row in rows_of(chart, "coverage") if "doubt" in row]
+
+
+def diamond(chart):
+    return [row for row in rows_of(chart, "coverage") if "doubt" not in row]
+
+
+def test_the_curve_holds_the_studys_numbers():
+    full = CURVES[INFORMATION]
+    rows = risk_rows(charts.risk_coverage(full, POLICY, 0.05, 0.9, LIGHT))
+    exact = {
+        doubt: (answered / 1000, errors / answered)
+        for doubt, answered, errors in zip(full.doubts, full.answered, full.errors, strict=True)
+    }
+    assert 100 < len(rows) <= 400
+    assert all(exact[row["doubt"]] == (row["coverage"], row["error"]) for row in rows)
+    assert all(0 <= row["lower"] <= row["error"] <= row["upper"] <= 1 for row in rows)
+
+
+def test_the_target_and_the_policy_are_drawn():
+    chart = charts.risk_coverage(CURVES[INFORMATION], POLICY, 0.05, 0.9, LIGHT)
+    assert rows_of(chart, "α") == [{"α": 0.05}]
+    assert diamond(chart) == [
+        {"coverage": POLICY.answered / 1000, "error": POLICY.errors / POLICY.answered}
+    ]
+    assert diamond(charts.risk_coverage(CURVES[INFORMATION], None, 0.05, 0.9, LIGHT)) == []
+    nothing = study.moved(FOUND, -9.0)
+    assert nothing.answered == 0
+    assert diamond(charts.risk_coverage(CURVES[INFORMATION], nothing, 0.05, 0.9, LIGHT)) == []
+
+
+def test_fifty_thousand_doubts_are_drawn_as_four_hundred_and_exactly():
+    n = 50_000
+    rng = np.random.default_rng(5)
+    doubts = rng.permutation(n) / n
+    correct = rng.random(n) > 0.02 + 0.3 * doubts
+    data = study.read(
+        b"q,s,correct\n"
+        + b"".join(
+            b"q%d,%r,%d\n" % (i, d, c)
+            for i, (d, c) in enumerate(zip(doubts.tolist(), correct, strict=True))
+        ),
+        "many.csv",
+    )
+    found = calibrate(data, Target(0.1, 0.9, "ltt", "s"))
+    full = diagnostics.curves(data)["s"]
+    assert len(full.doubts) == n and 0 < found.policy.answered < n
+    chart = charts.risk_coverage(full, found.policy, 0.1, 0.9, LIGHT)
+    rows = risk_rows(chart)
+    assert 300 < len(rows) <= 400
+    order = np.argsort(doubts)
+    wrong = np.cumsum(~correct[order])
+    assert (rows[0]["coverage"], rows[0]["error"]) == (1 / n, wrong[0])
+    assert (rows[-1]["coverage"], rows[-1]["error"]) == (1, wrong[-1] / n)
+    assert rows[-1]["doubt"] == doubts.max()
+    below = doubts < found.policy.threshold
+    (certified,) = diamond(chart)
+    assert certified == {"coverage": below.mean(), "error": (~correct[below]).mean()}
+    for row in rows:
+        answered = round(row["coverage"] * n)
+        assert row["error"] == wrong[answered - 1] / answered
+    assert len(json.dumps(chart.to_dict())) < 100_000
+    lines = rows_of(charts.precision_recall({"s": full}, "s", LIGHT), "recall")
+    assert len(lines) <= 200 and lines[-1]["recall"] == 1
+
+
+def test_a_confidence_without_end_is_no_number_but_no_obstacle():
+    """Its doubt is −∞: the surest of all."""
+    endless = curve([-math.inf, 0.5], [1, 0])
+    chart = charts.risk_coverage(endless, None, 0.05, 0.9, LIGHT)
+    assert [row["doubt"] for row in risk_rows(chart)] == [None, 0.5]
+    assert texts(drawn(chart))
+
+
+def test_one_block_is_a_point_that_can_be_seen():
+    for points, seen in ((ONE_BLOCK, True), (CURVES[INFORMATION], False)):
+        chart = charts.risk_coverage(points, None, 0.05, 0.9, LIGHT).to_dict()
+        (line,) = (layer for layer in chart["layer"] if layer["mark"]["type"] == "line")
+        assert line["mark"]["point"] is seen
+    (row,) = risk_rows(charts.risk_coverage(ONE_BLOCK, None, 0.05, 0.9, LIGHT))
+    assert (row["coverage"], row["error"], row["doubt"]) == (0.75, 1 / 3, 0.5)
+
+
+def test_risk_in_words():
+    assert charts.risk_coverage_alt(ONE_BLOCK, None) == (
+        "Answering all that has a score (75%) errs on 33.3%; no threshold is certified."
+    )
+    assert charts.risk_coverage_alt(NO_CURVE, None) == "No labelled answer has a score."
+    text = charts.risk_coverage_alt(CURVES[INFORMATION], POLICY)
+    assert f"at the threshold {POLICY.answered / 1000:.0%} are answered" in text
+    assert f"{POLICY.errors / POLICY.answered:.1%} of them wrong" in text
+    finite = np.isfinite(FOUND.doubts)
+    assert f"({finite.mean():.0%}) errs on {(~FOUND.correct[finite]).mean():.1%};" in text
+
+
+# --------------------------------------------------------------------- precision–recall
+
+
+def test_precision_and_recall_are_the_curves():
+    rows = rows_of(charts.precision_recall(CURVES, INFORMATION, LIGHT), "recall")
+    for name, full in CURVES.items():
+        of = [row for row in rows if row["score"] == SCORES[name].title]
+        exact = dict(zip(full.coverage, 1 - full.errors / full.answered, strict=True))
+        assert 2 <= len(of) <= 200
+        assert all(exact[row["recall"]] == row["precision"] for row in of)
+        assert (of[0]["recall"], of[-1]["recall"]) == (full.coverage[0], full.coverage[-1])
+
+
+def test_every_score_has_its_colour_and_its_dashes():
+    spec = charts.precision_recall(CURVES, INFORMATION, LIGHT).to_dict()["encoding"]
+    titles = [info.title for info in SCORES.values()]
+    assert spec["color"]["scale"]["domain"] == spec["strokeDash"]["scale"]["domain"] == titles
+    colours, dashes = spec["color"]["scale"]["range"], spec["strokeDash"]["scale"]["range"]
+    assert len(set(colours)) >= 7 and len({tuple(dash) for dash in dashes}) == 7
+    assert f"datum.score === '{SCORES[INFORMATION].title}'" in json.dumps(spec["size"])
+
+
+def test_precision_and_recall_in_words():
+    assert charts.precision_recall_alt({"s": ONE_BLOCK, "none": NO_CURVE}) == (
+        "Precision and recall: s from 75% answered with 67% right to 75% with 67%."
+    )
+    text = charts.precision_recall_alt(CURVES)
+    for name, full in CURVES.items():
+        assert f"{SCORES[name].title} from {full.coverage[0]:.0%} answered" in text
+
+
+# --------------------------------------------------------------------------- by entropy
+
+
+@pytest.mark.parametrize("measure", [charts.RECALL, charts.ERROR])
+def test_entropy_bins_are_the_studys(measure):
+    chart = charts.entropy_bins(BINNED, measure, LIGHT)
+    rows = {(row["score"], row["entropy"]): row for row in rows_of(chart, "entropy")}
+    expected = {}
+    for binned in BINNED:
+        for one in binned.bins:
+            of = one.queries if measure == charts.RECALL else one.answered
+            if of:
+                share = (one.answered if measure == charts.RECALL else one.errors) / of
+                expected[SCORES[binned.score].title, one.name] = (
+                    share,
+                    one.queries,
+                    one.answered,
+                )
+    assert {k: (r["share"], r["questions"], r["answered"]) for k, r in rows.items()} == expected
+    encoding = chart.to_dict()["encoding"]
+    assert encoding["x"]["scale"]["domain"] == [one.name for one in BINNED[0].bins]
+    assert encoding["y"]["title"] == measure
+
+
+def test_where_nothing_is_answered_there_is_no_error_but_a_place_for_it():
+    bins = (Bin("below 0.5", 5, 5, 1), Bin("0.5 to 1.0", 5, 0, 0))
+    chart = charts.entropy_bins((Binned("s", 0.1, bins),), charts.ERROR, LIGHT)
+    assert [row["share"] for row in rows_of(chart, "share")] == [0.2]
+    assert {"below 0.5", "0.5 to 1.0"} <= set(texts(drawn(chart)))
+
+
+def test_entropy_bins_in_words():
+    bins = (Bin("below 0.5", 10, 9, 1), Bin("0.5 to 1.0", 4, 0, 0))
+    both = (Binned("s", 0.1, bins), Binned(ENTROPY, 0.1, bins[:1]))
+    assert charts.entropy_bins_alt(both) == (
+        "s: below 0.5 nats 90% of 10 answered, 0.5 to 1.0 nats 0% of 4 answered; "
+        f"{SCORES[ENTROPY].title}: below 0.5 nats 90% of 10 answered"
+    )
+
+
+# ---------------------------------------------------------------------------- by source
+
+
+def test_sources_are_the_studys_in_their_order():
+    chart = charts.sources(SOURCES, 0.05, LIGHT)
+    rows = rows_of(chart, "label")
+    answered = [b for b in SOURCES if b.answered]
+    assert [row["source"] for row in rows] == [b.name for b in answered]
+    for row, b in zip(rows, answered, strict=True):
+        assert (row["questions"], row["answered"], row["errors"]) == (
+            b.queries,
+            b.answered,
+            b.errors,
+        )
+        assert row["error"] == b.errors / b.answered
+        assert row["label"] == f"{b.errors} of {b.answered}"
+    assert rows_of(chart, "α") == [{"α": 0.05}]
+    names = [b.name for b in answered]
+    assert [text for text in texts(drawn(chart)) if text in names] == names
+
+
+def test_rows_without_a_source_have_a_name():
+    bins = [Bin("", 5, 4, 1), Bin("x", 3, 2, 0)]
+    assert "(none)" in texts(drawn(charts.sources(bins, 0.05, LIGHT)))
+    assert charts.sources_alt(bins) == "(none): 1 of 4 answered wrong; x: 0 of 2 answered wrong"
+
+
+def test_an_error_above_the_target_has_room():
+    for bins, target in (([Bin("x", 9, 4, 4)], 0.05), ([Bin("x", 9, 4, 0)], 0.3)):
+        spec = charts.sources(bins, target, LIGHT).to_dict()
+        (domain,) = {
+            tuple(layer["encoding"]["x"]["scale"]["domain"])
+            for layer in spec["layer"]
+            if "scale" in layer["encoding"]["x"]
+        }
+        assert domain[0] == 0
+        assert domain[1] >= max(target, bins[0].errors / bins[0].answered)
+
+
+def test_thinning_loses_no_end():
+    n = 5000
+    full = Curve(np.arange(n) / n, np.arange(1, n + 1), np.arange(n) // 10, n)
+    thin = full.thinned()
+    assert len(thin.doubts) <= 400
+    assert (thin.doubts[0], thin.doubts[-1]) == (full.doubts[0], full.doubts[-1])

@@ -1,0 +1,302 @@
+"""Charts: they are drawn from one cluster to many, say the same as the numbers, and stay safe."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+from core.charts import export
+from core.charts import inspection as charts
+from core.charts.theme import DARK, LIGHT
+from core.language_models.base import Response
+from core.studies.inspection.inspection import run
+from core.studies.inspection.request import Request
+from core.studies.inspection.stopping import growth
+from tests.charts.drawing import numbers, rows_of
+from tests.fakes import QUERY, TableModel, copies, falling, knows
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "$5 and $6",
+    "![](http://x.example/leak.png)",
+    "'\"; datum.y \\ [0]",
+    "two\nlines \u2028",
+    "word " * 400,
+    "",
+]
+
+
+def seen(clusters, maker=copies):
+    """An inspection with exactly that many clusters: every answer is sampled in turn."""
+    model = maker(clusters)
+    turns = [Response(model.answers[i % clusters], True) for i in range(3 * clusters)]
+    draw = model.sample
+    model.sample = lambda prompt, count, *, temperature=1.0, **rest: (
+        turns if temperature else draw(prompt, count, temperature=0)
+    )
+    return run(Request(QUERY, len(turns)), model)
+
+
+INSPECTIONS = {n: seen(n) for n in (1, 2, 10, 70)}
+
+
+@pytest.fixture(params=INSPECTIONS, ids="{} clusters".format)
+def inspection(request):
+    return INSPECTIONS[request.param]
+
+
+def drawings(inspection, palette=LIGHT):
+    """Every chart of an inspection, by name."""
+    points = growth(inspection.recording)
+    return {
+        "doubt": charts.doubt(inspection, palette),
+        "clusters": charts.clusters(inspection, palette),
+        "growth": charts.growth(points, inspection.verdict.threshold.value, palette),
+        **{which: charts.matrix(inspection, which, palette) for which in charts.MATRICES},
+    }
+
+
+def scale_of(chart):
+    """The colour scale of a matrix."""
+    spec = chart.to_dict()
+    (scale,) = (
+        layer["encoding"]["color"]["scale"]
+        for layer in spec["layer"]
+        if "scale" in layer["encoding"].get("color", {})
+    )
+    return scale
+
+
+# --------------------------------------------------------------------------- every chart
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_every_chart_is_a_valid_specification(inspection, palette):
+    for name, chart in drawings(inspection, palette).items():
+        spec = chart.to_dict()  # Altair validates it against Vega-Lite's schema
+        assert spec["config"]["background"] == palette.background, name
+        json.dumps(spec, allow_nan=False)
+
+
+def test_no_chart_holds_a_number_that_is_none(inspection):
+    for name, chart in drawings(inspection).items():
+        found = numbers(chart.to_dict())
+        assert found and all(math.isfinite(number) for number in found), name
+
+
+def test_no_chart_fetches_anything(inspection):
+    for name, chart in drawings(inspection).items():
+        spec = chart.to_dict()
+        addresses = [part for part in json.dumps(spec).split('"') if "://" in part]
+        assert addresses == [spec["$schema"]], name
+
+
+# ------------------------------------------------------------------------- the matrices
+
+
+def test_joint_and_product_share_one_scale_of_colours(inspection):
+    joint, product = (charts.matrix(inspection, which, LIGHT) for which in ("joint", "product"))
+    assert scale_of(joint) == scale_of(product)
+    information, m = inspection.evidence.mutual_information, charts.MOST_CLUSTERS
+    largest = max(information.joint[:m, :m].max(), information.product[:m, :m].max())
+    assert scale_of(joint)["domain"] == [0, pytest.approx(largest)]
+
+
+def test_contributions_diverge_around_zero(inspection):
+    low, middle, high = scale_of(charts.matrix(inspection, "contribution", LIGHT))["domain"]
+    assert middle == 0
+    assert -low == high > 0
+    m = charts.MOST_CLUSTERS
+    largest = abs(inspection.evidence.mutual_information.contributions[:m, :m]).max()
+    assert high == pytest.approx(largest) or largest < high <= 0.01  # nothing to see, no colour
+
+
+def test_a_matrix_shows_the_likeliest_clusters_row_by_row(inspection):
+    information = inspection.evidence.mutual_information
+    m = min(len(inspection.clusters), charts.MOST_CLUSTERS)
+    for which in charts.MATRICES:
+        rows = rows_of(charts.matrix(inspection, which, LIGHT), "joint")
+        assert len(rows) == m * m
+        for row in rows:
+            i, j = row["row"], row["column"]
+            assert row["first"] == inspection.clusters[i].text
+            assert row["second"] == inspection.clusters[j].text
+            assert row["joint"] == information.joint[i, j]
+            assert row["product"] == information.product[i, j]
+            assert row["contribution"] == information.contributions[i, j]
+
+
+def test_what_is_not_drawn_is_said():
+    assert charts.matrix_note(INSPECTIONS[10]) == ""
+    drawn = INSPECTIONS[70].evidence.mutual_information.joint[:60, :60].sum()
+    note = charts.matrix_note(INSPECTIONS[70])
+    assert "first 60 of 70" in note
+    assert f"{drawn:.1%} of the joint" in note
+
+
+def test_numbers_stand_in_the_cells_as_long_as_they_fit():
+    def has_text(n):
+        spec = charts.matrix(INSPECTIONS[n], "joint", LIGHT).to_dict()
+        return any(layer["mark"]["type"] == "text" for layer in spec["layer"])
+
+    assert has_text(2)
+    assert not has_text(10)
+
+
+@pytest.mark.parametrize("count", [4, 9])  # with numbers in the cells, and without
+def test_axes_name_the_likeliest_first_whatever_the_alphabet_says(count):
+    names = [f"{letter}nswer" for letter in "zaymbxcwd"[:count]]
+    model = TableModel(names, falling(count), [falling(count)] * count)
+    inspection = run(Request(QUERY, 200), model)
+    bars = export.to_svg(charts.clusters(inspection, LIGHT)).decode()
+    assert re.findall(r">(\wnswer)<", bars) == names
+    axes = export.to_svg(charts.matrix(inspection, "joint", LIGHT)).decode()
+    assert re.findall(r">(\wnswer)<", axes) == names * 2
+
+
+def test_a_model_that_knows_still_gets_a_scale():
+    low, _, high = scale_of(charts.matrix(seen(5, knows), "contribution", LIGHT))["domain"]
+    assert low < 0 < high
+
+
+# ------------------------------------------------------------------------- the others
+
+
+def test_doubt_is_one_bar_in_two_parts(inspection):
+    first, rest = rows_of(charts.doubt(inspection, LIGHT), "part")
+    assert first["start"] == 0
+    assert first["end"] == rest["start"] == first["nats"] == inspection.doubt.epistemic
+    assert rest["end"] == inspection.doubt.total
+    assert "epistemic" in first["part"]
+
+
+def test_the_axis_of_doubt_has_room_for_the_threshold_too():
+    chart = charts.doubt(INSPECTIONS[1], LIGHT)
+    high = chart.to_dict()["layer"][0]["encoding"]["x"]["scale"]["domain"][1]
+    assert high > INSPECTIONS[1].verdict.threshold.value
+
+
+def test_clusters_are_listed_with_their_probabilities(inspection):
+    rows = rows_of(charts.clusters(inspection, LIGHT), "probability")
+    listed = inspection.clusters[: charts.MOST_BARS]
+    assert [row["answer"] for row in rows] == [cluster.text for cluster in listed]
+    assert [row["probability"] for row in rows] == [cluster.probability for cluster in listed]
+    after = np.exp(inspection.evidence.log_second[: len(listed)])
+    assert [row["after"] for row in rows] == pytest.approx(after.tolist())
+
+
+def test_growth_has_both_lines_and_the_threshold(inspection):
+    points = growth(inspection.recording)
+    chart = charts.growth(points, 0.3, LIGHT)
+    rows = rows_of(chart, "what")
+    by_line = {row["what"]: [] for row in rows}
+    for row in rows:
+        by_line[row["what"]].append(row["value"])
+    assert by_line == {
+        "certified lower bound (nats)": [point.certified for point in points],
+        "sampled mass (probability)": [point.sampled_mass for point in points],
+    }
+    assert rows_of(chart, "λ") == [{"λ": 0.3, "samples": 1}]
+
+
+def test_growth_without_a_certificate_shows_the_mass_alone():
+    model = TableModel(["a"], [1.0], [[1.0]], cut={"a"})
+    points = growth(run(Request(QUERY, 3), model).recording)
+    rows = rows_of(charts.growth(points, 0.3, LIGHT), "what")
+    assert {row["what"] for row in rows} == {"sampled mass (probability)"}
+    assert "unknown" in charts.growth_alt(points)
+
+
+# ---------------------------------------------------------------------------- in words
+
+
+def test_every_chart_says_its_finding_in_words():
+    inspection = INSPECTIONS[2]
+    doubt, top = inspection.doubt, inspection.clusters[0]
+    assert f"{doubt.total:.2f} nats" in charts.doubt_alt(inspection)
+    assert f"{doubt.epistemic:.2f} are epistemic" in charts.doubt_alt(inspection)
+    words = charts.clusters_alt(inspection)
+    assert words.startswith("2 different answers") and f"“{top.text}”" in words
+    assert f"{top.probability:.0%}" in words
+    points = growth(inspection.recording)
+    assert f"With 6 samples the certified lower bound is {points[-1].certified:.2f} nats" in (
+        charts.growth_alt(points)
+    )
+    for which, values in (
+        ("joint", inspection.evidence.mutual_information.joint),
+        ("product", inspection.evidence.mutual_information.product),
+        ("contribution", inspection.evidence.mutual_information.contributions),
+    ):
+        words = charts.matrix_alt(inspection, which)
+        assert words.startswith(charts.MATRICES[which])
+        assert f"{values.max():.3f}" in words
+        row, column = np.unravel_index(values.argmax(), values.shape)
+        assert f"“{inspection.clusters[row].text}” told first" in words
+        assert f"then “{inspection.clusters[column].text}”" in words
+
+
+def test_words_are_sentences(inspection):
+    points = growth(inspection.recording)
+    for words in (
+        charts.doubt_alt(inspection),
+        charts.clusters_alt(inspection),
+        charts.growth_alt(points),
+        *(charts.matrix_alt(inspection, which) for which in charts.MATRICES),
+    ):
+        assert words.endswith(".") and "nan" not in words.lower()
+
+
+# ------------------------------------------------------------------------ hostile texts
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    n = len(HOSTILE)
+    rows = 0.8 * np.eye(n) + 0.2 * falling(n)
+    inspection = run(Request(QUERY, 200, 2.0), TableModel(HOSTILE, falling(n), rows))
+    assert {cluster.text for cluster in inspection.clusters} == set(HOSTILE)
+    return inspection
+
+
+def test_hostile_texts_are_data_and_nothing_else(hostile):
+    expected = {charts.shown(text) for text in HOSTILE}
+    rows = rows_of(charts.clusters(hostile, LIGHT), "probability")
+    assert {row["answer"] for row in rows} == expected
+    for which in charts.MATRICES:
+        spec = charts.matrix(hostile, which, LIGHT).to_dict()
+        assert {row["first"] for row in rows_of(charts.matrix(hostile, which, LIGHT), "first")} == (
+            expected
+        )
+        del spec["datasets"]
+        outside = json.dumps(spec, ensure_ascii=False)
+        assert not any(text in outside for text in expected)
+
+
+def test_a_text_that_says_nothing_is_shown_as_that(hostile):
+    assert charts.shown("") == "(no text)"
+    assert charts.shown("x") == "x"
+
+
+def test_hostile_texts_can_be_drawn(hostile):
+    for chart in (charts.clusters(hostile, LIGHT), charts.matrix(hostile, "joint", DARK)):
+        svg = export.to_svg(chart).decode("utf-8")
+        assert "<script" not in svg and "leak.png" in svg
+        assert "&lt;script" in svg
+        assert "<image" not in svg
+
+
+# ------------------------------------------------------------------------------- export
+
+
+@pytest.mark.parametrize("name", ["doubt", "clusters", "joint", "contribution", "growth"])
+def test_charts_can_be_saved_without_a_browser(name):
+    chart = drawings(INSPECTIONS[2])[name]
+    svg = export.to_svg(chart)
+    assert svg.startswith(b"<svg") and svg.rstrip().endswith(b"</svg>")
+    assert export.to_png(chart).startswith(b"\x89PNG\r\n\x1a\n")
+
+
+def test_a_large_matrix_can_be_saved_too():
+    assert b"<svg" in export.to_svg(charts.matrix(INSPECTIONS[70], "joint", LIGHT))

@@ -1,0 +1,737 @@
+"""Amplification: the paper's prompts, shares by likelihood or frequency, and what they mean."""
+
+import csv
+import io
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit
+from scipy.stats import binomtest
+
+from core import prompts
+from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.errors import PromptTooLongError
+from core.studies.amplification.curve import (
+    DEFAULT_REPETITIONS,
+    FREQUENCY_REPETITIONS,
+    MOST_POINTS,
+    MOST_REPETITIONS,
+    SAMPLES_A_POINT,
+    Amplification,
+    Case,
+    Point,
+    amplify,
+    calls_needed,
+    grid,
+    percent,
+    tidied,
+)
+from core.studies.amplification.serialise import (
+    COLUMNS,
+    all_from_json,
+    all_to_json,
+    to_columns,
+    to_csv_bytes,
+    to_dict,
+    to_json,
+    to_table,
+)
+from core.studies.inspection.inspection import run
+from core.studies.inspection.request import InvalidRequestError, Request
+from core.studies.progress import Cancelled
+
+CAPITAL = Case("What is the capital of France?", "Paris", "Lyon")
+QUERIES = [CAPITAL.query, "Name a yellow fruit.", "What is the capital of Zorvania?"]
+
+
+def times_told(prompt):
+    return prompt.count(prompts.FIRST_ANSWER) + prompt.count(prompts.FURTHER_ANSWER)
+
+
+class Teller(LanguageModel):
+    """Told an answer t times it gives the two answers the log-likelihoods `of(t)`."""
+
+    name, revision = "teller", "7"
+    capabilities = Capabilities(scores_given_text=True, seeded=True)
+
+    def __init__(self, of):
+        self.of, self.asked = of, []
+
+    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
+        raise AssertionError("nothing is sampled here")
+
+    def log_likelihoods(self, prompts, answers):
+        self.asked.append((list(prompts), list(answers)))
+        return np.array([self.of(times_told(prompt)) for prompt in prompts], float)
+
+
+class Speaker(LanguageModel):
+    """Cannot score texts; told an answer t times it says the texts `of(t)`, one after another."""
+
+    name, revision = "speaker", "3"
+    capabilities = Capabilities(scores_given_text=False, seeded=True)
+
+    def __init__(self, of):
+        self.of, self.asked, self.drawn = of, [], 0
+
+    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
+        self.asked.append((prompt, temperature, seed))
+        self.drawn += count
+        texts = self.of(times_told(prompt))
+        return [Response(texts[i % len(texts)], True) for i in range(count)]
+
+    def log_likelihoods(self, prompts, answers):
+        raise AssertionError("it cannot score texts")
+
+
+def evidence(weight):
+    """The answer against the repeated one: 1 to 1 + t · weight, both unlikely."""
+    return Teller(lambda t: (-20.0, -20.0 + math.log(1 + t * weight)))
+
+
+def curve(shares, case=CAPITAL):
+    """A curve through {t: share}."""
+    points = tuple(Point(t, None, None, share) for t, share in shares.items())
+    return Amplification(case, "none", "0", points)
+
+
+def refusal(make, *values):
+    with pytest.raises(InvalidRequestError) as caught:
+        make(*values)
+    says = str(caught.value)
+    assert says.endswith(".")
+    return says
+
+
+# ----------------------------------------------------------------------------- the case
+
+
+@pytest.mark.parametrize("t", [0, 1, 2, 7])
+def test_the_prompts_are_the_papers(t):
+    model = evidence(1.0)
+    amplify(CAPITAL, model, [t])
+    expected = prompts.iterative("What is the capital of France?", ["Lyon"] * t)
+    assert model.asked == [([expected], ["Paris", "Lyon"])]
+    assert CAPITAL.prompt(t) == expected
+
+
+def test_a_prompt_word_for_word():
+    assert Case("Which?", "this", "that one").prompt(2) == (
+        "Consider the following question:\nQ: Which?\n\n"
+        "One answer to question Q is that one. Another answer to question Q is that one.\n\n"
+        "Provide an answer to the following question:\n\nQ: Which? A:"
+    )
+
+
+def test_white_space_around_the_texts_is_dropped():
+    assert Case("\n Which? ", "\tthis ", " that\n") == Case("Which?", "this", "that")
+
+
+@pytest.mark.parametrize(
+    ("texts", "says"),
+    [
+        ((" ", "a", "b"), "There is no question. Type one."),
+        (("q", "", "b"), "There is no right answer. Type one."),
+        (("q", "a", "\n"), "There is no answer to repeat. Type one."),
+        (("x" * 2001, "a", "b"), "The question has 2,001 characters; at most 2,000 are possible."),
+        (("q", "x" * 2001, "b"), "The right answer has 2,001 characters"),
+        (("q", "a", "x" * 2001), "The answer to repeat has 2,001 characters"),
+        (("q", "a\nb", "c"), "The right answer has a line break, where a model's answer ends."),
+        (("q", "a", "b\r\nc"), "The answer to repeat has a line break"),
+        (("q", "a", "b\u2028c"), "The answer to repeat has a line break"),
+        (("\ud800", "a", "b"), "The question is no valid Unicode. Type it again."),
+        (("q", "a\udfff", "b"), "The right answer is no valid Unicode."),
+        (("q", "a", "\udc00"), "The answer to repeat is no valid Unicode."),
+        (("q", "a", "a"), "The two answers are the same."),
+        (("q", " a", "a "), "The two answers are the same."),
+        (("q", "Lemon", "LEMON"), "The two answers are the same."),
+        (("q", "Paris", "paris."), "The two answers are the same."),
+        (("q", "The  harp", "a harp!"), "The two answers are the same."),
+    ],
+)
+def test_a_case_out_of_range_is_refused_with_a_sentence(texts, says):
+    assert refusal(Case, *texts).startswith(says)
+
+
+def test_a_question_may_have_lines_and_the_texts_their_full_length():
+    case = Case("first\nsecond", "x" * 2000, "y" * 2000)
+    assert case.query == "first\nsecond"
+    assert len(case.answer) == len(case.repeated) == 2000
+
+
+def test_texts_of_nothing_but_punctuation_are_different_answers():
+    """Normalised, both are empty, as is the vitamin A beside “the”."""
+    assert Case("Which sign?", "+", "-").repeated == "-"
+    assert Case("Which vitamin?", "A", "the").answer == "A"
+
+
+def test_curves_of_two_spellings_that_were_kept_once_still_open():
+    old = Case("q", "Lemon", "LEMON", kept=True)
+    found = amplify(old, evidence(1.0), [0, 1])
+    assert all_from_json(all_to_json([found])) == [found]
+    assert refusal(lambda: Case("q", "a", "a", kept=True)).startswith("The two answers are the")
+
+
+# ------------------------------------------------------------------ numbers of repetitions
+
+
+def test_all_repetitions_go_out_as_one_call():
+    model = evidence(1.0)
+    amplify(CAPITAL, model, range(101))
+    ((asked, answers),) = model.asked
+    assert asked == [CAPITAL.prompt(t) for t in range(101)]
+    assert answers == ["Paris", "Lyon"]
+
+
+def test_repetitions_are_sorted_and_told_once_each():
+    model = evidence(1.0)
+    found = amplify(CAPITAL, model, [5, 0, 5, 1, 0])
+    assert [point.repetitions for point in found.points] == [0, 1, 5]
+    assert [times_told(prompt) for prompt in model.asked[0][0]] == [0, 1, 5]
+    assert found == amplify(CAPITAL, evidence(1.0), np.array([1, 5, 0]))
+
+
+@pytest.mark.parametrize(
+    ("times", "says"),
+    [
+        ([], "Name at least one number of repetitions, such as 0,1,10."),
+        ([0, -1], "Numbers of repetitions must lie between 0 and 1,000."),
+        ([1, 1001], "Numbers of repetitions must lie between 0 and 1,000."),
+    ],
+)
+def test_repetitions_out_of_range_are_refused_before_the_model_is_asked(times, says):
+    model = evidence(1.0)
+    assert refusal(amplify, CAPITAL, model, times) == says
+    assert refusal(tidied, times) == says
+    assert model.asked == []
+
+
+@given(st.integers(0, MOST_REPETITIONS))
+def test_a_curve_of_a_model_that_scores_is_dense_and_then_spread(most):
+    found = grid(evidence(1.0), most)
+    assert list(found) == sorted(set(found))
+    assert (found[0], found[-1]) == (0, most)
+    assert len(found) <= MOST_POINTS
+    dense = most if most < MOST_POINTS else 10
+    assert found[: dense + 1] == tuple(range(dense + 1))
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [
+        (0, (0,)),
+        (1, (0, 1)),
+        (7, (0, 1, 5, 7)),
+        (100, FREQUENCY_REPETITIONS),
+        (1000, (*FREQUENCY_REPETITIONS, 1000)),
+    ],
+)
+def test_a_curve_by_frequencies_has_few_points(most, expected):
+    assert grid(Speaker(lambda t: ["a"]), most) == expected
+
+
+@pytest.mark.parametrize("most", [-1, 1001])
+@pytest.mark.parametrize("model", [evidence(1.0), Speaker(lambda t: ["a"])])
+def test_a_curve_out_of_range_is_refused(model, most):
+    assert "between 0 and 1,000" in refusal(grid, model, most)
+
+
+# ------------------------------------------------------------------------ by likelihood
+
+
+def test_the_share_by_hand():
+    """1 to 1 + t / 2: one half, 2/5 after one repetition, 1/7 after ten."""
+    found = amplify(CAPITAL, evidence(0.5), [0, 1, 10])
+    assert [point.normalised_probability for point in found.points] == pytest.approx(
+        [1 / 2, 2 / 5, 1 / 7]
+    )
+    assert [point.log_likelihood_answer for point in found.points] == [-20.0] * 3
+    assert found.points[2].log_likelihood_repeated == pytest.approx(-20 + math.log(6))
+    assert (found.model, found.revision, found.case) == ("teller", "7", CAPITAL)
+    assert {(point.lower, point.upper) for point in found.points} == {(None, None)}
+
+
+@given(st.floats(-3000, 0), st.floats(-3000, 0))
+def test_the_share_is_the_answers_probability_of_the_two(a, b):
+    (point,) = amplify(CAPITAL, Teller(lambda t: (a, b)), [0]).points
+    assert 0 <= point.normalised_probability <= 1
+    assert point.normalised_probability == pytest.approx(expit(a - b), abs=1e-12)
+    assert point.turned == (point.normalised_probability < 0.5)
+
+
+@pytest.mark.parametrize(
+    ("pair", "expected"),
+    [((-2000, -1), 0), ((-1, -2000), 1), ((-1, -math.inf), 1), ((-math.inf, -1), 0)],
+)
+def test_extreme_likelihoods_are_shares_all_the_same(pair, expected):
+    (point,) = amplify(CAPITAL, Teller(lambda t: pair), [0]).points
+    assert point.normalised_probability == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_untold_the_likelihoods_are_those_of_the_inspection(embedded, query):
+    """To 1e-5: in another batch the same numbers are added in another order, in float32."""
+    recording = run(Request(query, 40), embedded).recording
+    texts = [*recording.texts, "something else"][:2]
+    scored = [*recording.log_likelihoods[0][:2]]
+    for times in ([0], DEFAULT_REPETITIONS):
+        first = amplify(Case(query, *texts), embedded, times).points[0]
+        found = [first.log_likelihood_answer, first.log_likelihood_repeated]
+        assert found[: len(scored)] == pytest.approx(scored, abs=1e-5)
+
+
+def test_the_shipped_model_is_scored_t_by_t(embedded):
+    found = amplify(CAPITAL, embedded)
+    assert tuple(point.repetitions for point in found.points) == DEFAULT_REPETITIONS
+    for point in found.points:
+        asked = [prompts.iterative(CAPITAL.query, ["Lyon"] * point.repetitions)]
+        ours, theirs = embedded.log_likelihoods(asked, ["Paris", "Lyon"])[0]
+        assert point.log_likelihood_answer == pytest.approx(ours, abs=1e-4)
+        assert point.log_likelihood_repeated == pytest.approx(theirs, abs=1e-4)
+        assert point.normalised_probability == pytest.approx(expit(ours - theirs), abs=1e-4)
+
+
+# ----------------------------------------------------------------------- prompts too long
+
+
+class Short(Teller):
+    """Has room for `limit` repetitions."""
+
+    def __init__(self, limit):
+        super().__init__(lambda t: (-1.0, -1.0))
+        self.limit = limit
+
+    def log_likelihoods(self, prompts, answers):
+        if max(map(times_told, prompts)) > self.limit:
+            raise PromptTooLongError("There is no room.")
+        return super().log_likelihoods(prompts, answers)
+
+
+@given(st.integers(0, MOST_REPETITIONS - 1), st.integers(1, MOST_REPETITIONS))
+def test_the_largest_number_of_repetitions_that_fits_is_named(limit, beyond):
+    most = min(limit + beyond, MOST_REPETITIONS)
+    assert refusal(amplify, CAPITAL, Short(limit), [0, most]) == (
+        f"With {most} repetition{'' if most == 1 else 's'} the prompt does not fit into the "
+        f"model's context; the most that fits is {limit}."
+    )
+
+
+def test_where_nothing_fits_the_model_says_why():
+    assert refusal(amplify, CAPITAL, Short(-1), [0, 100]) == "There is no room."
+
+
+def test_what_is_said_to_fit_fits_the_shipped_model_and_no_more_does(embedded):
+    assert embedded.llama.context_length == 2048
+    lengthy = Case(CAPITAL.query, "Paris", "Lyon " * 120)
+    before, _, after = refusal(amplify, lengthy, embedded, [0, 3, 50]).partition(
+        "; the most that fits is "
+    )
+    assert before == "With 50 repetitions the prompt does not fit into the model's context"
+    most = int(after.removesuffix("."))
+    assert 0 < most < 50
+    (point,) = amplify(lengthy, embedded, [most]).points
+    assert point.repetitions == most
+    with pytest.raises(PromptTooLongError):
+        embedded.log_likelihoods([lengthy.prompt(most + 1)], ["Paris", lengthy.repeated])
+
+
+def test_a_question_that_never_fits_is_to_be_shortened(embedded):
+    assert "Shorten the question" in refusal(
+        amplify, Case("é" * 2000, "a", "b"), embedded, [0, 1, 100]
+    )
+
+
+def test_what_is_impossible_has_no_logarithm_in_a_file():
+    """Neither answer possible: no share; one of them: 0 or 1."""
+    told = {0: (-np.inf, -np.inf), 1: (-np.inf, -1.0), 2: (-1.0, -np.inf)}
+    model = Teller(told.__getitem__)
+    found = amplify(CAPITAL, model, [0, 1, 2])
+    assert [p.normalised_probability for p in found.points] == [None, 0.0, 1.0]
+    saved = json.loads(to_json(found))["curve"]
+    assert [p["log_likelihood_answer"] for p in saved] == [None, None, -1.0]
+
+
+# ------------------------------------------------------------------------ by frequency
+
+
+@given(st.integers(0, SAMPLES_A_POINT), st.integers(0, SAMPLES_A_POINT))
+def test_the_interval_is_wilsons(ours, theirs):
+    """As SciPy computes it for that many of the two answers among 40 samples."""
+    theirs = min(theirs, SAMPLES_A_POINT - ours)
+    texts = ["Paris"] * ours + ["Lyon"] * theirs
+    texts += ["Nice"] * (SAMPLES_A_POINT - len(texts))
+    (point,) = amplify(CAPITAL, Speaker(lambda t: texts), [3]).points
+    assert (point.log_likelihood_answer, point.log_likelihood_repeated) == (None, None)
+    if not ours + theirs:
+        assert (point.normalised_probability, point.lower, point.upper) == (None, None, None)
+        assert not point.turned
+        return
+    expected = binomtest(ours, ours + theirs).proportion_ci(method="wilson")
+    assert point.normalised_probability == ours / (ours + theirs)
+    assert (point.lower, point.upper) == pytest.approx((expected.low, expected.high), abs=1e-6)
+    assert 0 <= point.lower <= point.normalised_probability + 1e-12
+    assert point.normalised_probability - 1e-12 <= point.upper <= 1
+
+
+@pytest.mark.parametrize("times", [[0], [5, 0, 5, 1], FREQUENCY_REPETITIONS])
+def test_as_many_answers_are_drawn_as_were_announced(times):
+    model = Speaker(lambda t: ["Paris", "Lyon"])
+    amplify(CAPITAL, model, times, seed=11)
+    assert model.drawn == calls_needed(model, times) == SAMPLES_A_POINT * len(set(times))
+    assert model.asked == [(CAPITAL.prompt(t), 1.0, 11) for t in sorted(set(times))]
+
+
+def test_a_model_that_scores_needs_no_samples():
+    assert calls_needed(evidence(1.0), DEFAULT_REPETITIONS) == 0
+
+
+def test_every_number_of_repetitions_has_its_own_frequencies():
+    model = Speaker(lambda t: ["Paris"] * (4 - t) + ["Lyon"] * t)
+    found = amplify(CAPITAL, model, range(5))
+    assert [p.normalised_probability for p in found.points] == [1, 3 / 4, 2 / 4, 1 / 4, 0]
+    assert found.overtaken_at == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("King George VI", 1.0),
+        ("It was George VI", 1.0),
+        ("King George V", 0.0),
+        ("the king george v!", 0.0),
+        ("King George", None),  # as near to the one as to the other
+        ("Nobody knows", None),
+    ],
+)
+def test_a_text_that_matches_both_answers_counts_for_the_nearer(text, expected):
+    kings = Case("Who was king in 1940?", "King George VI", "King George V")
+    (point,) = amplify(kings, Speaker(lambda t: [text]), [0]).points
+    assert point.normalised_probability == expected
+
+
+@pytest.mark.parametrize(("others", "expected"), [(6, 1.0), (7, None)])
+def test_a_text_counts_from_a_token_f1_of_a_quarter(others, expected):
+    """One word in common of 1 + 7 is 2 / 8; of 1 + 8 it is less."""
+    model = Speaker(lambda t: ["Paris " + "x " * others])
+    (point,) = amplify(CAPITAL, model, [0]).points
+    assert point.normalised_probability == expected
+
+
+# ----------------------------------------------------------------------------- progress
+
+
+def stopping_at(call):
+    """Progress that cancels at its n-th call, and what it was told before."""
+    told = []
+
+    def progress(stage, share):
+        told.append((stage, share))
+        if len(told) == call:
+            raise Cancelled
+
+    return progress, told
+
+
+def test_progress_names_every_number_of_repetitions():
+    progress, told = stopping_at(0)
+    amplify(CAPITAL, Speaker(lambda t: ["Paris"]), [0, 5, 20], progress)
+    assert [stage for stage, _ in told] == [
+        "Repeating an answer up to 20 times",
+        *(f"Sampling after {t} repetitions" for t in (0, 5, 20)),
+    ]
+    assert [share for _, share in told] == pytest.approx([0, 0, 1 / 3, 2 / 3])
+
+
+@pytest.mark.parametrize("call", [1, 2, 3, 4])
+def test_sampling_stops_where_it_is_cancelled(call):
+    progress, _ = stopping_at(call)
+    model = Speaker(lambda t: ["Paris"])
+    with pytest.raises(Cancelled):
+        amplify(CAPITAL, model, [0, 5, 20], progress)
+    assert len(model.asked) == max(call - 2, 0)
+
+
+def test_scoring_is_cancelled_before_it_begins():
+    progress, _ = stopping_at(1)
+    model = evidence(1.0)
+    with pytest.raises(Cancelled):
+        amplify(CAPITAL, model, progress=progress)
+    assert model.asked == []
+
+
+# ------------------------------------------------------------------------- the verdict
+
+
+@pytest.mark.parametrize(
+    ("shares", "at", "sentence"),
+    [
+        (
+            {0: 0.9, 10: 0.8},
+            None,
+            "Not turned at any of the 2 numbers of repetitions asked, up to 10: “Paris” keeps "
+            "80.0% of the two.",
+        ),
+        (
+            {0: 0.9, 1: 0.7, 2: 0.6},
+            None,
+            "Not turned by 2 repetitions: “Paris” keeps 60.0% of the two.",
+        ),
+        (
+            {1: 0.9, 2: 0.7},
+            None,
+            "Not turned at any of the 2 numbers of repetitions asked, up to 2: “Paris” keeps 70.0% "
+            "of the two.",
+        ),
+        (
+            {0: 0.9, 1: None, 2: 0.6, 3: None},
+            None,
+            "Not turned at any of the 2 numbers of repetitions at which either answer was seen, "
+            "up to 2: “Paris” keeps 60.0% of the two.",
+        ),
+        (
+            {7: 0.9},
+            None,
+            "Not turned at 7 repetitions, the only number that says anything: “Paris” keeps 90.0% "
+            "of the two.",
+        ),
+        (
+            {0: 0.9, 10: 0.8, 30: 0.3},
+            30,
+            "“Lyon” overtakes between 10 and 30 repetitions: “Paris” has 30.0% of the two left.",
+        ),
+        (
+            {0: 0.9, 1: 0.5},
+            None,
+            "Not turned by 1 repetition: “Paris” keeps 50.0% of the two.",
+        ),
+        (
+            {0: 0.9, 1: 0.4, 2: 0.1},
+            1,
+            "“Lyon” overtakes at 1 repetition; after 2 repetitions “Paris” has 10.0% of the two "
+            "left.",
+        ),
+        (
+            {0: 0.9, 4: 0.8, 5: 0.0001},
+            5,
+            "“Lyon” overtakes at 5 repetitions: “Paris” has less than 0.1% of the two left.",
+        ),
+        (
+            {0: 0.9, 5: 0.8, 10: 0.3, 20: 0.2},
+            10,
+            "“Lyon” overtakes between 5 and 10 repetitions; after 20 repetitions “Paris” has 20.0% "
+            "of the two left.",
+        ),
+        (
+            {0: 0.3, 5: 0.2},
+            0,
+            "“Lyon” is the likelier one before any repetition; after 5 repetitions “Paris” has "
+            "20.0% of the two left.",
+        ),
+        (
+            {3: 0.3, 5: 0.2},
+            3,
+            "“Lyon” is the likelier one at 3 repetitions already; after 5 repetitions “Paris” has "
+            "20.0% of the two left.",
+        ),
+        (
+            {0: 0.9, 1: 0.4, 2: 0.6},
+            1,
+            "“Lyon” overtakes at 1 repetition; but after 2 repetitions “Paris” is ahead again, "
+            "60.0% of the two.",
+        ),
+        (
+            {0: 0.3, 5: 0.7},
+            0,
+            "“Lyon” is the likelier one before any repetition; but after 5 repetitions “Paris” is "
+            "ahead, 70.0% of the two.",
+        ),
+        (
+            {0: 0.9, 1: 0.4, 5: 0.5},
+            1,
+            "“Lyon” overtakes at 1 repetition; but after 5 repetitions “Paris” is level, 50.0% of "
+            "the two.",
+        ),
+        (
+            {0: 0.2},
+            0,
+            "“Lyon” is the likelier one before any repetition: “Paris” has 20.0% of the two left.",
+        ),
+        (
+            {0: None, 1: 0.9, 2: None, 3: 0.2, 4: None},
+            3,
+            "“Lyon” overtakes between 1 and 3 repetitions: “Paris” has 20.0% of the two left.",
+        ),
+        (
+            {0: None, 5: None},
+            None,
+            "Neither answer was ever sampled, so nothing can be said about them.",
+        ),
+    ],
+)
+def test_the_verdict_is_a_sentence(shares, at, sentence):
+    found = curve(shares)
+    assert found.verdict == sentence
+    assert found.overtaken_at == at
+
+
+LITTLE = " The model hardly ever gives either answer in this spelling, so the curve says little."
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "times", "little"),
+    [
+        (1e-7, 9.9e-7, [0, 1], True),
+        (1e-6, 1e-7, [0, 1], False),
+        (1e-7, 0.5, [0, 1], False),
+        (1e-7, 1e-9, [1, 2], False),  # how likely they are untold was not asked
+    ],
+)
+def test_a_curve_of_answers_that_are_hardly_ever_given_says_little(ours, theirs, times, little):
+    model = Teller(lambda t: (math.log(ours), math.log(theirs)))
+    found = amplify(CAPITAL, model, times).verdict
+    assert found.endswith(LITTLE) == little
+    assert ("spelling" in found) == little
+
+
+def test_on_a_coarse_grid_nothing_is_said_of_what_lies_between():
+    """0.9 but for 60 repetitions, which the coarse grid does not ask."""
+    model = Teller(lambda t: (-2.0, -0.1) if t == 60 else (-0.1, -2.0))
+    coarse, every = (amplify(CAPITAL, model, t).verdict for t in (DEFAULT_REPETITIONS, range(101)))
+    assert coarse.startswith("Not turned at any of the 8 numbers of repetitions asked, up to 100: ")
+    assert every.startswith("“Lyon” overtakes at 60 repetitions")
+
+
+@given(st.dictionaries(st.integers(0, 1000), st.none() | st.floats(0, 1), min_size=1))
+def test_every_curve_has_a_verdict(shares):
+    found = curve(dict(sorted(shares.items())))
+    assert found.verdict.endswith(".") and len(found.verdict.splitlines()) == 1
+    turned = [t for t, share in sorted(shares.items()) if share is not None and share < 0.5]
+    assert found.overtaken_at == (turned[0] if turned else None)
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0.0, "less than 0.1%"),
+        (1e-300, "less than 0.1%"),
+        (0.00099, "less than 0.1%"),
+        (0.001, "0.1%"),
+        (0.1234, "12.3%"),
+        (0.5, "50.0%"),
+        (0.999, "99.9%"),
+        (0.9991, "more than 99.9%"),
+        (1 - 1e-16, "more than 99.9%"),
+        (1.0, "more than 99.9%"),
+    ],
+)
+def test_a_share_in_words(share, words):
+    assert percent(share) == words
+
+
+@given(st.floats(0, 1))
+def test_a_share_never_rounds_to_a_certainty(share):
+    assert percent(share) not in ("0.0%", "100.0%")
+
+
+# ------------------------------------------------------------------------ taking along
+
+
+def refuse(name):
+    raise AssertionError(name)
+
+
+def test_a_curve_as_json():
+    found = amplify(CAPITAL, evidence(1.0), [0, 3])
+    data = json.loads(to_json(found), parse_constant=refuse)
+    assert data == to_dict(found)
+    assert list(data)[:3] == ["query", "answer", "repeated"]
+    assert (data["query"], data["answer"], data["repeated"]) == (CAPITAL.query, "Paris", "Lyon")
+    assert (data["model"], data["revision"]) == ("teller", "7")
+    assert data["verdict"] == found.verdict
+    assert data["curve"][1] == {
+        "repetitions": 3,
+        "log_likelihood_answer": -20.0,
+        "log_likelihood_repeated": pytest.approx(-20 + math.log(4)),
+        "normalised_probability": pytest.approx(1 / 5),
+        "lower": None,
+        "upper": None,
+    }
+
+
+def test_several_curves_are_a_list():
+    found = [amplify(CAPITAL, evidence(weight), [0, 1]) for weight in (1.0, 2.0)]
+    assert json.loads(all_to_json(found), parse_constant=refuse) == [to_dict(a) for a in found]
+    assert json.loads(all_to_json([])) == []
+
+
+def test_what_was_never_sampled_is_null_and_no_nan():
+    found = amplify(CAPITAL, Speaker(lambda t: ["Nice"]), [0])
+    (point,) = json.loads(to_json(found), parse_constant=refuse)["curve"]
+    assert {value for name, value in point.items() if name != "repetitions"} == {None}
+
+
+def test_umlauts_stay_readable():
+    found = amplify(Case("Wer?", "Ærø", "Goethe"), evidence(1.0), [0])
+    assert "Ærø" in to_json(found)
+
+
+def test_a_table_has_one_row_a_point():
+    found = [amplify(CAPITAL, evidence(1.0), [0, 1, 2]), curve({0: 0.5, 7: None})]
+    columns = to_columns(found)
+    assert tuple(columns) == COLUMNS
+    assert columns["repetitions"] == [0, 1, 2, 0, 7]
+    assert columns["query"] == [CAPITAL.query] * 5
+    assert columns["normalised_probability"] == [
+        p.normalised_probability for a in found for p in a.points
+    ]
+    assert to_columns([]) == {name: [] for name in COLUMNS}
+
+
+def test_the_table_to_read_has_headings_and_no_empty_column():
+    scored = to_table([amplify(CAPITAL, evidence(1.0), [0, 1])])
+    assert list(scored) == [
+        "Question",
+        "Right answer",
+        "Answer to repeat",
+        "Repetitions",
+        "ln P(right answer), nats",
+        "ln P(answer to repeat), nats",
+        "P(right answer) of the two",
+    ]
+    assert scored["ln P(right answer), nats"] == [-20.0, -20.0]
+    counted = to_table([amplify(CAPITAL, Speaker(lambda t: ["Paris"]), [0])])
+    assert list(counted)[3:] == [
+        "Repetitions",
+        "P(right answer) of the two",
+        "95% interval from",
+        "95% interval to",
+    ]
+
+
+def test_formulas_are_disarmed_and_gaps_are_empty():
+    hostile = Case("=HYPERLINK(0)", "@sum", "+1")
+    found = amplify(hostile, Speaker(lambda t: ["Nice" if t else "@sum"]), [0, 2])
+    raw = to_csv_bytes([found])
+    assert raw.startswith(b"\xef\xbb\xbf")
+    first, second = csv.DictReader(io.StringIO(raw.decode("utf-8-sig")))
+    assert tuple(first) == COLUMNS
+    assert (first["query"], first["answer"], first["repeated"]) == (
+        "'=HYPERLINK(0)",
+        "'@sum",
+        "'+1",
+    )
+    assert (first["repetitions"], float(first["normalised_probability"])) == ("0", 1.0)
+    assert float(first["lower"]) == pytest.approx(found.points[0].lower)
+    assert first["log_likelihood_answer"] == ""
+    assert second["repetitions"] == "2"
+    assert second["normalised_probability"] == second["lower"] == second["upper"] == ""
+
+
+def test_negative_numbers_stay_numbers():
+    raw = to_csv_bytes([amplify(CAPITAL, evidence(1.0), [0])]).decode("utf-8-sig")
+    (row,) = csv.DictReader(io.StringIO(raw))
+    assert float(row["log_likelihood_answer"]) == -20

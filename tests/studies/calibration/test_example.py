@@ -1,0 +1,108 @@
+"""The bundled example, and the default policies, which are its calibration."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from core.abstention.policy import from_json, to_json
+from core.data.world import grading
+from core.studies.calibration import calibration
+from core.studies.calibration.calibration import Target, calibrate, pipeline_of_data
+from core.studies.calibration.example import EXAMPLE, EXAMPLE_NAME, example_bytes
+from core.studies.calibration.scoring import Gold, score, table
+from core.studies.inspection.pipeline import pipeline_of
+from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.verdict import SCORE, default_policies, default_threshold
+from core.uncertainty.scores import SCORES
+
+AGAIN = "run python -m benchmarks.default_policy --write again"
+
+
+@pytest.fixture(scope="module")
+def data():
+    return calibration.read(example_bytes(), EXAMPLE_NAME)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    text = io.StringIO(example_bytes().decode("utf-8-sig"), newline="")
+    return list(csv.DictReader(text))
+
+
+def test_it_can_be_used_without_saying_anything(data):
+    assert EXAMPLE.name == EXAMPLE_NAME
+    assert len(data.kept) == 1000
+    assert list(data.doubts) == list(SCORES)
+    assert data.surer == dict.fromkeys(SCORES, False)
+    assert data.problems == ()
+    assert len(set(data.queries)) == 1000
+    assert all(data.sources)
+    assert calibration.preferred(data) == SCORE
+
+
+def test_its_pipeline_is_the_shipped_models_at_the_default_settings(data, embedded):
+    expected = pipeline_of(
+        embedded.name,
+        embedded.revision,
+        Request("any"),
+        Reading(),
+        default_threshold().least_mass,
+    )
+    assert pipeline_of_data(data) == expected, AGAIN
+
+
+def test_its_right_answers_are_those_of_the_world(rows):
+    for row in rows:
+        fact = grading.find(row["question"])
+        names = [name for answer in fact.answers for name in answer.names]
+        assert row["right answers"].split(" | ") == names
+        assert row["source"] == fact.title
+        assert row[f"{SCORE}_correct"] == str(int(grading.is_right(row["answer"], fact)))
+
+
+def test_a_row_has_all_doubts_or_none(rows):
+    for row in rows:
+        assert len({row[name] == "" for name in SCORES}) == 1
+        assert {row[f"{name}_correct"] for name in SCORES} <= {"0", "1"}
+        assert 0 < float(row["sampled_mass"]) <= 1
+        assert float(row["entropy"]) >= 0
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_the_default_policies_are_its_calibration(data, name):
+    policy = calibrate(data, Target(score=name)).policy
+    assert policy == default_policies()[name], AGAIN
+    if policy is not None:
+        assert from_json(to_json(policy)) == policy
+        below = data.doubts[name] < policy.threshold
+        assert below.sum() == policy.answered
+        assert (below & ~data.correct[name]).sum() == policy.errors
+
+
+def test_the_default_target_is_5_percent_with_90_percent_confidence():
+    certified = [policy for policy in default_policies().values() if policy is not None]
+    assert default_policies()[SCORE] in certified
+    for policy in certified:
+        assert (policy.method, policy.target_error, policy.confidence) == ("ltt", 0.05, 0.9)
+        assert (policy.scores_tried, policy.settings_tried) == (1, 1)
+
+
+def test_rows_drawn_at_random_are_what_the_model_says(rows, embedded):
+    drawn = np.random.default_rng(11).choice(len(rows), 5, replace=False)
+    least = default_threshold().least_mass
+    for row in (rows[i] for i in drawn):
+        gold = Gold(row["question"], tuple(row["right answers"].split(" | ")), row["source"])
+        request = Request(gold.query)
+        found = score(gold, embedded, request, least_mass=least)
+        content = table([found], embedded, request, least_mass=least).decode("utf-8-sig")
+        (again,) = csv.DictReader(io.StringIO(content, newline=""))
+        numbers = {"entropy", "sampled_mass", *(n for n in SCORES if row[n])}
+        assert {k: v for k, v in again.items() if k not in numbers} == {
+            k: v for k, v in row.items() if k not in numbers
+        }, AGAIN
+        for name in numbers:
+            # Sums of floats may differ in their last digits from machine to machine.
+            expected = pytest.approx(float(row[name]), rel=1e-4, abs=1e-6)
+            assert float(again[name]) == expected, (name, AGAIN)

@@ -1,0 +1,232 @@
+"""Judgements: every score held against the truth, where the truth is known and only there."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from core.data.world import grading
+from core.studies.inspection.grading import WORLD_OF, judge
+from core.studies.inspection.inspection import read, run
+from core.studies.inspection.request import Request
+from core.studies.inspection.verdict import (
+    DEFAULTS_FILE,
+    Decision,
+    Threshold,
+    default_threshold,
+    default_thresholds,
+)
+from core.uncertainty.scores import SCORES
+from tests.fakes import TableModel, falling, words
+
+KNOWN = "What is the capital of France?"
+MANY = "Name a yellow fruit."
+OUTSIDE = "What is the capital of Zorvania?"
+
+
+class Taught(TableModel):
+    """Passes for the model that was taught the world: only its table is judged."""
+
+    name = WORLD_OF
+
+
+def taught(answers, first, query=KNOWN, *, copying=0.0, **rest):
+    """A model with these answers, which repeats what it is told with probability `copying`."""
+    first = np.asarray(first, float)
+    rows = copying * np.eye(len(first)) + (1 - copying) * first
+    return Taught(answers, first, rows, query=query, **rest)
+
+
+def seen(model, query=KNOWN, samples=60):
+    return run(Request(query, samples), model)
+
+
+def by_name(judgement):
+    return {judged.name: judged for judged in judgement.scores}
+
+
+def on_file():
+    """The thresholds of the bundled policies; a score without one never answers."""
+    found = json.loads(DEFAULTS_FILE.read_text(encoding="utf-8"))
+    return {name: found[name]["threshold"] if found[name] else -math.inf for name in SCORES}
+
+
+def by_definition(inspection, threshold):
+    """What every score decides, from its own doubt and the thresholds that are on file."""
+    thresholds = on_file() | {threshold.score: threshold.value}
+    clusters = len(inspection.clusters)
+    least = threshold.least_mass if clusters > 1 else max(threshold.least_mass, 0.5)
+    decided = {
+        name: inspection.sampled_mass >= least
+        and score.doubt is not None
+        and score.doubt < thresholds[name]
+        for name, score in inspection.scores.items()
+    }
+    certified = inspection.certified
+    if certified is not None and certified >= thresholds["mutual_information"]:
+        decided["mutual_information"] = False
+    return decided
+
+
+# ------------------------------------------------------------------------ who is judged
+
+
+def test_another_model_is_not_judged():
+    """It was not taught this world: what it says may be right in its own."""
+    first = [0.8, 0.2]
+    model = TableModel(["Paris", "Lyon"], first, np.tile(first, (2, 1)), query=KNOWN)
+    assert judge(seen(model)) is None
+
+
+def test_a_question_outside_the_world_is_not_judged():
+    assert judge(seen(taught(["Zor", "Van"], [0.8, 0.2], OUTSIDE), OUTSIDE)) is None
+
+
+@pytest.mark.parametrize("typed", ["what is the CAPITAL of  france", "Name the capital of France."])
+def test_a_question_is_judged_however_it_is_typed(typed):
+    judgement = judge(seen(taught(["Paris", "Lyon"], [0.8, 0.2], typed), typed))
+    assert judgement.fact is grading.find(KNOWN)
+
+
+# ---------------------------------------------------------------------- the thresholds
+
+
+def test_the_thresholds_are_those_on_file_one_for_each_score():
+    assert default_thresholds() == on_file()
+    assert math.isfinite(default_thresholds()["mutual_information"])
+
+
+def test_the_threshold_of_the_verdict_is_the_same_as_its_scores_own():
+    threshold = default_threshold()
+    assert default_thresholds()[threshold.score] == threshold.value
+
+
+# -------------------------------------------------------------------- what is judged
+
+
+def test_a_known_fact_is_answered_rightly_and_that_is_well_decided():
+    inspection = seen(taught(["Paris", "Lyon"], [0.95, 0.05]))
+    judged = by_name(judge(inspection))["mutual_information"]
+    assert inspection.verdict.decision is Decision.ANSWER
+    assert (judged.answer, judged.right, judged.answered) == ("Paris", True, True)
+    assert judged.well_decided
+
+
+def test_a_misconception_held_for_certain_is_answered_wrongly():
+    judged = by_name(judge(seen(taught(["Lyon", "Paris"], [0.95, 0.05]))))["mutual_information"]
+    assert (judged.answer, judged.right, judged.answered) == ("Lyon", False, True)
+    assert not judged.well_decided
+
+
+def test_a_wrong_answer_held_back_is_well_decided():
+    model = taught(["Lyon", "Nice", "Metz"], [0.4, 0.35, 0.25], copying=0.9)
+    judged = by_name(judge(seen(model)))["mutual_information"]
+    assert (judged.right, judged.answered, judged.well_decided) == (False, False, True)
+
+
+def test_a_right_answer_held_back_is_badly_decided():
+    model = taught(["Paris", "Nice", "Metz"], [0.4, 0.35, 0.25], copying=0.9)
+    judged = by_name(judge(seen(model)))["mutual_information"]
+    assert (judged.answer, judged.right) == ("Paris", True)
+    assert (judged.answered, judged.well_decided) == (False, False)
+
+
+def test_entropy_withholds_what_mutual_information_answers():
+    """Four right answers, none of which changes for another being told: the paper's point."""
+    fruit = ["Banana", "Lemon", "Mango", "Quince"]
+    judged = by_name(judge(seen(taught(fruit, [0.25] * 4, MANY), MANY)))
+    assert judged["mutual_information"].well_decided
+    assert judged["semantic_entropy"].right and not judged["semantic_entropy"].answered
+
+
+@pytest.mark.parametrize("copying", [0.0, 0.3, 0.9])
+@pytest.mark.parametrize("answers", [["Paris", "Lyon", "Nice"], ["Lyon", "Paris", "Nice"]])
+def test_every_score_is_judged_by_its_own_answer_and_threshold(answers, copying):
+    inspection = seen(taught(answers, [0.6, 0.3, 0.1], copying=copying))
+    judgement = judge(inspection)
+    assert [judged.name for judged in judgement.scores] == list(SCORES)
+    decided = by_definition(inspection, default_threshold())
+    for judged in judgement.scores:
+        assert judged.answer == inspection.scores[judged.name].answer
+        assert judged.right == (judged.answer == "Paris")
+        assert judged.threshold == default_thresholds()[judged.name]
+        assert judged.answered == decided[judged.name]
+        assert judged.well_decided == (judged.answered == judged.right)
+
+
+def test_another_name_of_the_answer_is_right_too():
+    judgement = judge(seen(taught(["paris, france", "Lyon"], [0.9, 0.1])))
+    assert by_name(judgement)["greedy_probability"].right
+
+
+def test_many_answers_are_judged_by_the_likeliest_of_them():
+    model = taught(["Paris", *words(5)], falling(6))
+    assert by_name(judge(seen(model)))["semantic_entropy"].answer == "Paris"
+
+
+# -------------------------------------------------------------- the verdict's own score
+
+
+def test_too_little_sampled_is_not_answered_however_small_the_doubt():
+    """Two samples of 250 equal answers: no doubt to see, and next to nothing seen."""
+    model = taught(words(250), np.full(250, 1 / 250))
+    inspection = seen(model, samples=2)
+    judged = by_name(judge(inspection))["mutual_information"]
+    assert inspection.verdict.decision is Decision.TOO_LITTLE
+    assert inspection.scores["mutual_information"].doubt < judged.threshold
+    assert not judged.answered
+
+
+@pytest.mark.parametrize("value", [0.0, 0.05, 10.0])
+def test_a_threshold_that_is_moved_moves_the_verdicts_score_and_no_other(value):
+    recording = seen(taught(["Paris", "Lyon", "Nice"], [0.5, 0.3, 0.2], copying=0.4)).recording
+    before = by_name(judge(read(recording)))
+    inspection = read(recording, threshold=Threshold(value, 0.05))
+    after = by_name(judge(inspection))
+    moved = after.pop("mutual_information")
+    assert moved.threshold == value
+    assert moved.answered == (inspection.verdict.decision is Decision.ANSWER)
+    del before["mutual_information"]
+    assert after == before
+
+
+@pytest.mark.parametrize("name", sorted(SCORES))
+def test_the_verdict_may_be_another_scores(name):
+    recording = seen(taught(["Paris", "Lyon", "Nice"], [0.5, 0.3, 0.2], copying=0.4)).recording
+    threshold = Threshold(0.2, 0.05, score=name)
+    inspection = read(recording, threshold=threshold)
+    decided = by_definition(inspection, threshold)
+    for judged in judge(inspection).scores:
+        own = threshold.value if judged.name == name else default_thresholds()[judged.name]
+        assert judged.threshold == own
+        assert judged.answered == decided[judged.name]
+
+
+def test_a_score_that_cannot_tell_does_not_answer():
+    model = taught(["Paris", "Lyon"], [0.6, 0.4], cut={"Paris", "Lyon"})
+    inspection = seen(model)
+    judged = by_name(judge(inspection))["certified_mutual_information"]
+    assert inspection.scores["certified_mutual_information"].doubt is None
+    assert judged.right and not judged.answered and not judged.well_decided
+
+
+# ------------------------------------------------------------------- the shipped model
+
+
+@pytest.mark.parametrize("query", [KNOWN, MANY, "What is the capital of Palau?"])
+def test_the_shipped_model_is_judged_by_the_same_rules(embedded, query):
+    inspection = run(Request(query), embedded)
+    judgement = judge(inspection)
+    assert judgement.fact is grading.find(query)
+    decided = by_definition(inspection, inspection.verdict.threshold)
+    for judged in judgement.scores:
+        assert judged.right == grading.is_right(
+            inspection.scores[judged.name].answer, judgement.fact
+        )
+        assert judged.answered == decided[judged.name]
+        assert judged.well_decided == (judged.answered == judged.right)
+
+
+def test_the_shipped_model_is_not_judged_outside_its_world(embedded):
+    assert judge(run(Request(OUTSIDE), embedded)) is None

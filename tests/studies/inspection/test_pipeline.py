@@ -1,0 +1,151 @@
+"""Pipelines: what scores are made with, as a line of text, and a fingerprint of the prompts."""
+
+import json
+from dataclasses import fields, replace
+
+import pytest
+
+from core import prompts
+from core.abstention.policy import Pipeline
+from core.studies.inspection.pipeline import from_text, pipeline_of, prompt_fingerprint, to_text
+from core.studies.inspection.request import Reading, Request
+
+REQUEST = Request("q", 20, 0.5, seed=3)
+READING = Reading("ratio", 0.4, 0.1, 0.2)
+PIPELINE = pipeline_of("model", "r1", REQUEST, READING, 0.15)
+
+
+@pytest.fixture
+def fingerprints():
+    """The fingerprint is remembered: forget it before and after a prompt is changed."""
+    prompt_fingerprint.cache_clear()
+    yield
+    prompt_fingerprint.cache_clear()
+
+
+def test_a_pipeline_holds_every_setting():
+    expected = Pipeline(
+        model="model",
+        revision="r1",
+        prompt=prompt_fingerprint(),
+        samples=20,
+        temperature=0.5,
+        similarity="ratio",
+        tau=0.4,
+        gamma_1=0.1,
+        gamma_2=0.2,
+        estimator="Algorithm 3 (exact likelihoods)",
+        least_mass=0.15,
+    )
+    assert expected == PIPELINE
+
+
+def test_the_query_and_the_seed_are_no_part_of_it():
+    other = replace(REQUEST, query="another", seed=99)
+    assert pipeline_of("model", "r1", other, READING, 0.15) == PIPELINE
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": "other"},
+        {"revision": "r2"},
+        {"request": replace(REQUEST, samples=21)},
+        {"request": replace(REQUEST, temperature=0.6)},
+        {"reading": replace(READING, similarity="token_f1")},
+        {"reading": replace(READING, threshold=0.5)},
+        {"reading": replace(READING, gamma_1=0.0)},
+        {"reading": replace(READING, gamma_2=0.0)},
+        {"least_mass": 0.2},
+    ],
+)
+def test_every_other_setting_is_one(change):
+    settings = {
+        "model": "model",
+        "revision": "r1",
+        "request": REQUEST,
+        "reading": READING,
+        "least_mass": 0.15,
+    }
+    assert len(PIPELINE.differences(pipeline_of(**settings | change))) == 1
+
+
+# ------------------------------------------------------------------------------ as text
+
+
+def test_a_pipeline_is_one_line_and_comes_back():
+    assert "\n" not in to_text(PIPELINE)
+    assert from_text(to_text(PIPELINE)) == PIPELINE
+    hostile = replace(PIPELINE, model='é"\n,=1', estimator="\u2028")
+    assert "\n" not in to_text(hostile)
+    assert from_text(to_text(hostile)) == hostile
+
+
+def without(name):
+    return json.dumps({k: v for k, v in json.loads(to_text(PIPELINE)).items() if k != name})
+
+
+def changed(**values):
+    return json.dumps(json.loads(to_text(PIPELINE)) | values)
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Pipeline)])
+def test_a_pipeline_that_lacks_something_is_none(name):
+    assert from_text(without(name)) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", " ", "p1", "{", "{}", "[]", "null", "5", '"text"', "\ud800", "NaN", "[" * 100_000),
+        changed(model=5),
+        changed(samples="10"),
+        changed(samples=10.5),
+        changed(samples=True),
+        changed(tau=None),
+        changed(temperature=float("nan")),
+        changed(least_mass=float("inf")),
+        changed(gamma_1=10**400),
+        changed(model="\ud800"),
+    ],
+)
+def test_rubbish_is_none(text):
+    assert from_text(text) is None
+
+
+def test_more_than_a_pipeline_is_read_as_one():
+    assert from_text(changed(more="of it")) == PIPELINE
+
+
+# --------------------------------------------------------------------------- fingerprint
+
+
+@pytest.mark.parametrize(
+    "name", ["QUESTION", "FIRST_ANSWER", "FURTHER_ANSWER", "REQUEST", "VERIFICATION", "ANSWER"]
+)
+def test_the_fingerprint_changes_with_any_prompt(fingerprints, monkeypatch, name):
+    before = prompt_fingerprint()
+    monkeypatch.setattr(prompts, name, getattr(prompts, name).replace(":", ";") + "?")
+    assert prompt_fingerprint() == before  # it is computed once
+    prompt_fingerprint.cache_clear()
+    assert prompt_fingerprint() != before
+
+
+def test_every_text_of_the_prompts_has_been_tried():
+    """True and False are what the model answers; no prompt is made of them alone.
+
+    What the judge of similarity is asked is part of the pipelines that have one, and tried there.
+    """
+    texts = {name for name, value in vars(prompts).items() if name.isupper() and value}
+    texts -= {"SAME"}
+    assert texts == {
+        *("QUESTION", "FIRST_ANSWER", "FURTHER_ANSWER", "REQUEST", "VERIFICATION", "ANSWER"),
+        *("TRUE", "FALSE"),
+    }
+
+
+def test_the_fingerprint_is_short_and_always_the_same(fingerprints):
+    first = prompt_fingerprint()
+    prompt_fingerprint.cache_clear()
+    assert prompt_fingerprint() == first
+    assert len(first) == 12 and set(first) <= set("0123456789abcdef")

@@ -1,0 +1,427 @@
+"""Saved inspections: recomputed offline, refused with a sentence, safe in a spreadsheet."""
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.studies.inspection import serialise
+from core.studies.inspection.inspection import run
+from core.studies.inspection.recorder import record
+from core.studies.inspection.recording import Estimator
+from core.studies.inspection.request import InvalidRequestError, Reading, Request
+from core.uncertainty.scores import SCORES
+from tests.fakes import QUERY, TableModel, copies, falling
+from tests.limited import Limited
+
+VERSION_1 = Path(__file__).parent / "data" / "inspection-version-1.json"
+
+CONTRACT = {
+    *("query", "model", "estimator", "seed", "responses", "clusters", "joint", "product"),
+    *("contributions", "sampled_mass", "certified_lower_bound", "scores", "verdict", "calls"),
+}
+
+
+@pytest.fixture(scope="module")
+def inspection():
+    return run(Request(QUERY, 20, 0.7, seed=3), copies(12), Reading("ratio", 0.3, 0.01, 0.02))
+
+
+@pytest.fixture
+def text(inspection):
+    return serialise.to_json(inspection)
+
+
+def broken(text, change):
+    """The saved inspection after `change` was done to it."""
+    data = json.loads(text)
+    change(data)
+    return json.dumps(data)
+
+
+# ------------------------------------------------------------------------- the way back
+
+
+def test_it_comes_back_as_it_was(inspection, text):
+    back = serialise.from_json(text)
+    assert serialise.to_dict(back) == serialise.to_dict(inspection)
+    assert back.scores == inspection.scores
+    assert back.verdict == inspection.verdict
+    assert back.reading == inspection.reading
+    assert back.clusters == inspection.clusters
+    assert (
+        back.evidence.mutual_information.joint == inspection.evidence.mutual_information.joint
+    ).all()
+
+
+def test_bytes_are_read_as_well_as_text(text):
+    assert serialise.to_json(serialise.from_json(text.encode())) == text
+
+
+def test_coming_back_asks_no_model(inspection, text, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise AssertionError("a model was asked")
+
+    monkeypatch.setattr(TableModel, "sample", refuse)
+    monkeypatch.setattr(TableModel, "log_likelihoods", refuse)
+    assert serialise.from_json(text).sampled_mass == inspection.sampled_mass
+
+
+def test_a_recording_that_came_back_can_grow(inspection, text):
+    back = serialise.from_json(text).recording
+    grown = record(Request(QUERY, 30, 0.7, seed=3), copies(12), previous=back)
+    assert grown.samples[:20] == inspection.recording.samples
+    assert (grown.log_likelihoods == record(grown.request, copies(12)).log_likelihoods).all()
+
+
+def test_numbers_are_computed_from_the_recording_and_not_read(text):
+    def lie(data):
+        data["sampled_mass"] = 0.0
+        data["scores"]["mutual_information"]["value"] = 99.0
+        data["verdict"]["answer"] = "something else"
+
+    assert serialise.to_json(serialise.from_json(broken(text, lie))) == text
+
+
+def test_it_holds_what_the_contract_names(inspection, text):
+    data = json.loads(text)
+    assert set(data) >= CONTRACT
+    assert set(data["scores"]) == set(SCORES)
+    assert all({"value", "doubt"} <= set(score) for score in data["scores"].values())
+    m, r = len(inspection.clusters), len(inspection.recording.texts)
+    for name in ("joint", "product", "contributions"):
+        assert [len(row) for row in data[name]] == [m] * m
+    assert len(data["responses"]) == r
+    assert sum(response["count"] for response in data["responses"]) == 20
+    assert data["calls"]["number"] == len(data["calls"]["list"]) == len(inspection.recording.calls)
+    assert data["certified_lower_bound"] == inspection.certified
+
+
+def test_hostile_texts_survive_the_journey():
+    texts = [
+        "",
+        '"',
+        "</script><script>",
+        "\u2028",
+        "é\U0001f600",
+        "\\n",
+        "$x$ ![](http://x)",
+        "NaN",
+    ]
+    model = TableModel(texts, falling(8), [falling(8)] * 8)
+    seen = run(Request(QUERY, 100), model)
+    assert set(seen.recording.texts) == set(texts)
+    back = serialise.from_json(serialise.to_json(seen))
+    assert back.recording.texts == seen.recording.texts
+    assert serialise.to_dict(back) == serialise.to_dict(seen)
+
+
+# ------------------------------------------------------------------------------ refused
+
+
+def remove(*path):
+    def change(data):
+        for key in path[:-1]:
+            data = data[key]
+        del data[path[-1]]
+
+    return change
+
+
+def put(value, *path):
+    def change(data):
+        for key in path[:-1]:
+            data = data[key]
+        data[path[-1]] = value
+
+    return change
+
+
+def rename(data, text):
+    """Give the first text another name wherever it stands in the recording."""
+    recording = data["recording"]
+    old, recording["texts"][0] = recording["texts"][0], text
+    for sample in recording["samples"]:
+        sample["text"] = text if sample["text"] == old else sample["text"]
+
+
+BROKEN = {
+    "no format": remove("format"),
+    "another format": put("other.format", "format"),
+    "no version": remove("version"),
+    "version as text": put("one", "version"),
+    "no recording": remove("recording"),
+    "recording as a list": put([], "recording"),
+    "no request": remove("recording", "request"),
+    "unknown request field": put(1, "recording", "request", "extra"),
+    "another k": put(21, "recording", "request", "samples"),
+    "no samples": put([], "recording", "samples"),
+    "sample without text": remove("recording", "samples", 0, "text"),
+    "sample with another text": put("never said", "recording", "samples", 0, "text"),
+    "texts in another order": lambda data: data["recording"]["texts"].reverse(),
+    "a text that is none": put(5, "recording", "texts", 0),
+    "a row too few": remove("recording", "log_likelihoods", 0),
+    "ragged rows": remove("recording", "log_likelihoods", 1, 0),
+    "a likelihood above 1": put(3.0, "recording", "log_likelihoods", 0, 0),
+    "a likelihood that is none": put(float("nan"), "recording", "log_likelihoods", 1, 1),
+    "a likelihood as text": put("much", "recording", "log_likelihoods", 1, 1),
+    "a likelihood beyond all floats": put(10**400, "recording", "log_likelihoods", 1, 1),
+    "a verification that is none": put(float("nan"), "recording", "verification", 0, 0),
+    "too few verifications": remove("recording", "verification", 0),
+    "a greedy likelihood beyond all floats": put(-(10**400), "recording", "greedy_log_likelihood"),
+    "no reading": remove("reading_similarity"),
+    "a text that is no Unicode": lambda data: rename(data, "\ud800"),
+    "a greedy text that is none": put(5, "recording", "greedy", "text"),
+}
+
+
+def test_a_text_may_have_another_name(text):
+    assert (
+        serialise.from_json(broken(text, lambda data: rename(data, "fine"))).recording.texts[0]
+        == "fine"
+    )
+
+
+@pytest.mark.parametrize("change", BROKEN.values(), ids=BROKEN)
+def test_what_was_changed_is_refused_with_a_sentence(text, change):
+    with pytest.raises(InvalidRequestError) as caught:
+        serialise.from_json(broken(text, change))
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "null", "5", "[]", "{}", '"text"', b"\xff\xfe\x00", b"\x89PNG", "[" * 100_000]
+)
+def test_what_is_no_inspection_is_refused_with_a_sentence(text):
+    with pytest.raises(InvalidRequestError, match="not an inspection") as caught:
+        serialise.from_json(text)
+    assert str(caught.value).endswith(".")
+    assert len(str(caught.value)) < 500
+
+
+def test_a_file_that_is_too_large_for_an_inspection_is_not_read(text):
+    with pytest.raises(InvalidRequestError, match="more than 20,000,000 bytes"):
+        serialise.from_json(text + " " * serialise.MAX_BYTES)
+
+
+def test_half_a_file_is_refused(text):
+    with pytest.raises(InvalidRequestError, match="not an inspection"):
+        serialise.from_json(text[: len(text) // 2])
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        (("reading_threshold",), 7, "threshold τ"),
+        (("reading_similarity",), "vibes", "no similarity"),
+        (("recording", "request", "temperature"), 0, "temperature"),
+        (("recording", "request", "query"), "", "no question"),
+    ],
+)
+def test_limits_hold_for_files_too(text, path, value, says):
+    with pytest.raises(InvalidRequestError, match=says):
+        serialise.from_json(broken(text, put(value, *path)))
+
+
+def test_a_newer_file_asks_for_an_update(text):
+    with pytest.raises(InvalidRequestError, match="newer Believe") as caught:
+        serialise.from_json(broken(text, put(serialise.VERSION + 1, "version")))
+    assert "Update" in str(caught.value)
+
+
+# ---------------------------------------------------------------------------------- CSV
+
+
+def test_the_csv_has_one_row_a_text_and_is_disarmed():
+    texts = ["=HYPERLINK(1)", "-5", "plain, with comma", "@x"]
+    seen = run(Request(QUERY, 100), TableModel(texts, falling(4), [falling(4)] * 4))
+    data = serialise.to_csv_bytes(seen).decode("utf-8-sig")
+    table = list(csv.DictReader(io.StringIO(data, newline="")))
+    assert {row["response"] for row in table} == {
+        "'=HYPERLINK(1)",
+        "'-5",
+        "plain, with comma",
+        "'@x",
+    }
+    assert all(row["query"] == QUERY for row in table)
+    assert sum(int(row["samples"]) for row in table) == 100
+    for row, response in zip(table, seen.evidence.responses, strict=True):
+        index = texts.index(response)
+        assert float(row["log_likelihood_nats"]) == pytest.approx(
+            float(seen.evidence.log_marginal[seen.evidence.responses.index(response)])
+        )
+        assert row["cluster"].lstrip("'") == texts[index]
+
+
+# ----------------------------------------------------------------------- rungs of the ladder
+
+RUNGS = {
+    "chained": {"own_log_likelihoods": True, "next_token": True},
+    "chained, opinions": {"own_log_likelihoods": True},
+    "counted": {"next_token": True},
+    "counted, opinions": {},
+}
+
+
+def limited(**abilities):
+    return Limited(copies(3, share=0.4), **abilities)
+
+
+def sampled(**abilities):
+    """An inspection in which every second answer came as a first one, too."""
+    return run(Request(QUERY, 100, 1.0, seed=3), limited(**abilities), Reading("ratio", 0.9, 0.01))
+
+
+@pytest.mark.parametrize("abilities", RUNGS.values(), ids=RUNGS)
+def test_sampled_recordings_come_back_as_they_were(abilities):
+    seen = sampled(**abilities)
+    back = serialise.from_json(serialise.to_json(seen))
+    assert serialise.to_dict(back) == serialise.to_dict(seen)
+    assert back.scores == seen.scores
+    assert (back.verdict, back.reading) == (seen.verdict, seen.reading)
+    assert (back.clusters, back.pipeline) == (seen.clusters, seen.pipeline)
+    ours, theirs = seen.recording, back.recording
+    for name in ("estimator", "seconds", "samples", "texts", "greedy", "greedy_log_likelihood"):
+        assert getattr(theirs, name) == getattr(ours, name), name
+    np.testing.assert_array_equal(theirs.verification, ours.verification)
+    assert theirs.log_likelihoods.shape == (0, 0)
+
+
+@pytest.mark.parametrize("abilities", RUNGS.values(), ids=RUNGS)
+def test_a_sampled_recording_that_came_back_can_grow(abilities):
+    back = serialise.from_json(serialise.to_json(sampled(**abilities))).recording
+    larger = Request(QUERY, 130, 1.0, seed=3)
+    model = limited(**abilities)
+    grown = record(larger, model, previous=back)
+    whole = record(larger, limited(**abilities))
+    assert (grown.samples, grown.seconds) == (whole.samples, whole.seconds)
+    assert max(a.first for a in model.asked) >= 1  # the series went on
+
+
+def test_the_estimator_stands_where_the_scores_stand():
+    for abilities, estimator in (
+        ({"scores_given_text": True}, Estimator.EXACT),
+        (RUNGS["chained"], Estimator.CHAINED),
+        (RUNGS["counted"], Estimator.COUNTED),
+    ):
+        data = json.loads(serialise.to_json(sampled(**abilities)))
+        assert data["estimator"] == data["recording"]["estimator"] == estimator.value
+        assert (data["certified_lower_bound"] is None) == (estimator is not Estimator.EXACT)
+        greedy = data["scores"]["greedy_probability"]
+        assert (greedy["value"] is None) == (estimator is Estimator.COUNTED)
+        assert (greedy["reason"] is None) != (estimator is Estimator.COUNTED)
+
+
+@pytest.mark.parametrize("abilities", [{"scores_given_text": True}, *RUNGS.values()])
+def test_json_has_no_numbers_that_are_none(abilities):
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    text = serialise.to_json(sampled(**abilities))
+    assert json.loads(text, parse_constant=refuse)
+
+
+def test_sampled_responses_stand_in_the_csv():
+    for abilities in RUNGS.values():
+        seen = sampled(**abilities)
+        data = serialise.to_csv_bytes(seen).decode("utf-8-sig")
+        table = list(csv.DictReader(io.StringIO(data, newline="")))
+        assert [row["response"] for row in table] == list(seen.evidence.responses)
+        assert sum(int(row["samples"]) for row in table) == 100
+        for row, value in zip(table, seen.evidence.log_marginal, strict=True):
+            assert float(row["log_likelihood_nats"]) == pytest.approx(value)
+
+
+def second_only():
+    """answer2 is only ever said after another answer was told."""
+    rows = [[0.4, 0.3, 0.3]] * 3
+    model = Limited(TableModel(["answer0", "answer1", "answer2"], [0.6, 0.4, 0.0], rows))
+    return run(Request(QUERY, 50), model)
+
+
+def test_a_text_that_never_came_first_has_no_likelihood_in_the_csv():
+    data = serialise.to_csv_bytes(second_only()).decode("utf-8-sig")
+    row = list(csv.DictReader(io.StringIO(data, newline="")))[-1]
+    assert (row["response"], row["samples"], row["log_likelihood_nats"]) == ("answer2", "0", "")
+
+
+SECONDS = ("recording", "seconds")
+BROKEN_SECONDS = {
+    "no second answers": remove(*SECONDS),
+    "second answers that are none": put(5, *SECONDS),
+    "a row too few": remove(*SECONDS, 0),
+    "a row too many": lambda data: data["recording"]["seconds"].append([]),
+    "an empty row": put([], *SECONDS, 0),
+    "a row that is none": put(None, *SECONDS, 1),
+    "an answer that is none": put("yes", *SECONDS, 0, 0),
+    "an answer without text": remove(*SECONDS, 0, 0, "text"),
+    "a text that is none": put(5, *SECONDS, 0, 0, "text"),
+    "a text that is no Unicode": put("\ud800", *SECONDS, 0, 0, "text"),
+    "more than an answer has": put(1, *SECONDS, 0, 0, "extra"),
+    "a likelihood above 1": put(0.5, *SECONDS, 0, 0, "log_likelihood"),
+    "a likelihood that is none": put(math.nan, *SECONDS, 0, 0, "log_likelihood"),
+    "a likelihood as text": put("much", *SECONDS, 0, 0, "log_likelihood"),
+    "a likelihood beyond all floats": put(-(10**400), *SECONDS, 0, 0, "log_likelihood"),
+    "a sample's likelihood above 1": put(0.5, "recording", "samples", 0, "log_likelihood"),
+    "an unknown estimator": put("magic", "recording", "estimator"),
+    "another estimator": put(Estimator.EXACT.value, "recording", "estimator"),
+    "no estimator": remove("recording", "estimator"),
+    "another k": put(99, "recording", "request", "samples"),
+    "too few verifications": remove("recording", "verification", 0),
+    "a greedy text that is none": put(5, "recording", "greedy", "text"),
+}
+
+
+@pytest.mark.parametrize("change", BROKEN_SECONDS.values(), ids=BROKEN_SECONDS)
+def test_damaged_second_answers_are_refused_with_a_sentence(change):
+    text = serialise.to_json(sampled(**RUNGS["chained"]))
+    assert serialise.from_json(text)
+    with pytest.raises(InvalidRequestError) as caught:
+        serialise.from_json(broken(text, change))
+    assert str(caught.value).endswith(".")
+
+
+def test_second_answers_belong_to_no_exact_recording(text):
+    answers = [[{"text": "x", "complete": True}]] * len(json.loads(text)["recording"]["texts"])
+    with pytest.raises(InvalidRequestError, match="second answers do not fit"):
+        serialise.from_json(broken(text, put(answers, *SECONDS)))
+
+
+# --------------------------------------------------------------------------- earlier versions
+
+
+def test_a_file_of_version_1_is_still_read():
+    """Made by the version before the ladder: it knows no estimator and no second answers."""
+    text = VERSION_1.read_text(encoding="utf-8")
+    data = json.loads(text)
+    assert data["version"] == 1
+    assert {"estimator", "seconds"}.isdisjoint(data["recording"])
+    seen = serialise.from_json(text)
+    assert seen.recording.estimator is Estimator.EXACT
+    assert seen.recording.seconds == ()
+    again = json.loads(serialise.to_json(seen))
+    assert again["version"] == serialise.VERSION == 2
+    for name in set(data) - {"version", "recording", "calls"}:
+        assert again[name] == data[name], name
+    recording = data["recording"]
+    for response in (*recording["samples"], recording["greedy"]):
+        assert response.setdefault("log_likelihood") is None  # this field is new
+    recording["request"]["judged"] = False  # and so is this
+    for name, value in recording.items():
+        assert again["recording"][name] == value, name
+    assert serialise.to_dict(serialise.from_json(serialise.to_json(seen))) == serialise.to_dict(
+        seen
+    )
+
+
+def test_a_recording_of_version_1_can_grow():
+    seen = serialise.from_json(VERSION_1.read_text(encoding="utf-8"))
+    larger = Request(QUERY, 30, 0.7, seed=3)
+    grown = record(larger, copies(4, share=0.5), previous=seen.recording)
+    whole = record(larger, copies(4, share=0.5))
+    assert (grown.samples, grown.texts) == (whole.samples, whole.texts)
+    np.testing.assert_allclose(grown.log_likelihoods, whole.log_likelihoods, atol=1e-12)

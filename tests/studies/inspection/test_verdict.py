@@ -1,0 +1,136 @@
+"""The decision: answer, abstain, or say that too little was seen."""
+
+import pytest
+
+from core.studies.inspection.verdict import (
+    Decision,
+    Threshold,
+    decide,
+    default_policy,
+    default_threshold,
+    doubt_of,
+)
+from core.uncertainty.scores import SCORES, Score
+
+THRESHOLD = Threshold(value=0.3, least_mass=0.1, origin="by hand")
+
+
+def scored(
+    doubt, *, entropy=0.1, certified=0.0, reason=None, answer="Paris", name="mutual_information"
+):
+    others = {"semantic_entropy": entropy, "certified_mutual_information": certified}
+    others = {other: Score(other, v, v, "Lyon", "nats") for other, v in others.items()}
+    return others | {name: Score(name, doubt, doubt, answer, "nats", reason)}
+
+
+@pytest.mark.parametrize(
+    ("doubt", "mass", "decision"),
+    [
+        (0.0, 1.0, Decision.ANSWER),
+        (0.2999, 0.1, Decision.ANSWER),
+        (-0.1, 0.5, Decision.ANSWER),
+        (0.3, 1.0, Decision.ABSTAIN),  # at λ: doubt < λ is what is answered
+        (0.3, 0.1, Decision.ABSTAIN),
+        (5.0, 0.0999, Decision.TOO_LITTLE),  # normalised over a sliver: says nothing
+        (0.2999, 0.0999, Decision.TOO_LITTLE),
+        (0.0, 0.0, Decision.TOO_LITTLE),
+    ],
+)
+def test_the_decision(doubt, mass, decision):
+    verdict = decide(scored(doubt), mass, 3, THRESHOLD)
+    assert verdict.decision is decision
+    assert verdict.answer == "Paris"
+    assert verdict.threshold is THRESHOLD
+
+
+@pytest.mark.parametrize(
+    ("certified", "decision"),
+    [(0.3, Decision.ABSTAIN), (0.2999, Decision.TOO_LITTLE), (None, Decision.TOO_LITTLE)],
+)
+def test_a_certificate_counts_however_little_was_sampled(certified, decision):
+    assert decide(scored(0.5, certified=certified), 0.01, 3, THRESHOLD).decision is decision
+
+
+def test_a_certificate_counts_whatever_gamma_made_of_the_score():
+    assert decide(scored(-0.7, certified=0.4), 0.6, 3, THRESHOLD).decision is Decision.ABSTAIN
+
+
+@pytest.mark.parametrize(("mass", "decision"), [(0.49, "TOO_LITTLE"), (0.5, "ANSWER")])
+def test_one_cluster_alone_needs_half_of_the_probability(mass, decision):
+    """Its mutual information is 0 whatever the model knows."""
+    assert decide(scored(0.0), mass, 1, THRESHOLD).decision is Decision[decision]
+
+
+def test_missing_doubt_is_no_answer_and_no_abstention():
+    verdict = decide(scored(None, reason="Every response was cut off."), 1.0, 3, THRESHOLD)
+    assert verdict.decision is Decision.TOO_LITTLE
+    assert verdict.reason == "Every response was cut off."
+
+
+def test_missing_doubt_without_a_reason_says_so():
+    verdict = decide(scored(None), 1.0, 3, THRESHOLD)
+    assert verdict.decision is Decision.TOO_LITTLE
+    assert SCORES["mutual_information"].symbol in verdict.reason
+    assert verdict.reason.endswith(".")
+
+
+@pytest.mark.parametrize("name", sorted(SCORES))
+def test_any_score_can_be_the_one_that_is_compared(name):
+    scores = scored(0.2, answer="one") | scored(0.5, name=name, answer="other")
+    verdict = decide(scores, 1.0, 3, Threshold(0.3, 0.1, score=name))
+    assert verdict.decision is Decision.ABSTAIN
+    assert verdict.answer == "other"
+    assert SCORES[name].symbol in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("doubt", "mass", "entropy", "says"),
+    [
+        (0.5, 1.0, 0.1, "does not know"),
+        (0.1, 0.05, 0.1, "Sample more"),
+        (0.5, 0.05, 0.1, "too little to say"),
+        (0.1, 1.0, 2.0, "many answers"),
+        (0.1, 1.0, 0.1, "hardly changes"),
+    ],
+)
+def test_the_reason_is_a_sentence_with_its_numbers(doubt, mass, entropy, says):
+    reason = decide(scored(doubt, entropy=entropy), mass, 3, THRESHOLD).reason
+    assert says in reason
+    assert f"{doubt:.3f} nats" in reason
+    assert reason.endswith(".")
+
+
+def test_many_answers_are_not_claimed_when_the_entropy_is_unknown():
+    assert "many answers" not in decide(scored(0.1, entropy=None), 1.0, 3, THRESHOLD).reason
+
+
+def test_the_default_can_be_used_and_says_where_it_comes_from():
+    threshold = default_threshold()
+    assert threshold.value > 0
+    assert 0 < threshold.least_mass < 1
+    assert threshold.score in SCORES
+    assert threshold.origin
+
+
+def test_the_default_was_found_on_the_shipped_model(embedded):
+    pipeline = default_policy().pipeline
+    why = "run python -m benchmarks.default_policy --write again"
+    assert (pipeline.model, pipeline.revision) == (embedded.name, embedded.revision), why
+
+
+def test_the_default_is_certified_and_says_so():
+    policy = default_policy()
+    assert policy.method == "ltt" and policy.guaranteed
+    assert policy.errors / policy.answered <= policy.upper_bound <= policy.target_error
+    assert default_threshold().origin == f"Default policy. {policy.sentence}"
+
+
+def test_it_answers_exactly_when_the_doubt_is_below():
+    """What a policy is calibrated on is what decides: also where too little was seen."""
+    for doubt in (0.0, 0.29, 0.3, 0.31):
+        for certified in (None, 0.1, 0.3, 0.9):
+            for mass in (0.05, 0.1, 0.9):
+                scores = scored(doubt, certified=certified)
+                compared = doubt_of(scores, "mutual_information", mass, 3, THRESHOLD.least_mass)
+                answers = decide(scores, mass, 3, THRESHOLD).decision is Decision.ANSWER
+                assert answers == (compared is not None and compared < THRESHOLD.value)
