@@ -11,15 +11,16 @@ from core.studies.amplification import curve as study
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification, Case
 from core.studies.inspection.request import InvalidRequestError
-from core.ui import cases, figures, frame, history
-from core.ui.curves import curves, used
-from core.ui.galleries import paper, world
+from core.ui import figures, frame, history
+from core.ui.amplification import form
+from core.ui.amplification.curves import curves, used
+from core.ui.amplification.gallery import paper, world
+from core.ui.amplification.mechanism import mechanism
 from core.ui.glossary import TERMS
-from core.ui.keeping import save
-from core.ui.mechanism import mechanism
+from core.ui.header import tools
 from core.ui.messages import problem
-from core.ui.models import asked
-from core.ui.tools import tools
+from core.ui.model import asked
+from core.ui.results import save
 
 frame.require_app()
 
@@ -62,10 +63,10 @@ def page() -> None:
 
 def your_question() -> None:
     """From a typed case to its curve, beside those that were kept."""
-    case = cases.ask()
+    case = form.ask()
     left, right = st.columns([1, 3], vertical_alignment="bottom")
     with left:
-        most = cases.most_repetitions()
+        most = form.most_repetitions()
     with right:
         scale = st.segmented_control(
             "Axis of repetitions",
@@ -76,7 +77,7 @@ def your_question() -> None:
             bind="query-params",
             persist_state="session",
         )
-    wanted = [*([case] if case else []), *(c for c in cases.kept() if c != case)]
+    wanted = [*([case] if case else []), *(c for c in form.kept() if c != case)]
     if not wanted:
         return
     try:
@@ -173,9 +174,9 @@ def listed(drawn: list[Amplification], case: Case | None) -> None:
                     "Keep this curve",
                     key="keep",
                     icon=":material/push_pin:",
-                    on_click=cases.keep,
+                    on_click=form.keep,
                     args=(one.case,),
-                    disabled=one.case in cases.kept() or len(cases.kept()) >= cases.MOST_KEPT,
+                    disabled=one.case in form.kept() or len(form.kept()) >= form.MOST_KEPT,
                     help="It stays beside the ones that you ask for next.",
                 )
             else:
@@ -183,7 +184,7 @@ def listed(drawn: list[Amplification], case: Case | None) -> None:
                     "Remove",
                     key=f"remove_{i}",
                     icon=":material/close:",
-                    on_click=cases.remove,
+                    on_click=form.remove,
                     args=(one.case,),
                 )
 

@@ -3,15 +3,16 @@
 import streamlit as st
 
 from core.studies.calibration.calibration import CalibrationError
-from core.ui import frame, policies
-from core.ui.comparison import comparison
-from core.ui.fresh_rows import confirmation, held_back, holding_back, new_scores
-from core.ui.labelled_data import labelled_data
+from core.ui import frame
+from core.ui.calibration import policy
+from core.ui.calibration.data import labelled_data
+from core.ui.calibration.diagnostics import comparison
+from core.ui.calibration.holdout import confirmation, held_back, holding_back, new_scores
+from core.ui.calibration.result import outcome, risk
+from core.ui.calibration.target import calibrated, looked_at_all, target
+from core.ui.calibration.threshold import threshold
+from core.ui.header import tools
 from core.ui.messages import problem
-from core.ui.outcome import outcome, risk
-from core.ui.taking_along import threshold
-from core.ui.targets import calibrated, looked_at_all, target
-from core.ui.tools import tools
 
 frame.require_app()
 
@@ -27,8 +28,8 @@ def page() -> None:
             width="stretch",
         )
         tools()
-    policies.banner()
-    policies.reopen()
+    policy.banner()
+    policy.reopen()
     asking, seeing = st.columns([2, 3], gap="large")
     with asking:
         st.subheader("1. Data")
@@ -57,7 +58,7 @@ def page() -> None:
         threshold(found)
         confirmation(found, untouched, looked_at_all(data, rows))
         new_scores(found)
-    policies.bring()
+    policy.bring()
     if data is not None:
         st.subheader("Behind the threshold")
         comparison(found)

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from core.ui import frame
+from core.ui.header import tools
 from core.ui.history import chosen, listed
-from core.ui.tools import tools
 
 frame.require_app()
 

@@ -14,10 +14,10 @@ from core.studies.home import (
     doubts,
     widest,
 )
-from core.ui import figures, frame, models
+from core.ui import figures, frame, model
 from core.ui.glossary import TERMS
-from core.ui.recordings import example
-from core.ui.tools import tools
+from core.ui.header import tools
+from core.ui.inspection.recordings import example
 
 frame.require_app()
 
@@ -93,7 +93,7 @@ def contradiction() -> None:
             },
         )
     with picture:
-        cases = contradict(times, models.embedded())
+        cases = contradict(times, model.embedded())
         figures.draw(
             charts.turned(cases, figures.palette()),
             key="turned",

@@ -16,17 +16,19 @@ from core.studies.inspection.request import InvalidRequestError, Reading, Reques
 from core.studies.inspection.serialise import from_json
 from core.studies.inspection.stopping import is_settled
 from core.studies.inspection.verdict import Decision
-from core.ui import figures, frame, history, models, policies
-from core.ui.asking import ask, draw_growth, record
-from core.ui.details import details
+from core.ui import figures, frame, history
+from core.ui.calibration import policy
 from core.ui.glossary import TERMS
-from core.ui.keeping import keeper, save_inspection
-from core.ui.ladder import ladder
-from core.ui.matrices import matrices
+from core.ui.header import tools
+from core.ui.inspection.details import details
+from core.ui.inspection.estimators import ladder
+from core.ui.inspection.form import ask, draw_growth, record
+from core.ui.inspection.grading import truth
+from core.ui.inspection.matrices import matrices
+from core.ui.inspection.recordings import recordings
 from core.ui.messages import later, problem
-from core.ui.recordings import recordings
-from core.ui.tools import tools
-from core.ui.truth import truth
+from core.ui.model import asked, current, embedded
+from core.ui.results import keeper, save_inspection
 from core.ui.watching import spent
 from core.uncertainty.scores import SCORES
 
@@ -49,7 +51,7 @@ def inspect() -> None:
         "model knows one answer, or many.**"
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        if models.current() is models.embedded():
+        if current() is embedded():
             st.caption(
                 "The model here is small and comes with the program: it knows a few thousand "
                 "facts, some by heart, some badly, and makes up the rest. It is there to be "
@@ -57,20 +59,20 @@ def inspect() -> None:
                 width="stretch",
             )
         else:
-            st.text(models.current().name, width="stretch")
+            st.text(current().name, width="stretch")
         tools()
-    policies.banner()
+    policy.banner()
     try:
         kept = history.opened("inspection")
         if kept is not None:
             inspection = from_json(kept.payload)
         else:
             request, reading = ask()
-            kept_by_the_job = keeper(reading, policies.in_use(), asked_for=is_asked_for())
+            kept_by_the_job = keeper(reading, policy.in_use(), asked_for=is_asked_for())
             recording = record(request, reading, kept_by_the_job)
             if recording is None:
                 return
-            inspection = read(recording, reading, policy=policies.in_use())
+            inspection = read(recording, reading, policy=policy.in_use())
             keep(inspection)
     except (InvalidRequestError, ModelError) as error:
         problem(str(error))
@@ -268,7 +270,7 @@ def more(inspection: Inspection) -> None:
     st.subheader("Has enough been seen?", help=TERMS["Certified mutual information"])
     request = inspection.recording.request
     settled = is_settled(inspection.recording, inspection.reading)
-    local = models.current().capabilities.local
+    local = current().capabilities.local
     if inspection.recording.estimator is not Estimator.EXACT:
         st.text(
             "Nothing can be certified here: that takes exact likelihoods of whole answers, which "
@@ -319,7 +321,7 @@ def amplified(inspection: Inspection) -> None:
 
 def _certify(request: Request, reading: Reading) -> None:
     try:
-        model = models.asked()
+        model = asked()
         if model.capabilities.local:  # whatever a browser sends: nobody said what else costs
             job = recordings().certify(request, model, reading)
             st.session_state["certifying"] = (request, job)

@@ -7,7 +7,7 @@ import streamlit as st
 from core.studies.questions import BANDS, search, subject_areas, surprise
 from core.ui import frame, tables
 from core.ui.glossary import TERMS
-from core.ui.tools import tools
+from core.ui.header import tools
 
 frame.require_app()
 

@@ -10,9 +10,9 @@ import streamlit as st
 from core.store.errors import StoreError
 from core.store.results import Result, Summary
 from core.ui import frame, tables
-from core.ui.keeping import kept
 from core.ui.messages import problem
-from core.ui.shared import public
+from core.ui.results import kept
+from core.ui.session import public
 
 KINDS: Final = {
     "everything": None,

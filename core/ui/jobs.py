@@ -21,8 +21,7 @@ from core.language_models.base import LanguageModel
 from core.language_models.client.stack import stop
 from core.language_models.errors import StoppedError
 from core.studies.progress import Cancelled
-from core.ui.session import Session, this_session
-from core.ui.shared import public
+from core.ui.session import Session, public, this_session
 from core.ui.turns import Turns
 
 T = TypeVar("T")

@@ -1,13 +1,20 @@
-"""Who somebody is among those who use this program at the same time."""
+"""Who somebody is among those who use this program at the same time, and what is whose."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import Any, TypeVar, cast
 from uuid import UUID, uuid4
 
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from core.settings import is_public
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -40,4 +47,47 @@ def this_session() -> Session:
     if context is None:
         return NOBODY
     found: Session = st.session_state.setdefault("session", Session(uuid4(), context.session_id))
+    return found
+
+
+def public() -> bool:
+    """Say whether strangers share this server."""
+    return is_public()
+
+
+def shared(name: str, make: Callable[[], T]) -> T:
+    """Return the one thing of a name: of this process, or of this session in a public demo."""
+    key = f"_shared_{name}"
+    if public():
+        if key not in st.session_state:
+            st.session_state[key] = make()
+        return cast(T, st.session_state[key])
+    lock, everything = _of_this_process()
+    with lock:
+        if key not in everything:
+            everything[key] = make()
+        return cast(T, everything[key])
+
+
+@st.cache_resource(show_spinner=False)
+def _of_this_process() -> tuple[threading.Lock, dict[str, Any]]:
+    return threading.Lock(), {}
+
+
+def remembered(name: str, of: object, make: Callable[[], T], key: Hashable = None) -> T:
+    """Return what was made of something under a name; make it anew when that has changed.
+
+    Parameters
+    ----------
+    name : str
+        One thing is kept under each name: the last.
+    of : object
+        What it is made of; another object, even an equal one, counts as a change.
+    key : hashable, optional
+        What else it depends on, compared as usual.
+    """
+    kept = st.session_state.get(f"remembered_{name}")
+    if kept is None or kept[0] is not of or kept[1] != key:
+        st.session_state[f"remembered_{name}"] = kept = (of, key, make())
+    found: T = kept[2]
     return found

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.ui.shared import _of_this_process
+from core.ui.session import _of_this_process
 from tests.pages.sessions import QUERY, session
 
 

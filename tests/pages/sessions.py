@@ -6,7 +6,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from core.store import schema
-from core.ui.keeping import kept
+from core.ui.results import kept
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("home", "inspection", "amplification", "calibration", "questions", "history")

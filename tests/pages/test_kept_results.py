@@ -11,8 +11,8 @@ from core.store.results import Results
 from core.studies.home import EXAMPLES
 from core.studies.inspection.serialise import from_json
 from core.studies.inspection.verdict import default_policy
-from core.ui.keeping import kept
-from core.ui.shared import _of_this_process
+from core.ui.results import kept
+from core.ui.session import _of_this_process
 from tests.pages.sessions import keys, metrics, press, said, session
 
 QUERY = "Name a mammal"

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from core.language_models.backends.openai.address import PRESETS
-from core.ui.keeping import kept
+from core.ui.results import kept
 from tests.language_models.openai_server import serving
 from tests.pages.sessions import (
     OWN,

@@ -8,8 +8,8 @@ import pytest
 from core.store.database import Database
 from core.store.errors import StoreError
 from core.store.results import Results
-from core.ui.keeping import kept
-from core.ui.shared import _of_this_process
+from core.ui.results import kept
+from core.ui.session import _of_this_process
 from tests.language_models.openai_server import faults, serving
 from tests.pages.sessions import (
     QUERY,

@@ -10,7 +10,7 @@ from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.errors import BudgetError
 from core.language_models.usage import Budget
 from core.ui import lending
-from core.ui.shared import _of_this_process
+from core.ui.session import _of_this_process
 from tests.language_models import gemini_server
 from tests.language_models.openai_server import serving
 from tests.pages.sessions import choose, keys, metrics, press, said, session, settled, texts, tree

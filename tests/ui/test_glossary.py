@@ -17,7 +17,7 @@ from core.uncertainty.scores import SCORES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "pages").glob("*.py"))
-SOURCES = [*PAGES, *sorted((ROOT / "core" / "ui").glob("*.py"))]
+SOURCES = [*PAGES, *sorted((ROOT / "core" / "ui").rglob("*.py"))]
 
 # Whose first argument heads something: a part of a page, a widget, a column.
 HEADINGS = {"title", "header", "subheader", "metric", "text_input", "selectbox"}

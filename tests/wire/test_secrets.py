@@ -14,7 +14,7 @@ from core.store.results import Results
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Request
-from core.ui.shared import _of_this_process
+from core.ui.session import _of_this_process
 from tests.language_models import gemini_server
 from tests.language_models.openai_server import FLAVOURS, serving
 from tests.pages.sessions import choose, press, said, session, settled, tree

@@ -60,7 +60,7 @@ def test_nothing_loads_pytorch_before_such_a_model_is_opened(tmp_path):
     for library in ("torch", "transformers", "huggingface_hub"):
         (tmp_path / f"{library}.py").write_text(f"raise SystemExit('{library} was loaded')")
     code = (
-        "import core.cli, core.ui.frame, core.ui.recordings\n"
+        "import core.cli, core.ui.frame, core.ui.inspection.recordings\n"
         "import core.language_models.backends.huggingface.model\n"
         "core.language_models.registry.open_model('embedded')"
     )

@@ -1,0 +1,1 @@
+"""The parts of the page Amplification: the form, the curves, the gallery, the mechanism."""

@@ -1,0 +1,163 @@
+"""The mechanism: why repeating turns a model that does not know, on one head and on real ones."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.charts.amplification import mechanism as charts
+from core.charts.amplification.mechanism import ON_QUESTION, ON_TOLD
+from core.data.world.facts import Band, Fact, facts
+from core.studies.amplification.curve import DEFAULT_REPETITIONS, amplify, percent
+from core.studies.amplification.gallery import EXAMPLES, drawn, of_fact
+from core.studies.amplification.mechanism import Looking, looking, shows_attention
+from core.ui import figures
+from core.ui.addresses import number
+from core.ui.glossary import TERMS
+from core.ui.model import embedded
+from core.uncertainty import attention
+from core.uncertainty.attention import CASES
+
+CHOICES, SEED = 12, 0  # facts of a band to choose from, and their draw
+FIRST = {
+    Band.BY_HEART: [f for f in facts() if f.question == EXAMPLES["Known"].query],
+    Band.RARELY: [],
+}
+MOST_COPIES = (10, 100, 1000)
+
+
+def mechanism() -> None:
+    """Draw the idealised head with its controls, then the embedded model's own heads."""
+    idealised()
+    real()
+
+
+# -------------------------------------------------------------------- the idealised head
+
+
+def idealised() -> None:
+    """The head of the paper's Section 3.1, to be moved."""
+    st.subheader("One idealised attention head", anchor=False, help=TERMS["Attention head"])
+    st.markdown(
+        "The end of the prompt attends to whole statements: the query X, and t copies of a "
+        "statement Y. **A query seen often in training lies in the span of the large principal "
+        "components** of the key–query product; its weight wins until t is huge. One never seen "
+        "does not, and the answer is whatever the context says (Section 3.1)."
+    )
+    controls, weights, outputs = st.columns([2, 3, 3], gap="large")
+    with controls:
+        st.caption("The paper’s three cases: X was …")
+        with st.container(horizontal=True, gap="small"):
+            for name, share in CASES.items():
+                st.button(name, key=f"preset_{share}", on_click=_set_in_span, args=(share,))
+        in_span = st.slider(
+            "How much of X lies in the span",
+            0.0,
+            1.0,
+            CASES["seen sometimes"],
+            0.05,
+            key="in_span",
+            bind="query-params",
+            persist_state="session",
+        )
+        copies = st.select_slider(
+            "Copies of Y up to",
+            MOST_COPIES,
+            1000,
+            key="copies",
+            bind="query-params",
+            persist_state="session",
+        )
+        dimension = number("dimension", 3, 1024, 512)
+    head = attention.idealised(dimension=dimension, in_span=in_span)
+    found = attention.repeat(head, attention.spread(copies))
+    with weights:
+        st.markdown("**Attention of the end of the prompt**")
+        figures.draw(
+            charts.weights(found, figures.palette()),
+            key="ideal_weights",
+            alt_text=charts.weights_alt(found),
+        )
+        st.caption("Circles: the closed form, 1 / (1 + t·exp(logit of Y − logit of X)).")
+    with outputs:
+        st.markdown("**What the head says**")
+        figures.draw(
+            charts.outputs(found, figures.palette()),
+            key="ideal_outputs",
+            alt_text=charts.outputs_alt(found),
+        )
+        st.caption("The answers of X and of Y, mixed by these weights.")
+    t = attention.overtaken_at(found.gap)
+    st.text(
+        "The copies of Y weigh as much as X "
+        + (
+            "as soon as there is one."
+            if t <= 1
+            else f"at about {t:,.1f} repetitions: e to the power of the difference of their logits."
+        )
+    )
+
+
+def _set_in_span(value: float) -> None:
+    st.session_state["in_span"] = value
+
+
+# ------------------------------------------------------------------------ the real heads
+
+
+def real() -> None:
+    """Every head of the embedded model, on a fact known by heart and on one rarely seen."""
+    st.subheader("The real heads of the embedded model", anchor=False)
+    asked = embedded()
+    if not shows_attention(asked):
+        st.text("This model does not show its attention.")
+        return
+    st.markdown(
+        "How the last token of the prompt, behind which the answer begins, attends to the "
+        "question and to the sentences that repeat a wrong answer, head by head. The rest goes "
+        "to the words between. **Go from no repetition to one:** on what is known by heart the "
+        "middle layers stay with the question, on what was rarely seen they turn to what is told."
+    )
+    times = st.select_slider(
+        "Repetitions",
+        DEFAULT_REPETITIONS,
+        1,
+        key="heads_at",
+        bind="query-params",
+        persist_state="session",
+    )
+    for column, band in zip(st.columns(2, gap="large"), (Band.BY_HEART, Band.RARELY), strict=True):
+        with column, st.container(border=True, key=f"heads_{band.name.lower()}"):
+            _heads_of(band, times)
+
+
+def _heads_of(band: Band, times: int) -> None:
+    chosen = {fact.question: fact for fact in FIRST[band] + drawn(band, CHOICES, seed=SEED)}
+    question = st.selectbox(
+        {Band.BY_HEART: "Known by heart", Band.RARELY: "Rarely seen"}[band],
+        list(chosen),
+        key=f"fact_{band.name.lower()}",
+        persist_state="session",
+    )
+    found, share = _looking(chosen[question], times, question)
+    case = of_fact(chosen[question])
+    st.text(
+        f"Told “{case.repeated}” {times} time{'' if times == 1 else 's'}, “{case.answer}” keeps "
+        f"{percent(share)} of the two."
+    )
+    for which in (ON_QUESTION, ON_TOLD):
+        st.markdown({ON_QUESTION: "On the question", ON_TOLD: "On what it is told"}[which])
+        figures.draw(
+            charts.heads(found, which, figures.palette()),
+            key=f"heads_{band.name}_{which}",
+            alt_text=charts.heads_alt(found, which),
+        )
+
+
+@st.cache_data(show_spinner=False, max_entries=256)
+def _looking(_fact: Fact, times: int, question: str) -> tuple[Looking, float]:
+    """Return where the heads look, and the normalised probability there."""
+    asked = embedded()
+    case = of_fact(_fact)
+    (found,) = looking(case, asked, [times])
+    (point,) = amplify(case, asked, [times]).points
+    return found, point.normalised_probability or 0.0

@@ -1,0 +1,1 @@
+"""The parts of the page Calibration, in the order of the thought: data, target, result, use."""

@@ -1,0 +1,309 @@
+"""Labelled data on a page: upload it, see what was read, say what its columns mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.charts.inspection import shown
+from core.data.tabular import uploads
+from core.data.tabular.columns import Column, Kind, column_of, kinds
+from core.data.tabular.gold_questions import GoldQuestions, gold_questions
+from core.data.tabular.labelled import Columns, Labelled, Score, labelled, suggest, template
+from core.data.tabular.labels import MOST_VALUES
+from core.data.tabular.uploads import Upload, UploadError
+from core.studies.calibration.calibration import REPEATED, independent
+from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.ui.calibration import scoring
+from core.ui.calibration.label_meanings import meanings
+from core.ui.glossary import TERMS
+from core.ui.messages import problem
+from core.ui.session import remembered
+from core.ui.uploads import prepare, read
+
+TYPES = ["csv", "tsv", "txt", "json", "jsonl", "parquet"]
+PREVIEW = 200  # rows
+PREVIEW_CELL = 200  # characters
+ONE_EACH = "one for each score"
+NO_COLUMN = "(none)"
+RIGHT_OR_WRONG = (
+    "Whether the answer that the score would serve is right. It can differ from score to score."
+)
+MEANINGS = {"query": "Question", "source": "Source", "entropy": "Semantic entropy (nats)"}
+
+
+def labelled_data() -> Labelled | None:
+    """Let the person bring labelled data; return it once it can be calibrated on."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Use the bundled example",
+            key="use_example",
+            icon=":material/dataset:",
+            on_click=_use_example,
+            help="1,000 questions of the embedded model’s world, scored and labelled.",
+        )
+        st.download_button(
+            "Template",
+            template,
+            file_name="template.csv",
+            mime="text/csv",
+            key="template",
+            icon=":material/download:",
+            on_click="ignore",
+            help="A small CSV with the columns that are understood without asking.",
+        )
+    given = st.file_uploader(
+        "Labelled data: scores with right or wrong, or questions with their right answers",
+        TYPES,
+        key="labelled_file",
+        on_change=_changed,
+        help="CSV, TSV, JSON lines or Parquet; UTF-8 if you can choose. It stays in this "
+        "program’s memory.",
+    )
+    prepare()
+    if given is not None and st.session_state.get("uploaded_id") != given.file_id:
+        _keep(given.getvalue(), given.name)
+        # Only now: a reading that was interrupted begins again.
+        st.session_state["uploaded_id"] = given.file_id
+    if failed := st.session_state.get("upload_problem"):
+        problem(failed)
+    upload: Upload | None = st.session_state.get("upload")
+    if upload is None:
+        return None
+    _what_was_read(upload)
+    gold = remembered("gold", upload, partial(gold_questions, upload))
+    if gold is not None:
+        upload = _score(gold)
+        if upload is None:
+            return None
+    return _mapped(upload)
+
+
+def _use_example() -> None:
+    st.session_state["upload"] = uploads.parse(example_bytes(), EXAMPLE_NAME)
+    st.session_state.pop("upload_problem", None)
+
+
+def _keep(content: bytes, name: str) -> None:
+    """Read and remember a file; one that cannot be read leaves the last one in place."""
+    try:
+        st.session_state["upload"] = read(content, name)
+        st.session_state.pop("upload_problem", None)
+    except UploadError as error:
+        st.session_state["upload_problem"] = f"{name}: {error}"
+
+
+def _changed() -> None:
+    """Another file, or none: what was wrong with the one before is no longer of interest."""
+    st.session_state.pop("upload_problem", None)
+
+
+def _forget() -> None:
+    for key in ("upload", "upload_problem"):
+        st.session_state.pop(key, None)
+
+
+def _what_was_read(upload: Upload) -> None:
+    """Name the file, and show its first rows with the types that were detected."""
+    rows, columns = upload.table.shape
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(
+            f"{upload.name}: {rows:,} {'row' if rows == 1 else 'rows'}, {columns} "
+            f"{'column' if columns == 1 else 'columns'} ({upload.kind})",
+            width="stretch",
+        )
+        st.button("Remove", key="remove_upload", icon=":material/close:", on_click=_forget)
+    for note in upload.notes:
+        st.text(f"Note: {note}")
+    with st.expander("Look at the data", icon=":material/table:"):
+        looks = _kinds(upload)
+        st.dataframe(
+            {
+                "column": [shown(name) for name in looks],
+                "detected as": [kind.value for kind in looks.values()],
+                "first cell": [_cell(shown(upload.table[name].iloc[0])) for name in looks],
+            },
+            hide_index=True,
+            key="kinds",
+        )
+        unit = "row" if upload.kind == "Parquet" else "line"
+        preview, is_cut = remembered("preview", upload, partial(_preview, upload))
+        st.dataframe(preview.rename_axis(unit), key="preview")
+        limits = [f"the first {PREVIEW:d} rows"] if rows > PREVIEW else []
+        if is_cut:
+            limits.append(f"the first {PREVIEW_CELL:d} characters of longer cells")
+        if limits:
+            st.text(f"Shown: {' and '.join(limits)}.")
+
+
+def _preview(upload: Upload) -> tuple[pd.DataFrame, bool]:
+    """Return the first rows with cells short enough for the browser, and whether any is cut."""
+    first = upload.table.head(PREVIEW).set_axis(upload.lines[:PREVIEW])
+    return first.map(_cell), bool(first.map(len).to_numpy().max() > PREVIEW_CELL)
+
+
+def _cell(text: str) -> str:
+    return text if len(text) <= PREVIEW_CELL else f"{text[:PREVIEW_CELL]}…"
+
+
+def _score(gold: GoldQuestions) -> Upload | None:
+    """Questions with answers only: offer to score them on the embedded model."""
+    st.text(
+        f"Questions with right answers and no scores: {len(gold.questions):,}. The model "
+        "can be asked them here."
+    )
+    for complaint in gold.problems:
+        st.text(complaint)
+    return scoring.scored(gold)
+
+
+def _mapped(upload: Upload) -> Labelled | None:
+    """Let the person say what the columns mean, beginning with a good guess."""
+    guess, numbers, labels = remembered("guess", upload, partial(_guess, upload))
+    own = {score.column: score.correct for score in guess.scores}
+    key = upload.sha256[:16]
+    with st.expander("What the columns mean", icon=":material/view_column:", expanded=not own):
+        scores = st.multiselect(
+            "Scores",
+            numbers,
+            list(own),
+            key=f"scores_{key}",
+            persist_state="session",
+            help=TERMS["Score"],
+        )
+        surer = st.multiselect(
+            "Scores where larger means surer (confidences)",
+            numbers,
+            [score.column for score in guess.scores if score.larger_is_surer],
+            key=f"surer_{key}",
+            persist_state="session",
+        )
+        correct = _correctness(scores, labels, own, key)
+        query = _column("query", upload, guess.query)
+        source = _column("source", upload, guess.source)
+        entropy = _column("entropy", upload, guess.entropy)
+    if not scores:
+        problem(
+            "Choose at least one score column under “What the columns mean”."
+            if numbers
+            else "No column of this file holds numbers, so that none can be a score. Bring one "
+            "with a score for every answer."
+        )
+        return None
+    columns = Columns(
+        query, source, tuple(Score(s, s in surer, correct[s]) for s in scores), entropy
+    )
+    try:
+        meant = meanings(upload, [name for name in columns.labels if name not in scores])
+    except UploadError as error:
+        problem(str(error))
+        return None
+    return None if meant is None else _read(upload, replace(columns, meant=meant))
+
+
+def _correctness(
+    scores: list[str], labels: list[str], own: dict[str, str], key: str
+) -> dict[str, str]:
+    """Let the person say which column tells whether a score's answers are right."""
+    each = ONE_EACH
+    if len(scores) > 1:
+        guessed = set(own.values())
+        first = labels.index(next(iter(guessed))) + 1 if len(guessed) == 1 else 0
+        each = st.selectbox(
+            "Right or wrong",
+            [ONE_EACH, *labels],
+            first,
+            key=f"correct_{key}",
+            persist_state="session",
+            help=RIGHT_OR_WRONG,
+        )
+    if each != ONE_EACH:
+        return dict.fromkeys(scores, each)
+    return {
+        score: st.selectbox(
+            "Right or wrong",
+            labels,
+            labels.index(own.get(score, labels[0])),
+            key=f"correct_{key}_{score}",
+            persist_state="session",
+            format_func=partial(_of, score) if len(scores) > 1 else str,
+            label_visibility="collapsed" if len(scores) > 1 else "visible",
+            help=RIGHT_OR_WRONG,
+        )
+        for score in scores
+    }
+
+
+def _kinds(upload: Upload) -> dict[str, Kind]:
+    return remembered("kinds", upload, partial(kinds, upload))
+
+
+def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
+    """Return what the columns seem to mean, which hold any number, and which any label.
+
+    One odd cell must not keep a person from choosing a column: its line is named later.
+    Columns of labels alone come first, and a column of few words may be one; where there is none,
+    every column can be chosen.
+    """
+    guess, looks = suggest(upload), _kinds(upload)
+    columns = {name: column_of(upload, name) for name in looks}
+    numbers = [
+        name
+        for name, column in columns.items()
+        if looks[name] is Kind.NUMBER or not np.isnan(column.numbers()[0]).all()
+    ]
+    labels = [
+        name
+        for name, column in columns.items()
+        if not np.isnan(column.correctness()).all() or _could_be_told(looks[name], column)
+    ]
+    sure = {score.correct for score in guess.scores}
+    labels.sort(key=lambda name: looks[name] is not Kind.LABEL and name not in sure)
+    return guess, numbers, labels or list(looks)
+
+
+def _could_be_told(looks: Kind, column: Column) -> bool:
+    """Whether a person can say what each value of a column means: there are few of them."""
+    return looks is Kind.TEXT and len(column.texts) <= MOST_VALUES
+
+
+def _of(score: str, column: str) -> str:
+    return f"{score}: {column}"
+
+
+def _column(meaning: str, upload: Upload, guess: str | None) -> str | None:
+    options = [NO_COLUMN, *upload.table.columns]
+    chosen = st.selectbox(
+        MEANINGS[meaning],
+        options,
+        options.index(guess) if guess in options else 0,
+        key=f"{meaning}_{upload.sha256[:16]}",
+        persist_state="session",
+    )
+    return None if chosen == NO_COLUMN else chosen
+
+
+def _read(upload: Upload, columns: Columns) -> Labelled | None:
+    """Turn columns into arrays, once for every file and mapping."""
+    try:
+        found, repeated = remembered(
+            "labelled", upload, lambda: _independent(labelled(upload, columns)), columns
+        )
+    except UploadError as error:
+        problem(str(error))
+        return None
+    for complaint in found.problems:
+        st.text(complaint)
+    if repeated:
+        st.text(REPEATED.format(repeated))
+    return found
+
+
+def _independent(every: Labelled) -> tuple[Labelled, int]:
+    """Return one row of every question, and how many rows that leaves out."""
+    counted = independent(every)
+    return counted, len(every.kept) - len(counted.kept)

@@ -1,0 +1,212 @@
+"""Behind a calibration: all scores together, by entropy, by source, with intervals."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from core.abstention.intervals import Interval
+from core.abstention.thresholds import Threshold
+from core.charts import calibration as charts
+from core.studies.calibration import diagnostics
+from core.studies.calibration.calibration import Calibration
+from core.studies.calibration.diagnostics import Compared
+from core.ui import figures, tables
+from core.ui.calibration import result
+from core.ui.glossary import TERMS
+from core.ui.jobs import Job
+from core.ui.messages import problem
+from core.ui.session import remembered
+from core.ui.turns import BusyError
+from core.ui.watching import how_far
+
+AT_ONCE = 20_000  # rows × scores: more are compared when somebody asks
+ENTROPY = "semantic_entropy"
+
+
+def comparison(found: Calibration) -> None:
+    """Draw what is behind the threshold, in four tabs."""
+    scores, entropy, sources, intervals = st.tabs(
+        ["All scores", "By entropy", "By source", "Comparison with intervals"]
+    )
+    with scores:
+        _curves(found)
+    with entropy:
+        _entropy(found)
+    with sources:
+        _sources(found)
+    with intervals:
+        _intervals(found)
+
+
+def _curves(found: Calibration) -> None:
+    curves = {n: c for n, c in result.curves(found).items() if len(c.doubts)}
+    if not curves:
+        st.text("No labelled answer has a score.")
+        return
+    figures.draw(
+        charts.precision_recall(curves, found.score, figures.palette()),
+        key="precision_recall",
+        alt_text=charts.precision_recall_alt(curves),
+    )
+    st.caption(
+        "The paper’s curves. Recall is the share of questions answered, precision the share of "
+        "right ones among them. A curve begins at its smallest block: mutual information is "
+        "often exactly 0, and equal doubts are answered together or not at all."
+    )
+
+
+def _entropy(found: Calibration) -> None:
+    if found.data.entropies is None:
+        st.text(
+            "There is no column with the semantic entropy. Name one under “What the columns mean”."
+        )
+        return
+    others = [ENTROPY] if ENTROPY in found.data.doubts else []
+    binned = remembered("by_entropy", found, lambda: diagnostics.by_entropy(found, others))
+    if not binned:
+        st.text("There is no threshold to look at.")
+        return
+    for column, measure in zip(st.columns(2), (charts.RECALL, charts.ERROR), strict=True):
+        with column:
+            figures.draw(
+                charts.entropy_bins(binned, measure, figures.palette()),
+                key=f"entropy_{'recall' if measure == charts.RECALL else 'error'}",
+                alt_text=charts.entropy_bins_alt(binned),
+            )
+    st.caption(
+        "Each score at its own threshold for the same target. A score that takes many right "
+        "answers for doubt answers little where entropy is high. No bar on the right: none of the "
+        "answered is wrong, or none is answered."
+    )
+
+
+def _sources(found: Calibration) -> None:
+    if not any(found.data.sources):
+        st.text("There is no source column. Name one under “What the columns mean”.")
+        return
+    if found.policy is None:
+        st.text("There is no threshold to look at.")
+        return
+    value = found.policy.threshold
+    bins = remembered("by_source", found, lambda: diagnostics.by_source(found, value))
+    figures.draw(
+        charts.sources(bins, found.target.error, figures.palette()),
+        key="sources",
+        alt_text=charts.sources_alt(bins),
+    )
+    st.caption(
+        "Wrong among the answered, at the threshold, of the largest sources. The guarantee holds "
+        "for the mix of all; a single source can be worse."
+    )
+
+
+def _intervals(found: Calibration) -> None:
+    """Compare by the paired bootstrap, in a job: thousands of resamples take a moment."""
+    key = "comparing"
+    running = st.session_state.get(key)
+    fits = running is not None and running[0] is found.data and running[1] == found.target
+    small = len(found.data.kept) * len(found.data.doubts) <= AT_ONCE
+    if running is not None and not fits:
+        running[2].cancel()  # nobody will look at it
+    if not fits and (small or st.button("Compare with intervals", key="compare")):
+        try:
+            job = Job(lambda job: diagnostics.compare(found, job.progress))
+        except BusyError as error:
+            problem(str(error))
+            return
+        st.session_state[key] = running = (found.data, found.target, job)
+        fits = True
+    if not fits or running is None:
+        return
+    job = running[2]
+    if not job.wait(0.3 if small else 0.0):
+        _watch(job)
+    elif job.error:
+        if not job.cancelled:
+            problem(str(job.error))
+        st.button("Compare again", key="compare_again", on_click=st.session_state.pop, args=(key,))
+    elif job.result:
+        _table(found, job.result)
+
+
+@st.fragment(run_every=0.5)
+def _watch(job: Job[tuple[Compared, ...]]) -> None:
+    if job.done:
+        st.rerun()
+    how_far(job)
+    st.button("Cancel", on_click=job.cancel, key="cancel_comparison")
+
+
+def _table(found: Calibration, compared: tuple[Compared, ...]) -> None:
+    columns = {
+        "score": [charts.name_of(c.score) for c in compared],
+        "AUROC of a wrong answer": [c.auroc.value for c in compared],
+        "95 % interval": [_interval(c.auroc, ".3f") for c in compared],
+        "chosen score minus this": [_value(c.difference) for c in compared],
+        "95 % interval of that": [_interval(c.difference, "+.3f") for c in compared],
+        "AURC (lower is better)": [c.aurc for c in compared],
+        "answered at the target": [
+            f"{c.outcome.coverage:.1%}" if isinstance(c.outcome, Threshold) else "not certified"
+            for c in compared
+        ],
+    }
+    st.dataframe(
+        columns,
+        column_config={
+            "AUROC of a wrong answer": st.column_config.NumberColumn(
+                format="%.3f", help=TERMS["AUROC"]
+            ),
+            "AURC (lower is better)": st.column_config.NumberColumn(
+                format="%.3f", help=TERMS["AURC"]
+            ),
+        },
+        hide_index=True,
+        key="comparison",
+    )
+    st.caption(
+        "Paired bootstrap, 2,000 resamples of the questions, the same for every score. An "
+        "interval of a difference that does not hold 0 tells the two scores apart."
+    )
+    tables.download(_numbers(compared), "comparison")
+
+
+def _numbers(compared: tuple[Compared, ...]) -> dict[str, list[object]]:
+    """Return the table as numbers, to be computed with: no value where there is none."""
+
+    def ends(of: list[Interval | None], what: str) -> dict[str, list[object]]:
+        return {
+            heading: [_finite(getattr(each, end, math.nan)) for each in of]
+            for heading, end in (
+                (what, "value"),
+                (f"{what} from", "lower"),
+                (f"{what} to", "upper"),
+            )
+        }
+
+    return {
+        "score": [charts.name_of(c.score) for c in compared],
+        **ends([c.auroc for c in compared], "AUROC"),
+        **ends([c.difference for c in compared], "chosen score minus this"),
+        "AURC": [_finite(c.aurc) for c in compared],
+        "answered": [
+            c.outcome.coverage if isinstance(c.outcome, Threshold) else None for c in compared
+        ],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _value(difference: Interval | None) -> str:
+    known = difference is not None and math.isfinite(difference.value)
+    return f"{difference.value:+.3f}" if difference and known else "–"
+
+
+def _interval(of: Interval | None, form: str) -> str:
+    """Return an interval in words; there is none where all answers are right, or all wrong."""
+    if of is None or not (math.isfinite(of.lower) and math.isfinite(of.upper)):
+        return "–"
+    return f"{of.lower:{form}} to {of.upper:{form}}"

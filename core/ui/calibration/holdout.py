@@ -1,0 +1,133 @@
+"""Rows that a calibration has not seen: a half held back, and new scores without labels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from core.abstention.drift import FEWEST
+from core.abstention.policy import Policy, PolicyError
+from core.data.tabular.labelled import Labelled
+from core.data.tabular.uploads import Upload, UploadError
+from core.studies.calibration import holdout, new_rows
+from core.studies.calibration.calibration import Calibration, CalibrationError
+from core.ui.calibration.data import TYPES
+from core.ui.messages import problem
+from core.ui.session import remembered
+from core.ui.uploads import read
+
+
+def holding_back() -> bool:
+    """Let half of the rows be held back: best before there are data, and results on all rows."""
+    return st.toggle(
+        "Hold half of the rows back to confirm on",
+        key="hold",
+        persist_state="session",
+        help="Try settings on one half as often as you like; then confirm the one you chose on "
+        "the other, once. Switch this on before you bring the data: a choice that has seen all "
+        "rows cannot be confirmed on half of them.",
+    )
+
+
+def held_back(data: Labelled) -> tuple[Labelled, Labelled]:
+    """Split the rows; return those to try settings on, and those held back."""
+    first, second = remembered("halves", data, lambda: holdout.halves(data))
+    st.text(f"Rows to try settings on: {len(first.kept):,}; held back: {len(second.kept):,}.")
+    return first, second
+
+
+def confirmation(found: Calibration, untouched: Labelled | None, looked_at_all: int) -> None:
+    """Confirm the chosen setting on the half that was held back, once."""
+    if untouched is None or found.policy is None:
+        return
+    policy = found.policy
+    st.markdown("**Confirm on the half held back**")
+    confirmed: dict[str, list[Policy]] = st.session_state.setdefault("confirmed", {})
+    before = confirmed.setdefault(untouched.sha256, [])
+    # The same threshold again, after a look at others, is no other threshold.
+    policy = replace(policy, settings_tried=1)
+    st.button(
+        "Confirm this threshold",
+        key="confirm",
+        disabled=policy in before,
+        on_click=before.append,
+        args=(policy,),
+    )
+    if looked_at_all:
+        st.text(
+            f"Before the split, {looked_at_all} "
+            + ("setting was" if looked_at_all == 1 else "settings were")
+            + " tried on all rows. A choice made then has seen the half that is to confirm it."
+        )
+    if policy not in before:
+        return
+    found_there = holdout.confirm(policy, untouched, found.target.confidence)
+    with st.container(border=True, key="confirmation"):
+        first = before[0] == policy and not looked_at_all
+        if found_there.kept and first:
+            st.badge("Confirmed", icon=":material/verified:", color="green")
+        elif found_there.kept:
+            st.badge("Within the target", icon=":material/info:", color="blue")
+        else:
+            st.badge("Not confirmed", icon=":material/warning:", color="orange")
+        st.text(found_there.sentence)
+        if earlier := before.index(policy):
+            st.text(
+                f"{earlier} other threshold{'s were' if earlier > 1 else ' was'} confirmed on this "
+                "half before; only the first confirmation counts in full."
+            )
+
+
+def new_scores(found: Calibration) -> None:
+    """Take scores without labels, compare them with the calibration's, and decide on them."""
+    policy = found.policy
+    if policy is None:
+        return
+    with st.expander("New questions: do they look like these?", icon=":material/difference:"):
+        st.text(
+            f"Bring new rows with the column “{found.score}”, without labels. Their scores are "
+            "held against the calibration’s, and decided by the policy."
+        )
+        given = st.file_uploader("New scores", TYPES, key="new_scores")
+        if given is None:
+            return
+        upload = remembered("new_upload", None, partial(_upload_or_problem, given), given.file_id)
+        if isinstance(upload, str):
+            problem(upload)
+            return
+        try:
+            fresh = new_rows.new_scores(upload, policy)
+            compared = remembered(
+                "drift", found, lambda: new_rows.drift_from(found, fresh), given.file_id
+            )
+        except (UploadError, CalibrationError, PolicyError) as error:
+            problem(str(error))
+            return
+        if compared.drifted:
+            st.badge("Different", icon=":material/warning:", color="orange")
+        elif np.count_nonzero(~np.isnan(fresh.doubts)) < FEWEST:
+            st.badge("Too few to say", icon=":material/help:", color="gray")
+        else:
+            st.badge("No difference visible", icon=":material/check:", color="blue")
+        st.text(compared.sentence)
+        st.text(f"{fresh.answered:,} of {len(fresh.doubts):,} would be answered.")
+        st.download_button(
+            "Decisions (CSV)",
+            lambda: new_rows.new_decisions(fresh),
+            file_name="new_decisions.csv",
+            mime="text/csv",
+            key="new_decisions",
+            on_click="ignore",
+        )
+
+
+def _upload_or_problem(given: UploadedFile) -> Upload | str:
+    """Read a file; one that cannot be read is not tried again at every rerun of the page."""
+    try:
+        return read(given.getvalue(), given.name)
+    except UploadError as error:
+        return str(error)

@@ -1,0 +1,81 @@
+"""What labels mean that say neither right nor wrong: the page asks, the person answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.data.tabular.labels import Meaning, Meant, Unread, hint, unread
+from core.data.tabular.uploads import Upload, shortened
+from core.ui.session import remembered
+
+CHOICES = {
+    Meaning.RIGHT: "The answer is right",
+    Meaning.WRONG: "The answer is wrong",
+    Meaning.OUT: "Leave these rows out",
+}
+
+
+def meanings(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...] | None:
+    """Ask what each value means that says neither right nor wrong.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The columns of labels, each once.
+
+    Returns
+    -------
+    tuple of Meant or None
+        What was answered; None while an answer is missing.
+
+    Raises
+    ------
+    UploadError
+        When a column is no column of labels.
+    """
+    asked = remembered(
+        "unread",
+        upload,
+        lambda: [each for name in columns for each in unread(upload, name)],
+        tuple(columns),
+    )
+    if not asked:
+        return ()
+    with st.container(border=True, key="meanings"):
+        head = st.empty()
+        meant = []
+        for number, each in enumerate(asked):
+            if number == 0 or each.column != asked[number - 1].column:
+                st.text(
+                    f"“{shortened(each.column)}” has cells that say neither right nor wrong. What "
+                    f"do they mean?{hint(upload, each.column)}"
+                )
+            meant.append(_meaning(upload, each, number))
+        answered = tuple(each for each in meant if each is not None)
+        if len(answered) == len(meant):
+            return answered
+        head.badge("Your answer is needed", icon=":material/help:", color="orange")
+        st.text(
+            "Nothing is promised before each of them has a meaning. Where rows are left out, the "
+            "promise is for questions like the ones that remain."
+        )
+    return None
+
+
+def _meaning(upload: Upload, unread: Unread, number: int) -> Meant | None:
+    """Ask about one value: its text is hostile, and stands beside the field, not in its label."""
+    value, field = st.columns(2, vertical_alignment="center")
+    value.text(str(unread))
+    chosen: Meaning | None = field.selectbox(
+        f"What value {number + 1:d} means",
+        list(Meaning),
+        None,
+        format_func=CHOICES.__getitem__,
+        key=f"meaning_{upload.sha256[:16]}_{unread.column}_{number:d}",
+        placeholder="Choose what it means",
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    return None if chosen is None else Meant(unread.column, unread.value, chosen)

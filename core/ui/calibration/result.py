@@ -1,0 +1,93 @@
+"""The outcome of a calibration: the promise in words, its price in numbers, and the curve."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core.abstention.metrics import Curve
+from core.abstention.thresholds import Threshold, Uncertifiable
+from core.charts import calibration as charts
+from core.studies.calibration import diagnostics
+from core.studies.calibration.calibration import BEST, Calibration
+from core.ui import figures
+from core.ui.glossary import TERMS
+from core.ui.session import remembered
+
+
+def outcome(found: Calibration) -> None:
+    """Say what is promised and what it costs, or why nothing can be."""
+    with st.container(border=True, key="outcome"):
+        if isinstance(found.outcome, Uncertifiable) or found.policy is None:
+            st.badge("Cannot be certified", icon=":material/block:", color="red")
+            if isinstance(found.outcome, Uncertifiable):
+                st.text(found.outcome.reason)
+        else:
+            if found.policy.guaranteed:
+                st.badge("Guaranteed", icon=":material/verified:", color="green")
+            else:
+                st.badge("No guarantee", icon=":material/warning:", color="orange")
+            st.text(found.policy.sentence)
+            _numbers(found, found.outcome)
+        for decision in found.data.decided:
+            st.text(decision)
+        if found.target.score == BEST:
+            st.text(
+                f"Best of {len(found.data.doubts)} scores, each tested at δ divided by "
+                f"{len(found.data.doubts)}: {charts.name_of(found.score)}."
+            )
+        if found.policy is not None and found.policy.settings_tried > 1:
+            st.caption(
+                f"You have tried {found.policy.settings_tried:d} settings on these rows. The "
+                "promise holds for a setting that was named beforehand; picking the nicest of "
+                "several after looking weakens it. Confirm the one you choose on rows held back."
+            )
+
+
+def _numbers(found: Calibration, threshold: Threshold) -> None:
+    cards = iter(st.columns(4))
+    with next(cards):
+        plain = not threshold.value or 1e-3 <= abs(threshold.value) < 1e6
+        value = f"{threshold.value:.3f}" if plain else f"{threshold.value:.3g}"
+        everything = math.isinf(threshold.value)
+        st.metric("Threshold λ", "∞" if everything else value, help=TERMS["Threshold λ"])
+    with next(cards):
+        st.metric("Answered", f"{threshold.coverage:.1%}", help=TERMS["Coverage"])
+    with next(cards):
+        st.metric("Wrong among them", f"{threshold.selective_error:.1%}")
+    with next(cards):
+        bound = threshold.upper_bound
+        st.metric(
+            "Upper bound",
+            "none" if math.isnan(bound) else f"{bound:.1%}",
+            help="Learn-then-Test: of the wrong among the answered, at the confidence. Risk "
+            "control: of answered and wrong among all, on average.",
+        )
+
+
+def risk(found: Calibration) -> None:
+    """Draw the risk–coverage curve with its band and the chosen point."""
+    curve = curves(found)[found.score]
+    st.markdown("**Error against share answered**", help=TERMS["Risk–coverage curve"])
+    if not len(curve.doubts):
+        st.text("No labelled answer has a score.")
+        return
+    figures.draw(
+        charts.risk_coverage(
+            curve, found.policy, found.target.error, found.target.confidence, figures.palette()
+        ),
+        key="risk_coverage",
+        alt_text=charts.risk_coverage_alt(curve, found.policy),
+    )
+    st.caption(
+        "Dashed: the target. "
+        + ("Diamond: the threshold. " if found.policy and found.policy.answered else "")
+        + f"Band: the {100 * found.target.confidence:.4g} % interval at each point by itself."
+    )
+
+
+def curves(found: Calibration) -> Mapping[str, Curve]:
+    """Return every score's risk–coverage curve, computed once for the same rows."""
+    return remembered("curves", found.data, lambda: diagnostics.curves(found.data))

@@ -1,0 +1,212 @@
+"""Scoring uploaded questions from a page: a job that can be watched, stopped and gone on with."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+import streamlit as st
+
+from core.data.tabular import uploads
+from core.data.tabular.gold_questions import GoldQuestions
+from core.data.tabular.uploads import Upload
+from core.language_models.base import LanguageModel
+from core.language_models.client.stack import stop
+from core.language_models.errors import ModelError
+from core.language_models.usage import Meter, Used
+from core.studies.calibration.scoring import Gold, Scored, score_all, table
+from core.studies.costs import Plan, plan
+from core.studies.inspection.recorder import usual_samples
+from core.studies.inspection.request import Request
+from core.ui import payment
+from core.ui.jobs import Job, Registry
+from core.ui.messages import later, problem
+from core.ui.model import EMBEDDED, asked
+from core.ui.session import remembered, shared, this_session
+from core.ui.turns import BusyError
+from core.ui.watching import how_far, said_until, spent
+
+KEPT = 8  # files
+
+
+@dataclass(eq=False)  # a file that was forgotten is another one when it comes again
+class _File:
+    """What a model has scored of a file, and what each question took, by the question's place."""
+
+    done: dict[int, Scored] = field(default_factory=dict)
+    meters: dict[int, Meter] = field(default_factory=dict)
+    job: Job[list[Scored]] | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody is scoring it."""
+        return self.job is None or self.job.done
+
+
+class Scorings:
+    """The scorings of this process, by the file that was uploaded."""
+
+    def __init__(self) -> None:
+        self._files: OrderedDict[tuple[str, str, str], _File] = OrderedDict()
+        self._jobs = Registry()
+        self._most: WeakKeyDictionary[Job[list[Scored]], int] = WeakKeyDictionary()
+
+    def so_far(self, gold: GoldQuestions, model: LanguageModel) -> dict[int, Scored]:
+        """Return what a model has scored of a file, by the question's place in it.
+
+        The files used last are kept, and those that are being scored.
+        """
+        # A copy: while somebody reads it, a job adds to the original.
+        return dict(sorted(self._file(gold, model).done.copy().items()))
+
+    def most(self, job: Job[list[Scored]]) -> int | None:
+        """Return how many calls were announced for a job; None where they cost only time."""
+        return self._most.get(job)
+
+    def _file(self, gold: GoldQuestions, model: LanguageModel) -> _File:
+        key = _key(gold, model)
+        found = self._files.setdefault(key, _File())
+        self._files.move_to_end(key)
+        idle = [other for other, file in self._files.items() if file.is_idle and other != key]
+        for other in idle[: max(len(self._files) - KEPT, 0)]:
+            del self._files[other]
+        return found
+
+    def start(self, gold: GoldQuestions, model: LanguageModel) -> Job[list[Scored]]:
+        """Start scoring, or go on where somebody stopped."""
+        file = self._file(gold, model)
+        most = _plan(gold, model, len(gold.questions) - len(file.done)).requests
+        golds = [
+            Gold(query, answers, source)
+            for query, answers, source in zip(
+                gold.questions, gold.answers, gold.sources, strict=True
+            )
+        ]
+
+        def keep(place: int, scored: Scored) -> None:
+            # One that was under way when somebody stopped may end beside its second try.
+            file.done.setdefault(place, scored)
+
+        def work(job: Job[list[Scored]]) -> list[Scored]:
+            try:
+                return score_all(
+                    golds,
+                    model,
+                    _request(golds[0].query, model),
+                    progress=job.progress,
+                    done=file.done.copy(),
+                    keep=keep,
+                    meters=file.meters,
+                )
+            except BaseException:
+                stop(model)
+                raise
+
+        job = file.job = self._jobs.start(file, work, model)
+        if not model.capabilities.local:
+            self._most.setdefault(job, most)  # one that was there was announced before
+        return job
+
+
+def _key(gold: GoldQuestions, model: LanguageModel) -> tuple[str, str, str]:
+    return gold.sha256, model.name, model.revision
+
+
+def _request(query: str, model: LanguageModel) -> Request:
+    return Request(query, usual_samples(model.capabilities))
+
+
+def _plan(gold: GoldQuestions, model: LanguageModel, number: int) -> Plan:
+    """Return the most that so many questions of a file can take."""
+    longest = max(gold.questions, key=len)
+    most = plan(_request(longest, model), model.capabilities)
+    return Plan(number * most.requests, number * most.prompt_tokens, number * most.response_tokens)
+
+
+def _scorings() -> Scorings:
+    return shared("scorings", Scorings)
+
+
+def scored(gold: GoldQuestions) -> Upload | None:
+    """Offer to score, show how far it is, and return the scored table as if uploaded."""
+    try:
+        model = asked()
+        found = _scorings().so_far(gold, model)
+    except ModelError as error:
+        problem(str(error))
+        return None
+    everything, so_far = len(gold.questions), len(found)
+    left = everything - so_far
+    job: Job[list[Scored]] | None = st.session_state.get(_job_of(gold, model))
+    if job is not None and not job.done:
+        _watch(job, _job_of(gold, model))
+        return None
+    if job is not None and job.error and not job.cancelled:
+        problem(str(job.error))
+        said_until(job)
+    if left and not model.capabilities.local:
+        payment.offer(model, _plan(gold, model, left))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if left:
+            st.button(
+                f"Score {left:d} question{'s' if left > 1 else ''}"
+                + (" on the embedded model" if model.name == EMBEDDED else ""),
+                key="score",
+                type="primary" if not so_far else "secondary",
+                on_click=_start,
+                args=(gold, model),
+            )
+        if so_far:
+            st.text(f"{so_far:,} of {everything:,} are scored.")
+    if used := [scored.used for scored in found.values() if scored.used]:
+        st.text(f"Used for what is scored: {spent(sum(used, Used()))}")
+    if not so_far:
+        return None
+    upload = _as_upload(gold, model)
+    st.download_button(
+        "Download the scored table",
+        upload[1],
+        file_name="scored.csv",
+        mime="text/csv",
+        key="scored_csv",
+        on_click="ignore",
+    )
+    return upload[0]
+
+
+def _start(gold: GoldQuestions, model: LanguageModel) -> None:
+    try:
+        st.session_state[_job_of(gold, model)] = _scorings().start(gold, model)
+    except BusyError as error:
+        later(str(error))
+
+
+def _job_of(gold: GoldQuestions, model: LanguageModel) -> str:
+    return "_".join(("scoring", *_key(gold, model)))
+
+
+@st.fragment(run_every=0.5)
+def _watch(job: Job[list[Scored]], key: str) -> None:
+    if job.done or key not in st.session_state:
+        st.rerun()
+    how_far(job, _scorings().most(job))
+    st.button("Stop, and keep what is scored", on_click=_stop, args=(job, key), key="stop_scoring")
+
+
+def _stop(job: Job[list[Scored]], key: str) -> None:
+    """Stop a job, or only leave it where it is another session's too."""
+    job.leave(this_session())
+    del st.session_state[key]
+
+
+def _as_upload(gold: GoldQuestions, model: LanguageModel) -> tuple[Upload, bytes]:
+    """Return the scored table as an upload, made once for every state of the scoring."""
+    so_far = _scorings().so_far(gold, model)
+    found = list(so_far.values())
+
+    def make() -> tuple[Upload, bytes]:
+        content = table(found, model, _request(found[0].gold.query, model))
+        return uploads.parse(content, f"{gold.name} (scored)"), content
+
+    return remembered("scored", gold, make, (model.name, model.revision, tuple(so_far)))

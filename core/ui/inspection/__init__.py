@@ -1,0 +1,1 @@
+"""The parts of the page Inspection, from the question down to the files."""

@@ -1,0 +1,134 @@
+"""Asking a model from a page: recordings that grow, shared by all who ask the same.
+
+A recording is determined by its request, so whoever asks the same question of the same
+model gets the same one, and a larger k extends what is there. Fewer samples are a prefix.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+
+from core.language_models.base import LanguageModel
+from core.language_models.client.stack import stop
+from core.studies.home import EXAMPLES
+from core.studies.inspection.inspection import Inspection, read
+from core.studies.inspection.recorder import record
+from core.studies.inspection.recording import Recording
+from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.stopping import is_settled, next_size
+from core.studies.progress import Progress, silent
+from core.ui import model
+from core.ui.jobs import Job, Registry
+from core.ui.session import shared
+
+KEPT = 128  # recordings; the largest takes about a megabyte, and where judged a few more
+
+_Series = tuple[str, str, str, float, int, bool]
+
+
+class Recordings:
+    """The recordings of this process, the largest of every series."""
+
+    def __init__(self) -> None:
+        self._largest: OrderedDict[_Series, Recording] = OrderedDict()
+        self._lock = threading.Lock()
+        self._jobs = Registry()
+
+    def find(self, request: Request, model: LanguageModel) -> Recording | None:
+        """Return the recording if it, or a larger one, has been made."""
+        largest = self._serving(request, model)
+        if largest is None or largest.request.samples < request.samples:
+            return None
+        fewer = largest.first(request.samples)
+        return fewer if request.judged else fewer.unjudged()
+
+    def largest(self, request: Request, model: LanguageModel) -> int | None:
+        """Return how many samples of the request's series have been made, if any."""
+        largest = self._serving(request, model)
+        return largest.request.samples if largest else None
+
+    def _serving(self, request: Request, model: LanguageModel) -> Recording | None:
+        """Return the largest of the series; a judged one serves where nothing is to be judged."""
+        series = {_series(r, model) for r in (request, replace(request, judged=True))}
+        with self._lock:
+            found = [self._largest[one] for one in series if one in self._largest]
+        return max(found, key=lambda recording: recording.request.samples, default=None)
+
+    def ask(
+        self,
+        request: Request,
+        model: LanguageModel,
+        kept: Callable[[Recording], None] | None = None,
+    ) -> Job[Recording]:
+        """Start making the recording, out of what is there already.
+
+        Parameters
+        ----------
+        kept : callable, optional
+            Given the finished recording in the thread of a job that is started here: what was
+            paid for is kept even if no page is open any more. It must not touch the session.
+        """
+
+        def work(job: Job[Recording]) -> Recording:
+            recording = self._record(request, model, job.progress)
+            if kept is not None:
+                kept(recording)
+            return recording
+
+        return self._jobs.start((_series(request, model), request.samples), work, model)
+
+    def certify(self, request: Request, model: LanguageModel, reading: Reading) -> Job[Recording]:
+        """Start sampling until `is_settled`, handing out every step as it is made."""
+
+        def work(job: Job[Recording]) -> Recording:
+            job.partial = self._record(request, model, job.progress)
+            while is_settled(job.partial, reading) is None:
+                larger = replace(request, samples=next_size(job.partial.request.samples))
+                job.partial = self._record(larger, model, job.progress)
+            return job.partial
+
+        return self._jobs.start((_series(request, model), request.samples, reading), work, model)
+
+    def now(self, request: Request, model: LanguageModel) -> Recording:
+        """Return the recording, made while the caller waits if need be."""
+        return self._record(request, model, silent)
+
+    def _record(self, request: Request, model: LanguageModel, progress: Progress) -> Recording:
+        found = self.find(request, model)
+        if found:
+            return found
+        series = _series(request, model)
+        previous = self._serving(request, model)
+        if previous is None and request.judged:  # the answers are there, and only not compared
+            previous = self._serving(replace(request, judged=False), model)
+        try:
+            recording = record(request, model, progress, previous=previous)
+        except BaseException:
+            stop(model)
+            raise
+        with self._lock:
+            present = self._largest.get(series)
+            if present is None or present.request.samples < request.samples:
+                self._largest[series] = recording
+            self._largest.move_to_end(series)
+            while len(self._largest) > KEPT:
+                self._largest.popitem(last=False)
+        return recording
+
+
+def _series(request: Request, model: LanguageModel) -> _Series:
+    what = (request.query, request.temperature, request.seed, request.judged)
+    return (model.name, model.revision, *what)
+
+
+def recordings() -> Recordings:
+    """Return the recordings of this process; of this session alone in a public demo."""
+    return shared("recordings", Recordings)
+
+
+def example(name: str) -> Inspection:
+    """Return the inspection of one of `EXAMPLES`, under the default settings."""
+    return read(recordings().now(Request(EXAMPLES[name]), model.embedded()))

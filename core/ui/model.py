@@ -1,0 +1,59 @@
+"""The model of this session, opened, and as a study should ask it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core import settings
+from core.language_models.base import LanguageModel
+from core.language_models.client.stack import prepared
+from core.language_models.registry import open_model
+from core.language_models.usage import Budget
+from core.ui import lending
+from core.ui.results import kept
+
+EMBEDDED = "embedded"
+_CHOSEN, _BUDGET = "chosen_model", "budget"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The model of this session, opened."""
+
+    name: str
+    model: LanguageModel
+
+
+def current() -> LanguageModel:
+    """Return the model of this session as it was opened; the embedded one at first."""
+    chosen: Chosen | None = st.session_state.get(_CHOSEN)
+    return chosen.model if chosen else embedded()
+
+
+@st.cache_resource(show_spinner="Opening the model")
+def embedded() -> LanguageModel:
+    """Open the embedded model once a process."""
+    return open_model(EMBEDDED)
+
+
+def asked() -> LanguageModel:
+    """Return the model of this session as a study should ask it, with a budget to itself.
+
+    Raises
+    ------
+    ModelError
+        When it cannot be reached.
+    """
+    with st.spinner("Finding out what the model can do"):
+        model = current()
+        return prepared(model, lambda: kept().calls, budget().part(*lending.budgets(model)))
+
+
+def budget() -> Budget:
+    """Return what this session may still ask of services."""
+    if _BUDGET not in st.session_state:
+        st.session_state[_BUDGET] = Budget(settings.budget())
+    found: Budget = st.session_state[_BUDGET]
+    return found

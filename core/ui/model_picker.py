@@ -1,0 +1,292 @@
+"""Which model answers: a picker on every page, and the way from it to a model that may be asked.
+
+A key is typed into a password field and stays in the memory of this session: it is in no
+address, no database and no log. The model does not stand in the address either, for a link
+must not make somebody's key, or somebody's server, answer a stranger.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from core import settings
+from core.language_models.backends.openai.address import PRESETS
+from core.language_models.base import LanguageModel
+from core.language_models.errors import ModelError, NeedsKeyError, StoppedError
+from core.language_models.registry import SERVICES
+from core.store.errors import StoreError
+from core.studies.costs import calls
+from core.studies.inspection.recorder import usual_samples
+from core.studies.inspection.request import Request
+from core.ui import lending
+from core.ui.model import _CHOSEN, EMBEDDED, Chosen, budget, current, embedded
+from core.ui.opening import Opening
+from core.ui.results import kept
+from core.ui.session import public
+
+KINDS: Final = {
+    "embedded": "Embedded model",
+    "openai": "OpenAI-compatible server",
+    "gemini": "Gemini",
+    "hf": "Hugging Face",
+}
+BUTTONS: Final = {  # short: on a phone it shares a line
+    "embedded": "Model: embedded",
+    "openai": "Model: a server",
+    "gemini": "Model: Gemini",
+    "hf": "Model: Hugging Face",
+}
+OWN_ADDRESS = "another address"
+MOST_BUDGET = 1_000_000
+QUICK = 0.5  # seconds: a model that is open sooner needs no progress bar
+_FAILED, _OPENING = "model_failed", "model_opening"
+
+
+def picker() -> None:
+    """Say which model answers and in what state it is, and let the person choose another."""
+    _opened()
+    with st.popover(BUTTONS[_kind(_name())], icon=":material/smart_toy:", key="picker"):
+        _state()
+        _used_before()
+        kind = st.selectbox(
+            "Kind",
+            list(KINDS),
+            format_func=KINDS.__getitem__,
+            key="model_kind",
+            persist_state="session",
+        )
+        name, key = _asked_for(kind)
+        if not key and lending.offered(name):
+            st.text(
+                f"Without a key of yours, that of this server's owner is used. {lending.left()}"
+            )
+        if kind in SERVICES:
+            st.caption("Using it takes up to five small calls, to find out what it can do.")
+        # Not a callback: its arguments would be those of the run before.
+        if st.button("Use this model", key="use_model", type="primary"):
+            _use(name, key)
+            st.rerun()
+        if _OPENING in st.session_state:
+            _watch(st.session_state[_OPENING])
+        _failed()  # below the button: on a phone the top is out of sight then
+        if kind != EMBEDDED:
+            _limits()
+
+
+def _state() -> None:
+    """Say which model answers, what it can do, and what was used so far."""
+    try:
+        st.text(f"{current().name}: ready.")
+    except ModelError as error:
+        st.text(str(error))
+        return
+    if current().name != EMBEDDED:
+        abilities = current().capabilities
+        st.text(
+            "It says how likely any text is: exact scores."
+            if abilities.scores_given_text
+            else "It says how likely its own answers are: at least 100 samples."
+            if abilities.own_log_likelihoods
+            else "It says nothing about likelihoods: answers are counted."
+        )
+    if budget().used:
+        st.text(f"Used so far: {calls(budget().used)}.")
+    if lending.is_lent(current()):
+        st.text(f"It is asked with the key of this server's owner. {lending.left()}")
+
+
+def _name() -> str:
+    """Return the name of the model of this session, which may be impossible to open."""
+    chosen: Chosen | None = st.session_state.get(_CHOSEN)
+    return chosen.name if chosen else EMBEDDED
+
+
+def _kind(name: str) -> str:
+    kind = name.partition(":")[0]
+    return kind if kind in KINDS else EMBEDDED
+
+
+def _used_before() -> None:
+    """Offer what was asked before: what was typed is lost with the session, what was kept is not.
+
+    It fills in what the person would type, and nothing more: a key is not kept anywhere.
+    """
+    try:
+        found = kept().results.models()
+    except StoreError:  # said where something is to be kept
+        return
+    ours = [name for name in found if ":" in name and _kind(name) != EMBEDDED]
+    if any(name != _name() for name in ours):
+        st.selectbox("Used before", ours, None, key="model_before", on_change=_fill_in)
+
+
+def _fill_in() -> None:
+    """Fill in what a person would type to have the model that was chosen from the list."""
+    name: str | None = st.session_state["model_before"]
+    if name is None:
+        return
+    kind, _, rest = name.partition(":")
+    st.session_state["model_kind"] = kind
+    if kind == "openai":
+        typed, _, url = rest.rpartition("@")
+        presets = [preset.name for preset in PRESETS if preset.base_url == url]
+        st.session_state["openai_preset"] = presets[0] if presets else OWN_ADDRESS
+        st.session_state["openai_url"] = url
+    else:
+        typed = rest
+    st.session_state[f"{kind}_name"] = typed
+
+
+def _failed() -> None:
+    """Say why the model that was wanted is not the one in use: it needs a key, or is not there."""
+    failed: ModelError | None = st.session_state.get(_FAILED)
+    if isinstance(failed, StoppedError):
+        st.text(str(failed))
+    elif failed is not None:
+        state = "needs a key" if isinstance(failed, NeedsKeyError) else "is not available"
+        st.text(f"The one you asked for {state}: {failed}")
+
+
+def _asked_for(kind: str) -> tuple[str, str | None]:
+    """Let the person type what the kind needs; return the model's name and the key."""
+    if kind == EMBEDDED:
+        st.text("Small, trained for this program, runs right here. No key, no network.")
+        return EMBEDDED, None
+    if kind == "hf":
+        typed = st.text_input(
+            "Folder or hub name", key="hf_name", persist_state="session", placeholder="gpt2"
+        )
+        st.text("Runs on this machine; needs PyTorch (requirements/local.txt).")
+        key = st.text_input("Hub token, if the model wants one", type="password", key="hf_key")
+        return f"hf:{typed.strip()}", key.strip() or None
+    if kind == "gemini":
+        typed = st.text_input(
+            "Model", "gemini-2.5-flash", key="gemini_name", persist_state="session"
+        )
+        key = st.text_input("API key", type="password", key="gemini_key", help=_WHERE_KEYS_STAY)
+        return f"gemini:{typed.strip()}", key.strip() or None
+    presets = {preset.name: preset for preset in PRESETS}
+    where = st.selectbox(
+        "Server", [*presets, OWN_ADDRESS], key="openai_preset", persist_state="session"
+    )
+    if where in presets:
+        url = presets[where].base_url
+        st.text(f"{url}. {presets[where].usually}. {presets[where].note}")
+    else:
+        url = st.text_input(
+            "Base URL",
+            key="openai_url",
+            persist_state="session",
+            placeholder="http://localhost:8000/v1",
+        )
+    typed = st.text_input(
+        "Model", key="openai_name", persist_state="session", placeholder="as the server names it"
+    )
+    key = st.text_input(
+        "Key, if the server wants one", type="password", key="openai_key", help=_WHERE_KEYS_STAY
+    )
+    return f"openai:{typed.strip()}@{url.strip()}", key.strip() or None
+
+
+_WHERE_KEYS_STAY: Final = "It stays in the memory of this session, and is stored nowhere."
+
+
+def _use(name: str, key: str | None) -> None:
+    """Begin to open a model and to find out what it can do, beside the page.
+
+    The one before stays in use until that is done, and where it fails.
+    """
+    _cancel()  # a person wants one model at a time
+    st.session_state.pop(_FAILED, None)
+    try:
+        if public() and name.startswith("hf:"):
+            raise ModelError(
+                "This is a public demo: it opens no files of the server. Choose another kind."
+            )
+        if name.endswith("@"):
+            raise ModelError("There is no base URL. Type it, such as http://localhost:8000/v1.")
+        if name.startswith("openai:@") or name == "gemini:":
+            raise ModelError("There is no model. Type its name as the service has it.")
+        if name == EMBEDDED:
+            _choose(name, embedded())
+            return
+        st.session_state[_OPENING] = opening = Opening(name, key, budget())
+    except ModelError as error:
+        st.session_state[_FAILED] = error
+        return
+    opening.job.wait(QUICK)
+
+
+def _opened() -> None:
+    """Use the model that was being opened, if that is done."""
+    opening: Opening | None = st.session_state.get(_OPENING)
+    if opening is None or not opening.job.done:
+        return
+    del st.session_state[_OPENING]
+    if opening.job.result is not None:
+        _choose(opening.name, opening.job.result)
+    elif isinstance(opening.job.error, ModelError):
+        st.session_state[_FAILED] = opening.job.error
+    elif opening.job.error is not None:
+        raise opening.job.error
+
+
+def _choose(name: str, model: LanguageModel) -> None:
+    """Let a model answer that was opened."""
+    st.session_state[_CHOSEN] = Chosen(name, model)
+    fewest = usual_samples(model.capabilities)
+    if fewest > st.session_state.get("k", Request("?").samples):
+        st.session_state["next_samples"] = fewest  # fewer would be refused
+
+
+@st.fragment(run_every=0.5)
+def _watch(opening: Opening) -> None:
+    """Show that a model is being opened, and offer to stop that."""
+    if opening.job.done:
+        st.rerun()
+    st.progress(0.0, "Opening the model, and finding out what it can do")
+    st.text(f"{opening.name}: {_name()} stays in use until it is ready.")
+    st.button("Cancel", key="cancel_opening", on_click=_give_up, args=(opening,))
+
+
+def _give_up(opening: Opening) -> None:
+    """Stop opening a model, and say so; unless it has just ended by itself."""
+    if st.session_state.get(_OPENING) is opening and not opening.job.done:
+        _cancel()
+        st.session_state[_FAILED] = StoppedError(
+            f"You cancelled opening {opening.name}. {_name()} stays in use. Press “Use this model” "
+            "to try again."
+        )
+
+
+def _cancel() -> None:
+    """Stop opening a model, if one is being opened; what comes of it is of no use any more."""
+    opening: Opening | None = st.session_state.pop(_OPENING, None)
+    if opening is not None:
+        opening.cancel()
+
+
+def _limits() -> None:
+    """The budget and, if the person gives them, prices."""
+    most = settings.budget() if public() else MOST_BUDGET
+    found = budget()
+    wanted = st.number_input(
+        "Budget: calls in this session",
+        0,
+        most,
+        min(found.most if found.most is not None else most, most),
+        100,
+        key="budget_calls",
+        help="Counted on the server, tries that failed included. At the budget it stops; what "
+        "was answered is kept.",
+    )
+    found.most = min(wanted, most)
+    left, right = st.columns(2)
+    left.number_input(
+        "Price per million tokens in", 0.0, None, 0.0, key="price_in", persist_state="session"
+    )
+    right.number_input(
+        "Price per million tokens out", 0.0, None, 0.0, key="price_out", persist_state="session"
+    )

@@ -1,0 +1,54 @@
+"""What a run will take at most, said before it begins, and whether the person wants that."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.language_models.base import LanguageModel
+from core.studies.costs import Plan, at_most
+from core.ui import lending, watching
+from core.ui.model import budget, current
+
+
+def agreed(model: LanguageModel, plan: Plan, wanted: object, key: str) -> bool:
+    """Say what a run will take at most, and return whether the person wants that.
+
+    Parameters
+    ----------
+    wanted : object
+        What the run is for: agreed for one, one is asked again for the next, and for the same
+        of another model.
+    key : str
+        Tells places of a page apart.
+    """
+    wanted = (current(), wanted)  # opened with one key, at one address: not a name alone
+    if st.session_state.get(f"agreed_{key}") == wanted:
+        return True
+    offer(model, plan)
+    if st.button(f"Ask, with at most {plan.requests:,d} calls", key=f"pay_{key}", type="primary"):
+        st.session_state[f"agreed_{key}"] = wanted
+        st.rerun()  # the offer goes away, and what it offered comes
+    return False
+
+
+def offer(model: LanguageModel, plan: Plan) -> None:
+    """Say what a run will take at most: calls, tokens, money, and what the budget leaves."""
+    about = f"{model.name}: {at_most(plan, watching.costing(plan))}"
+    if model.capabilities.local:
+        st.text(about)
+        return
+    st.text(
+        f"{about} What was asked before is not asked again; a try that fails is made again, and "
+        f"counts.{_left(plan.requests)}"
+    )
+    if lending.is_lent(current()):
+        st.text(f"The key of this server's owner is used. {lending.left()}")
+
+
+def _left(wanted: int) -> str:
+    """Say what the budget of the session leaves, and what to do if more is wanted."""
+    left = budget().left
+    if left is None:
+        return ""
+    over = " If it takes more, it stops there; raise the budget under “Model”, and go on."
+    return f" {left:,} are left in the budget.{over if wanted > left else ''}"

@@ -1,0 +1,169 @@
+"""The page "History" without a browser: the list, and what can be done with a result."""
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.store.results import LONGEST_TITLE
+from core.studies.home import EXAMPLES
+from core.ui import frame
+from core.ui.results import kept
+from core.ui.session import _of_this_process
+from tests.pages.sessions import press, said, session, texts
+
+QUERY = "Name a mammal"
+HOSTILE = [
+    "![](http://example.invalid/x.png)",
+    "<script>alert(1)</script>",
+    "$5 and $6 :red[x] **b**",
+    "[link](http://example.invalid) \\ \"quoted\" 'one'",
+]
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    _of_this_process.clear()
+    yield
+    _of_this_process.clear()
+
+
+def results():
+    return kept().results
+
+
+def only():
+    (result,) = results().search().results
+    return result
+
+
+def save(query=QUERY, title="", kind="inspection", payload=None):
+    payload = payload or json.dumps([kind, query, title])
+    return results().save(kind, title, query, "embedded", payload)
+
+
+def rows(page):
+    return [list(row) for row in page.dataframe[0].value[["kind", "title", "model"]].values]
+
+
+def titles(page):
+    return [row[1] for row in rows(page)]
+
+
+# ------------------------------------------------------------------------------ the list
+
+
+def test_is_empty_at_first_and_says_what_comes_there():
+    page = session("history")
+    assert not page.dataframe and said(page, "Nothing here yet.")
+    assert "Kept: 0." in [caption.value for caption in page.caption]
+
+
+def test_lists_what_was_asked_and_nothing_else():
+    session("inspection")  # the example that it opens on: nobody asked for it
+    assert not session("history").dataframe
+    session("inspection", q=QUERY)
+    page = session("history")
+    assert rows(page) == [["inspection", QUERY, "embedded"]] and said(page, "Choose a row")
+    (outcome,) = page.dataframe[0].value["outcome"]
+    assert outcome.startswith("abstain: ") and session("history", history_words="abstain").dataframe
+
+
+def test_the_first_example_is_kept_when_somebody_asks_for_it():
+    press(session("inspection", q=EXAMPLES["Known"]), "ask")
+    assert titles(session("history")) == [EXAMPLES["Known"]]
+
+
+def test_what_is_asked_is_kept_once_however_often_it_is_read():
+    page = session("inspection", q=QUERY)
+    page.slider(key="tau").set_value(0.5).run()
+    page.run()
+    session("inspection", q=QUERY)
+    assert titles(session("history")) == [QUERY]
+
+
+def test_words_and_kinds_find_results():
+    save("Name a mammal"), save("Name a fish", "Swimming"), save("s < 1", kind="policy")
+    page = session("history")
+    assert titles(page) == ["s < 1", "Swimming", "Name a mammal"]
+    for words, found in (("name", 2), ("FISH swim", 1), ("mamm", 1), ("embedded", 3)):
+        page.text_input(key="history_words").set_value(words).run()
+        assert len(rows(page)) == found
+    page.text_input(key="history_words").set_value("")
+    page.selectbox(key="history_kind").set_value("policies").run()
+    assert titles(page) == ["s < 1"]
+    page.selectbox(key="history_kind").set_value("curves").run()
+    assert not page.dataframe
+    assert titles(session("history", history_words="mammal")) == ["Name a mammal"]
+
+
+@pytest.mark.parametrize("words", [*HOSTILE, "%", "_", "\x00", "' OR 1=1 --"])
+def test_hostile_searches_are_only_words(words):
+    save()
+    page = session("history", history_words=words)
+    assert not page.dataframe
+
+
+# -------------------------------------------------------------------- the chosen result
+
+
+def draw(id):
+    import streamlit as st
+
+    from core.ui.history import chosen
+    from core.ui.results import kept
+
+    found = [one for one in kept().results.search().results if one.id == id]
+    if found:
+        chosen(found[0])
+    else:
+        st.text("gone")
+
+
+def chosen(id):
+    page = AppTest.from_function(draw, kwargs={"id": id}, default_timeout=60).run()
+    assert not page.exception
+    return page
+
+
+def test_a_chosen_result_is_renamed():
+    page = chosen(save())
+    page.text_input[0].set_value("My title").run()
+    press(page, "rename_result")
+    assert (only().title, only().query) == ("My title", QUERY)
+    assert titles(session("history", history_words="my title")) == ["My title"]
+
+
+@pytest.mark.parametrize("title", ["", "   ", "x" * (LONGEST_TITLE + 1)])
+def test_a_title_that_will_not_do_gets_a_sentence(title):
+    page = chosen(save())
+    page.text_input[0].set_value(title).run()
+    press(page, "rename_result")
+    assert said(page, "A title has 1 to 200 characters") and only().title == QUERY
+
+
+def test_a_result_is_deleted_only_by_who_is_sure():
+    page = chosen(save())
+    assert page.button(key="delete_result").disabled
+    page.checkbox[0].check().run()
+    press(page, "delete_result")
+    assert texts(page.run()) == ["gone"] and not results().search().total
+
+
+@pytest.mark.parametrize("kind", ["inspection", "amplification", "policy"])
+def test_open_goes_to_the_page_of_the_kind(monkeypatch, kind):
+    shown = []
+    monkeypatch.setattr(frame, "show", lambda *what: shown.append(what))
+    press(chosen(id := save(kind=kind)), "open_result")
+    assert shown == [(kind, id)]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_titles_and_queries_stay_text(hostile):
+    session("inspection", q=hostile)
+    id = only().id
+    for page in (session("history"), chosen(id), session("inspection", saved=id)):
+        for element in [*page.markdown, *page.caption, *page.title, *page.subheader, *page.error]:
+            assert hostile not in element.value
+        assert not any(hostile in button.label for button in page.button)
+    assert said(chosen(id), hostile) and titles(session("history")) == [hostile]

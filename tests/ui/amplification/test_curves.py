@@ -1,0 +1,358 @@
+"""Curves: computed once for all who ask, stopped and gone on with, and shown when ready."""
+
+import re
+import threading
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.language_models.errors import ModelError, PromptTooLongError
+from core.studies.amplification.curve import FREQUENCY_REPETITIONS, SAMPLES_A_POINT, Case, amplify
+from core.studies.inspection.request import InvalidRequestError
+from core.ui import session
+from core.ui.amplification import curves as module
+from core.ui.amplification.curves import Curves
+from tests.turning import Counted, Turning, times_told
+
+LONG = 60  # seconds: what never happens unless something hangs
+TIMES = (0, 1, 5)
+A, B, C = (Case(f"{letter}?", "right", "wrong") for letter in "ABC")
+
+
+class Gated(Turning):
+    """Waits before it scores until the test lets it."""
+
+    def __init__(self, **settings):
+        super().__init__(**settings)
+        self.gate, self.began = threading.Event(), threading.Event()
+
+    def log_likelihoods(self, prompts, answers):
+        self.began.set()
+        assert self.gate.wait(LONG)
+        return super().log_likelihoods(prompts, answers)
+
+
+class Short(Turning):
+    """Has room for two repetitions, and none for a question with an exclamation mark."""
+
+    def log_likelihoods(self, prompts, answers):
+        if any(times_told(prompt) > 2 or "!" in prompt for prompt in prompts):
+            raise PromptTooLongError("The prompt is too long. Shorten it.")
+        return super().log_likelihoods(prompts, answers)
+
+
+class Failing(Turning):
+    """Goes away at one question."""
+
+    at = "B?"
+
+    def log_likelihoods(self, prompts, answers):
+        if any(self.at in prompt for prompt in prompts):
+            raise ModelError("The model went away. Start it again.")
+        return super().log_likelihoods(prompts, answers)
+
+
+def finished(job):
+    assert job.wait(LONG)
+    return job
+
+
+# ------------------------------------------------------------------------------ the store
+
+
+def test_a_curve_is_the_studys():
+    model, every = Turning(), Curves()
+    assert every.find(A, model, TIMES) is None
+    (found,) = finished(every.start([A], model, TIMES)).result
+    assert found == amplify(A, model, TIMES)
+    assert every.find(A, model, TIMES) is found
+
+
+def test_the_same_curve_is_computed_once():
+    model, every = Turning(), Curves()
+    finished(every.start([A, B], model, TIMES))
+    assert len(model.asked) == 2
+    finished(every.start([B, A], model, TIMES))
+    (again,) = finished(every.start([B], model, TIMES)).result
+    assert again is every.find(B, model, TIMES)
+    assert len(model.asked) == 2
+
+
+def test_another_case_model_or_number_of_repetitions_is_another_curve():
+    model, other, every = Turning(), Turning(0.3), Curves()
+    finished(every.start([A], model, TIMES))
+    assert every.find(B, model, TIMES) is None
+    assert every.find(A, model, (0, 1)) is None
+    assert every.find(A, other, TIMES) is None
+    (theirs,) = finished(every.start([A], other, TIMES)).result
+    assert theirs.model == other.name != every.find(A, model, TIMES).model
+    trained_anew = Turning()
+    trained_anew.revision = "2"
+    assert every.find(A, trained_anew, TIMES) is None
+
+
+def test_who_asks_while_it_is_computed_gets_the_same_job():
+    model, every = Gated(), Curves()
+    job = every.start([A], model, TIMES)
+    assert model.began.wait(LONG)
+    assert every.start([A], model, TIMES) is job
+    model.gate.set()
+    assert finished(job).result == [amplify(A, Turning(), TIMES)]
+    assert len(model.asked) == 1
+
+
+def test_the_result_stands_in_the_order_of_the_cases_whatever_was_there_before():
+    model, every = Turning(), Curves()
+    finished(every.start([B], model, TIMES))
+    found = finished(every.start([A, B, C], model, TIMES)).result
+    assert [one.case for one in found] == [A, B, C]
+    assert len(model.asked) == 3
+
+
+def test_a_stopped_job_keeps_what_it_has_and_is_gone_on_with():
+    model, every = Gated(), Curves()
+    job = every.start([A, B, C], model, TIMES)
+    assert model.began.wait(LONG)
+    job.cancel()
+    model.gate.set()
+    assert finished(job).cancelled
+    assert len(model.asked) == 1
+    assert every.find(A, model, TIMES) and every.find(B, model, TIMES) is None
+    again = every.start([A, B, C], model, TIMES)
+    assert [one.case for one in finished(again).result] == [A, B, C]
+    assert len(model.asked) == 3
+
+
+def test_a_case_that_cannot_be_does_not_stop_the_others():
+    model, every = Short(), Curves()
+    wordy = Case("B!", "right", "wrong")
+    found = finished(every.start([A, wordy, C], model, (0, 1))).result
+    assert [getattr(one, "case", None) for one in found] == [A, None, C]
+    assert found[1] == every.find(wordy, model, (0, 1)) == "The prompt is too long. Shorten it."
+
+
+def test_too_many_repetitions_are_said_as_the_study_says_it():
+    (said,) = finished(Curves().start([A], Short(), (0, 10))).result
+    with pytest.raises(InvalidRequestError) as error:
+        amplify(A, Short(), (0, 10))
+    assert said == str(error.value)
+    assert re.findall(r"\d+", said) == ["10", "2"]
+
+
+def test_a_model_that_goes_away_loses_nothing_that_was_there():
+    model, every = Failing(), Curves()
+    job = finished(every.start([A, B, C], model, TIMES))
+    assert isinstance(job.error, ModelError) and not job.cancelled
+    assert every.find(A, model, TIMES)
+    assert every.find(B, model, TIMES) is every.find(C, model, TIMES) is None
+    model.at = "nowhere"
+    assert [one.case for one in finished(every.start([A, B, C], model, TIMES)).result] == [A, B, C]
+    assert len(model.asked) == 3
+
+
+def test_progress_counts_the_curves():
+    model, every = Gated(), Curves()
+    finished(every.start([A], Turning(), TIMES))
+    job = every.start([B, C], model, TIMES)
+    assert model.began.wait(LONG)
+    assert (job.stage, job.share) == ("Curve 1 of 2", 0.0)
+    model.gate.set()
+    finished(job)
+    assert (job.stage, job.share) == ("Curve 2 of 2", 0.5)
+
+
+def test_progress_of_a_single_curve_says_what_is_done():
+    job = finished(Curves().start([A], Counted(lambda told: ["right"]), FREQUENCY_REPETITIONS))
+    assert (job.stage, job.share) == ("Sampling after 100 repetitions", 0.8)
+
+
+def test_only_the_curves_used_last_are_kept(monkeypatch):
+    monkeypatch.setattr(module, "KEPT", 2)
+    model, every = Turning(), Curves()
+    finished(every.start([A, B], model, TIMES))
+    assert every.find(A, model, TIMES)  # used again
+    finished(every.start([C], model, TIMES))
+    assert every.find(A, model, TIMES) and every.find(C, model, TIMES)
+    assert every.find(B, model, TIMES) is None
+
+
+# ------------------------------------------------------------------------------ on a page
+
+
+def script():
+    import streamlit as st
+
+    from core.ui.amplification.curves import curves
+
+    cases, model, times = st.session_state["wanted"]
+    found = curves(cases, model, times, key="here")
+    for one in found or []:
+        st.text(one if isinstance(one, str) else f"{one.case.query} {one.verdict}")
+
+
+@pytest.fixture
+def shown():
+    session._of_this_process.clear()
+    app = AppTest.from_function(script, default_timeout=LONG)
+
+    def show(*cases, model, times=TIMES):
+        app.session_state["wanted"] = (cases, model, times)
+        app.run()
+        assert not app.exception
+        return app
+
+    yield show
+    session._of_this_process.clear()
+
+
+def texts(app):
+    return [text.value for text in app.text]
+
+
+def verdicts(*cases, model, times=TIMES):
+    return [f"{case.query} {amplify(case, model, times).verdict}" for case in cases]
+
+
+def until(app, words):
+    """Run until that is said: a fragment that runs by itself does not in a test."""
+    for _ in range(200):
+        if any(words in text for text in texts(app)):
+            return
+        app.run()
+        assert not app.exception
+    raise AssertionError(f"nobody said “{words}” but {texts(app)}")
+
+
+def test_quick_curves_are_there_at_once_and_shared(shown):
+    model = Turning()
+    assert texts(shown(A, B, model=model)) == verdicts(A, B, model=Turning())
+    asked = len(model.asked)
+    assert texts(shown(B, A, model=model)) == verdicts(B, A, model=Turning())
+    assert len(model.asked) == asked == 2
+
+
+def test_the_sentences_stand_where_the_curves_would(shown):
+    wordy = Case("B!", "right", "wrong")
+    app = shown(wordy, A, model=Short(), times=(0, 1))
+    assert texts(app) == [
+        "The prompt is too long. Shorten it.",
+        *verdicts(A, model=Turning(), times=(0, 1)),
+    ]
+
+
+def test_forgetting_curves_at_once_does_not_ask_for_ever(shown, monkeypatch):
+    """More curves than can be kept are shown all the same."""
+    monkeypatch.setattr(module, "KEPT", 1)
+    model = Turning()
+    for _ in range(3):
+        assert texts(shown(A, B, C, model=model)) == verdicts(A, B, C, model=Turning())
+    assert len(model.asked) <= 9
+
+
+def test_a_slow_curve_shows_how_far_it_is_and_comes(shown, monkeypatch):
+    monkeypatch.setattr(module, "QUICK", 0.01)
+    model = Gated()
+    app = shown(A, B, model=model)
+    assert app.get("progress")
+    assert [button.label for button in app.button] == ["Cancel"]
+    model.gate.set()
+    until(app, "A? ")
+    assert texts(app) == verdicts(A, B, model=Turning())
+    assert not app.button and not app.get("progress")
+    assert len(model.asked) == 2
+
+
+def test_after_a_cancel_nobody_asks_again_but_the_person(shown, monkeypatch):
+    monkeypatch.setattr(module, "QUICK", 0.01)
+    model = Gated()
+    app = shown(A, B, model=model)
+    assert model.began.wait(LONG)
+    job = module._curves().start([A, B], model, TIMES)
+    job.cancel()  # as the button does; a test cannot press it without running the page anew
+    model.gate.set()
+    finished(job)
+    app.session_state["ended_here"] = ((model.name, model.revision, (A, B), TIMES), job)
+    for _ in range(3):
+        app.run()
+        assert texts(app) == ["Cancelled. What was computed is kept."]
+        assert [button.label for button in app.button] == ["Go on"]
+    assert len(model.asked) == 1
+    app.button(key="go_on_here").click().run()
+    until(app, "A? ")
+    assert texts(app) == verdicts(A, B, model=Turning())
+    assert len(model.asked) == 2
+
+
+def test_a_model_that_goes_away_is_said_and_asked_again_only_on_demand(shown):
+    model = Failing()
+    app = shown(A, B, model=model)
+    for _ in range(3):
+        until(app, "The model went away. Start it again.")
+        assert [button.label for button in app.button] == ["Go on"]
+        app.run()
+    model.at = "nowhere"
+    app.run()
+    assert texts(app) == ["The model went away. Start it again."]
+    app.button(key="go_on_here").click().run()
+    assert texts(app) == verdicts(A, B, model=Turning())
+    assert len(model.asked) == 2
+
+
+def test_what_goes_wrong_inside_is_said_without_its_words(shown):
+    model = Turning()
+    model.log_likelihoods = None
+    app = shown(A, model=model)
+    until(app, "Something went wrong inside the program")
+    assert len(texts(app)) == 1
+
+
+def test_another_wish_is_not_held_up_by_one_that_failed(shown):
+    model = Failing()
+    until(shown(B, model=model), "went away")
+    assert texts(shown(A, model=model)) == verdicts(A, model=Turning())
+    until(shown(B, model=model), "went away")
+
+
+def test_what_costs_calls_says_how_many_before_it_asks(shown):
+    model = Counted(lambda told: ["right", "wrong"])
+    each = SAMPLES_A_POINT * len(FREQUENCY_REPETITIONS)
+    app = shown(A, B, model=model, times=FREQUENCY_REPETITIONS)
+    app.run()
+    assert any(f"{2 * each} calls" in text for text in texts(app))
+    assert model.calls == 0
+    app.button(key="pay_here").click().run()
+    until(app, "A? ")
+    assert model.calls == 2 * each
+
+    app = shown(A, B, C, model=model, times=FREQUENCY_REPETITIONS)
+    assert any(f"{each} calls" in text for text in texts(app))  # of the new one alone
+    assert model.calls == 2 * each
+    app.button(key="pay_here").click().run()
+    until(app, "C? ")
+    assert model.calls == 3 * each
+
+
+def test_one_persons_cancel_does_not_end_anothers_curve(shown, monkeypatch):
+    monkeypatch.setattr(module, "QUICK", 0.01)
+    model = Gated()
+    one = shown(A, model=model)
+    two = AppTest.from_function(script, default_timeout=LONG)
+    two.session_state["wanted"] = ((A,), model, TIMES)
+    two.run()
+    one.button(key="cancel_here").click().run()
+    until(one, "Cancelled. What was computed is kept.")
+    model.gate.set()
+    until(two, verdicts(A, model=Turning())[0])
+    assert len(model.asked) == 1
+
+
+def test_a_cancel_is_not_undone_by_the_next_interaction(shown, monkeypatch):
+    monkeypatch.setattr(module, "QUICK", 0.01)
+    model = Gated()
+    app = shown(A, B, model=model)
+    assert model.began.wait(LONG)
+    app.button(key="cancel_here").click().run()
+    until(app, "Cancelled. What was computed is kept.")
+    model.gate.set()
+    assert app.session_state["ended_here"][1].wait(LONG)
+    assert len(model.asked) == 1
