@@ -104,7 +104,7 @@ def test_every_name_in_an_address_is_tried_here():
 def keys_in_addresses() -> set[str]:
     """Return the keys of all widgets that stand in the address."""
     found = set(addresses.LABELS)
-    for path in [*(ROOT / "core/ui").glob("*.py"), *(ROOT / "pages").glob("*.py")]:
+    for path in [*(ROOT / "core/ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
         for node in ast.walk(ast.parse(Path(path).read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 named = {k.arg: k.value for k in node.keywords}

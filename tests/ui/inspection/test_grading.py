@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 
 def shown(query):
-    page = AppTest.from_file("../../app.py", default_timeout=60).run()
+    page = AppTest.from_file("../../../app.py", default_timeout=60).run()
     page.switch_page("pages/inspection.py").run()
     page.text_input(key="q").set_value(query).run()
     assert not page.exception
