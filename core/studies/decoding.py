@@ -35,14 +35,14 @@ def decoded(kind: type[T], found: object) -> T:
         With the name of the field that is wrong.
     """
     if not isinstance(found, dict):
-        raise ValueError(f"a {kind.__name__} is none")
+        raise ValueError(f"a {kind.__name__} is invalid")
     known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
     if strange := found.keys() - known.keys():
         raise ValueError(f"a {kind.__name__} has no {min(strange)}")
     for name, field in known.items():
         if name in found:
             if not _is_sane(found[name], str(field.type)):
-                raise ValueError(f"the {name} of a {kind.__name__} is none")
+                raise ValueError(f"the {name} of a {kind.__name__} is invalid")
         elif field.default is MISSING and field.default_factory is MISSING:
             raise ValueError(f"a {kind.__name__} lacks its {name}")
     return kind(**found)

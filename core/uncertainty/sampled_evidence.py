@@ -36,10 +36,7 @@ Chain = tuple[str, str, float, float]
 Compared = tuple[Sequence[str], ArrayLike]
 
 
-UNTOLD = (
-    "Hardly an answer came twice: pairs made by chance alone would look as dependent as these, so "
-    "that nothing can be told. Sample more."
-)
+UNTOLD = "Almost no answer repeated, so dependence cannot be told from chance. Draw more samples."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

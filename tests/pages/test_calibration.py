@@ -362,7 +362,7 @@ def test_labels_that_say_neither_are_asked_about_and_promise_nothing(app):
     assert said(app, "As you said, 1 row in which “correct” is empty was left out.")
     assert metrics(app)["Answered"] == f"{certified(RIGHT - 2, WRONG) / (ROWS - 2):.1%}"
     (promise,) = said(app, "With 90 % confidence")
-    assert "2 rows without a label were left out: this holds for questions like" in promise
+    assert "2 rows without a label were left out, so this holds only for questions like" in promise
     meanings(app)[0].set_value(WRONG_TOO).run()
     assert said(sound(app), "were taken for wrong") or said(app, "was taken for wrong")
 
@@ -429,7 +429,7 @@ def test_rows_of_one_question_count_once(app):
         table().replace(b"question 1,", b"question 0,").replace(b"question 2,", b"question 0,")
     )
     upload(app, content)
-    assert said(app, "2 rows ask a question that another row asks too.")
+    assert said(app, "2 rows repeat another row's question.")
     assert metrics(app)["Answered"] == f"{certified(RIGHT - 2, WRONG) / (ROWS - 2):.1%}"
 
 
@@ -456,7 +456,7 @@ def test_one_row(app):
     upload(app, b"question,score,correct\nWho?,0.5,1\n")
     assert said(app, "labels.csv: 1 row, 3 columns (CSV)")
     assert badges(app) == [UNCERTIFIED]
-    assert said(app, "Labelled answers with a score: 1, too few.")
+    assert said(app, "Too few labelled answers have a score: 1.")
 
 
 @pytest.mark.parametrize("method", ["crc", "empirical"])
@@ -861,7 +861,7 @@ def test_settings_that_were_tried_are_counted_once_each(app):
     assert not counted
     set_target(app, alpha=0.1)
     assert any("You have tried 2 settings on these rows" in c.value for c in app.caption)
-    assert said(app, "It is one of 2 settings tried on these rows")
+    assert said(app, "This is one of 2 settings tried on these rows")
     set_target(app, alpha=0.05)
     set_target(app, alpha=0.1)
     assert any("You have tried 2 settings on these rows" in c.value for c in app.caption)
@@ -1095,12 +1095,12 @@ def test_a_score_or_direction_that_is_not_computed_here_cannot_decide_inspection
     of_key(example.multiselect, "surer_").set_value(["sampled_mass"]).run()
     set_target(example, alpha=0.3)
     assert example.button(key="use_policy").disabled
-    assert said(example, "This policy is about “sampled_mass”, a score that is not computed here.")
+    assert said(example, "This policy uses the score “sampled_mass”, which is not computed here.")
     score(example).set_value("semantic_entropy")
     of_key(example.multiselect, "surer_").set_value(["semantic_entropy"])
     example.selectbox(key="method").set_value("empirical").run()
     assert badges(example) == [NO_GUARANTEE] and example.button(key="use_policy").disabled
-    assert said(example, "takes a large “semantic_entropy” for a sure answer; here it is a doubt")
+    assert said(example, "takes a large “semantic_entropy” as a sign of a sure answer")
 
 
 def bring(page, content, name="policy.json"):
@@ -1120,11 +1120,11 @@ def test_a_policy_can_be_brought_and_used(app):
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (lambda text: text[: len(text) // 2], "This file is not a policy: it is no JSON."),
-        (lambda text: "[]", "This file is not a policy of Believe."),
+        (lambda text: text[: len(text) // 2], "This file is not a policy, because it is not JSON."),
+        (lambda text: "[]", "This file is not a Believe policy."),
         (lambda text: text.replace('"version": 1', '"version": 99'), "This policy has version 99"),
         (lambda text: text.replace('"answered": ', '"answered": -'), "It must be that 0 ≤ errors"),
-        (lambda text: text.replace('"threshold": 0', '"threshold": "0"'), "it is no JSON"),
+        (lambda text: text.replace('"threshold": 0', '"threshold": "0"'), "it is not JSON"),
         (lambda text: text.replace('"labels"', '"Labels"'), "The policy lacks “labels”."),
     ],
 )
@@ -1140,8 +1140,8 @@ def test_a_damaged_policy_gets_a_sentence(app, damage, sentence):
     ("change", "sentence"),
     [
         ({"pipeline": None}, "This policy was calibrated on scores of unknown origin"),
-        ({"score": IMAGE}, f"This policy is about “{IMAGE}”, a score that is not computed here."),
-        ({"larger_is_surer": True}, "for a sure answer; here it is a doubt."),
+        ({"score": IMAGE}, f"This policy uses the score “{IMAGE}”, which is not computed here."),
+        ({"larger_is_surer": True}, "as a sign of a sure answer; here it is a sign of doubt."),
     ],
 )
 def test_a_policy_that_can_decide_nothing_here_says_why(app, change, sentence):
@@ -1215,7 +1215,7 @@ def test_new_scores_of_another_pipeline_are_refused_by_the_field(example):
     assert badges(example) == [GUARANTEED, "No difference visible"]
     new_scores(example, text.replace('""tau"": 0.25', '""tau"": 0.75').encode())
     assert badges(example) == [GUARANTEED, NOT_DONE]
-    assert said(example, "here it is τ 0.75 instead of 0.25")
+    assert said(example, "τ = 0.25 there, 0.75 here")
 
 
 # --------------------------------------------------------------- the comparison, beside
@@ -1310,7 +1310,7 @@ def test_questions_with_right_answers_are_scored_on_the_embedded_model(app, gold
     ]
     assert 0 < sum(right) < 4
     assert badges(app) == [UNCERTIFIED]  # four are too few
-    assert said(app, "Labelled answers with a score: 4, too few.")
+    assert said(app, "Too few labelled answers have a score: 4.")
     alt = f"Histogram of Mutual information for {sum(right)} right and {4 - sum(right)} wrong"
     assert any(text.startswith(alt) for text in pictures(app))
     assert [d.proto.label for d in app.get("download_button")].count("Download the scored table")
@@ -1353,7 +1353,7 @@ def test_stopping_keeps_what_is_scored_and_goes_on_from_there(app, gold, monkeyp
     gate.set()
     waited_for(app, lambda page: said(page, "2 of 4 are scored."))
     assert NOT_DONE not in badges(app)
-    assert said(app, "Labelled answers with a score: 2, too few.")
+    assert said(app, "Too few labelled answers have a score: 2.")
     assert app.button(key="score").label == "Score 2 questions on the embedded model"
     app.button(key="score").click().run()
     waited_for(app, lambda page: said(page, "4 of 4 are scored."))
@@ -1418,7 +1418,7 @@ def test_on_a_service_one_slow_question_holds_up_no_other_and_stopping_loses_non
         (offered,) = [text for text in texts(page) if ": at most " in text]
         most = offered.split(": at most ")[1].split(" calls")[0]
         page.button(key="score").click().run()
-        done = "3 of 4 questions are done"
+        done = "3 of 4 questions done"
         waited_for(page, lambda page: [p for p in page.get("progress") if p.proto.text == done])
         assert re.search(rf"[1-9]\d* calls so far, of at most {most}\.", "\n".join(texts(page)))
         assert 0 < page.get("progress")[0].proto.value < 100
@@ -1462,7 +1462,7 @@ def inspect(page, question=None, **settings):
 
 def verdict(page):
     """The one sentence that compares a doubt with λ."""
-    (found,) = [text for text in texts(page) if "λ is " in text and "holds for" not in text]
+    (found,) = [text for text in texts(page) if "λ = " in text and "holds for" not in text]
     return found
 
 
@@ -1477,12 +1477,12 @@ def test_the_inspection_follows_the_policy_in_use(example):
     use_entropy_by_hand(example, 0.5)
     inspect(example)
     assert badges(example)[0] == "Policy in use"
-    assert re.search(r"S\.E\. is \d\.\d+ nats, λ is 0\.500 nats\.", verdict(example))
+    assert re.search(r"S\.E\. is \d\.\d+ nats, below λ = 0\.500 nats\.", verdict(example))
     assert said(example, "No guarantee: λ was chosen by hand.")
     example.switch_page(PAGE).run()
     example.slider[0].set_value(0.25).run()
     use(example)
-    assert "λ is 0.250 nats" in verdict(inspect(example))
+    assert "λ = 0.250 nats" in verdict(inspect(example))
 
 
 def test_the_policy_in_use_turns_a_verdict(example):
@@ -1503,11 +1503,13 @@ def test_the_policy_in_use_turns_a_verdict(example):
 def test_another_pipeline_is_refused_by_the_field_and_the_default_decides(example):
     use_entropy_by_hand(example, 0.25)
     inspect(example, tau=0.9)
-    assert said(example, "This policy holds for another pipeline; here it is τ 0.9 instead of 0.25")
+    assert said(
+        example, "This policy was calibrated for a different pipeline: τ = 0.25 there, 0.9 here"
+    )
     assert said(example, "The default policy decides instead.")
-    assert f"λ is {default_policy().threshold:.3f}" in verdict(example)
+    assert f"λ = {default_policy().threshold:.3f}" in verdict(example)
     inspect(example, tau=0.25)
-    assert not said(example, "another pipeline")
+    assert not said(example, "different pipeline")
     assert "S.E. is" in verdict(example)
 
 
@@ -1516,9 +1518,9 @@ def test_a_policy_of_another_pipeline_can_be_brought_and_is_refused_there(app):
     bring(app, to_json(replace(policy, pipeline=replace(policy.pipeline, samples=30))))
     app.button(key="use_uploaded").click().run()
     inspect(app)
-    assert said(app, "here it is k 10 instead of 30") and "M.I." in verdict(app)
+    assert said(app, "k = 30 there, 10 here") and "M.I." in verdict(app)
     inspect(app, k=30)
-    assert not said(app, "instead of") and "S.E. is" in verdict(app)
+    assert not said(app, " there, ") and "S.E. is" in verdict(app)
 
 
 @pytest.mark.parametrize("change", [{"score": "confidence"}, {"larger_is_surer": True}])

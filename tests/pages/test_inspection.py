@@ -294,7 +294,7 @@ def test_the_model_is_asked_to_compare_answers_once_and_only_where_that_is_chose
     assert not any(prompts.SAME in code.value for code in app.code)
     app.selectbox(key="similarity").set_value("judge").run()
     settle(app)
-    assert said(app, POOR) and said(app, "The model itself is asked which answers mean the same")
+    assert said(app, POOR) and said(app, "The model itself compares the answers")
     assert app.slider(key="tau").value == 0.5 and app.query_params["tau"] == "0.5"
     expected = run(Request(query, 6, judged=True), open_model("embedded"), Reading("judge", 0.5))
     value = expected.scores["mutual_information"].value

@@ -72,7 +72,7 @@ def test_a_service_that_needs_many_samples_is_offered_them_and_refuses_fewer(pag
         probes = len(server.exchanges)
         assert page.number_input(key="k").value == 100 and offer(page) >= 100
         page.number_input(key="k").set_value(99).run()
-        assert said(page, "That takes at least 100 samples") and offer(page) is None
+        assert said(page, "which takes at least 100 samples") and offer(page) is None
         assert len(server.exchanges) == probes
 
 
@@ -364,7 +364,7 @@ def test_what_was_kept_from_before_costs_no_call(page):
         _of_this_process()[1].pop("_shared_recordings")  # as after a restart
         page = chosen(session("inspection", q=QUERY), server)
         press(page, "pay_inspection")
-        assert used(page) == "0 calls: everything was kept from before." and metrics(page) == first
+        assert used(page) == "0 calls: all answers came from the cache." and metrics(page) == first
 
 
 def test_tries_that_failed_count_as_calls(page):

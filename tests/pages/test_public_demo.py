@@ -317,7 +317,7 @@ def test_visitors_at_the_same_time_take_no_more_than_there_is(lent, monkeypatch)
 def test_a_setting_that_cannot_be_read_stops_a_page_with_a_sentence(monkeypatch, name, typed):
     monkeypatch.setenv(name, typed)
     page = session("home")
-    assert said(page, f"{name} ") and said(page, "Whoever runs this server writes")
+    assert said(page, f"{name} ") and said(page, "If you run this server")
     assert "use_model" not in keys(page) and typed not in "".join(texts(page))
 
 
