@@ -11,7 +11,7 @@ from core.studies.amplification import curve as study
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification, Case
 from core.studies.inspection.request import InvalidRequestError
-from core.ui import figures, frame, history
+from core.ui import figures, history
 from core.ui.amplification import form
 from core.ui.amplification.curves import curves, used
 from core.ui.amplification.gallery import paper, world
@@ -21,8 +21,6 @@ from core.ui.header import tools
 from core.ui.messages import problem
 from core.ui.model import asked
 from core.ui.results import save
-
-frame.require_app()
 
 
 def page() -> None:

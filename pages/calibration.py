@@ -3,7 +3,6 @@
 import streamlit as st
 
 from core.studies.calibration.calibration import CalibrationError
-from core.ui import frame
 from core.ui.calibration import policy
 from core.ui.calibration.data import labelled_data
 from core.ui.calibration.diagnostics import comparison
@@ -13,8 +12,6 @@ from core.ui.calibration.target import calibrated, looked_at_all, target
 from core.ui.calibration.threshold import threshold
 from core.ui.header import tools
 from core.ui.messages import problem
-
-frame.require_app()
 
 
 def page() -> None:

@@ -2,11 +2,8 @@
 
 import streamlit as st
 
-from core.ui import frame
 from core.ui.header import tools
 from core.ui.history import chosen, listed
-
-frame.require_app()
 
 
 def history() -> None:

@@ -19,8 +19,6 @@ from core.ui.glossary import TERMS
 from core.ui.header import tools
 from core.ui.inspection.recordings import example
 
-frame.require_app()
-
 
 def home() -> None:
     """Draw the page: a claim, three steps, and the way on."""

@@ -32,8 +32,6 @@ from core.ui.results import keeper, save_inspection
 from core.ui.watching import spent
 from core.uncertainty.scores import SCORES
 
-frame.require_app()
-
 # The line below a score is its possible range.
 SCORE_CARD: Final[dict[str, Any]] = {
     "delta_color": "off",

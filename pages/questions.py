@@ -9,8 +9,6 @@ from core.ui import frame, tables
 from core.ui.glossary import TERMS
 from core.ui.header import tools
 
-frame.require_app()
-
 EVERYTHING = "everything"
 
 
