@@ -221,7 +221,7 @@ def test_what_means_nothing_is_refused_before_it_is_offered(monkeypatch, flavour
 
 def test_a_missing_address_is_not_openais():
     result = believe("inspect", QUERY, "--model", "openai:foo@")
-    assert result.exit_code == 1 and "no base URL behind the “@”" in result.stderr
+    assert result.exit_code == 1 and "no base URL after the “@”" in result.stderr
 
 
 # ------------------------------------------------------------------------ a saved file

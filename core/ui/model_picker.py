@@ -60,10 +60,10 @@ def picker() -> None:
         name, key = _asked_for(kind)
         if not key and lending.offered(name):
             st.text(
-                f"Without a key of yours, that of this server's owner is used. {lending.left()}"
+                f"Without your own key, the key of this server's owner is used. {lending.left()}"
             )
         if kind in SERVICES:
-            st.caption("Using it takes up to five small calls, to find out what it can do.")
+            st.caption("Using it takes up to five small calls that find out what it can do.")
         # Not a callback: its arguments would be those of the run before.
         if st.button("Use this model", key="use_model", type="primary"):
             _use(name, key)
@@ -85,16 +85,16 @@ def _state() -> None:
     if current().name != EMBEDDED:
         abilities = current().capabilities
         st.text(
-            "It says how likely any text is: exact scores."
+            "Scores any text (exact likelihoods)."
             if abilities.scores_given_text
-            else "It says how likely its own answers are: at least 100 samples."
+            else "Scores only its own answers (at least 100 samples)."
             if abilities.own_log_likelihoods
-            else "It says nothing about likelihoods: answers are counted."
+            else "Reports no likelihoods (answers are counted)."
         )
     if budget().used:
         st.text(f"Used so far: {calls(budget().used)}.")
     if lending.is_lent(current()):
-        st.text(f"It is asked with the key of this server's owner. {lending.left()}")
+        st.text(f"Calls use the key of this server's owner. {lending.left()}")
 
 
 def _name() -> str:
@@ -146,20 +146,20 @@ def _failed() -> None:
         st.text(str(failed))
     elif failed is not None:
         state = "needs a key" if isinstance(failed, NeedsKeyError) else "is not available"
-        st.text(f"The one you asked for {state}: {failed}")
+        st.text(f"The model you chose {state}: {failed}")
 
 
 def _asked_for(kind: str) -> tuple[str, str | None]:
     """Let the person type what the kind needs; return the model's name and the key."""
     if kind == EMBEDDED:
-        st.text("Small, trained for this program, runs right here. No key, no network.")
+        st.text("Small, trained for this program, runs on this machine. No key, no network.")
         return EMBEDDED, None
     if kind == "hf":
         typed = st.text_input(
             "Folder or hub name", key="hf_name", persist_state="session", placeholder="gpt2"
         )
         st.text("Runs on this machine; needs PyTorch (requirements/local.txt).")
-        key = st.text_input("Hub token, if the model wants one", type="password", key="hf_key")
+        key = st.text_input("Hub token, if the model needs one", type="password", key="hf_key")
         return f"hf:{typed.strip()}", key.strip() or None
     if kind == "gemini":
         typed = st.text_input(
@@ -185,12 +185,12 @@ def _asked_for(kind: str) -> tuple[str, str | None]:
         "Model", key="openai_name", persist_state="session", placeholder="as the server names it"
     )
     key = st.text_input(
-        "Key, if the server wants one", type="password", key="openai_key", help=_WHERE_KEYS_STAY
+        "Key, if the server needs one", type="password", key="openai_key", help=_WHERE_KEYS_STAY
     )
     return f"openai:{typed.strip()}@{url.strip()}", key.strip() or None
 
 
-_WHERE_KEYS_STAY: Final = "It stays in the memory of this session, and is stored nowhere."
+_WHERE_KEYS_STAY: Final = "It stays in the memory of this session and is not saved."
 
 
 def _use(name: str, key: str | None) -> None:
@@ -208,7 +208,7 @@ def _use(name: str, key: str | None) -> None:
         if name.endswith("@"):
             raise ModelError("There is no base URL. Type it, such as http://localhost:8000/v1.")
         if name.startswith("openai:@") or name == "gemini:":
-            raise ModelError("There is no model. Type its name as the service has it.")
+            raise ModelError("There is no model. Type its name as on the service.")
         if name == EMBEDDED:
             _choose(name, embedded())
             return
@@ -279,8 +279,8 @@ def _limits() -> None:
         min(found.most if found.most is not None else most, most),
         100,
         key="budget_calls",
-        help="Counted on the server, tries that failed included. At the budget it stops; what "
-        "was answered is kept.",
+        help="The server counts every call, also failed ones. At the budget it stops; answers "
+        "received are saved.",
     )
     found.most = min(wanted, most)
     left, right = st.columns(2)

@@ -22,7 +22,7 @@ def how_far(job: Job[Any], most: int | None = None) -> None:
     """
     if before := job.before:
         turns = "one run comes" if before == 1 else f"{before} runs come"
-        st.progress(min(job.share, 1.0), f"In line: {turns} before this one")
+        st.progress(min(job.share, 1.0), f"Waiting: {turns} before this one")
         return
     model = job.asks
     if model is None or model.capabilities.local:
@@ -57,6 +57,6 @@ def said_until(job: Job[Any]) -> None:
     if model is not None and not model.capabilities.local:
         used = model.meter.used
         st.text(
-            f"Used until then: {costs.spent(used, costing(used), ended=False)} What was still on "
-            "its way may be paid as well. What was answered is kept."
+            f"Used so far: {costs.spent(used, costing(used), ended=False)} Requests in flight "
+            "may still be billed. Answers received are saved."
         )

@@ -145,7 +145,7 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     expect(moved).to_contain_text("No guarantee")
     by_hand = json.loads(downloaded(page, "Policy (JSON)"))
     assert by_hand["method"] == "by hand" and by_hand["threshold"] > FOUND
-    page.get_by_role("button", name="Back to where it was found").click()
+    page.get_by_role("button", name="Restore the certified λ").click()
     expect(moved).to_have_count(0)
     at_rest(page)
 
@@ -199,7 +199,7 @@ def test_moving_the_threshold_reruns_its_own_part_only(address, open_page):
     slider.press("ArrowRight")
     expect(page.locator(".st-key-moved")).to_contain_text("No guarantee")
     at_rest(page)  # a click in the middle of a run ends it early
-    page.get_by_role("button", name="Back to where it was found").click()
+    page.get_by_role("button", name="Restore the certified λ").click()
     expect(page.locator(".st-key-moved")).to_have_count(0)
     at_rest(page)
     assert runs == ["FINISHED_FRAGMENT_RUN_SUCCESSFULLY"] * 2
@@ -229,7 +229,7 @@ def test_new_scores_are_compared_and_decided(address, open_page, tmp_path):
     page = open_page(f"{address}/calibration")
     at_rest(page)
     with_the_example(page)
-    section = opened(page, "New questions: do they look like these?")
+    section = opened(page, "New questions: are they like these?")
     at_rest(page)
     content = written(("name", "mutual_information"), ((FORMULA, row % 3) for row in range(90)))
     section.locator("input[type=file]").set_input_files(
@@ -285,8 +285,8 @@ def test_hostile_text_stays_text(address, open_page, width):
     expect(outcome(page)).to_contain_text(f"each tested at δ divided by 2: {IMAGE}.")
     opened(page, "Look at the data")
     opened(page, "What the columns mean")
-    opened(page, "New questions: do they look like these?")
-    opened(page, "Bring a policy")
+    opened(page, "New questions: are they like these?")
+    opened(page, "Upload a policy")
     drawn(page, f"Histogram of {IMAGE}")
     for tab in TABS:
         page.get_by_role("tab", name=tab).click()

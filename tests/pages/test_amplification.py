@@ -284,7 +284,7 @@ def test_of_any_other_question_the_two_likeliest_clusters_are_proposed(app, embe
 
 
 def test_of_another_question_it_is_said_that_the_answers_are_of_the_one_before(app):
-    before = "The answers are still those of “"
+    before = "The answers below still belong to “"
     assert not said(app, before)
     ask(app, HOSTILE[0])
     assert said(app, f"{before}{FIRST.query}”.")
@@ -345,7 +345,7 @@ def test_one_persons_cancel_does_not_end_anothers_proposal(use, monkeypatch):
         page.button(key="propose").click().run()
     one, other = pages
     one.button(key="cancel_proposing").click().run()
-    assert said(one, "Cancelled. Nothing was changed.")
+    assert said(one, "Cancelled. Nothing changed.")
     gate.set()
     settled(other)
     assert {typed(other).answer, typed(other).repeated} == {"this", "that"}
@@ -616,9 +616,7 @@ def test_the_world_is_shown_band_by_band(embedded, each, draw):
         _, median, _ = quartiles(found)
         assert [row[str(t)] for t in DEFAULT_REPETITIONS] == median.tolist()
     assert list(questions["question"]) == [a.case.query for found in groups.values() for a in found]
-    assert list(questions["what became of it"]) == [
-        a.verdict for found in groups.values() for a in found
-    ]
+    assert list(questions["outcome"]) == [a.verdict for found in groups.values() for a in found]
     assert len(questions) == 5 * each
 
 

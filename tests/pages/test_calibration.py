@@ -39,7 +39,7 @@ from tests.sessions import chosen, go, session, settled, visit
 RIGHT, WRONG = 150, 50  # of a table, from the smallest doubt to the largest
 ROWS = RIGHT + WRONG
 GUARANTEED, UNCERTIFIED = "Guaranteed", "Cannot be certified"
-NOT_DONE, NO_GUARANTEE = "Not done", "No guarantee"
+PROBLEM, NO_GUARANTEE = "Problem", "No guarantee"
 
 
 @pytest.fixture
@@ -127,7 +127,11 @@ def with_column(page, heading):
 
 
 def has_no_result(page):
-    return bool(said(page, "The result stands here")) and not page.metric and not pictures(page)
+    return (
+        bool(said(page, "Load labelled scores to see the result"))
+        and not page.metric
+        and not pictures(page)
+    )
 
 
 def choose_scores(page, *names):
@@ -154,7 +158,7 @@ def test_opens_without_data_and_says_what_it_wants(app):
         "4. Use",
     ]
     assert has_no_result(app)
-    assert said(app, "The target stands here")
+    assert said(app, "Load labelled scores to set a target")
     assert not badges(app) and not app.slider
 
 
@@ -187,9 +191,9 @@ def test_every_part_of_the_example_is_drawn_and_said_in_words(example):
     assert all(f"{name} from" in alt[2] for name in ("Mutual information", "Semantic entropy"))
     assert "nats" in alt[3] and alt[3] == alt[4]
     assert "answered wrong" in alt[5]
-    intervals = with_column(example, "95 % interval")
+    intervals = with_column(example, "95% interval")
     assert len(intervals) == 7 and intervals["score"][0] == "Mutual information"
-    chosen, *others = intervals["95 % interval of that"]
+    chosen, *others = intervals["95% interval of that"]
     assert chosen == "–" and all(re.fullmatch(r"[+-]0\.\d+ to [+-]0\.\d+", o) for o in others)
 
 
@@ -270,7 +274,7 @@ CLOTHES = {
     "duplicate headings": (
         "labels.csv",
         table(heading="question,question,correct"),
-        "The heading “question” stands more than once; another one is “question (2)”.",
+        "The heading “question” appears more than once; the other is now “question (2)”.",
     ),
 }
 
@@ -320,7 +324,7 @@ def test_a_score_that_is_no_number_is_named_by_its_line_and_abstains(app):
     scores = [f"{row / 100:.2f}" for row in range(ROWS)]
     scores[3] = "0.03 or so"
     upload(app, table(scores=scores))
-    assert badges(app) == [NOT_DONE]  # one word makes it text: the person says that it is a score
+    assert badges(app) == [PROBLEM]  # one word makes it text: the person says that it is a score
     choose_scores(app, "score")
     assert said(app, "Line 5: “score” is no number (counts as missing).")
     assert metrics(app)["Answered"] == f"{certified(RIGHT - 1, WRONG) / ROWS:.1%}"
@@ -399,7 +403,7 @@ def test_too_many_words_are_no_labels(app):
     lines = table().decode().splitlines()
     lines[1:14] = [f"{line}, or grade {n}" for n, line in enumerate(lines[1:14])]
     upload(app, "\n".join(lines).replace(", or", " or").encode())
-    assert badges(app) == [NOT_DONE] and has_no_result(app) and not meanings(app)
+    assert badges(app) == [PROBLEM] and has_no_result(app) and not meanings(app)
     assert said(app, "“correct” has 13 different values that say neither right nor wrong")
 
 
@@ -416,7 +420,7 @@ def test_a_column_of_unknown_words_can_be_chosen_and_told(app):
 
 def test_a_number_that_can_be_read_in_two_ways_promises_nothing(app):
     upload(app, table(scores=[f'"{3 + row},425"' if row else "175" for row in range(ROWS)]))
-    assert badges(app) == [NOT_DONE] and has_no_result(app)
+    assert badges(app) == [PROBLEM] and has_no_result(app)
     assert said(app, "“score” has the number “4,425”: its comma or dots can part thousands")
 
 
@@ -444,8 +448,8 @@ def test_constant_scores_are_certified_only_if_nearly_all_is_right(app):
 def test_one_class_only(app, labels, sentence):
     upload(app, table(labels=labels))
     assert badges(app) == [UNCERTIFIED] and said(app, sentence) and not app.metric
-    intervals = with_column(app, "95 % interval")
-    assert list(intervals["95 % interval"]) == ["–"]  # nothing can be told apart
+    intervals = with_column(app, "95% interval")
+    assert list(intervals["95% interval"]) == ["–"]  # nothing can be told apart
 
 
 def test_one_row(app):
@@ -468,7 +472,7 @@ def test_one_row_held_back_and_every_method(app, method):
 
 EXTREMES = {
     "too far apart": ["-1.7e308", "1.7e308"],
-    "too near each other": ["0", "5e-324"],
+    "too close together": ["0", "5e-324"],
     "infinite": ["0.5", "inf"],
     "surely": ["-inf", "0.5"],
     "tiny": ["1e-9", "2e-9"],
@@ -525,7 +529,7 @@ REFUSED = {
 def test_what_cannot_be_read_gets_a_sentence(app, what):
     content, sentence = REFUSED[what]
     upload(app, content, "mine.csv")
-    assert badges(app) == [NOT_DONE]
+    assert badges(app) == [PROBLEM]
     (said_,) = said(app, "mine.csv: ")
     assert said_.startswith(f"mine.csv: {sentence}")
     assert has_no_result(app)
@@ -534,14 +538,14 @@ def test_what_cannot_be_read_gets_a_sentence(app, what):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"a,b\nfoo,bar\n", "No column of this file holds numbers"),
+        (b"a,b\nfoo,bar\n", "No column of this file contains numbers"),
         (b"a,b\n1.5,2.5\n3.5,4.5\n", "Choose at least one score column"),
         (b"correct\n1\n0\n", "Choose at least one score column"),
     ],
 )
 def test_what_lacks_scores_or_labels_gets_a_sentence(app, content, sentence):
     upload(app, content)
-    assert badges(app) == [NOT_DONE] and said(app, sentence)
+    assert badges(app) == [PROBLEM] and said(app, sentence)
     assert has_no_result(app)
 
 
@@ -549,9 +553,9 @@ def test_a_column_without_labels_gets_a_sentence(app):
     upload(app, b"a,b\n1.5,2.5\n3.5,4.5\n")
     choose_scores(app, "a")
     of_key(app.selectbox, "correct_").set_value("b").run()
-    assert said(sound(app), "“b” says nowhere whether an answer is right")
+    assert said(sound(app), "No cell of “b” says whether an answer is right")
     of_key(app.selectbox, "correct_").set_value("a").run()
-    assert said(sound(app), "“a” is chosen as a score and as what says")
+    assert said(sound(app), "“a” is chosen both as a score and as")
     assert has_no_result(app)
 
 
@@ -559,7 +563,7 @@ def test_a_bad_file_leaves_the_last_good_one_in_place(app):
     upload(app, table(), "good.csv")
     before = metrics(app)
     app.file_uploader(key="labelled_file").set_value(("bad.csv", b"", "text/csv")).run()
-    assert badges(sound(app)) == [NOT_DONE, GUARANTEED]
+    assert badges(sound(app)) == [PROBLEM, GUARANTEED]
     assert said(app, "bad.csv: The file is empty") and said(app, "good.csv: 200 rows")
     assert metrics(app) == before
     app.file_uploader(key="labelled_file").clear().run()  # the person takes it away again
@@ -618,7 +622,7 @@ def test_several_complaints_stand_beside_each_other(example):
     example.file_uploader(key="labelled_file").upload("bad.csv", b"").run()
     example.file_uploader(key="new_scores").upload("new.csv", b"a\n1\n").run()
     example.file_uploader(key="policy_file").upload("policy.json", b"{").run()
-    assert badges(sound(example)).count(NOT_DONE) == 3
+    assert badges(sound(example)).count(PROBLEM) == 3
 
 
 def test_remove_forgets_the_data(example):
@@ -1072,7 +1076,7 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     use(example)
     assert badges(example) == ["Policy in use", GUARANTEED]
     assert texts(example).count(sentence) == 2
-    assert said(example, "In use: the verdicts of the inspection page follow this policy.")
+    assert said(example, "In use: verdicts on Inspection follow this policy.")
     example.slider[0].set_value(0.5).run()  # another threshold is another policy
     assert not said(example, "In use: ")
     example.button(key="stop_policy").click().run()
@@ -1082,7 +1086,7 @@ def test_a_policy_is_used_until_it_is_stopped(example):
 def test_scores_of_unknown_origin_cannot_decide_inspections(app):
     upload(app, table())
     assert app.button(key="use_policy").disabled
-    assert said(app, "These scores do not say how they were made")
+    assert said(app, "The file does not say how its scores were made")
 
 
 def test_a_score_or_direction_that_is_not_computed_here_cannot_decide_inspections(example):
@@ -1128,7 +1132,7 @@ def test_a_damaged_policy_gets_a_sentence(app, damage, sentence):
     damaged = damage(to_json(default_policy()))
     assert damaged != to_json(default_policy())
     bring(app, damaged)
-    assert badges(app) == [NOT_DONE] and said(app, sentence)
+    assert badges(app) == [PROBLEM] and said(app, sentence)
     assert not [button for button in app.button if button.key == "use_uploaded"]
 
 
@@ -1202,7 +1206,7 @@ def test_new_scores_follow_the_target(app):
 def test_new_scores_that_cannot_be_used_get_a_sentence(app, content, sentence):
     upload(app, table())
     new_scores(app, content)
-    assert badges(app) == [GUARANTEED, NOT_DONE] and said(app, sentence)
+    assert badges(app) == [GUARANTEED, PROBLEM] and said(app, sentence)
 
 
 def test_new_scores_of_another_pipeline_are_refused_by_the_field(example):
@@ -1210,7 +1214,7 @@ def test_new_scores_of_another_pipeline_are_refused_by_the_field(example):
     new_scores(example, text.encode())
     assert badges(example) == [GUARANTEED, "No difference visible"]
     new_scores(example, text.replace('""tau"": 0.25', '""tau"": 0.75').encode())
-    assert badges(example) == [GUARANTEED, NOT_DONE]
+    assert badges(example) == [GUARANTEED, PROBLEM]
     assert said(example, "τ = 0.25 there, 0.75 here")
 
 
@@ -1234,7 +1238,7 @@ def waited_for(page, what):
 
 
 def has_intervals(page):
-    return any("95 % interval" in table.value for table in page.dataframe)
+    return any("95% interval" in table.value for table in page.dataframe)
 
 
 def keys(page):
@@ -1271,7 +1275,7 @@ def test_a_comparison_can_be_cancelled_and_gives_way_to_another(app, monkeypatch
     app.button(key="cancel_comparison").click().run()
     gate.set()
     waited_for(app, lambda page: "compare_again" in keys(page))
-    assert first.cancelled and second.cancelled and NOT_DONE not in badges(app)
+    assert first.cancelled and second.cancelled and PROBLEM not in badges(app)
     app.button(key="compare_again").click().run()
     waited_for(app, has_intervals)
 
@@ -1347,8 +1351,8 @@ def test_stopping_keeps_what_is_scored_and_goes_on_from_there(app, gold, monkeyp
     assert app.get("progress") and has_no_result(app)
     app.button(key="stop_scoring").click().run()
     gate.set()
-    waited_for(app, lambda page: said(page, "2 of 4 are scored."))
-    assert NOT_DONE not in badges(app)
+    waited_for(app, lambda page: said(page, "2 of 4 scored."))
+    assert PROBLEM not in badges(app)
     assert said(app, "Too few labelled answers have a score: 2.")
     assert app.button(key="score").label == "Score 2 questions on the embedded model"
     app.button(key="score").click().run()
@@ -1390,7 +1394,7 @@ def test_a_failure_of_the_model_is_said_and_keeps_what_is_scored(app, gold, monk
     upload(app, gold, "gold.csv")
     app.button(key="score").click().run()
     waited_for(app, lambda page: said(page, "The model went away."))
-    assert badges(app) == [NOT_DONE, UNCERTIFIED] and said(app, "2 of 4 are scored.")
+    assert badges(app) == [PROBLEM, UNCERTIFIED] and said(app, "2 of 4 scored.")
 
 
 def scored_on(page):
@@ -1432,7 +1436,7 @@ def test_on_a_service_one_slow_question_holds_up_no_other_and_stopping_loses_non
         # everything counts.
         again = [body for body, times in Counter(made).items() if times > 1]
         assert again and all("Germany" in body for body in again)
-        assert said(page, f"Used for what is scored: {len(made):,} calls, ")
+        assert said(page, f"Used for scoring so far: {len(made):,} calls, ")
 
 
 def test_questions_without_an_answer_are_named_by_their_line(app, gold):

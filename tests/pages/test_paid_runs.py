@@ -101,7 +101,7 @@ def test_a_service_that_goes_away_is_said_and_can_be_asked_again(page):
     with serving("echo") as server:
         chosen(page, server)
     press(page, "pay_inspection")
-    assert said(page, "What was answered before is saved") or said(page, server.base_url)
+    assert said(page, "Answers received are saved") or said(page, server.base_url)
     assert not metrics(page)
 
 
@@ -186,10 +186,10 @@ def test_cancel_waits_for_no_reply_and_pays_for_no_more_calls(page, gate):
         begun(page, server, probes)
         page.button(key="cancel").click().run()
         shown = answers_so_far(page)
-        until(page, lambda: said(page, "Cancelled before all was answered."))
+        until(page, lambda: said(page, "Cancelled before all answers arrived."))
         assert answers_so_far(page) == shown and sum(shown.values()) == 10
         made = len(server.exchanges)
-        assert said(page, "Used until then: ") and not said(page, "Nothing was lost")
+        assert said(page, "Used so far: ") and not said(page, "Only time was lost")
         gate.set()
         for _ in range(3):
             settled(page.run())
@@ -289,7 +289,7 @@ def test_cancelling_does_not_stop_what_another_session_watches(gate):
     with serving("none", n=False, before=held(gate)) as server:
         one, two, probes = two_begun(server)
         one.button(key="cancel").click().run()
-        assert said(one, "Cancelled before all was answered.") and "ask_again" in keys(one)
+        assert said(one, "Cancelled before all answers arrived.") and "ask_again" in keys(one)
         assert answers_so_far(one) and not one.get("progress")
         assert two.run().get("progress") and "cancel" in keys(two)
         gate.set()
@@ -310,7 +310,7 @@ def test_who_left_may_watch_again_and_the_last_who_leaves_stops_it(gate):
         two.button(key="cancel").click().run()
         assert "ask_again" in keys(two) and one.run().get("progress")
         one.button(key="cancel").click().run()
-        until(one, lambda: said(one, "Cancelled before all was answered."))
+        until(one, lambda: said(one, "Cancelled before all answers arrived."))
         made = len(server.exchanges)
         gate.set()
         for page in (one, two):

@@ -278,7 +278,7 @@ def test_a_failed_job_frees_its_place(monkeypatch):
 def test_too_many_jobs_are_refused(gate, monkeypatch):
     monkeypatch.setattr(jobs, "HERE", Turns(1))
     started = [waiting(gate) for _ in range(turns.MOST_A_SESSION)]
-    with pytest.raises(BusyError, match="Wait for one, or cancel one"):
+    with pytest.raises(BusyError, match="Wait for one or cancel one"):
         waiting(gate)
     gate.set()
     for job in started:

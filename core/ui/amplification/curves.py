@@ -21,7 +21,7 @@ from core.studies.costs import plan_curves
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Progress
 from core.ui.jobs import Job, Registry
-from core.ui.messages import problem
+from core.ui.messages import notice, problem
 from core.ui.payment import agreed
 from core.ui.session import shared, this_session
 from core.ui.watching import how_far, said_until, spent
@@ -119,10 +119,10 @@ def curves(
     wanted = (model.name, model.revision, tuple(cases), times)
     ended = st.session_state.get(f"ended_{key}")
     if ended and ended[0] == wanted:  # cancelled or failed: nobody asks again but the person
-        problem(_why(ended[1]))
+        (notice if _is_cancelled(ended[1]) else problem)(_why(ended[1]))
         said_until(ended[1])
         st.button(
-            "Go on", key=f"go_on_{key}", on_click=st.session_state.pop, args=(f"ended_{key}",)
+            "Continue", key=f"go_on_{key}", on_click=st.session_state.pop, args=(f"ended_{key}",)
         )
         return None
     missing = [case for case, f in zip(cases, found, strict=True) if f is None]
@@ -130,8 +130,8 @@ def curves(
     if most.requests:
         if not model.capabilities.scores_given_text:
             st.text(
-                "This model cannot say how likely a given answer is, so answers are sampled and "
-                "counted."
+                "This model does not report how likely given answers are, so answers are "
+                "sampled and counted."
             )
         if not agreed(model, most, wanted, key):
             return None
@@ -173,12 +173,17 @@ def used(found: Sequence[Found]) -> None:
     """Say what curves have taken of a service, if they have asked one."""
     each = [one.used for one in found if isinstance(one, Amplification) and one.used]
     if each:
-        st.text(f"Used for what is drawn here: {spent(sum(each, Used()))}")
+        st.text(f"Used for these curves: {spent(sum(each, Used()))}")
+
+
+def _is_cancelled(job: Job[list[Found]]) -> bool:
+    """Say whether a job was cancelled, or left to others."""
+    return job.cancelled or not job.done
 
 
 def _why(job: Job[list[Found]]) -> str:
-    if job.cancelled or not job.done:
-        return "Cancelled. What was computed is kept."
+    if _is_cancelled(job):
+        return "Cancelled. The curves computed so far are saved."
     if isinstance(job.error, ModelError):
         return str(job.error)
-    return "Something went wrong inside the program while the curves were computed."
+    return "The program failed while it computed the curves. Press Continue to try again."

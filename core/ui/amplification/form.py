@@ -30,7 +30,7 @@ from core.studies.progress import Cancelled
 from core.ui.addresses import number
 from core.ui.inspection.recordings import recordings
 from core.ui.jobs import Job
-from core.ui.messages import problem
+from core.ui.messages import notice, problem
 from core.ui.model import asked
 from core.ui.payment import agreed
 from core.ui.session import this_session
@@ -45,7 +45,7 @@ FIELDS = {
 FIRST = EXAMPLES["Half known"]
 AT_FIRST = tuple(EXAMPLES[name] for name in ("Known", "Many answers"))
 QUICK = 1.5  # seconds: proposals that come sooner need no progress bar
-CANCELLED = "Cancelled. Nothing was changed."
+CANCELLED = "Cancelled. Nothing changed."
 MOST_KEPT = MOST_CURVES - 1
 KEPT = "kept"  # in the address: one JSON list of three texts for each curve
 
@@ -62,8 +62,8 @@ def ask() -> Case | None:
             "Propose from samples",
             key="propose",
             icon=":material/auto_awesome:",
-            help="Asks the question ten times and fills in the two likeliest answers; of a "
-            "question of the embedded world, a right one first.",
+            help="Asks the question ten times and fills in the two likeliest answers. For a "
+            "question of the embedded world, a right one comes first.",
             on_click=_propose,
             args=(texts[0],),
         )
@@ -79,14 +79,14 @@ def ask() -> Case | None:
 def _proposal(*texts: str) -> None:
     """Say whose answers these are, and how far a proposal of others is."""
     if left_over := _left_over(*texts):
-        st.text(f"The answers are still those of “{shortened(left_over)}”.")
+        st.text(f"The answers below still belong to “{shortened(left_over)}”.")
     if wanted := st.session_state.get("propose_for"):
         _agree(wanted)
     if waiting := st.session_state.get("proposing"):
         _watch(waiting)
     about, said = st.session_state.get("proposed", (None, None))
     if said and about == st.session_state.get("query"):
-        problem(said)
+        (notice if said == CANCELLED else problem)(said)
 
 
 def _field(column: DeltaGenerator, name: str) -> str:

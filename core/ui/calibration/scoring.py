@@ -158,9 +158,9 @@ def scored(gold: GoldQuestions) -> Upload | None:
                 args=(gold, model),
             )
         if so_far:
-            st.text(f"{so_far:,} of {everything:,} are scored.")
+            st.text(f"{so_far:,} of {everything:,} scored.")
     if used := [scored.used for scored in found.values() if scored.used]:
-        st.text(f"Used for what is scored: {spent(sum(used, Used()))}")
+        st.text(f"Used for scoring so far: {spent(sum(used, Used()))}")
     if not so_far:
         return None
     upload = _as_upload(gold, model)
@@ -191,7 +191,7 @@ def _watch(job: Job[list[Scored]], key: str) -> None:
     if job.done or key not in st.session_state:
         st.rerun()
     how_far(job, _scorings().most(job))
-    st.button("Stop, and keep what is scored", on_click=_stop, args=(job, key), key="stop_scoring")
+    st.button("Stop, and keep the scored rows", on_click=_stop, args=(job, key), key="stop_scoring")
 
 
 def _stop(job: Job[list[Scored]], key: str) -> None:

@@ -925,7 +925,7 @@ def test_a_score_that_nothing_labels_asks_for_a_label():
         (["a", "a"], None, "chosen twice"),
         (["question"], "a_correct", "no number"),
         (["a"], "question", "neither right nor wrong"),
-        (["a"], "a", "as a score and as what says"),
+        (["a"], "a", "both as a score and as"),
     ],
 )
 def test_columns_that_do_not_fit_are_refused(scores, correct, says):

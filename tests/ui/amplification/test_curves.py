@@ -274,8 +274,8 @@ def test_after_a_cancel_nobody_asks_again_but_the_person(shown, monkeypatch):
     app.session_state["ended_here"] = ((model.name, model.revision, (A, B), TIMES), job)
     for _ in range(3):
         app.run()
-        assert texts(app) == ["Cancelled. What was computed is kept."]
-        assert [button.label for button in app.button] == ["Go on"]
+        assert texts(app) == ["Cancelled. The curves computed so far are saved."]
+        assert [button.label for button in app.button] == ["Continue"]
     assert len(model.asked) == 1
     app.button(key="go_on_here").click().run()
     until(app, "A? ")
@@ -288,7 +288,7 @@ def test_a_model_that_goes_away_is_said_and_asked_again_only_on_demand(shown):
     app = shown(A, B, model=model)
     for _ in range(3):
         until(app, "The model went away. Start it again.")
-        assert [button.label for button in app.button] == ["Go on"]
+        assert [button.label for button in app.button] == ["Continue"]
         app.run()
     model.at = "nowhere"
     app.run()
@@ -302,7 +302,7 @@ def test_what_goes_wrong_inside_is_said_without_its_words(shown):
     model = Turning()
     model.log_likelihoods = None
     app = shown(A, model=model)
-    until(app, "Something went wrong inside the program")
+    until(app, "The program failed")
     assert len(texts(app)) == 1
 
 
@@ -340,7 +340,7 @@ def test_one_persons_cancel_does_not_end_anothers_curve(shown, monkeypatch):
     two.session_state["wanted"] = ((A,), model, TIMES)
     two.run()
     one.button(key="cancel_here").click().run()
-    until(one, "Cancelled. What was computed is kept.")
+    until(one, "Cancelled. The curves computed so far are saved.")
     model.gate.set()
     until(two, verdicts(A, model=Turning())[0])
     assert len(model.asked) == 1
@@ -352,7 +352,7 @@ def test_a_cancel_is_not_undone_by_the_next_interaction(shown, monkeypatch):
     app = shown(A, B, model=model)
     assert model.began.wait(LONG)
     app.button(key="cancel_here").click().run()
-    until(app, "Cancelled. What was computed is kept.")
+    until(app, "Cancelled. The curves computed so far are saved.")
     model.gate.set()
     assert app.session_state["ended_here"][1].wait(LONG)
     assert len(model.asked) == 1
