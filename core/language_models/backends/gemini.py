@@ -211,13 +211,7 @@ class Gemini(LanguageModel):
     # ---------------------------------------------------------------------- sampling
 
     def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses; see `LanguageModel.sample`. The service takes no seed.
 

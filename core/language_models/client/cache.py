@@ -44,13 +44,7 @@ class Cached(Wrapper):
         self._stop = stop or Stop()
 
     def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses, only those that were never drawn."""
         keys = {

@@ -89,13 +89,7 @@ class Resilient(Wrapper):
         return self._tried(lambda clock: self._in_time(clock, lambda: self.inner.capabilities))
 
     def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses by one request, tried again if need be."""
         return self._patiently(

@@ -63,13 +63,7 @@ class Heard(Wrapper):
             return self._answers.get(prompt, Counter()).most_common()
 
     def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses, and remember their texts; the greedy one is no sample."""
         drawn = super().sample(prompt, count, temperature=temperature, seed=seed, first=first)

@@ -199,13 +199,7 @@ class OpenAICompatible(LanguageModel):
     # ---------------------------------------------------------------------- sampling
 
     def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses; see `LanguageModel.sample`.
 
