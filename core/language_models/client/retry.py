@@ -1,9 +1,8 @@
 """Asking a service patiently, within a budget and a time, and no more at once than it bears.
 
-`Resilient` stands directly around a back end: each of its calls is one request. It tries
-again what is worth another try, counts what is paid, and stops at the budget. `Batched`
-stands outermost: it cuts a call into requests and makes them at the same time. Between the
-two, `cached.Cached` keeps what was answered.
+`Resilient` stands directly around a back end, so that each of its calls is one request (see
+`stack` for the other layers). It tries again what is worth another try, counts what is paid,
+and stops at the budget.
 """
 
 from __future__ import annotations
