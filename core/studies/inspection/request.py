@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.uncertainty.evidence import Hyperparameters
 from core.uncertainty.similarity import COMPARISONS
 
 MAX_SAMPLES = 300
@@ -67,7 +68,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Hyperparameters):
     """How a recording is read: everything that can be moved without asking the model.
 
     Attributes
@@ -79,11 +80,6 @@ class Reading:
     gamma_1, gamma_2 : float
         The paper's stabilisation parameters, in [0, 1].
     """
-
-    similarity: str = "token_f1"
-    threshold: float = 0.25
-    gamma_1: float = 0.0
-    gamma_2: float = 0.0
 
     def __post_init__(self) -> None:
         """Enforce the limits, whatever the screen in front of us allowed."""
