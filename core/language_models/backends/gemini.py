@@ -29,6 +29,7 @@ import requests
 from numpy.typing import NDArray
 from urllib3.exceptions import NewConnectionError
 
+from core.codec import shortened
 from core.language_models.base import (
     MAX_RESPONSE_TOKENS,
     Capabilities,
@@ -382,8 +383,7 @@ class Gemini(LanguageModel):
     def _refusal(self, error: GoogleAPICallError, several: bool) -> ModelError:
         """Translate a reply whose status is an error."""
         words = self._words(error)
-        shown = words if len(words) <= WORDS else f"{words[: WORDS - 1].rstrip()}…"
-        says = f" It says: “{shown}”" if words else ""
+        says = f" It says: “{shortened(words, WORDS)}”" if words else ""
         code = int(error.code or 0)
         reasons = [str(info.get("reason", "")) for info in _details(error, "ErrorInfo")]
         if code in (401, 403) or any(reason.startswith("API_KEY") for reason in reasons):

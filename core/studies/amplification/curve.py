@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import expit  # type: ignore[import-untyped, unused-ignore]
 
 from core import prompts
+from core.codec import is_writable
 from core.data.world.grading import SAME_ANSWER
 from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import AT_ONCE, at_once
@@ -77,7 +78,7 @@ class Case:
                 raise InvalidRequestError(
                     f"The {words} has a line break, where a model's answer ends. Use one line."
                 )
-            if any("\ud800" <= character <= "\udfff" for character in text):
+            if not is_writable(text):
                 raise InvalidRequestError(f"The {words} is no valid Unicode. Type it again.")
         # Earlier releases let two spellings of one answer pass, and their curves must still open.
         same = (

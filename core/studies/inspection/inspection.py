@@ -17,7 +17,7 @@ import numpy as np
 
 from core import prompts
 from core.abstention.policy import Pipeline, Policy, PolicyError, check_pipeline
-from core.data.tabular.uploads import shortened
+from core.codec import shortened
 from core.language_models.base import LanguageModel, Response
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import record

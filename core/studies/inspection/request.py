@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.codec import is_writable
 from core.uncertainty.evidence import Hyperparameters
 from core.uncertainty.similarity import COMPARISONS
 
@@ -49,7 +50,7 @@ class Request:
                 f"The question has {len(self.query):,} characters; at most "
                 f"{MAX_QUERY_CHARACTERS:,} are possible. Shorten it."
             )
-        if any("\ud800" <= character <= "\udfff" for character in self.query):
+        if not is_writable(self.query):
             raise InvalidRequestError(
                 "The question contains characters that are no valid Unicode. Type it again."
             )

@@ -42,16 +42,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from core.codec import shortened
 from core.language_models.backends.openai.address import PRESETS, read_address, split_name
 from core.language_models.backends.openai.http import (
     ABSENT,
     LEAST,
+    LONGEST_WORDS,
     Rejected,
     Reply,
     Service,
     Tokens,
     is_uneven,
-    shortened,
     tokens_of,
     top_of,
     total,
@@ -474,11 +475,15 @@ class _Probe:
         Not its fingerprint, which differs from one of its machines to the next.
         """
         stated = reply.get("model")
-        return shortened(self.service.without_key(stated)) if isinstance(stated, str) else ""
+        return (
+            shortened(self.service.without_key(stated), LONGEST_WORDS)
+            if isinstance(stated, str)
+            else ""
+        )
 
     def failed(self) -> ModelError:
         """Say why no way of asking works."""
-        host, words = self.service.host, shortened(self.rejected[-1].words)
+        host, words = self.service.host, shortened(self.rejected[-1].words, LONGEST_WORDS)
         if all(error.status in ABSENT for error in self.rejected):
             if any("model" in error.words.lower() for error in self.rejected):
                 return UnknownModelError(
