@@ -56,18 +56,14 @@ from core.settings import GOOGLE_KEY, environment_key
 
 # The SDK says on import that it is inactive, and google.api_core that this Python will be old
 # one day. Both are known (requirements.txt), and nobody at a screen can do anything about them.
-warnings.filterwarnings("ignore", r"\s*All support for the .google\.generativeai", FutureWarning)
-warnings.filterwarnings("ignore", category=FutureWarning, module=r"google\.")
-
-import google.generativeai as genai  # noqa: E402
-from google.ai.generativelanguage import (  # noqa: E402
-    GenerativeServiceClient,
-    ModelServiceClient,
-)
-from google.api_core.exceptions import GoogleAPICallError, GoogleAPIError  # noqa: E402
-from google.auth.api_key import Credentials  # noqa: E402
-from google.auth.exceptions import GoogleAuthError, RefreshError  # noqa: E402
-from google.protobuf.json_format import ParseError  # type: ignore[import-untyped]  # noqa: E402
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", FutureWarning)
+    import google.generativeai as genai
+    from google.ai.generativelanguage import GenerativeServiceClient, ModelServiceClient
+    from google.api_core.exceptions import GoogleAPICallError, GoogleAPIError
+    from google.auth.api_key import Credentials
+    from google.auth.exceptions import GoogleAuthError, RefreshError
+    from google.protobuf.json_format import ParseError  # type: ignore[import-untyped]
 
 HOST = "generativelanguage.googleapis.com"
 TIMEOUT = 60.0  # seconds without a sign of life

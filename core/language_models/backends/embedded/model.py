@@ -112,6 +112,7 @@ class EmbeddedModel(LanguageModel):
 
     # ----------------------------------------------------------------------- scoring
 
+    @_one_thread
     def log_likelihoods(
         self, prompts: Sequence[str], answers: Sequence[str]
     ) -> NDArray[np.float64]:

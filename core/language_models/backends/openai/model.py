@@ -34,7 +34,6 @@ ever computed back. `next_token` and scores of given text are asked for at tempe
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -63,7 +62,7 @@ from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, Languag
 from core.language_models.errors import ModelError, NeedsKeyError, RefusedError, UnknownModelError
 from core.language_models.stopping import current_stop
 from core.language_models.usage import Meter
-from core.settings import OPENAI_KEY, environment_key
+from core.settings import OPENAI_KEY, end_text, environment_key
 
 __all__ = ["PRESETS", "OpenAICompatible"]
 
@@ -161,7 +160,7 @@ class OpenAICompatible(LanguageModel):
         key = (key or "").strip()
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise NeedsKeyError("The key has characters that no key has. Copy it once more.")
-        self._end = end or os.environ.get("BELIEVE_END_TEXT", "")
+        self._end = end or end_text()
         self._service = Service(address, key or None, self.meter)
         secret = hashlib.sha256(key.encode()).hexdigest()
         self._endpoint = _ENDPOINTS.setdefault((address.url, self._model, secret), _Endpoint())
