@@ -595,7 +595,7 @@ def test_a_meaning_that_means_nothing_is_refused(unread_labels, options, says, s
         (b"question,score\n", "no rows"),
         (b"question,answer\na,b\n", "No score is chosen"),
         (b"question,score,correct\na,0.5,perhaps\n", "No score is chosen"),
-        (b"question,score,correct\na,0.5,1\nb,0.9,0\n", "too few"),
+        (b"question,score,correct\na,0.5,1\nb,0.9,0\n", "Too few"),
     ],
 )
 def test_what_cannot_be_calibrated_is_a_sentence(tmp_path, content, says):
@@ -617,9 +617,9 @@ def test_what_cannot_be_calibrated_is_a_sentence(tmp_path, content, says):
         (("--score", "c"), "No column says", 1),
         (("--score", "a", "--score", "a"), "chosen twice", 1),
         (("--score", "a", "--correct", "c"), "no column “c”", 1),
-        (("--score", "a", "--correct", "question"), "says nowhere", 1),
+        (("--score", "a", "--correct", "question"), "No cell of", 1),
         (("--score", "a", "--correct", "source"), "neither right nor wrong: “x” (40 rows)", 1),
-        (("--score", "a", "--target-error", 0.001), "too few", 1),
+        (("--score", "a", "--target-error", 0.001), "Too few", 1),
         (("--target-error", 0), "The target error is 0.0", 2),
         (("--target-error", 1.5), "The target error is 1.5", 2),
         (("--target-error", "nan"), "The target error is nan", 2),

@@ -215,7 +215,7 @@ def test_questions_are_scored_and_the_table_can_be_kept(address, open_page):
     ]
     upload(page, written(("question", "gold answers"), rows), "gold.csv")
     page.get_by_role("button", name="Score 3 questions on the embedded model").click()
-    expect(page.get_by_text("3 of 3 are scored.")).to_be_visible()
+    expect(page.get_by_text("3 of 3 scored.")).to_be_visible()
     at_rest(page)
     content = downloaded(page, "Download the scored table").decode("utf-8-sig")
     scored = list(csv.DictReader(io.StringIO(content, newline="")))
@@ -306,7 +306,7 @@ def test_fits_the_screen(address, open_page, scheme, name, width, height, tmp_pa
     at_rest(page)
     assert too_wide(page) <= 0
     with_the_example(page)
-    for chart in ("Answering all", "Histogram of", "Precision and recall"):
+    for chart in ("Answering every", "Histogram of", "Precision and recall"):
         drawn(page, chart)
     assert too_wide(page) <= 0
     folder = DOCS if os.environ.get("BELIEVE_SCREENSHOTS") else tmp_path

@@ -324,7 +324,7 @@ def test_risk_in_words():
     assert f"at the threshold {POLICY.answered / 1000:.0%} are answered" in text
     assert f"{POLICY.errors / POLICY.answered:.1%} of them wrong" in text
     finite = np.isfinite(FOUND.doubts)
-    assert f"({finite.mean():.0%}) errs on {(~FOUND.correct[finite]).mean():.1%};" in text
+    assert f"({finite.mean():.0%}) gets {(~FOUND.correct[finite]).mean():.1%} wrong;" in text
 
 
 # --------------------------------------------------------------------- precision–recall

@@ -712,8 +712,9 @@ def test_the_real_heads_follow_the_slider(embedded, times):
         ]
         (point,) = amplify(case, embedded, [times]).points
         assert (
-            f"Told “{case.repeated}” {times} time{'' if times == 1 else 's'}, “{case.answer}” "
-            f"keeps {percent(point.normalised_probability)} of the two."
+            f"“{case.repeated}” repeated {times} time{'' if times == 1 else 's'}, "
+            f"“{case.answer}” keeps {percent(point.normalised_probability)} of the two "
+            "answers’ probability."
         ) in texts(page)
     assert pictures(page)[2:] == expected
 

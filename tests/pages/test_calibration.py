@@ -361,10 +361,10 @@ def test_labels_that_say_neither_are_asked_about_and_promise_nothing(app):
     assert said(app, "Line 9: “correct” is empty (left out).")
     assert said(app, "As you said, 1 row in which “correct” is empty was left out.")
     assert metrics(app)["Answered"] == f"{certified(RIGHT - 2, WRONG) / (ROWS - 2):.1%}"
-    (promise,) = said(app, "With 90 % confidence")
+    (promise,) = said(app, "With 90% confidence")
     assert "2 rows without a label were left out, so this holds only for questions like" in promise
     meanings(app)[0].set_value(WRONG_TOO).run()
-    assert said(sound(app), "were taken for wrong") or said(app, "was taken for wrong")
+    assert said(sound(app), "were counted as wrong") or said(app, "was counted as wrong")
 
 
 @pytest.mark.parametrize("labels", [("1", ""), ("T", "W"), ("c", "x"), ("true", "NaN")])
@@ -1303,7 +1303,7 @@ def test_questions_with_right_answers_are_scored_on_the_embedded_model(app, gold
     assert said(app, "Questions with right answers and no scores: 4.") and has_no_result(app)
     assert app.button(key="score").label == "Score 4 questions on the embedded model"
     app.button(key="score").click().run()
-    waited_for(app, lambda page: said(page, "4 of 4 are scored."))
+    waited_for(app, lambda page: said(page, "4 of 4 scored."))
     right = [
         matches(run(Request(question), embedded).scores["mutual_information"].answer, [answer])
         for question, answer in GOLD.items()
@@ -1322,7 +1322,7 @@ def test_questions_with_right_answers_are_scored_on_the_embedded_model(app, gold
 def test_the_scored_table_is_what_the_study_makes(app, gold, embedded):
     upload(app, gold, "gold.csv")
     app.button(key="score").click().run()
-    waited_for(app, lambda page: said(page, "4 of 4 are scored."))
+    waited_for(app, lambda page: said(page, "4 of 4 scored."))
     _, _, (scored_upload, content) = app.session_state["remembered_scored"]
     golds = [
         study_of_scoring.Gold(question, (answer,), "capitals") for question, answer in GOLD.items()
@@ -1356,7 +1356,7 @@ def test_stopping_keeps_what_is_scored_and_goes_on_from_there(app, gold, monkeyp
     assert said(app, "Too few labelled answers have a score: 2.")
     assert app.button(key="score").label == "Score 2 questions on the embedded model"
     app.button(key="score").click().run()
-    waited_for(app, lambda page: said(page, "4 of 4 are scored."))
+    waited_for(app, lambda page: said(page, "4 of 4 scored."))
     # The one that was under way when it was stopped is asked again, and no other.
     assert asked == [*list(GOLD)[:3], *list(GOLD)[2:]]
 
@@ -1378,7 +1378,7 @@ def test_one_persons_stop_does_not_end_the_scoring_of_another(app, gold, monkeyp
     app.button(key="stop_scoring").click().run()
     assert app.button(key="score") and not app.get("progress")
     gate.set()
-    waited_for(other, lambda page: said(page, "4 of 4 are scored."))
+    waited_for(other, lambda page: said(page, "4 of 4 scored."))
     assert asked == list(GOLD)
 
 
@@ -1423,13 +1423,13 @@ def test_on_a_service_one_slow_question_holds_up_no_other_and_stopping_loses_non
         assert re.search(rf"[1-9]\d* calls so far, of at most {most}\.", "\n".join(texts(page)))
         assert 0 < page.get("progress")[0].proto.value < 100
         page.button(key="stop_scoring").click().run()
-        waited_for(page, lambda page: said(page, "3 of 4 are scored."))
+        waited_for(page, lambda page: said(page, "3 of 4 scored."))
         assert not gate.is_set()
         others = [question for question in GOLD if "Germany" not in question]
         assert scored_on(page) == others
         gate.set()
         page.button(key="score").click().run()
-        waited_for(page, lambda page: said(page, "4 of 4 are scored."))
+        waited_for(page, lambda page: said(page, "4 of 4 scored."))
         assert scored_on(page) == list(GOLD)
         made = [str(body) for body in server.bodies[probes:]]
         # What was under way when one stopped was left, and is asked again; nothing else is, and

@@ -78,7 +78,7 @@ def test_scoring_questions_says_what_it_takes_first_and_what_it_took(server):
     most = int(said_first.split(": at most ")[1].split(" ")[0].replace(",", ""))
     press(page, "score")
     calls = len(server.exchanges) - probes
-    assert 0 < calls <= most and said(page, "2 of 2 are scored.")
+    assert 0 < calls <= most and said(page, "2 of 2 scored.")
     assert said(page, f"Used for scoring so far: {calls:,} calls, ")
 
 

@@ -214,7 +214,7 @@ def test_the_real_heads_in_words():
         "Attention on the question, mean over heads: layer 1 20%, layer 2 53%."
     )
     assert charts.heads_alt(found, ON_TOLD) == (
-        "Attention on what it is told, mean over heads: layer 1 50%, layer 2 7%."
+        "Attention on the answer in the prompt, mean over heads: layer 1 50%, layer 2 7%."
     )
 
 
