@@ -262,12 +262,12 @@ def test_the_target_stands_in_the_address(address, open_page):
     error.fill("0.1")
     error.press("Enter")
     page.wait_for_url(re.compile(r"alpha=0\.1"))
-    expect(outcome(page)).to_contain_text("at most 10 % of answered questions are wrong")
+    expect(outcome(page)).to_contain_text("at most 10% of answered questions are wrong")
     page.reload()
     expect(page.get_by_role("button", name="Use the bundled example")).to_be_visible()
     at_rest(page)
     with_the_example(page)
-    expect(outcome(page)).to_contain_text("at most 10 % of answered questions are wrong")
+    expect(outcome(page)).to_contain_text("at most 10% of answered questions are wrong")
 
 
 def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):

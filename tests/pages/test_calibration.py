@@ -213,7 +213,7 @@ def test_the_target_can_be_given_in_the_address():
     page.query_params.update({"alpha": "0.1", "confidence": "0.95", "method": "ltt"})
     page.run()
     page.button(key="use_example").click().run()
-    assert said(page, "With 95 % confidence over the 1,000 labelled rows, at most 10 % of")
+    assert said(page, "With 95% confidence over the 1,000 labelled rows, at most 10% of")
 
 
 # -------------------------------------------------------------- one table in many clothes
@@ -805,8 +805,8 @@ def test_another_target_changes_the_result(app, error, confidence):
     assert answered(app) == f"{certified(RIGHT, WRONG, error, confidence) / ROWS:.1%}"
     assert said(
         app,
-        f"With {100 * confidence:.0f} % confidence over the {ROWS} labelled rows, at most "
-        f"{100 * error:.0f} % of answered questions are wrong",
+        f"With {100 * confidence:.0f}% confidence over the {ROWS} labelled rows, at most "
+        f"{100 * error:.0f}% of answered questions are wrong",
     )
 
 
@@ -879,7 +879,7 @@ def test_other_rows_begin_a_new_count(app):
 def test_a_confidence_near_one_is_not_rounded_to_certainty(app):
     upload(app, table())
     set_target(app, confidence=0.999)
-    assert any("the 99.9 % interval" in c.value for c in app.caption)
+    assert any("the 99.9% interval" in c.value for c in app.caption)
     assert not any("100 %" in c.value or "100%" in c.value for c in app.caption)
 
 
