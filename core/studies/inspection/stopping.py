@@ -10,7 +10,7 @@ from core.studies.inspection.inspection import evidence_of
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import MAX_SAMPLES, Reading
 from core.studies.inspection.verdict import (
-    Threshold,
+    DecisionRule,
     default_threshold,
 )
 from core.uncertainty.scores import (
@@ -48,7 +48,7 @@ def growth(recording: Recording, reading: Reading | None = None) -> tuple[Growth
 
 
 def is_settled(
-    recording: Recording, reading: Reading | None = None, threshold: Threshold | None = None
+    recording: Recording, reading: Reading | None = None, threshold: DecisionRule | None = None
 ) -> str | None:
     """Say why sampling may stop, or None if it should go on.
 
