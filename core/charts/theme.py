@@ -77,7 +77,7 @@ def share(title: str | None, *, domain: Sequence[float] = (0, 1), **axis: Any) -
 
 
 def told_apart(
-    channel: type[Channel], field: str, looks: Mapping[str, Any], **legend: alt.Legend | None
+    channel: type[Channel], field: str, looks: Mapping[str, Any], **legend: Any
 ) -> Channel:
     """Return an encoding that tells parts apart by their looks (colour, dash or shape).
 

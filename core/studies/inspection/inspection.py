@@ -37,12 +37,7 @@ from core.studies.progress import Progress, silent
 from core.uncertainty.evidence import Evidence
 from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_counted
-from core.uncertainty.scores import (
-    SCORES,
-    DoubtDecomposition,
-    Score,
-    doubt_decomposition,
-)
+from core.uncertainty.scores import SCORES, DoubtDecomposition, Score, doubt_decomposition
 from core.uncertainty.similarity import JUDGE
 
 
