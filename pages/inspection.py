@@ -12,7 +12,7 @@ from core.studies.amplification.gallery import propose
 from core.studies.costs import calls
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recording import Estimator, Recording
-from core.studies.inspection.request import InvalidRequestError, Reading, Request
+from core.studies.inspection.request import InvalidRequestError, Request
 from core.studies.inspection.serialise import from_json
 from core.studies.inspection.stopping import is_settled
 from core.studies.inspection.verdict import Decision
@@ -22,14 +22,13 @@ from core.ui.glossary import TERMS
 from core.ui.header import tools
 from core.ui.inspection.details import details
 from core.ui.inspection.estimators import ladder
-from core.ui.inspection.form import ask, draw_growth, record
+from core.ui.inspection.form import ask, certify, draw_growth, record
 from core.ui.inspection.grading import truth
 from core.ui.inspection.matrices import matrices
-from core.ui.inspection.recordings import recordings
-from core.ui.messages import later, problem
-from core.ui.model import asked, current, embedded
+from core.ui.messages import problem
+from core.ui.model import current, embedded
+from core.ui.payment import spent
 from core.ui.results import keeper, save_inspection
-from core.ui.watching import spent
 from core.uncertainty.scores import SCORES
 
 frame.require_app()
@@ -288,8 +287,8 @@ def more(inspection: Inspection) -> None:
         st.button(
             "Sample until certified",
             key="certify",
-            on_click=_certify,
-            args=(request, inspection.reading),
+            on_click=certify,
+            args=(inspection.recording,),
             disabled=settled is not None or not local,
         )
     if settled:
@@ -317,16 +316,6 @@ def amplified(inspection: Inspection) -> None:
             frame.amplify(inspection.query, *propose(inspection))
         except InvalidRequestError as error:
             problem(str(error))
-
-
-def _certify(request: Request, reading: Reading) -> None:
-    try:
-        model = asked()
-        if model.capabilities.local:  # whatever a browser sends: nobody said what else costs
-            job = recordings().certify(request, model, reading)
-            st.session_state["certifying"] = (request, job)
-    except ModelError as error:
-        later(str(error))
 
 
 inspect()

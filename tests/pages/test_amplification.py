@@ -40,6 +40,7 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.request import InvalidRequestError, Request
 from core.ui import model
 from core.ui.amplification import form, gallery, mechanism
+from core.ui.runs import widget
 from core.uncertainty import attention
 from tests.turning import Counted, Turning
 
@@ -66,7 +67,7 @@ def use(monkeypatch):
     """Let the page have another model than the shipped one."""
 
     def use(model):
-        monkeypatch.setattr(model, "current", lambda: model)
+        monkeypatch.setattr("core.ui.model.current", lambda: model)
         for module in (gallery, mechanism):
             monkeypatch.setattr(module, "embedded", lambda: model)
         return model
@@ -341,12 +342,12 @@ def test_one_persons_cancel_does_not_end_anothers_proposal(use, monkeypatch):
         return sample(*given, **settings)
 
     pages = [opened(kept="", query="Whose?") for _ in range(2)]
-    monkeypatch.setattr(form, "QUICK", 0.01)
+    monkeypatch.setattr(widget, "QUICK", 0.01)
     model.sample = slow
     for page in pages:
         page.button(key="propose").click().run()
     one, other = pages
-    one.button(key="cancel_proposing").click().run()
+    one.button(key="cancel_propose").click().run()
     assert said(one, "Cancelled. Nothing was changed.")
     gate.set()
     settled(other)
@@ -819,12 +820,12 @@ def test_a_model_that_fails_is_said_and_can_be_asked_again(use, tab, place):
         assert said(page, "The model of `$x$` went away. Start it again.")
         assert not pictures(page)
         page.run()
-    press(page, f"go_on_{place}")
+    press(page, f"again_{place}")
     assert said(page, "went away")  # it still is
     model.gone = False
     page.run()
     assert said(page, "went away")  # nobody asks again but the person
-    press(page, f"go_on_{place}")
+    press(page, f"again_{place}")
     assert pictures(page) and not said(page, "went away")
 
 
