@@ -62,7 +62,7 @@ def opened(in_use: str) -> Chosen | None:
         lambda: _begin(wish, session),
         cancelled=f"You cancelled opening {wish.name}. {in_use} stays in use. Press “Use this "
         "model” to try again.",
-        retry=None,
+        retry=False,
         beside=meanwhile,
     )
     if model is None:

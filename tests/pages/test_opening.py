@@ -6,7 +6,7 @@ import pytest
 
 from core.ui.runs import widget
 from tests.language_models.openai_server import serving
-from tests.pages.sessions import (
+from tests.sessions import (
     OWN,
     QUERY,
     choose,

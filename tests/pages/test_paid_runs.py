@@ -11,7 +11,7 @@ from core.store.results import Results
 from core.ui.results import kept
 from core.ui.session import _of_this_process
 from tests.language_models.openai_server import faults, serving
-from tests.pages.sessions import (
+from tests.sessions import (
     QUERY,
     chosen,
     keys,
@@ -118,7 +118,7 @@ def test_at_the_budget_it_stops_with_a_sentence_and_nothing_is_lost(page):
         assert len(server.exchanges) - probes == 5 and said(page, "is used up")
         page.number_input(key="budget_calls").set_value(500).run()
         settled(page)
-        for button in [b for b in page.button if b.label == "Ask again"]:
+        for button in [b for b in page.button if b.key == "again_inspection"]:
             settled(button.click().run())
         if offer(page):
             press(page, "pay_inspection")

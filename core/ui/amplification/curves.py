@@ -133,7 +133,6 @@ def curves(
         (model.name, model.revision, tuple(cases), times),
         lambda: _curves().start(cases, model, times),
         paid=(model, most) if most.requests else None,
-        retry="Continue",
     )
 
 

@@ -137,7 +137,7 @@ def _proposed(query: str) -> Case | None:
         lambda: recordings().ask(request, model),
         paid=None if model.capabilities.local else (model, plan(request, model.capabilities)),
         cancelled="Cancelled. Nothing was changed.",
-        retry=None,
+        retry=False,
     )
     return Case(query, *propose(read(recording, Reading()))) if recording else None
 

@@ -135,9 +135,8 @@ def scored(gold: GoldQuestions) -> Upload | None:
         wanted,
         lambda: _scorings().start(gold, model),
         on_press=True,
-        stop="Stop, and keep what is scored",
-        cancelled="Stopped. What is scored is kept.",
-        retry=None,
+        cancelled="Cancelled. What is scored is kept.",
+        retry=False,
     )
     if (this := run_of(PLACE, wanted)) and this.running:
         return None

@@ -28,7 +28,7 @@ from core.ui.glossary import TERMS
 from core.ui.inspection.recordings import recordings
 from core.ui.model import asked, current, embedded
 from core.ui.runs.job import Job
-from core.ui.runs.widget import again, forget, run, run_of, want
+from core.ui.runs.widget import again, drop, forget, run, run_of, want
 from core.uncertainty.similarity import (
     COMPARISONS,
     JUDGE,
@@ -177,6 +177,7 @@ def _certify(this: tuple[str, str, Request], reading: Reading, model: LanguageMo
     """Sample until certified where that is wanted, and then show what was sampled."""
     *_, request = this
     if not model.capabilities.local:  # whatever a browser sends: nobody said what that costs
+        drop(CERTIFYING)
         return
 
     def grown(job: Job[Recording]) -> None:
@@ -190,7 +191,7 @@ def _certify(this: tuple[str, str, Request], reading: Reading, model: LanguageMo
         this,
         lambda: recordings().certify(request, model, reading),
         on_press=True,
-        retry=None,
+        retry=False,
         beside=grown,
     )
     if enough:

@@ -109,9 +109,8 @@ def run(
     paid: tuple[LanguageModel, Plan] | None = None,
     on_press: bool = False,
     quick: float | None = None,
-    stop: str = "Cancel",
     cancelled: str = "Cancelled. What was computed is kept.",
-    retry: str | None = "Ask again",
+    retry: bool = True,
     beside: Callable[[Job[T]], None] | None = None,
 ) -> T | None:
     """Return what is wanted; None while it is on its way, and where it ended otherwise.
@@ -134,10 +133,10 @@ def run(
         Whether it is started only when a button has called `want`.
     quick : float, optional
         Seconds to wait before progress is shown; `QUICK` by default.
-    stop, retry : str
-        Labels of the buttons; no button offers to start it again where `retry` is None.
     cancelled : str
         What to say after a cancel.
+    retry : bool
+        Whether a button offers to start it again; the screen may have one of its own.
     beside : callable, optional
         Draws what else there is to see of the job on its way, or cancelled.
     """
@@ -152,7 +151,7 @@ def run(
     if job is None:
         return None
     if this.running:
-        _watch(key, this, job, stop, beside)
+        _watch(key, this, job, beside)
         return None
     if not (this.cancelled or job.error):
         return job.result
@@ -160,7 +159,7 @@ def run(
     if beside and this.cancelled:
         beside(job)
     if retry:
-        st.button(retry, key=f"again_{key}", on_click=again, args=(key,))
+        st.button("Try again", key=f"again_{key}", on_click=again, args=(key,))
     return None
 
 
@@ -195,14 +194,12 @@ def _started(
 
 
 @st.fragment(run_every=0.5)
-def _watch(
-    key: str, this: Run[T], job: Job[T], stop: str, beside: Callable[[Job[T]], None] | None
-) -> None:
+def _watch(key: str, this: Run[T], job: Job[T], beside: Callable[[Job[T]], None] | None) -> None:
     """Show how far a job is, let the person stop it, and redraw the page when it has ended."""
     if not this.running:
         st.rerun()
     how_far(job)
-    st.button(stop, key=f"cancel_{key}", on_click=this.leave)
+    st.button("Cancel", key=f"cancel_{key}", on_click=this.leave)
     if beside:
         beside(job)
 

@@ -11,7 +11,7 @@ from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Request
 from tests.fakes import QUERY, copies
 from tests.limited import Limited
-from tests.pages.sessions import said, session
+from tests.sessions import said, session
 
 LABEL = "How good is this estimator?"
 

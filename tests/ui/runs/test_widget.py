@@ -12,7 +12,7 @@ from core.studies.costs import Plan
 from core.ui.runs import turns, widget
 from core.ui.runs.registry import Registry
 from tests.fakes import TableModel
-from tests.pages.sessions import keys, said, texts, until
+from tests.sessions import keys, said, texts, until
 
 LONG = 60  # seconds: what never happens unless something hangs
 CANCELLED = "Cancelled. What was computed is kept."
@@ -101,11 +101,11 @@ def test_what_is_quick_is_there_at_once(work, opened, monkeypatch):
 
 
 def test_what_takes_longer_is_watched_until_it_is_there(work, opened):
-    app = opened(stop="Stop here")
+    app = opened()
     until(app, lambda: [bar.proto.text for bar in app.get("progress")] == ["Making it"])
     assert app.get("progress")[0].proto.value == 25
     assert "result: None" in texts(app) and "beside: a, half" in texts(app)
-    assert app.button(key="cancel_here").label == "Stop here"
+    assert app.button(key="cancel_here").label == "Cancel"
     work.gate.set()
     until(app, lambda: said(app, "result: a, made"))
     assert not app.get("progress") and keys(app) == ["make"] and work.begun == ["a"]
@@ -134,7 +134,7 @@ def test_a_failure_is_said_and_tried_again_only_on_demand(work, opened):
 
     work.does = failing
     work.gate.set()
-    app = opened(retry="Try again")
+    app = opened()
     until(app, lambda: said(app, "went `$x$` away"))
     for _ in range(2):
         assert texts(app.run()) == ["It went `$x$` away. Start it again.", "result: None"]
@@ -146,7 +146,7 @@ def test_a_failure_is_said_and_tried_again_only_on_demand(work, opened):
 
 
 def test_where_nothing_is_to_be_tried_again_no_button_offers_it(work, opened):
-    app = opened(retry=None, cancelled="Stopped.")
+    app = opened(retry=False, cancelled="Stopped.")
     press(app, "cancel_here")
     assert texts(app)[0] == "Stopped." and keys(app) == ["make"]
 
