@@ -343,7 +343,7 @@ def test_cancel_stops_and_nobody_goes_on_unasked(address, open_page):
     choose(page, WORLD)
     expect(said).to_be_visible()
     assert not page.get_by_test_id("stProgress").filter(visible=True).count()
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Try again").click()
     page.get_by_role("button", name="Cancel").click()
     expect(said).to_be_visible()
 
