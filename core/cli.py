@@ -35,13 +35,7 @@ from core.store.results import Results
 from core.studies import costs
 from core.studies.amplification import curve
 from core.studies.amplification import serialise as serialise_curves
-from core.studies.amplification.curve import (
-    DEFAULT_REPETITIONS,
-    Amplification,
-    Case,
-    Point,
-    tidied,
-)
+from core.studies.amplification.curve import DEFAULT_REPETITIONS, Amplification, Case, Point, tidied
 from core.studies.calibration import calibration
 from core.studies.calibration.calibration import METHODS, CalibrationError
 from core.studies.costs import Plan, plan, plan_curves

@@ -10,13 +10,13 @@ from core.ui.calibration.holdout import confirmation, held_back, holding_back, n
 from core.ui.calibration.result import outcome, risk
 from core.ui.calibration.target import calibrated, looked_at_all, target
 from core.ui.calibration.threshold import threshold
-from core.ui.header import header
+from core.ui.header import page_header
 from core.ui.messages import problem
 
 
 def page() -> None:
     """Draw the page in the order of the thought: data, target, result, use."""
-    header(
+    page_header(
         "When should it answer?",
         "Upload answers that you know to be right or wrong, and choose how many of the "
         "answered questions may be wrong. You get **a threshold that guarantees it**, with its "

@@ -1,12 +1,12 @@
 """History: every inspection, curve and policy that was kept, to be opened again exactly."""
 
-from core.ui.header import header
+from core.ui.header import page_header
 from core.ui.history import chosen, listed
 
 
 def history() -> None:
     """Draw the page: a search, the list, and what can be done with the chosen one."""
-    header(
+    page_header(
         "History",
         "Earlier questions and calculations, newest first. Opening one calls no model: it "
         "appears exactly as it was saved.",

@@ -11,7 +11,7 @@ from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.serialise import from_json
 from core.ui import frame, history
 from core.ui.calibration import policy
-from core.ui.header import header
+from core.ui.header import page_header
 from core.ui.inspection.clusters import clusters
 from core.ui.inspection.details import details
 from core.ui.inspection.form import ask, record
@@ -28,7 +28,7 @@ from core.ui.results import keeper
 
 def inspect() -> None:
     """Draw the page, from the question down to the details."""
-    header(
+    page_header(
         "Can I believe this answer?",
         "Ask a question. The model answers several times. Then one of its answers goes into "
         "the prompt, and the model answers again. **If the answer changes, the model does not "

@@ -7,14 +7,14 @@ import streamlit as st
 from core.studies.questions import BANDS, search, subject_areas, surprise
 from core.ui import frame, tables
 from core.ui.glossary import TERMS
-from core.ui.header import header
+from core.ui.header import page_header
 
 EVERYTHING = "everything"
 
 
 def questions() -> None:
     """Draw the page: surprises first, then the whole list."""
-    header(
+    page_header(
         "What can I ask?",
         "Anything. But the embedded model learnt only the questions below. Their right answers "
         "are known, so you can check each decision.",

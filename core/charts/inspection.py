@@ -13,7 +13,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.charts.theme import Chart, Palette, themed
+from core.charts.theme import Chart, Palette, themed, told_apart
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.stopping import GrowthPoint
 
@@ -71,10 +71,10 @@ def doubt(inspection: Inspection, palette: Palette) -> Chart:
             x=alt.X("start:Q", title="nats", scale=scale, axis=alt.Axis(grid=False)),
             x2="end:Q",
             y=alt.Y("row:N", title=None, axis=None),
-            color=alt.Color(
+            color=told_apart(
+                alt.Color,
                 "part:N",
-                title=None,
-                scale=alt.Scale(domain=names, range=[palette.epistemic, palette.rest]),
+                dict(zip(names, (palette.epistemic, palette.rest), strict=True)),
                 legend=alt.Legend(orient="bottom", direction="vertical", symbolType="square"),
             ),
             tooltip=[alt.Tooltip("part:N"), alt.Tooltip("nats:Q", format=".3f")],
@@ -287,16 +287,8 @@ def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) ->
         .encode(
             x=alt.X("samples:Q", title="samples", scale=alt.Scale(type="log", nice=False)),
             y=alt.Y("value:Q", title=None, scale=alt.Scale(domainMin=0)),
-            color=alt.Color(
-                "what:N",
-                title=None,
-                scale=alt.Scale(domain=[bound, mass], range=[palette.epistemic, palette.rest]),
-            ),
-            strokeDash=alt.StrokeDash(
-                "what:N",
-                title=None,
-                scale=alt.Scale(domain=[bound, mass], range=[[1, 0], [5, 3]]),
-            ),
+            color=told_apart(alt.Color, "what:N", {bound: palette.epistemic, mass: palette.rest}),
+            strokeDash=told_apart(alt.StrokeDash, "what:N", {bound: [1, 0], mass: [5, 3]}),
             tooltip=["samples:Q", "what:N", alt.Tooltip("value:Q", format=".3f")],
         )
     )

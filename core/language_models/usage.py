@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from core.language_models.errors import (
-    BudgetError,
-)
+from core.language_models.errors import BudgetError
 from core.language_models.stopping import Stop
 
 

@@ -34,10 +34,6 @@ class Plan:
     prompt_tokens: int
     response_tokens: int
 
-    def price(self, per_million_in: float, per_million_out: float) -> float:
-        """Return what it costs, in the currency of the prices per million tokens."""
-        return price(self, per_million_in, per_million_out)
-
 
 def price(tokens: Plan | Used, per_million_in: float, per_million_out: float) -> float:
     """Return what tokens cost, in the currency of the prices per million of them."""

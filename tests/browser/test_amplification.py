@@ -223,7 +223,7 @@ def test_what_stood_there_is_still_there_after_another_page(address, open_page):
     page = open_page(f"{address}/amplification")
     shows(page, FIRST)
     enter(page, "Answer to repeat", "Nobody")
-    expect(verdict(page)).to_contain_text("of the two answers'")
+    expect(verdict(page)).to_contain_text("of the two answers' answers'")
     expect(listed(page).first).to_contain_text("repeated, Nobody")
     at_rest(page)
     go_to(page, "Home")
@@ -335,7 +335,7 @@ def test_the_papers_three_cases_move_the_idealised_head(address, open_page):
 def test_cancel_stops_and_nobody_goes_on_unasked(address, open_page):
     page = open_page(link(address, tab=WORLD, each=50, draw=4242))
     page.get_by_role("button", name="Cancel").click()
-    said = page.get_by_text("Cancelled. The curves computed so far are saved.")
+    said = page.get_by_text("Cancelled. Results so far are saved.")
     expect(said).to_be_visible()
     at_rest(page)
     choose(page, OWN)  # any other interaction
@@ -343,7 +343,7 @@ def test_cancel_stops_and_nobody_goes_on_unasked(address, open_page):
     choose(page, WORLD)
     expect(said).to_be_visible()
     assert not page.get_by_test_id("stProgress").filter(visible=True).count()
-    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Try again").click()
     page.get_by_role("button", name="Cancel").click()
     expect(said).to_be_visible()
 

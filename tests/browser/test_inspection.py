@@ -147,7 +147,7 @@ def test_cancel_stops_and_nobody_asks_again_unasked(address, open_page):
     expect(page.get_by_text("Cancelled before")).to_be_visible()
     page.get_by_text("Settings", exact=True).click()  # any other interaction
     expect(page.get_by_text("Cancelled before")).to_be_visible()
-    expect(page.get_by_role("button", name="Ask again")).to_be_visible()
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
     assert not page.get_by_test_id("stProgress").count()
 
 

@@ -38,6 +38,7 @@ from core.studies.amplification.mechanism import looking
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import InvalidRequestError, Request
 from core.ui.amplification import form, gallery, mechanism
+from core.ui.runs import widget
 from core.uncertainty import attention
 from tests.sessions import go, visit
 from tests.turning import Counted, Turning
@@ -339,12 +340,12 @@ def test_one_persons_cancel_does_not_end_anothers_proposal(use, monkeypatch):
         return sample(*given, **settings)
 
     pages = [opened(kept="", query="Whose?") for _ in range(2)]
-    monkeypatch.setattr(form, "QUICK", 0.01)
+    monkeypatch.setattr(widget, "QUICK", 0.01)
     model.sample = slow
     for page in pages:
         page.button(key="propose").click().run()
     one, other = pages
-    one.button(key="cancel_proposing").click().run()
+    one.button(key="cancel_propose").click().run()
     assert said(one, "Cancelled. Nothing changed.")
     gate.set()
     settled(other)
@@ -816,12 +817,12 @@ def test_a_model_that_fails_is_said_and_can_be_asked_again(use, tab, place):
         assert said(page, "The model of `$x$` went away. Start it again.")
         assert not pictures(page)
         page.run()
-    press(page, f"go_on_{place}")
+    press(page, f"again_{place}")
     assert said(page, "went away")  # it still is
     model.gone = False
     page.run()
     assert said(page, "went away")  # nobody asks again but the person
-    press(page, f"go_on_{place}")
+    press(page, f"again_{place}")
     assert pictures(page) and not said(page, "went away")
 
 

@@ -1267,16 +1267,17 @@ def test_a_comparison_can_be_cancelled_and_gives_way_to_another(app, monkeypatch
 
     monkeypatch.setattr(diagnostics, "compare", slow)
     app.file_uploader(key="labelled_file").upload("labels.csv", table()).run()
-    first = app.session_state["comparing"][-1]
+    first = app.session_state["run_comparison"].job
     assert app.get("progress") and "cancel_comparison" in keys(app)
     set_target(app, alpha=0.1)
-    second = app.session_state["comparing"][-1]
+    second = app.session_state["run_comparison"].job
     assert first.cancelling and not second.cancelling  # nobody will look at the first
     app.button(key="cancel_comparison").click().run()
     gate.set()
-    waited_for(app, lambda page: "compare_again" in keys(page))
+    waited_for(app, lambda page: "again_comparison" in keys(page))
+    assert first.wait(60) and second.wait(60)
     assert first.cancelled and second.cancelled and PROBLEM not in badges(app)
-    app.button(key="compare_again").click().run()
+    app.button(key="again_comparison").click().run()
     waited_for(app, has_intervals)
 
 
@@ -1349,7 +1350,7 @@ def test_stopping_keeps_what_is_scored_and_goes_on_from_there(app, gold, monkeyp
     app.button(key="score").click().run()
     waited_for(app, lambda page: len(asked) == 3)
     assert app.get("progress") and has_no_result(app)
-    app.button(key="stop_scoring").click().run()
+    app.button(key="cancel_scoring").click().run()
     gate.set()
     waited_for(app, lambda page: said(page, "2 of 4 scored."))
     assert PROBLEM not in badges(app)
@@ -1375,7 +1376,7 @@ def test_one_persons_stop_does_not_end_the_scoring_of_another(app, gold, monkeyp
     for page in (app, other):
         upload(page, gold, "gold.csv")
         page.button(key="score").click().run()
-    app.button(key="stop_scoring").click().run()
+    app.button(key="cancel_scoring").click().run()
     assert app.button(key="score") and not app.get("progress")
     gate.set()
     waited_for(other, lambda page: said(page, "4 of 4 scored."))
@@ -1422,7 +1423,7 @@ def test_on_a_service_one_slow_question_holds_up_no_other_and_stopping_loses_non
         waited_for(page, lambda page: [p for p in page.get("progress") if p.proto.text == done])
         assert re.search(rf"[1-9]\d* calls so far, of at most {most}\.", "\n".join(texts(page)))
         assert 0 < page.get("progress")[0].proto.value < 100
-        page.button(key="stop_scoring").click().run()
+        page.button(key="cancel_scoring").click().run()
         waited_for(page, lambda page: said(page, "3 of 4 scored."))
         assert not gate.is_set()
         others = [question for question in GOLD if "Germany" not in question]

@@ -395,9 +395,9 @@ def test_who_asks_something_else_has_no_more_sampled_for_what_was_asked_before(a
     ask(app, "Who is the queen of Lilliput?")
     monkeypatch.setattr(EmbeddedModel, "sample", slow)
     app.button(key="certify").click().run()
-    _, job = app.session_state["certifying"]
+    job = app.session_state["run_certifying"].job
     assert not job.cancelling
     ask(app, "Name a noble gas")
-    assert job.cancelling and "certifying" not in app.session_state
+    assert job.cancelling and "run_certifying" not in app.session_state
     gate.set()
     assert job.wait(60) and job.cancelled

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from core.ui import model_picker
+from core.ui.runs import widget
 from tests.language_models.openai_server import serving
 from tests.sessions import (
     OWN,
@@ -88,7 +88,7 @@ def test_another_model_takes_the_place_of_one_that_is_being_opened(page, slow):
 def test_what_is_being_opened_goes_along_and_is_used_when_it_is_there(monkeypatch):
     """It takes longer than the page waits for it."""
     release = threading.Event()
-    monkeypatch.setattr(model_picker, "QUICK", 0.0)
+    monkeypatch.setattr(widget, "QUICK", 0.0)
     with serving("none", before=lambda *_: release.wait(LONG) and None) as server:
         page = session("inspection", q=QUERY)
         begin(page, server.base_url, server.model)
@@ -101,7 +101,7 @@ def test_what_is_being_opened_goes_along_and_is_used_when_it_is_there(monkeypatc
 
 
 def test_opening_that_fails_late_is_said(page, monkeypatch):
-    monkeypatch.setattr(model_picker, "QUICK", 0.0)
+    monkeypatch.setattr(widget, "QUICK", 0.0)
     with serving("none", key="another") as server:
         choose(page, server.base_url, server.model, KEY)
     assert said(page, "The model you chose needs a key: ") and READY in texts(page)

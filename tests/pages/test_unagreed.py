@@ -92,7 +92,7 @@ def test_what_failed_at_once_is_not_asked_again_by_itself():
         made = len(server.exchanges)
         for _ in range(3):
             settled(page.run())
-        assert len(server.exchanges) == made and "ask_again" in keys(page)
+        assert len(server.exchanges) == made and "again_inspection" in keys(page)
         assert said(page, "Used so far: ")
 
 

@@ -7,7 +7,7 @@ import pytest
 from core import prompts
 from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, Response
 from core.language_models.client.batch import Batched
-from core.studies.costs import CHARACTERS_A_TOKEN, Plan, plan
+from core.studies.costs import CHARACTERS_A_TOKEN, Plan, plan, price
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import MAX_SAMPLES, Request
 from tests.fakes import QUERY, TableModel, copies, falling, knows, words
@@ -149,4 +149,4 @@ def test_a_longer_question_costs_more():
     ],
 )
 def test_prices_are_per_million_tokens(plan, prices, cost):
-    assert math.isclose(plan.price(*prices), cost, abs_tol=1e-15)
+    assert math.isclose(price(plan, *prices), cost, abs_tol=1e-15)

@@ -29,11 +29,7 @@ from tenacity.stop import stop_base
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.client.concurrency import AT_ONCE
 from core.language_models.client.wrapper import Wrapper
-from core.language_models.errors import (
-    SilentError,
-    TemporaryError,
-    UnreachableError,
-)
+from core.language_models.errors import SilentError, TemporaryError, UnreachableError
 from core.language_models.stopping import patience
 from core.language_models.usage import Budget, Meter
 

@@ -9,9 +9,7 @@ import numpy as np
 from core.abstention import thresholds
 from core.abstention.policy import Policy
 from core.abstention.thresholds import Threshold
-from core.data.tabular.labelled import (
-    Labelled,
-)
+from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import independent, rows
 
 

@@ -13,11 +13,7 @@ from core.abstention.drift import Drift, drift
 from core.abstention.policy import Policy, check_pipeline
 from core.data.tabular.columns import column_of
 from core.data.tabular.csv_export import to_csv
-from core.data.tabular.labelled import (
-    Labelled,
-    doubts_of,
-    pipelines_of,
-)
+from core.data.tabular.labelled import Labelled, doubts_of, pipelines_of
 from core.data.tabular.uploads import Upload
 from core.studies.calibration.calibration import Calibration, CalibrationError
 from core.studies.inspection.pipeline import from_text

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from core.studies.inspection.recording import EXACT, Estimator, Recording
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
 from core.studies.inspection.verdict import (
     SCORE,
-    Threshold,
+    DecisionRule,
     Verdict,
     decide,
     default_policy,
@@ -36,12 +37,7 @@ from core.studies.progress import Progress, silent
 from core.uncertainty.evidence import Evidence
 from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_counted
-from core.uncertainty.scores import (
-    SCORES,
-    DoubtDecomposition,
-    Score,
-    doubt_decomposition,
-)
+from core.uncertainty.scores import SCORES, DoubtDecomposition, Score, doubt_decomposition
 from core.uncertainty.similarity import JUDGE
 
 
@@ -216,7 +212,7 @@ class Inspection:
 def read(
     recording: Recording,
     reading: Reading | None = None,
-    threshold: Threshold | None = None,
+    threshold: DecisionRule | None = None,
     *,
     policy: Policy | None = None,
 ) -> Inspection:
@@ -224,7 +220,7 @@ def read(
 
     Parameters
     ----------
-    threshold : Threshold, optional
+    threshold : DecisionRule, optional
         How to decide; the default policy's if there is none.
     policy : Policy, optional
         Decide by this policy instead, if it was calibrated for this pipeline.
@@ -307,10 +303,15 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
             "The model has not compared these answers. Ask the question again with the "
             f"similarity “{JUDGE}”, or choose another similarity."
         )
-    compared = (recording.judged_texts, recording.judged) if by_model else None
     verification = {
         text: (float(true), float(false))
         for text, (true, false) in zip(recording.texts, recording.verification, strict=True)
+    }
+    told: dict[str, Any] = {
+        "greedy": recording.greedy.text,
+        "verification": verification,
+        "parameters": reading,
+        "compared": (recording.judged_texts, recording.judged) if by_model else None,
     }
     if recording.estimator in EXACT:
         assert recording.greedy_log_likelihood is not None
@@ -322,12 +323,9 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
             said[0],
             said[1:],
             recording.counts,
-            greedy=recording.greedy.text,
             greedy_log_likelihood=recording.greedy_log_likelihood,
             complete=recording.complete & (recording.estimator is Estimator.EXACT),
-            verification=verification,
-            parameters=reading,
-            compared=compared,
+            **told,
         )
     seconds = dict(zip(recording.texts, recording.seconds, strict=True))
     cut = {
@@ -338,21 +336,15 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
     if recording.estimator is Estimator.CHAINED:
         return from_chains(
             _chains(recording.samples, seconds),
-            greedy=recording.greedy.text,
             greedy_log_likelihood=recording.greedy_log_likelihood,
             complete=cut,
-            verification=verification,
-            parameters=reading,
-            compared=compared,
+            **told,
         )
     return from_counted(
         dict(zip(recording.texts, map(int, recording.counts), strict=True)),
         {text: Counter(response.text for response in row) for text, row in seconds.items()},
-        greedy=recording.greedy.text,
         complete=cut,
-        verification=verification,
-        parameters=reading,
-        compared=compared,
+        **told,
     )
 
 

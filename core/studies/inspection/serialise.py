@@ -20,7 +20,7 @@ from core.studies.inspection.inspection import Cluster, Inspection, read
 from core.studies.inspection.pairs import compared
 from core.studies.inspection.recording import EXACT, Call, Estimator, Recording
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
-from core.studies.inspection.verdict import Threshold
+from core.studies.inspection.verdict import DecisionRule
 
 FORMAT, VERSION = "believe.inspection", 2
 MAX_BYTES = 20_000_000  # of a saved inspection: ten times what 300 samples, the most, take
@@ -163,11 +163,11 @@ def to_csv_bytes(inspection: Inspection) -> bytes:
     )
 
 
-def _threshold_from_dict(saved: dict[str, Any]) -> Threshold:
+def _threshold_from_dict(saved: dict[str, Any]) -> DecisionRule:
     """Read a threshold; JSON has no infinity, so null answers everything."""
     if saved["value"] is None:
-        return replace(decoded(Threshold, {**saved, "value": 0}), value=math.inf)
-    return decoded(Threshold, saved)
+        return replace(decoded(DecisionRule, {**saved, "value": 0}), value=math.inf)
+    return decoded(DecisionRule, saved)
 
 
 def _recording_to_dict(recording: Recording) -> dict[str, Any]:

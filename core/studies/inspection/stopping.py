@@ -9,13 +9,8 @@ import numpy as np
 from core.studies.inspection.inspection import evidence_of
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import MAX_SAMPLES, Reading
-from core.studies.inspection.verdict import (
-    Threshold,
-    default_threshold,
-)
-from core.uncertainty.scores import (
-    certified_mutual_information,
-)
+from core.studies.inspection.verdict import DecisionRule, default_threshold
+from core.uncertainty.scores import certified_mutual_information
 
 # Sampling may stop when this much of the probability of the first answer, and of a second
 # after any first, has been seen.
@@ -48,7 +43,7 @@ def growth(recording: Recording, reading: Reading | None = None) -> tuple[Growth
 
 
 def is_settled(
-    recording: Recording, reading: Reading | None = None, threshold: Threshold | None = None
+    recording: Recording, reading: Reading | None = None, threshold: DecisionRule | None = None
 ) -> str | None:
     """Say why sampling may stop, or None if it should go on.
 

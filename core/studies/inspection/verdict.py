@@ -32,7 +32,7 @@ class Decision(StrEnum):
 
 
 @dataclass(frozen=True)
-class Threshold:
+class DecisionRule:
     """When to abstain.
 
     Attributes
@@ -60,7 +60,7 @@ class Verdict:
     decision: Decision
     answer: str
     reason: str
-    threshold: Threshold
+    threshold: DecisionRule
 
 
 @functools.cache
@@ -82,7 +82,7 @@ def default_policy() -> Policy:
     return policy
 
 
-def default_threshold() -> Threshold:
+def default_threshold() -> DecisionRule:
     """Return how the default policy decides."""
     policy = default_policy()
     return replace(threshold_of(policy), origin=f"Default policy. {policy.sentence}")
@@ -96,10 +96,10 @@ def default_thresholds() -> dict[str, float]:
     }
 
 
-def threshold_of(policy: Policy) -> Threshold:
+def threshold_of(policy: Policy) -> DecisionRule:
     """Return how a policy decides here."""
     least_mass = policy.pipeline.least_mass if policy.pipeline else 0.0
-    return Threshold(policy.threshold, least_mass, policy.score, policy.sentence)
+    return DecisionRule(policy.threshold, least_mass, policy.score, policy.sentence)
 
 
 def enough_seen(sampled_mass: float, clusters: int, least_mass: float) -> bool:
@@ -129,7 +129,7 @@ def doubt_of(
 
 
 def decide(
-    scores: Mapping[str, Score], sampled_mass: float, clusters: int, threshold: Threshold
+    scores: Mapping[str, Score], sampled_mass: float, clusters: int, threshold: DecisionRule
 ) -> Verdict:
     """Compare what is certain, then ask whether enough was seen, then compare the score.
 

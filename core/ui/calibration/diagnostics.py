@@ -15,14 +15,13 @@ from core.studies.calibration.diagnostics import Compared
 from core.ui import figures, tables
 from core.ui.calibration import result
 from core.ui.glossary import TERMS
-from core.ui.jobs import Job
-from core.ui.messages import problem
+from core.ui.runs.job import Job
+from core.ui.runs.widget import run, run_of, want
 from core.ui.session import remembered
-from core.ui.turns import BusyError
-from core.ui.watching import how_far
 
 AT_ONCE = 20_000  # rows × scores: more are compared when somebody asks
 ENTROPY = "semantic_entropy"
+PLACE = "comparison"
 
 
 def comparison(found: Calibration) -> None:
@@ -104,39 +103,21 @@ def _sources(found: Calibration) -> None:
 
 def _intervals(found: Calibration) -> None:
     """Compare by the paired bootstrap, in a job: thousands of resamples take a moment."""
-    key = "comparing"
-    running = st.session_state.get(key)
-    fits = running is not None and running[0] is found.data and running[1] == found.target
+    # Other data are other data even where they are equal: to compare them would take longer.
+    wanted = remembered("compared", found.data, object), found.target
     small = len(found.data.kept) * len(found.data.doubts) <= AT_ONCE
-    if running is not None and not fits:
-        running[2].cancel()  # nobody will look at it
-    if not fits and (small or st.button("Compare with intervals", key="compare")):
-        try:
-            job = Job(lambda job: diagnostics.compare(found, job.progress))
-        except BusyError as error:
-            problem(str(error))
-            return
-        st.session_state[key] = running = (found.data, found.target, job)
-        fits = True
-    if not fits or running is None:
-        return
-    job = running[2]
-    if not job.wait(0.3 if small else 0.0):
-        _watch(job)
-    elif job.error:
-        if not job.cancelled:
-            problem(str(job.error))
-        st.button("Compare again", key="compare_again", on_click=st.session_state.pop, args=(key,))
-    elif job.result:
-        _table(found, job.result)
-
-
-@st.fragment(run_every=0.5)
-def _watch(job: Job[tuple[Compared, ...]]) -> None:
-    if job.done:
-        st.rerun()
-    how_far(job)
-    st.button("Cancel", on_click=job.cancel, key="cancel_comparison")
+    compared = run(
+        PLACE,
+        wanted,
+        lambda: Job(lambda job: diagnostics.compare(found, job.progress)),
+        on_press=not small,
+        quick=0.3,
+        cancelled="Cancelled.",
+    )
+    if compared:
+        _table(found, compared)
+    elif run_of(PLACE, wanted) is None:
+        st.button("Compare with intervals", key="compare", on_click=want, args=(PLACE, wanted))
 
 
 def _table(found: Calibration, compared: tuple[Compared, ...]) -> None:

@@ -14,7 +14,7 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.stopping import growth
 from core.ui import figures
-from core.ui.watching import spent
+from core.ui.payment import spent
 
 
 def details(inspection: Inspection) -> None:

@@ -2,16 +2,13 @@
 
 import streamlit as st
 
-from core.language_models.errors import ModelError
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Estimator
-from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.request import Request
 from core.studies.inspection.stopping import is_settled
 from core.ui.glossary import TERMS
-from core.ui.inspection.form import draw_growth
-from core.ui.inspection.recordings import recordings
-from core.ui.messages import later
-from core.ui.model import asked, current
+from core.ui.inspection.form import certify, draw_growth
+from core.ui.model import current
 
 
 def more(inspection: Inspection) -> None:
@@ -37,8 +34,8 @@ def more(inspection: Inspection) -> None:
         st.button(
             "Sample until certified",
             key="certify",
-            on_click=_certify,
-            args=(request, inspection.reading),
+            on_click=certify,
+            args=(inspection.recording,),
             disabled=settled is not None or not local,
         )
     if settled:
@@ -57,13 +54,3 @@ def _more_samples(request: Request) -> None:
                 disabled=request.samples >= samples,
                 on_click=lambda k=samples: st.session_state.update(k=k),
             )
-
-
-def _certify(request: Request, reading: Reading) -> None:
-    try:
-        model = asked()
-        if model.capabilities.local:  # whatever a browser sends: nobody said what else costs
-            job = recordings().certify(request, model, reading)
-            st.session_state["certifying"] = (request, job)
-    except ModelError as error:
-        later(str(error))

@@ -14,13 +14,18 @@ from core.studies.inspection.inspection import cannot_decide, read, run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import MAX_SAMPLES, InvalidRequestError, Reading, Request
 from core.studies.inspection.stopping import ENOUGH_MASS, growth, is_settled, next_size
-from core.studies.inspection.verdict import Decision, Threshold, default_policy, default_threshold
+from core.studies.inspection.verdict import (
+    Decision,
+    DecisionRule,
+    default_policy,
+    default_threshold,
+)
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import SIMILARITIES
 from tests.fakes import QUERY, TableModel, copies, falling, knows, words
 
 KNOWN_BY_HEART = "What is the capital of France?"
-NEVER = Threshold(value=math.inf, least_mass=0.5, origin="by hand")
+NEVER = DecisionRule(value=math.inf, least_mass=0.5, origin="by hand")
 
 
 def ask(samples, seed=0):
@@ -227,8 +232,8 @@ def test_it_stops_when_the_bound_has_passed_the_threshold():
     bound = read(recording).certified
     mass = read(recording).sampled_mass
     assert bound > 0.1 and mass < ENOUGH_MASS
-    assert "Certified" in is_settled(recording, threshold=Threshold(bound, 0.1))
-    assert is_settled(recording, threshold=Threshold(math.nextafter(bound, 9), 0.1)) is None
+    assert "Certified" in is_settled(recording, threshold=DecisionRule(bound, 0.1))
+    assert is_settled(recording, threshold=DecisionRule(math.nextafter(bound, 9), 0.1)) is None
 
 
 def test_it_stops_when_nearly_everything_was_said():

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.ui import turns
-from core.ui.turns import BusyError, Turns
+from core.ui.runs import turns
+from core.ui.runs.turns import BusyError, Turns
 
 LONG = 30  # seconds: what never happens unless something hangs
 
