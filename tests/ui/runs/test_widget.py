@@ -275,6 +275,6 @@ def test_a_place_in_line_is_said(work, opened, monkeypatch):
     opened("b")
     last = opened("c")
     assert [bar.proto.text for bar in last.get("progress")] == [
-        "In line: one run comes before this one"
+        "Waiting: one run comes before this one"
     ]
     assert first.run().get("progress")[0].proto.text == "Making it"
