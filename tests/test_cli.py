@@ -30,10 +30,8 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.verdict import default_policy
 from core.uncertainty.scores import SCORES
-from tests.fakes import QUERY, TableModel, copies, falling
-from tests.judging import fruit
+from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
 from tests.language_models.openai_server import serving
-from tests.limited import Limited
 
 CONTRACT = {
     *("query", "model", "estimator", "seed", "responses", "clusters", "joint", "product"),

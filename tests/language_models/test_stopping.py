@@ -27,8 +27,7 @@ from core.language_models.stopping import (
 from core.language_models.usage import Budget
 from core.store.calls import Calls
 from core.store.database import open_database
-from tests.fakes import QUERY, copies
-from tests.limited import Limited
+from tests.fakes import QUERY, Limited, copies
 
 PROMPT = prompts.iterative(QUERY)
 LONG = 30  # seconds, of a wait that ends as soon as all is well

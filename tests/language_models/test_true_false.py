@@ -23,11 +23,9 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Reading, Request
 from core.uncertainty.similarity import JUDGE, pairwise
-from tests.fakes import QUERY
-from tests.judging import TEXTS, asked_about, fruit, sureness
+from tests.fakes import QUERY, TEXTS, Limited, asked_about, fruit, sureness
 from tests.language_models.back_ends import BACK_ENDS, KEY
 from tests.language_models.openai_server import serving
-from tests.limited import Limited
 
 
 def test_all_spellings_of_a_word_are_added_up():

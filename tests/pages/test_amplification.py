@@ -41,7 +41,7 @@ from core.studies.inspection.request import InvalidRequestError, Request
 from core.ui import model
 from core.ui.amplification import form, gallery, mechanism
 from core.uncertainty import attention
-from tests.turning import Counted, Turning
+from tests.fakes import Counted, Turning
 
 PAGE = "../../pages/amplification.py"
 FIELDS = ("query", "answer", "repeated")

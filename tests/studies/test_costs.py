@@ -10,8 +10,7 @@ from core.language_models.client.batch import Batched
 from core.studies.costs import CHARACTERS_A_TOKEN, Plan, plan
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import MAX_SAMPLES, Request
-from tests.fakes import QUERY, TableModel, copies, falling, knows, words
-from tests.limited import Limited
+from tests.fakes import QUERY, Limited, TableModel, copies, falling, knows, words
 
 
 class Unrepeated(TableModel):

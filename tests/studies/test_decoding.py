@@ -20,10 +20,7 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.verdict import default_policies
-from tests.fakes import QUERY, copies
-from tests.judging import fruit
-from tests.limited import Limited
-from tests.turning import Turning
+from tests.fakes import QUERY, Limited, Turning, copies, fruit
 
 HUGE = 10**400
 LEAVES = [None, "x" * 1000, "\ud83d", -1, 0, HUGE, 1e308, math.inf, math.nan, True, [], {}]

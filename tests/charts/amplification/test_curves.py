@@ -22,7 +22,7 @@ from core.studies.amplification.curve import (
 )
 from core.studies.amplification.gallery import PAPER, quartiles
 from tests.charts.drawing import drawn, numbers, rows_of, texts
-from tests.turning import Counted, Turning
+from tests.fakes import Counted, Turning
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",

@@ -22,9 +22,8 @@ from core.store.database import open_database
 from core.store.errors import StoreError
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Request
-from tests.fakes import QUERY, copies, knows
+from tests.fakes import QUERY, Limited, copies, knows
 from tests.language_models.openai_server import serving
-from tests.limited import Limited
 
 PROMPT = prompts.iterative(QUERY)
 ABOUT = prompts.self_verification(QUERY, "answer0")

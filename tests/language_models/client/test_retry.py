@@ -30,8 +30,7 @@ from core.language_models.errors import (
     UnreachableError,
 )
 from core.language_models.usage import Budget
-from tests.fakes import QUERY, copies, knows
-from tests.limited import Limited
+from tests.fakes import QUERY, Limited, copies, knows
 
 PROMPT = prompts.iterative(QUERY)
 LONG = 30  # seconds, of a wait that ends as soon as all is well

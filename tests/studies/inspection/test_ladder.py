@@ -22,8 +22,7 @@ from core.studies.inspection.stopping import growth, is_settled
 from core.studies.inspection.verdict import Decision, default_policy, default_threshold
 from core.studies.progress import Cancelled
 from core.uncertainty.sampled_evidence import from_chains
-from tests.fakes import QUERY, TableModel, copies, falling, knows, words
-from tests.limited import Limited
+from tests.fakes import QUERY, Limited, TableModel, copies, falling, knows, words
 
 FIRST_PROMPT = prompts.iterative(QUERY)
 SAMPLED = [Estimator.CHAINED, Estimator.COUNTED]

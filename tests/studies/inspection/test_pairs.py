@@ -22,9 +22,7 @@ from core.studies.inspection.stopping import growth, is_settled
 from core.studies.inspection.verdict import default_policy
 from core.studies.progress import Cancelled
 from core.uncertainty.similarity import JUDGE, pairwise, token_f1
-from tests.fakes import QUERY
-from tests.judging import asked_about, fruit, sureness
-from tests.limited import Limited
+from tests.fakes import QUERY, Limited, asked_about, fruit, sureness
 
 RUNGS = {
     "exact": {"scores_given_text": True},

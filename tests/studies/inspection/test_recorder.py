@@ -12,8 +12,7 @@ from core.studies.inspection.recorder import FEWEST_CHAINS, record, usual_sample
 from core.studies.inspection.recording import Estimator, estimator_of
 from core.studies.inspection.request import MAX_QUERY_CHARACTERS, InvalidRequestError, Request
 from core.studies.progress import Cancelled
-from tests.fakes import QUERY, TableModel, copies, falling, knows, words
-from tests.limited import Limited
+from tests.fakes import QUERY, Limited, TableModel, copies, falling, knows, words
 
 
 def ask(samples, *, seed=0, temperature=0.9):

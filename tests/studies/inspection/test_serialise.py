@@ -15,8 +15,7 @@ from core.studies.inspection.recorder import record
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
 from core.uncertainty.scores import SCORES
-from tests.fakes import QUERY, TableModel, copies, falling
-from tests.limited import Limited
+from tests.fakes import QUERY, Limited, TableModel, copies, falling
 
 VERSION_1 = Path(__file__).parent / "data" / "inspection-version-1.json"
 
