@@ -152,9 +152,6 @@ def test_a_server_that_fails_keeps_nobody_waiting(postgresql):
         assert not database.locks._holders
 
 
-LONG = 30  # seconds, of a wait that ends as soon as all is well
-
-
 def test_what_one_holds_another_waits_for_and_other_things_are_free():
     claims, entered, left = Claims(), threading.Event(), []
 

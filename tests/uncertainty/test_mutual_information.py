@@ -276,7 +276,7 @@ def test_where_nothing_can_tell_dependence_from_chance_the_information_is_0(seco
 
 
 @pytest.mark.parametrize("first", [[1] * 10, [31, 12, 3, 1, 1, 1, 1, 1, 1, 1]])
-@pytest.mark.parametrize("answers", [3, 30, 100])
+@pytest.mark.parametrize("answers", [3, 100])
 def test_a_model_that_knows_many_answers_is_centred_on_0(answers, first):
     """Ten told answers, 30 second ones after each, 200 times; Miller-Madow leaves far more."""
     rng = np.random.default_rng(1)

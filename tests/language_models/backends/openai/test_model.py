@@ -995,9 +995,7 @@ def test_what_servers_say_becomes_a_sentence(status, body, error, words):
         ("0.5", 0.5),
         ("-3", 0.0),
         ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
-        ("soon", None),
-        ("nan", None),
-        ("inf", None),
+        *((text, None) for text in ("soon", "nan", "inf", "9" * 400, "Mon, 99 Foo", "\xb2")),
     ],
 )
 def test_how_long_a_server_asks_to_wait_is_handed_on(sent, seconds):
