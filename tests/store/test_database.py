@@ -571,18 +571,18 @@ def test_a_disk_that_is_really_full_is_said_and_nothing_is_lost(small_disk):
 
 
 def test_two_processes_write_at_once_and_nothing_is_lost(url):
-    writers = [start("write", url, name, 200) for name in ("one", "other")]
+    writers = [start("write", url, name, 60) for name in ("one", "other")]
     go(*writers)  # both find no tables yet
     for writer in writers:
         said, _ = writer.communicate()
         assert writer.returncode == 0
-        assert said.split() == [str(number) for number in range(200)]
+        assert said.split() == [str(number) for number in range(60)]
     with open_database(url) as database:
         assert database.notice is None
-        wanted = {key(n, i): payload(n, i) for n in ("one", "other") for i in range(200)}
+        wanted = {key(n, i): payload(n, i) for n in ("one", "other") for i in range(60)}
         assert Calls(database).get_many(wanted) == wanted
-        assert Calls(database).count() == 400
-        assert Results(database).search().total == 40
+        assert Calls(database).count() == 120
+        assert Results(database).search().total == 12
 
 
 def killed(process, seed):
@@ -597,7 +597,7 @@ def killed(process, seed):
     return [int(line) for line in said if line.endswith("\n")]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_killed_process_loses_nothing_that_it_acknowledged(url, seed):
     acknowledged = killed(start("write", url, "writer", 0), seed)
     assert acknowledged == list(range(len(acknowledged)))
@@ -613,11 +613,11 @@ def test_a_killed_process_loses_nothing_that_it_acknowledged(url, seed):
 def test_a_process_killed_again_and_again_goes_on_where_it_was(tmp_path):
     url = f"sqlite:///{tmp_path / 'believe.db'}"
     kept = 0
-    for seed in range(4):
+    for seed in range(3):
         kept += len(killed(start("write", url, f"writer {seed}", 0), 100 + seed))
     with open_database(url) as database:
         assert database.notice is None
-        assert kept <= Calls(database).count() <= kept + 4
+        assert kept <= Calls(database).count() <= kept + 3
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -364,11 +364,11 @@ def test_settings_of_a_reading_reach_the_evidence():
     texts = ["London", "London, UK", "Oslo"]
     table = TableModel(texts, falling(3), np.tile(falling(3), (3, 1)))
     for estimator in SAMPLED:
-        made = record(ask(), limited(table, estimator))
+        made = record(ask(100), limited(table, estimator))
         assert len(read(made).clusters) == 2
         assert len(read(made, Reading(threshold=0.9)).clusters) == 3
         assert len(read(made, Reading("ratio", 0.1)).clusters) == 1
-    chained = record(ask(), limited(table, Estimator.CHAINED))
+    chained = record(ask(100), limited(table, Estimator.CHAINED))
     values = [
         read(chained, Reading(gamma_1=a, gamma_2=b)).evidence.mutual_information.plug_in
         for a, b in ((0.1, 0), (0, 0), (0, 0.1))
@@ -381,6 +381,6 @@ def test_texts_that_were_cut_off_are_marked_first_or_second():
     rows = [[0.4, 0.2, 0.4]] * 3
     model = TableModel(words(3), [0.5, 0.5, 0.0], rows, cut={"answer1", "answer2"})
     for estimator in SAMPLED:
-        evidence = read(record(ask(), limited(model, estimator))).evidence
+        evidence = read(record(ask(100), limited(model, estimator))).evidence
         ended = dict(zip(evidence.responses, evidence.complete, strict=True))
         assert ended == {"answer0": True, "answer1": False, "answer2": False}

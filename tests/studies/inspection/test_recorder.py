@@ -24,11 +24,13 @@ from tests.fakes import QUERY, Limited, TableModel, copies, falling, knows, word
 FIRST_PROMPT = prompts.iterative(QUERY)
 SAMPLED = [Estimator.CHAINED, Estimator.COUNTED]
 sampled = pytest.mark.parametrize("estimator", SAMPLED, ids=["chained", "counted"])
-every = pytest.mark.parametrize("estimator", Estimator, ids=[e.name.lower() for e in Estimator])
+every = pytest.mark.parametrize(
+    "estimator", [Estimator.EXACT, *SAMPLED], ids=["exact", "chained", "counted"]
+)
 FRUIT = "Name a yellow fruit."
 
 
-def ask(samples, *, seed=0, temperature=0.9):
+def ask(samples=100, *, seed=0, temperature=0.9):
     return Request(QUERY, samples, temperature, seed)
 
 

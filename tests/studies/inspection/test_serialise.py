@@ -14,7 +14,7 @@ from core.charts import inspection as charts
 from core.charts.theme import LIGHT
 from core.cli import _report as report
 from core.studies.costs import price, spent
-from core.studies.inspection import serialise
+from core.studies.inspection import recorder, serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.recording import Estimator
@@ -439,8 +439,9 @@ READ = ("format", "version", "verdict", "recording")
 
 
 @pytest.mark.parametrize("abilities", [{"scores_given_text": True}, {}], ids=["exact", "counted"])
-def test_an_inspection_edited_by_hand_is_refused_or_can_be_shown(abilities):
-    made = run(Request(QUERY, 4), Limited(copies(3, share=0.4), **abilities), Reading("ratio"))
+def test_an_inspection_edited_by_hand_is_refused_or_can_be_shown(abilities, monkeypatch):
+    monkeypatch.setattr(recorder, "SECONDS", 4)
+    made = run(Request(QUERY, 3), Limited(copies(3, share=0.4), **abilities), Reading("ratio"))
     whole = json.loads(serialise.to_json(made))
     whole["recording"]["used"] = {"requests": 3, "prompt_tokens": 10, "response_tokens": 5}
     found = {name: whole[name] for name in whole if name in READ or name.startswith("reading_")}
@@ -449,8 +450,8 @@ def test_an_inspection_edited_by_hand_is_refused_or_can_be_shown(abilities):
     for path, text in edited(found):
         back = opened(serialise.from_json, text, InvalidRequestError)
         if back is not None:
-            shown(back, charted=path[:2] not in drawn)  # a chart takes long
-            drawn.add(path[:2])
+            shown(back, charted=path[:-1] not in drawn)  # a chart takes long
+            drawn.add(path[:-1])
 
 
 def test_a_judged_inspection_edited_by_hand_is_refused_or_can_be_shown():
