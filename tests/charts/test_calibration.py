@@ -44,9 +44,7 @@ def named(name):
     return {
         "histogram": charts.histogram(SHARES, name, 0.2, 0.4, LIGHT),
         "precision": charts.precision_recall(curves, name, LIGHT),
-        "precision, other": charts.precision_recall(curves, ENTROPY, LIGHT),
         "recall": charts.entropy_bins(binned, charts.RECALL, LIGHT),
-        "error": charts.entropy_bins(binned, charts.ERROR, LIGHT),
         "sources": charts.sources(bins, 0.05, LIGHT),
     }
 
