@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.ui import frame, serving
 
-if __name__ == "__main__":  # a session runs this file again and again
+if __name__ == "__main__":  # run as a plain script, as `AppTest` does
     frame.draw().run()
-else:  # the server imports it once
-    app = st.App(__file__, middleware=serving.MIDDLEWARE, lifespan=serving.lifespan)
+else:  # the server imports it, and runs `serving.SCRIPT` in every session
+    app = st.App(serving.SCRIPT, middleware=serving.MIDDLEWARE, lifespan=serving.lifespan)

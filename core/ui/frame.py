@@ -1,9 +1,4 @@
-"""The frame around every screen: page configuration and navigation.
-
-A cold deep link runs a page without ``app.py``: Streamlit knows the navigation only after
-some session has called `st.navigation`. So every page begins with `require_app()`, which
-draws the frame unless ``app.py`` has just done so.
-"""
+"""The frame around every screen: page configuration and navigation."""
 
 from __future__ import annotations
 
@@ -16,7 +11,6 @@ from core import settings
 from core.ui.messages import problem
 
 PAGES = Path(__file__).parents[2] / "pages"
-_DRAWN = "_frame_drawn"
 
 NAME = "Believe"
 ABOUT = (
@@ -68,7 +62,6 @@ def draw() -> Page:
         [home(), inspection(), amplification(), calibration(), questions(), history()],
         position="top",
     )
-    st.session_state[_DRAWN] = True
     _check_settings()
     return page
 
@@ -80,13 +73,6 @@ def _check_settings() -> None:
     except settings.SettingError as error:
         problem(str(error))
         st.stop()
-
-
-def require_app() -> None:
-    """Draw the frame if nobody has; the first line of every page."""
-    if not st.session_state.pop(_DRAWN, False):
-        draw()
-        st.session_state.pop(_DRAWN, None)
 
 
 def show(kind: str, id: str) -> None:

@@ -9,6 +9,7 @@ import asyncio
 import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, Final
 
 import streamlit as st
@@ -16,6 +17,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+SCRIPT: Final = Path(__file__).with_name("script.py")
 POLICY: Final = {
     "default-src": "'self' data: blob:",  # whatever is on a page, it asks no other host
     # Streamlit's page has a script of one line in it. Nothing may be evaluated.

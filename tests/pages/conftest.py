@@ -3,7 +3,7 @@
 import pytest
 
 from core.ui.session import _of_this_process
-from tests.pages.sessions import QUERY, session
+from tests.sessions import QUERY, session
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.ui import addresses
-from tests.pages.sessions import ROOT, press, said, session
+from tests.sessions import ROOT, press, said, session
 
 WORLD, MECHANISM = {"tab": "The embedded world"}, {"tab": "The mechanism"}
 BOUND: dict[str, list[list[Any]]] = {

@@ -6,7 +6,6 @@ import threading
 import time
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core import prompts
 from core.charts.amplification import curves as charts
@@ -38,12 +37,11 @@ from core.studies.amplification.gallery import (
 from core.studies.amplification.mechanism import looking
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import InvalidRequestError, Request
-from core.ui import model
 from core.ui.amplification import form, gallery, mechanism
 from core.uncertainty import attention
 from tests.fakes import Counted, Turning
+from tests.sessions import go, visit
 
-PAGE = "../../pages/amplification.py"
 FIELDS = ("query", "answer", "repeated")
 FIRST, KNOWN, MANY = (EXAMPLES[name] for name in ("Half known", "Known", "Many answers"))
 PUBLISHED, WORLD, WHY = "The paper’s questions", "The embedded world", "The mechanism"
@@ -66,7 +64,7 @@ def use(monkeypatch):
     """Let the page have another model than the shipped one."""
 
     def use(model):
-        monkeypatch.setattr(model, "current", lambda: model)
+        monkeypatch.setattr("core.ui.model.embedded", lambda: model)
         for module in (gallery, mechanism):
             monkeypatch.setattr(module, "embedded", lambda: model)
         return model
@@ -75,7 +73,7 @@ def use(monkeypatch):
 
 
 def opened(**query):
-    page = AppTest.from_file(PAGE, default_timeout=60)
+    page = visit("amplification")
     for name, value in query.items():
         page.query_params[name] = value
     return settled(page.run())
@@ -178,8 +176,8 @@ def test_opens_on_a_half_known_question_beside_a_known_one_and_one_of_many_answe
 
 def test_opens_within_the_frame(embedded):
     """The other tests run the page without app.py, as a cold deep link does."""
-    page = AppTest.from_file("../../app.py", default_timeout=60).run()
-    settled(page.switch_page("pages/amplification.py").run())
+    page = visit().run()
+    settled(go(page, "amplification").run())
     assert shows(page, curves_of(embedded, FIRST, KNOWN, MANY))
 
 
@@ -595,9 +593,9 @@ def test_the_papers_twelve_questions_stand_in_their_groups(embedded):
 
 
 def test_a_question_of_the_paper_can_be_looked_at_closer(embedded):
-    page = AppTest.from_file("../../app.py", default_timeout=60).run()
+    page = visit().run()
     page.query_params["tab"] = PUBLISHED
-    settled(page.switch_page("pages/amplification.py").run())
+    settled(go(page, "amplification").run())
     case = PAPER[next(iter(PAPER))][1].case
     press(page, f"closer_{case.query}")
     assert typed(page) == case
@@ -857,10 +855,10 @@ def test_a_model_that_cannot_be_opened_is_said(monkeypatch, tab):
     def broken():
         raise BrokenModelError("A file is missing. Restore it.")
 
-    monkeypatch.setattr(model, "current", broken)
+    monkeypatch.setattr("core.ui.model.embedded", broken)
     for module in (gallery, mechanism):
         monkeypatch.setattr(module, "embedded", broken)
-    page = AppTest.from_file(PAGE, default_timeout=60)
+    page = visit("amplification")
     if tab:
         page.query_params["tab"] = tab
     page.run()

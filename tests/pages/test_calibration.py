@@ -16,7 +16,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.testing.v1 import AppTest
 
 from core.abstention.policy import to_json
 from core.data.tabular import isolation, uploads
@@ -35,10 +34,8 @@ from core.studies.inspection.verdict import default_policies, default_policy
 from core.ui.calibration import data, scoring, target
 from core.ui.calibration.data import ONE_EACH
 from tests.language_models.openai_server import serving
-from tests.pages.sessions import chosen, session, settled
+from tests.sessions import chosen, go, session, settled, visit
 
-PAGE = "pages/calibration.py"
-INSPECTION = "pages/inspection.py"
 RIGHT, WRONG = 150, 50  # of a table, from the smallest doubt to the largest
 ROWS = RIGHT + WRONG
 GUARANTEED, UNCERTIFIED = "Guaranteed", "Cannot be certified"
@@ -50,9 +47,8 @@ def app():
     return opened()
 
 
-def opened(timeout=60):
-    page = AppTest.from_file("../../app.py", default_timeout=timeout).run()
-    return page.switch_page(PAGE).run()  # by name: else AppTest loses every click
+def opened():
+    return visit("calibration").run()
 
 
 @pytest.fixture
@@ -163,7 +159,7 @@ def test_opens_without_data_and_says_what_it_wants(app):
 
 
 def test_opens_as_a_cold_deep_link():
-    page = AppTest.from_file(f"../../{PAGE}", default_timeout=60).run()
+    page = visit("calibration").run()
     assert not page.exception
     assert page.title[0].value == "When should it answer?"
 
@@ -201,7 +197,7 @@ def test_every_part_of_the_example_is_drawn_and_said_in_words(example):
     "bad", [{"alpha": "7"}, {"alpha": "much"}, {"confidence": "-1"}, {"method": "magic"}]
 )
 def test_nonsense_in_the_address_is_no_traceback(bad):
-    page = AppTest.from_file(f"../../{PAGE}", default_timeout=60)
+    page = visit("calibration")
     page.query_params.update(bad)
     page.run()
     page.button(key="use_example").click().run()
@@ -209,7 +205,7 @@ def test_nonsense_in_the_address_is_no_traceback(bad):
 
 
 def test_the_target_can_be_given_in_the_address():
-    page = AppTest.from_file(f"../../{PAGE}", default_timeout=60)
+    page = visit("calibration")
     page.query_params.update({"alpha": "0.1", "confidence": "0.95", "method": "ltt"})
     page.run()
     page.button(key="use_example").click().run()
@@ -391,8 +387,8 @@ def test_what_labels_mean_is_remembered_for_the_file(app):
     meanings(app)[0].set_value(WRONG_TOO).run()
     answered = f"{certified(RIGHT, WRONG) / ROWS:.1%}"
     assert metrics(sound(app))["Answered"] == answered
-    app.switch_page(INSPECTION).run()
-    app.switch_page(PAGE).run()
+    go(app, "inspection").run()
+    go(app, "calibration").run()
     assert [field.value for field in meanings(sound(app))] == [WRONG_TOO]
     assert metrics(app)["Answered"] == answered
     upload(app, content.replace(b"question 1,", b"question one,"), "another.csv")
@@ -887,8 +883,8 @@ def test_a_confidence_near_one_is_not_rounded_to_certainty(app):
 
 
 def elsewhere_and_back(page):
-    sound(page.switch_page(INSPECTION).run())
-    return sound(page.switch_page(PAGE).run())
+    sound(go(page, "inspection").run())
+    return sound(go(page, "calibration").run())
 
 
 def test_data_mapping_and_target_survive_another_page(app):
@@ -1451,7 +1447,7 @@ def test_questions_without_an_answer_are_named_by_their_line(app, gold):
 
 def inspect(page, question=None, **settings):
     """Go to the inspection, ask, and wait for the verdict."""
-    page.switch_page(INSPECTION).run()
+    go(page, "inspection").run()
     if question is not None:
         page.text_input(key="q").set_value(question)
     for key, value in settings.items():
@@ -1479,7 +1475,7 @@ def test_the_inspection_follows_the_policy_in_use(example):
     assert badges(example)[0] == "Policy in use"
     assert re.search(r"S\.E\. is \d\.\d+ nats, λ is 0\.500 nats\.", verdict(example))
     assert said(example, "No guarantee: λ was chosen by hand.")
-    example.switch_page(PAGE).run()
+    go(example, "calibration").run()
     example.slider[0].set_value(0.25).run()
     use(example)
     assert "λ is 0.250 nats" in verdict(inspect(example))
@@ -1490,7 +1486,7 @@ def test_the_policy_in_use_turns_a_verdict(example):
     question = "Name a yellow fruit."
     inspect(example, question)
     assert [h.value for h in example.subheader if "Answer" in h.value]
-    example.switch_page(PAGE).run()
+    go(example, "calibration").run()
     use_entropy_by_hand(example, 0.25)
     inspect(example, question)
     assert [h.value for h in example.subheader if "Abstain" in h.value]

@@ -10,7 +10,7 @@ from core.studies.home import EXAMPLES
 from core.ui import frame
 from core.ui.results import kept
 from core.ui.session import _of_this_process
-from tests.pages.sessions import press, said, session, texts
+from tests.sessions import press, said, session, texts
 
 QUERY = "Name a mammal"
 HOSTILE = [

@@ -4,18 +4,17 @@ import re
 from urllib.parse import parse_qs
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.studies.home import CONTRADICTED, EXAMPLES, MEASURES, SHORT, TIMES, contradict
 from core.ui.glossary import TERMS
+from tests.sessions import visit
 
 ANSWERS, TURNED, DOUBTS = range(3)  # the pictures, from the top
 
 
 @pytest.fixture
 def app():
-    page = AppTest.from_file("../../app.py", default_timeout=60).run()
-    return page.switch_page("pages/home.py").run()  # by name: else AppTest loses every click
+    return visit().run()
 
 
 def picture(page, step):
@@ -50,16 +49,10 @@ def sentences(text):
 
 
 def test_opens_first_and_without_an_exception():
-    app = AppTest.from_file("../../app.py", default_timeout=60).run()
+    app = visit().run()
     assert not app.exception
     assert app.title[0].value == "Can I believe what a language model tells me?"
     assert len(app.get("vega_lite_chart")) == len(app.header) == 3
-
-
-def test_the_page_alone_draws_the_frame():
-    page = AppTest.from_file("../../pages/home.py", default_timeout=60).run()
-    assert not page.exception
-    assert len(page.header) == 3
 
 
 def test_every_step_says_it_in_three_sentences(app):

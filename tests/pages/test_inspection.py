@@ -6,7 +6,6 @@ import threading
 import time
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core import prompts
 from core.data.world import grading
@@ -21,14 +20,12 @@ from core.studies.inspection.verdict import Decision
 from core.ui.inspection.recordings import recordings
 from core.uncertainty.scores import SCORES
 from tests.language_models.openai_server import serving
-from tests.pages.sessions import choose, press, said, session
-
-PAGE = "../../pages/inspection.py"
+from tests.sessions import choose, go, press, said, session, visit
 
 
 @pytest.fixture
 def app():
-    return settle(AppTest.from_file(PAGE, default_timeout=60).run())
+    return settle(visit("inspection").run())
 
 
 def settle(page):
@@ -132,7 +129,7 @@ def test_hostile_questions_reach_no_markdown(app, hostile):
 
 
 def test_every_setting_can_be_given_in_the_address():
-    page = AppTest.from_file(PAGE, default_timeout=60)
+    page = visit("inspection")
     page.query_params.update({"q": "Name a mammal", "k": "12", "tau": "0.5", "seed": "4"})
     settle(page.run())
     assert page.text_input(key="q").value == "Name a mammal"
@@ -143,7 +140,7 @@ def test_every_setting_can_be_given_in_the_address():
 
 @pytest.mark.parametrize("bad", [{"k": "9999"}, {"k": "many"}, {"tau": "7"}, {"similarity": "x"}])
 def test_nonsense_in_the_address_is_no_traceback(bad):
-    page = AppTest.from_file(PAGE, default_timeout=60)
+    page = visit("inspection")
     page.query_params.update(bad)
     settle(page.run())
     assert not page.exception
@@ -152,8 +149,8 @@ def test_nonsense_in_the_address_is_no_traceback(bad):
 
 def test_opens_within_the_frame():
     """The other tests run the page without app.py, as a cold deep link does."""
-    page = AppTest.from_file("../../app.py", default_timeout=60).run()
-    settle(page.switch_page("pages/inspection.py").run())
+    page = visit().run()
+    settle(go(page, "inspection").run())
     assert not page.exception
     assert answer(page) == "Paris"
 
@@ -316,7 +313,7 @@ def test_the_model_is_asked_to_compare_answers_once_and_only_where_that_is_chose
 
 
 def test_the_judge_can_stand_in_the_address():
-    page = AppTest.from_file(PAGE, default_timeout=60)
+    page = visit("inspection")
     page.query_params.update({"q": "Name a mammal", "k": "5", "similarity": "judge"})
     settle(page.run())
     assert page.selectbox(key="similarity").value == "judge"
@@ -377,7 +374,7 @@ def test_the_embedded_model_promises_a_bound_and_shows_likelihoods(app):
 
 @pytest.mark.parametrize(("button", "query"), [("draw_many", "Name a gas"), ("ask", "Name a cat")])
 def test_a_link_to_many_samples_waits_for_a_press(button, query):
-    page = AppTest.from_file(PAGE, default_timeout=60)
+    page = visit("inspection")
     page.query_params.update(q=query, k="300")
     page.run()
     assert said(page, "This link asks for 300 samples") and not page.code

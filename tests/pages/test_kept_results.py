@@ -13,7 +13,7 @@ from core.studies.inspection.serialise import from_json
 from core.studies.inspection.verdict import default_policy
 from core.ui.results import kept
 from core.ui.session import _of_this_process
-from tests.pages.sessions import keys, metrics, press, said, session
+from tests.sessions import keys, metrics, press, said, session
 
 QUERY = "Name a mammal"
 

@@ -7,13 +7,14 @@ import pytest
 from core.language_models.backends.openai.address import PRESETS
 from core.ui.results import kept
 from tests.language_models.openai_server import serving
-from tests.pages.sessions import (
+from tests.sessions import (
     OWN,
     PAGES,
     QUERY,
     choose,
     chosen,
     database,
+    go,
     keys,
     metrics,
     press,
@@ -113,15 +114,10 @@ def test_every_kind_that_was_used_before_is_filled_in(name, filled):
 
 
 def test_the_model_goes_along_to_other_pages():
-    from streamlit.testing.v1 import AppTest
-
-    from tests.pages.sessions import ROOT
-
-    page = settled(AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run())
-    page = settled(page.switch_page("pages/inspection.py").run())
+    page = session("inspection")
     with serving("echo") as server:
         chosen(page, server)
-        page = settled(page.switch_page("pages/amplification.py").run())
+        page = settled(go(page, "amplification").run())
         assert said(page, f"openai:{server.model}@{server.base_url}: ready.")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from core.ui import model_picker
 from tests.language_models.openai_server import serving
-from tests.pages.sessions import (
+from tests.sessions import (
     OWN,
     QUERY,
     choose,

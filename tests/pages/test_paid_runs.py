@@ -11,7 +11,7 @@ from core.store.results import Results
 from core.ui.results import kept
 from core.ui.session import _of_this_process
 from tests.language_models.openai_server import faults, serving
-from tests.pages.sessions import (
+from tests.sessions import (
     QUERY,
     chosen,
     keys,

@@ -13,7 +13,7 @@ from core.ui import lending
 from core.ui.session import _of_this_process
 from tests.language_models import gemini_server
 from tests.language_models.openai_server import serving
-from tests.pages.sessions import choose, keys, metrics, press, said, session, settled, texts, tree
+from tests.sessions import choose, keys, metrics, press, said, session, settled, texts, tree
 
 QUERY = "Name a mammal"
 READY = "embedded: ready."

@@ -4,24 +4,22 @@ That a click on a question inspects it is tested in the browser: AppTest cannot 
 """
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.data.world import grading
 from core.data.world.facts import Band
 from core.studies.questions import BANDS, entries, search, subject_areas
-
-PAGE = "../../pages/questions.py"
+from tests.sessions import go, visit
 
 
 @pytest.fixture
 def app():
-    return AppTest.from_file(PAGE, default_timeout=60).run()
+    return visit("questions").run()
 
 
 @pytest.fixture
 def whole_app():
     """With the other pages, to go to them."""
-    return AppTest.from_file("../../app.py", default_timeout=60).run()
+    return visit().run()
 
 
 def listed(page):
@@ -93,14 +91,14 @@ def test_punctuation_and_accents_do_not_count(app):
 
 
 def test_the_search_can_be_given_in_the_address():
-    page = AppTest.from_file(PAGE, default_timeout=60)
+    page = visit("questions")
     page.query_params.update({"words": "bird", "band": "many answers"})
     assert listed(page.run()) == questions(search("bird", band="many answers"))
 
 
 @pytest.mark.parametrize("bad", [{"band": "x"}, {"subject": "nothing"}, {"words": "\n "}])
 def test_nonsense_in_the_address_is_no_traceback(bad):
-    page = AppTest.from_file(PAGE, default_timeout=60)
+    page = visit("questions")
     page.query_params.update(bad)
     assert listed(page.run()) == questions(entries())
 
@@ -114,9 +112,9 @@ def test_hostile_words_reach_no_markdown(app, hostile):
 
 @pytest.mark.parametrize("band", BANDS)
 def test_a_surprise_is_a_question_of_its_band_whatever_was_asked_before(whole_app, band):
-    page = whole_app.switch_page("pages/inspection.py").run()
+    page = go(whole_app, "inspection").run()
     page.text_input(key="q").set_value("Who is the mayor of Tomorrow?").run()
-    page.switch_page("pages/questions.py").run()
+    go(page, "questions").run()
     page.button(key=f"surprise_{band}").click().run()
     assert not page.exception
     assert page.title[0].value == "Can I believe this answer?"

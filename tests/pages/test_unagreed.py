@@ -3,7 +3,7 @@
 import pytest
 
 from tests.language_models.openai_server import serving
-from tests.pages.sessions import QUERY, chosen, keys, offer, press, said, session, settled
+from tests.sessions import QUERY, chosen, keys, offer, press, said, session, settled
 
 pytestmark = pytest.mark.usefixtures("on_ones_own")
 CASE = {"query": "What is the capital of Spain?", "answer": "Madrid", "repeated": "Paris"}

@@ -24,11 +24,11 @@ from sqlalchemy.pool import StaticPool
 
 from core.store import calls, database, errors
 from core.store import database as opening
-from core.store.calls import Call, CallKey, Calls
 from core.store.database import VARIABLE, default_path, open_database
 from core.store.errors import BUSY_SECONDS, StoreError
 from core.store.results import Results
 from tests.store.conftest import PASSWORD
+from tests.store.kept import CallKey, Calls
 from tests.store.processes import ROOT, go, key, payload, start
 
 KEY = CallKey("sample", "table", "1", "Q")
@@ -515,7 +515,7 @@ def test_what_could_not_be_saved_is_held_and_saved_when_that_is_possible(path):
         calls = Calls(database)
         with full(database):
             with pytest.raises(StoreError, match="is full"):
-                calls.put_many([Call(KEY, LONG)])
+                calls.put(KEY, LONG)
             assert Calls(database).get_many([OTHER, KEY]) == {KEY: LONG}
             with pytest.raises(StoreError, match="is full"):
                 calls.check()

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from core.store import sqlite_file
-from core.store.calls import CallKey, Calls
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.migrations import MIGRATIONS
 from core.store.results import Results
+from tests.store.kept import CallKey, Calls
 from tests.store.processes import go, start
 
 KEYS = [CallKey("sample", "table", "1", f"Q{number}") for number in range(60)]
@@ -376,7 +376,7 @@ def test_a_database_with_a_damaged_first_page_can_be_used_or_says_why_not(tmp_pa
             calls, results = Calls(database), Results(database)
             calls.put(KEYS[1], '"new"')
             assert calls.get(KEYS[1]) == '"new"'
-            calls.usage()
+            calls.count()
             for found in results.search("query").results:
                 results.open(found.id)
             results.save("policy", "title", "query", "model", "[]")

@@ -14,6 +14,7 @@ from core.studies.inspection.request import Request
 from core.studies.inspection.verdict import Decision
 from core.ui.glossary import TERMS
 from core.uncertainty.scores import SCORES
+from tests.sessions import session
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "pages").glob("*.py"))
@@ -124,7 +125,7 @@ def test_the_example_of_many_right_answers_is_answered_by_the_shipped_model(embe
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_every_page_offers_the_glossary(page):
-    shown = AppTest.from_file(str(page), default_timeout=60).run()
+    shown = session(page.stem)
     assert not shown.exception
     explained = [text.value for text in shown.markdown]
     for term, meaning in TERMS.items():

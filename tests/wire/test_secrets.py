@@ -17,7 +17,7 @@ from core.studies.inspection.request import Request
 from core.ui.session import _of_this_process
 from tests.language_models import gemini_server
 from tests.language_models.openai_server import FLAVOURS, serving
-from tests.pages.sessions import choose, press, said, session, settled, tree
+from tests.sessions import choose, press, said, session, settled, tree
 from tests.wire.hiding import FAILURES, KEY, NOWHERE, chain, failing, hidden, hidden_in
 from tests.wire.processes import forking
 

@@ -10,7 +10,7 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Request
 from tests.fakes import QUERY, Limited, copies
-from tests.pages.sessions import said, session
+from tests.sessions import said, session
 
 LABEL = "How good is this estimator?"
 

@@ -1,12 +1,12 @@
 """What stands beside a question of the world claims no more than is known."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
+
+from tests.sessions import visit
 
 
 def shown(query):
-    page = AppTest.from_file("../../../app.py", default_timeout=60).run()
-    page.switch_page("pages/inspection.py").run()
+    page = visit("inspection").run()
     page.text_input(key="q").set_value(query).run()
     assert not page.exception
     return [text.value for text in page.text]

@@ -1,24 +1,35 @@
-"""Browser sessions for the tests of pages: opening one, waiting for it, choosing its model."""
+"""Sessions of visitors without a browser: opening a page, waiting for it, choosing a model."""
 
+import os
 import time
-from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from app import app as served
 from core.store import schema
+from core.ui import frame
 from core.ui.results import kept
 
-ROOT = Path(__file__).parents[2]
 PAGES = ("home", "inspection", "amplification", "calibration", "questions", "history")
 OWN = "another address"
 QUERY = "Name a mammal"
 
 
+def visit(page="home", **query):
+    """Open a page of the app by its address; it has not run yet."""
+    app = AppTest.from_file(served.script_path, default_timeout=60)
+    app.query_params.update(query)
+    return go(app, page)
+
+
+def go(app, page):
+    """Go on to another page, which has not run yet."""
+    return app.switch_page(os.path.relpath(frame.PAGES / f"{page}.py", served.script_path.parent))
+
+
 def session(page, **query):
     """Open a page in a session of its own."""
-    app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
-    app.query_params.update(query)
-    return settled(app.run())
+    return settled(visit(page, **query).run())
 
 
 def settled(app):
