@@ -19,6 +19,7 @@ from core.abstention.policy import (
     to_dict,
     to_json,
 )
+from tests.hostile import edited, opened
 
 PIPELINE = Pipeline(
     model="embedded",
@@ -391,3 +392,12 @@ def test_nothing_can_be_changed():
 def test_a_file_that_is_too_large_for_a_policy_is_not_read():
     with pytest.raises(PolicyError, match="more than 1,000,000 bytes"):
         from_json(to_json(POLICY) + " " * 1_000_000)
+
+
+def test_a_policy_edited_by_hand_is_refused_or_can_be_shown():
+    for _, text in edited(json.loads(to_json(POLICY))):
+        back = opened(from_json, text, PolicyError)
+        if back is not None:
+            assert json.loads(to_json(back), parse_constant=pytest.fail)
+            back.sentence.encode()
+            assert back.where

@@ -40,8 +40,8 @@ from core.studies.inspection.request import InvalidRequestError, Request
 from core.ui.amplification import form, gallery, mechanism
 from core.ui.runs import widget
 from core.uncertainty import attention
+from tests.fakes import Counted, Turning
 from tests.sessions import go, visit
-from tests.turning import Counted, Turning
 
 FIELDS = ("query", "answer", "repeated")
 FIRST, KNOWN, MANY = (EXAMPLES[name] for name in ("Half known", "Known", "Many answers"))

@@ -601,9 +601,9 @@ def test_hostile_headings_are_short_and_in_one_line_in_complaints():
 # -------------------------------------------------------------------------------- size
 
 
-def test_two_hundred_thousand_rows():
+def test_many_rows():
     rng = np.random.default_rng(0)
-    scores, right = rng.random(200_000), rng.random(200_000) < 0.7
+    scores, right = rng.random(40_000), rng.random(40_000) < 0.7
     scores[right] /= 2
     rows = zip(scores.tolist(), right.astype(int).tolist(), strict=True)
     lines = [f"question {i},{score!r},{ok}" for i, (score, ok) in enumerate(rows)]
@@ -612,7 +612,7 @@ def test_two_hundred_thousand_rows():
     found = labelled(upload, suggest(upload))
     np.testing.assert_array_equal(found.doubts["x"], scores)
     np.testing.assert_array_equal(found.correct["x"], right)
-    assert found.queries[-1] == "question 199999"
+    assert found.queries[-1] == "question 39999"
 
 
 def test_a_distinct_text_is_read_once(monkeypatch):

@@ -384,3 +384,17 @@ def test_the_sdk_is_loaded_with_this_back_end_only_and_without_a_word():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_gemini_counts_no_negative_tokens():
+    with serving() as service:
+        generate = service.generate
+
+        def said(body, fault):
+            status, reply = generate(body, fault)
+            return status, reply | {"usageMetadata": {"promptTokenCount": -7}}
+
+        service.generate = said
+        model = service.open()
+        model.sample("Q: Who? A:", 1)
+        assert (model.meter.prompt_tokens, model.meter.response_tokens) == (0, 0)

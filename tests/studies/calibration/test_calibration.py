@@ -560,15 +560,15 @@ def test_a_question_that_is_repeated_confirms_once(certified):
 
 
 def test_the_bound_holds_for_the_other_half_as_often_as_it_says():
-    """2,000 halves whose error is 0.1: the bound at 80 % lies below in at most 20 % of them."""
+    """500 halves whose error is 0.1: the bound at 80 % lies below in at most 20 % of them."""
     rng = np.random.default_rng(0)
     policy = study.calibrate(scored([0.1], [1]), Target(0.5, 0.4, "ltt", "s")).policy
     bounds = [
         holdout.confirm(policy, scored(np.full(40, 0.1), rng.random(40) > 0.1), 0.8)
-        for _ in range(2000)
+        for _ in range(500)
     ]
     missed = sum(found.observed.upper_bound < 0.1 for found in bounds)
-    assert 0 < missed <= stats.binom.ppf(0.9999, 2000, 0.2)
+    assert 0 < missed <= stats.binom.ppf(0.9999, 500, 0.2)
 
 
 # ------------------------------------------------------------------------- taking along

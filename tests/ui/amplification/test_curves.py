@@ -13,7 +13,7 @@ from core.ui import session
 from core.ui.amplification import curves as module
 from core.ui.amplification.curves import Curves
 from core.ui.runs import widget
-from tests.turning import Counted, Turning, times_told
+from tests.fakes import Counted, Turning, times_told
 
 LONG = 60  # seconds: what never happens unless something hangs
 TIMES = (0, 1, 5)

@@ -9,8 +9,7 @@ from core.studies.inspection.estimators import TITLES, measured, table
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Request
-from tests.fakes import QUERY, copies
-from tests.limited import Limited
+from tests.fakes import QUERY, Limited, copies
 from tests.sessions import said, session
 
 LABEL = "How good is this estimator?"
