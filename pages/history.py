@@ -8,8 +8,8 @@ def history() -> None:
     """Draw the page: a search, the list, and what can be done with the chosen one."""
     page_header(
         "History",
-        "What was asked and calculated before, newest first. Opening one asks no model: it "
-        "is shown exactly as it was kept.",
+        "Earlier questions and calculations, newest first. Opening one calls no model: it "
+        "appears exactly as it was saved.",
     )
     found = listed()
     if found is not None:

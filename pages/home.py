@@ -9,8 +9,8 @@ def home() -> None:
     page_header(
         "Can I believe what a language model tells me?",
         "It sounds just as sure when it makes things up. **Believe finds out whether it "
-        "knows**, by a simple trick: tell it an answer, and see whether it sticks to its own. "
-        "Three steps, live, on a small model that runs right here.",
+        "knows**, with a simple trick: give it an answer, and see whether it keeps its own. "
+        "Three steps, live, on a small model that runs on this machine.",
     )
     answers()
     contradiction()

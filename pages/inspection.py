@@ -30,15 +30,14 @@ def inspect() -> None:
     """Draw the page, from the question down to the details."""
     page_header(
         "Can I believe this answer?",
-        "Ask a question. The model answers it several times; then it is told one of its answers, "
-        "and asked again. **If that changes what it says, it does not know. If it does not, the "
-        "model knows one answer, or many.**",
+        "Ask a question. The model answers several times. Then one of its answers goes into "
+        "the prompt, and the model answers again. **If the answer changes, the model does not "
+        "know. If it does not change, the model knows one right answer, or many.**",
     )
     if current() is embedded():
         st.caption(
-            "The model here is small and comes with the program: it knows a few thousand "
-            "facts, some by heart, some badly, and makes up the rest. It is there to be "
-            "doubted."
+            "The model here is small and comes with the program. It knows a few thousand "
+            "facts, some by heart, some badly, and makes up the rest."
         )
     else:
         st.text(current().name)

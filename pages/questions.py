@@ -16,8 +16,8 @@ def questions() -> None:
     """Draw the page: surprises first, then the whole list."""
     page_header(
         "What can I ask?",
-        "Anything: but the embedded model was taught the questions below and nothing else. "
-        "On these the truth is known, so you can see whether a score decided well.",
+        "Anything. But the embedded model learnt only the questions below. Their right answers "
+        "are known, so you can check each decision.",
     )
     surprises()
     catalogue()
@@ -42,7 +42,7 @@ def catalogue() -> None:
         placeholder="capital, Shakespeare, bird …",
         bind="query-params",
         persist_state="session",
-        help="They may stand in the question or in one of its right answers.",
+        help="Searches the questions and their right answers.",
     )
     chosen_area = area.selectbox(
         "Subject",

@@ -153,7 +153,7 @@ def test_a_service_is_paid_with_the_cost_said_before_and_after(monkeypatch, tmp_
         assert 0 < calls <= int(said[1].replace(",", ""))
         assert used.startswith(f"Used: {calls} calls, ")
         again = believe(*arguments, "--model", server.name, "--json")
-        assert "Used: 0 calls: everything was kept from before." in again.stderr
+        assert "Used: 0 calls: all answers came from the cache." in again.stderr
     with serving("none") as server:  # what was used until then is said as well
         stopped = believe(*arguments, "--model", server.name, "--budget", took + 3)
         assert stopped.exit_code == 1 and "Used: 3 calls, " in stopped.stderr
@@ -181,7 +181,7 @@ def test_what_is_found_is_kept_for_history(monkeypatch, tmp_path):
     assert json.loads(payloads[1]) == [json.loads(curve)]
     monkeypatch.setenv("BELIEVE_DATABASE_URL", "mysql://nowhere")
     result = believe("inspect", asked)
-    assert result.exit_code == 0 and "Not kept in History: " in result.stderr
+    assert result.exit_code == 0 and "Not saved to History: " in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -474,7 +474,7 @@ def test_rows_that_do_not_count_are_told_beside_the_policy(tmp_path):
     assert one_object(result)["labels"] == 30
     assert "Line 62: “correct” is “maybe” (left out)." in result.stderr
     assert "As you said, 1 row in which “correct” is “maybe” was left out." in result.stderr
-    assert "30 rows ask a question that another row asks too." in result.stderr
+    assert "30 rows repeat another row's question." in result.stderr
     assert one_object(result)["left_out"] == 1
     assert "1 row without a label was left out" in one_object(result)["guarantee"]
 
@@ -527,7 +527,7 @@ def test_a_meaning_that_means_nothing_is_refused(unread_labels, options, says, s
     [
         (b"", "The file is empty"),
         (b"question,answer\na,b\n", "No score is chosen"),
-        (b"question,score,correct\na,0.5,1\nb,0.9,0\n", "too few"),
+        (b"question,score,correct\na,0.5,1\nb,0.9,0\n", "Too few"),
     ],
 )
 def test_what_cannot_be_calibrated_is_a_sentence(tmp_path, content, says):
@@ -543,11 +543,11 @@ def test_what_cannot_be_calibrated_is_a_sentence(tmp_path, content, says):
 @pytest.mark.parametrize(
     ("options", "says", "status"),
     [
-        (("--score", "c"), "Nothing says which column", 1),
+        (("--score", "c"), "No column says", 1),
         (("--score", "a", "--correct", "c"), "no column “c”", 1),
-        (("--score", "a", "--correct", "question"), "says nowhere", 1),
+        (("--score", "a", "--correct", "question"), "No cell of", 1),
         (("--score", "a", "--correct", "source"), "neither right nor wrong: “x” (40 rows)", 1),
-        (("--score", "a", "--target-error", 0.001), "too few", 1),
+        (("--score", "a", "--target-error", 0.001), "Too few", 1),
         (("--target-error", "nan"), "The target error is nan", 2),
         (("--confidence", 90), "The confidence is 90.0", 2),
         (("--score", "a", "--score", "b", "--method", "crc"), "Name one score.", 2),
@@ -633,8 +633,8 @@ def test_a_curve_in_words_by_hand(table):
     rows = [first[:2], 0.2 * first[:2] + [0, 0.8]]
     lines = told("--repetitions", "0,1").stdout.splitlines()
     assert lines[:2] == [
-        "“answer1” overtakes at 1 repetition: “answer0” has "
-        f"{rows[1][0] / rows[1].sum():.1%} of the two left.",
+        "“answer1” overtakes at 1 repetition: “answer0” keeps "
+        f"{rows[1][0] / rows[1].sum():.1%} of the two answers' probability.",
         "",
     ]
     assert lines[2].split() == ["t", "P(a)/(P(a)+P(b))", "ln", "P(a)", "ln", "P(b)"]
@@ -668,7 +668,7 @@ def test_nothing_sampled_is_a_dash(monkeypatch):
     result = believe("amplify", QUERY, "--answer", "x", "--repeated", "y", "--repetitions", "0")
     first, *_, line = result.stdout.splitlines()
     assert result.exit_code == 0
-    assert first == "Neither answer was ever sampled, so nothing can be said about them."
+    assert first == "Neither answer was sampled, so they cannot be compared."
     assert line.split() == ["0", "–", "–", "–"]
 
 
@@ -678,12 +678,16 @@ LONG = (*CAPITAL[:4], "--repeated", "Lyon " * 120, "--repetitions", "0,20")
 @pytest.mark.parametrize(
     ("arguments", "says", "status"),
     [
-        ((*CAPITAL, "--repetitions", "0,few"), "--repetitions takes whole numbers with commas", 2),
+        (
+            (*CAPITAL, "--repetitions", "0,few"),
+            "--repetitions takes whole numbers separated by commas",
+            2,
+        ),
         ((*CAPITAL, "--repetitions", ",,"), "Name at least one number of repetitions", 2),
         ((*CAPITAL, "--repetitions", "-1"), "must lie between 0 and 1,000.", 2),
         ((*CAPITAL, "--repetitions", "9" * 5000), "--repetitions takes whole numbers", 2),
         ((*CAPITAL, "--repeated", "Paris"), "The two answers are the same.", 2),
-        ((*CAPITAL, "--repeated", "\ud800"), "no valid Unicode", 2),
+        ((*CAPITAL, "--repeated", "\ud800"), "not valid Unicode", 2),
         ((*CAPITAL, "--model", "unknown"), "There is no model called “unknown”.", 1),
         (
             LONG,

@@ -182,8 +182,8 @@ def risk_coverage_alt(curve: Curve, policy: Policy | None) -> str:
     if not len(curve.doubts):
         return "No labelled answer has a score."
     everything = (
-        f"Answering all that has a score ({curve.coverage[-1]:.0%}) errs on "
-        f"{curve.selective_error[-1]:.1%}"
+        f"Answering every question with a score ({curve.coverage[-1]:.0%}) gets "
+        f"{curve.selective_error[-1]:.1%} wrong"
     )
     if policy is None or not policy.answered:
         return f"{everything}; no threshold is certified."

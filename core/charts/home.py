@@ -42,7 +42,7 @@ def answers(inspection: Inspection, palette: Palette) -> Chart:
 def answers_alt(inspection: Inspection) -> str:
     """Say what the model answers."""
     said = ", ".join(f"{text} {percent(share)}" for text, share in _answers(inspection))
-    return f"Asked “{inspection.query}”, the model says: {said}."
+    return f"Asked “{inspection.query}”, the model answers: {said}."
 
 
 def _answers(inspection: Inspection) -> list[tuple[str, float]]:
@@ -59,7 +59,7 @@ def turned(cases: Sequence[Turned], palette: Palette) -> Chart:
             for case in cases
             for row in (
                 (SHORT[case.example], "the right answer", case.right, 0.0, case.share),
-                (SHORT[case.example], "what it was told", case.told, case.share, 1.0),
+                (SHORT[case.example], "the answer in the prompt", case.told, case.share, 1.0),
             )
         ],
         columns=["question", "part", "answer", "start", "end"],
@@ -77,7 +77,7 @@ def turned(cases: Sequence[Turned], palette: Palette) -> Chart:
             color=told_apart(
                 alt.Color,
                 "part:N",
-                {"the right answer": palette.rest, "what it was told": palette.epistemic},
+                {"the right answer": palette.rest, "the answer in the prompt": palette.epistemic},
             ),
             tooltip=["answer:N", "part:N", alt.Tooltip("written:N", title="share")],
         )

@@ -116,8 +116,8 @@ class Meter:
 
 
 USED_UP = (
-    "The budget of {most:,} calls is used up. Answers received so far are saved; raise the budget "
-    "to go on from there."
+    "The budget of {most:,} calls is used up. Answers received so far are saved; raise the "
+    "budget to continue."
 )
 
 

@@ -86,7 +86,7 @@ def _begin(wish: Wish, session: Budget) -> Job[LanguageModel]:
             raise
         except ModelError as error:
             state = "needs a key" if isinstance(error, NeedsKeyError) else "is not available"
-            raise ModelError(f"The one you asked for {state}: {error}") from error
+            raise ModelError(f"The model you chose {state}: {error}") from error
 
     return Job(work, turns=ELSEWHERE, on_cancel=trying.close)
 
@@ -100,7 +100,7 @@ def _open(wish: Wish, session: Budget, trying: Budget) -> LanguageModel:
     if wish.name.endswith("@"):
         raise ModelError("There is no base URL. Type it, such as http://localhost:8000/v1.")
     if wish.name.startswith("openai:@") or wish.name == "gemini:":
-        raise ModelError("There is no model. Type its name as the service has it.")
+        raise ModelError("There is no model. Type its name as on the service.")
     model = open_model(wish.name, wish.key)
     if wish.name.partition(":")[0] in SERVICES:
         with model.meter.allowed_by(session.part(*lending.budgets(model)).take):

@@ -55,10 +55,10 @@ def picker() -> None:
         name, key = _asked_for(kind)
         if not key and lending.offered(name):
             st.text(
-                f"Without a key of yours, that of this server's owner is used. {lending.left()}"
+                f"Without your own key, the key of this server's owner is used. {lending.left()}"
             )
         if kind in SERVICES:
-            st.caption("Using it takes up to five small calls, to find out what it can do.")
+            st.caption("Using it takes up to five small calls that find out what it can do.")
         # Not a callback: its arguments would be those of the run before.
         if st.button("Use this model", key="use_model", type="primary"):
             _use(name, key)
@@ -80,16 +80,16 @@ def _state() -> None:
     if current().name != EMBEDDED:
         abilities = current().capabilities
         st.text(
-            "It says how likely any text is: exact scores."
+            "Scores any text (exact likelihoods)."
             if abilities.scores_given_text
-            else "It says how likely its own answers are: at least 100 samples."
+            else "Scores only its own answers (at least 100 samples)."
             if abilities.own_log_likelihoods
-            else "It says nothing about likelihoods: answers are counted."
+            else "Reports no likelihoods (answers are counted)."
         )
     if budget().used:
         st.text(f"Used so far: {calls(budget().used)}.")
     if lending.is_lent(current()):
-        st.text(f"It is asked with the key of this server's owner. {lending.left()}")
+        st.text(f"Calls use the key of this server's owner. {lending.left()}")
 
 
 def _name() -> str:
@@ -137,14 +137,14 @@ def _fill_in() -> None:
 def _asked_for(kind: str) -> tuple[str, str | None]:
     """Let the person type what the kind needs; return the model's name and the key."""
     if kind == EMBEDDED:
-        st.text("Small, trained for this program, runs right here. No key, no network.")
+        st.text("Small, trained for this program, runs on this machine. No key, no network.")
         return EMBEDDED, None
     if kind == "hf":
         typed = st.text_input(
             "Folder or hub name", key="hf_name", persist_state="session", placeholder="gpt2"
         )
         st.text("Runs on this machine; needs PyTorch (requirements/local.txt).")
-        key = st.text_input("Hub token, if the model wants one", type="password", key="hf_key")
+        key = st.text_input("Hub token, if the model needs one", type="password", key="hf_key")
         return f"hf:{typed.strip()}", key.strip() or None
     if kind == "gemini":
         typed = st.text_input(
@@ -170,12 +170,12 @@ def _asked_for(kind: str) -> tuple[str, str | None]:
         "Model", key="openai_name", persist_state="session", placeholder="as the server names it"
     )
     key = st.text_input(
-        "Key, if the server wants one", type="password", key="openai_key", help=_WHERE_KEYS_STAY
+        "Key, if the server needs one", type="password", key="openai_key", help=_WHERE_KEYS_STAY
     )
     return f"openai:{typed.strip()}@{url.strip()}", key.strip() or None
 
 
-_WHERE_KEYS_STAY: Final = "It stays in the memory of this session, and is stored nowhere."
+_WHERE_KEYS_STAY: Final = "It stays in the memory of this session and is not saved."
 
 
 def _use(name: str, key: str | None) -> None:
@@ -206,8 +206,8 @@ def _limits() -> None:
         min(found.most if found.most is not None else most, most),
         100,
         key="budget_calls",
-        help="Counted on the server, tries that failed included. At the budget it stops; what "
-        "was answered is kept.",
+        help="The server counts every call, also failed ones. At the budget it stops; answers "
+        "received are saved.",
     )
     found.most = min(wanted, most)
     left, right = st.columns(2)

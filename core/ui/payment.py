@@ -40,8 +40,8 @@ def offer(model: LanguageModel, plan: Plan) -> None:
         st.text(about)
         return
     st.text(
-        f"{about} What was asked before is not asked again; a try that fails is made again, and "
-        f"counts.{_left(plan.requests)}"
+        f"{about} Cached answers are not requested again. Failed calls are repeated, and "
+        f"count.{_left(plan.requests)}"
     )
     if lending.is_lent(current()):
         st.text(f"The key of this server's owner is used. {lending.left()}")
@@ -52,8 +52,8 @@ def _left(wanted: int) -> str:
     left = budget().left
     if left is None:
         return ""
-    over = " If it takes more, it stops there; raise the budget under “Model”, and go on."
-    return f" {left:,} are left in the budget.{over if wanted > left else ''}"
+    over = " If the run needs more, it stops there; raise the budget under “Model” to continue."
+    return f" {left:,} calls are left in the budget.{over if wanted > left else ''}"
 
 
 def costing(tokens: Plan | Used) -> str:

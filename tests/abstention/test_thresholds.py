@@ -270,7 +270,7 @@ def test_uncertifiable(method, doubts, correct):
 def test_one_right_answer_certifies_nothing():
     found = learn_then_test([0], [1], target_error=0.05, confidence=0.9)
     assert isinstance(found, Uncertifiable)
-    assert "take 45." in found.reason
+    assert "need 45." in found.reason
 
 
 def test_a_confidence_is_not_rounded_up_to_certainty():

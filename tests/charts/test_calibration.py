@@ -285,14 +285,14 @@ def test_one_block_is_a_point_that_can_be_seen():
 
 def test_risk_in_words():
     assert charts.risk_coverage_alt(ONE_BLOCK, None) == (
-        "Answering all that has a score (75%) errs on 33.3%; no threshold is certified."
+        "Answering every question with a score (75%) gets 33.3% wrong; no threshold is certified."
     )
     assert charts.risk_coverage_alt(NO_CURVE, None) == "No labelled answer has a score."
     text = charts.risk_coverage_alt(CURVES[INFORMATION], POLICY)
     assert f"at the threshold {POLICY.answered / 1000:.0%} are answered" in text
     assert f"{POLICY.errors / POLICY.answered:.1%} of them wrong" in text
     finite = np.isfinite(FOUND.doubts)
-    assert f"({finite.mean():.0%}) errs on {(~FOUND.correct[finite]).mean():.1%};" in text
+    assert f"({finite.mean():.0%}) gets {(~FOUND.correct[finite]).mean():.1%} wrong;" in text
 
 
 # --------------------------------------------------------------------- precision–recall

@@ -137,7 +137,7 @@ def test_the_two_answers_of_a_question_share_one_bar():
     assert len(parts) == 2 * len(TURNED)
     for case in TURNED:
         right = parts[SHORT[case.example], "the right answer"]
-        told = parts[SHORT[case.example], "what it was told"]
+        told = parts[SHORT[case.example], "the answer in the prompt"]
         assert (right["answer"], told["answer"]) == (case.right, case.told)
         assert (right["start"], right["end"]) == (0, case.share)
         assert (told["start"], told["end"]) == (case.share, 1)

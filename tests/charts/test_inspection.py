@@ -210,7 +210,7 @@ def test_every_chart_says_its_finding_in_words():
         assert words.startswith(charts.MATRICES[which])
         assert f"{values.max():.3f}" in words
         row, column = np.unravel_index(values.argmax(), values.shape)
-        assert f"“{inspection.clusters[row].text}” told first" in words
+        assert f"“{inspection.clusters[row].text}” in the prompt" in words
         assert f"then “{inspection.clusters[column].text}”" in words
 
 

@@ -285,7 +285,7 @@ def test_of_any_other_question_the_two_likeliest_clusters_are_proposed(app, embe
 
 
 def test_of_another_question_it_is_said_that_the_answers_are_of_the_one_before(app):
-    before = "The answers are still those of “"
+    before = "The answers below still belong to “"
     assert not said(app, before)
     ask(app, HOSTILE[0])
     assert said(app, f"{before}{FIRST.query}”.")
@@ -346,7 +346,7 @@ def test_one_persons_cancel_does_not_end_anothers_proposal(use, monkeypatch):
         page.button(key="propose").click().run()
     one, other = pages
     one.button(key="cancel_propose").click().run()
-    assert said(one, "Cancelled. Nothing was changed.")
+    assert said(one, "Cancelled. Nothing changed.")
     gate.set()
     settled(other)
     assert {typed(other).answer, typed(other).repeated} == {"this", "that"}
@@ -617,9 +617,7 @@ def test_the_world_is_shown_band_by_band(embedded, each, draw):
         _, median, _ = quartiles(found)
         assert [row[str(t)] for t in DEFAULT_REPETITIONS] == median.tolist()
     assert list(questions["question"]) == [a.case.query for found in groups.values() for a in found]
-    assert list(questions["what became of it"]) == [
-        a.verdict for found in groups.values() for a in found
-    ]
+    assert list(questions["outcome"]) == [a.verdict for found in groups.values() for a in found]
     assert len(questions) == 5 * each
 
 
@@ -715,8 +713,9 @@ def test_the_real_heads_follow_the_slider(embedded, times):
         ]
         (point,) = amplify(case, embedded, [times]).points
         assert (
-            f"Told “{case.repeated}” {times} time{'' if times == 1 else 's'}, “{case.answer}” "
-            f"keeps {percent(point.normalised_probability)} of the two."
+            f"“{case.repeated}” repeated {times} time{'' if times == 1 else 's'}, "
+            f"“{case.answer}” keeps {percent(point.normalised_probability)} of the two "
+            "answers’ probability."
         ) in texts(page)
     assert pictures(page)[2:] == expected
 
@@ -783,7 +782,7 @@ def test_where_neither_answer_was_ever_sampled_that_is_said(use):
     use(Counted(lambda told: ["Something else"], "says something else"))
     page = opened(kept="")
     press(page, "pay_own")
-    assert said(page, "Neither answer was ever sampled")
+    assert said(page, "Neither answer was sampled")
     assert not said(page, "nan")
 
 

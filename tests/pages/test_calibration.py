@@ -39,7 +39,7 @@ from tests.sessions import chosen, go, session, settled, visit
 RIGHT, WRONG = 150, 50  # of a table, from the smallest doubt to the largest
 ROWS = RIGHT + WRONG
 GUARANTEED, UNCERTIFIED = "Guaranteed", "Cannot be certified"
-NOT_DONE, NO_GUARANTEE = "Not done", "No guarantee"
+PROBLEM, NO_GUARANTEE = "Problem", "No guarantee"
 
 
 @pytest.fixture
@@ -127,7 +127,11 @@ def with_column(page, heading):
 
 
 def has_no_result(page):
-    return bool(said(page, "The result stands here")) and not page.metric and not pictures(page)
+    return (
+        bool(said(page, "Load labelled scores to see the result"))
+        and not page.metric
+        and not pictures(page)
+    )
 
 
 def choose_scores(page, *names):
@@ -154,7 +158,7 @@ def test_opens_without_data_and_says_what_it_wants(app):
         "4. Use",
     ]
     assert has_no_result(app)
-    assert said(app, "The target stands here")
+    assert said(app, "Load labelled scores to set a target")
     assert not badges(app) and not app.slider
 
 
@@ -187,9 +191,9 @@ def test_every_part_of_the_example_is_drawn_and_said_in_words(example):
     assert all(f"{name} from" in alt[2] for name in ("Mutual information", "Semantic entropy"))
     assert "nats" in alt[3] and alt[3] == alt[4]
     assert "answered wrong" in alt[5]
-    intervals = with_column(example, "95 % interval")
+    intervals = with_column(example, "95% interval")
     assert len(intervals) == 7 and intervals["score"][0] == "Mutual information"
-    chosen, *others = intervals["95 % interval of that"]
+    chosen, *others = intervals["95% interval of that"]
     assert chosen == "–" and all(re.fullmatch(r"[+-]0\.\d+ to [+-]0\.\d+", o) for o in others)
 
 
@@ -209,7 +213,7 @@ def test_the_target_can_be_given_in_the_address():
     page.query_params.update({"alpha": "0.1", "confidence": "0.95", "method": "ltt"})
     page.run()
     page.button(key="use_example").click().run()
-    assert said(page, "With 95 % confidence over the 1,000 labelled rows, at most 10 % of")
+    assert said(page, "With 95% confidence over the 1,000 labelled rows, at most 10% of")
 
 
 # -------------------------------------------------------------- one table in many clothes
@@ -270,7 +274,7 @@ CLOTHES = {
     "duplicate headings": (
         "labels.csv",
         table(heading="question,question,correct"),
-        "The heading “question” stands more than once; another one is “question (2)”.",
+        "The heading “question” appears more than once; the other is now “question (2)”.",
     ),
 }
 
@@ -320,7 +324,7 @@ def test_a_score_that_is_no_number_is_named_by_its_line_and_abstains(app):
     scores = [f"{row / 100:.2f}" for row in range(ROWS)]
     scores[3] = "0.03 or so"
     upload(app, table(scores=scores))
-    assert badges(app) == [NOT_DONE]  # one word makes it text: the person says that it is a score
+    assert badges(app) == [PROBLEM]  # one word makes it text: the person says that it is a score
     choose_scores(app, "score")
     assert said(app, "Line 5: “score” is no number (counts as missing).")
     assert metrics(app)["Answered"] == f"{certified(RIGHT - 1, WRONG) / ROWS:.1%}"
@@ -357,10 +361,10 @@ def test_labels_that_say_neither_are_asked_about_and_promise_nothing(app):
     assert said(app, "Line 9: “correct” is empty (left out).")
     assert said(app, "As you said, 1 row in which “correct” is empty was left out.")
     assert metrics(app)["Answered"] == f"{certified(RIGHT - 2, WRONG) / (ROWS - 2):.1%}"
-    (promise,) = said(app, "With 90 % confidence")
-    assert "2 rows without a label were left out: this holds for questions like" in promise
+    (promise,) = said(app, "With 90% confidence")
+    assert "2 rows without a label were left out, so this holds only for questions like" in promise
     meanings(app)[0].set_value(WRONG_TOO).run()
-    assert said(sound(app), "were taken for wrong") or said(app, "was taken for wrong")
+    assert said(sound(app), "were counted as wrong") or said(app, "was counted as wrong")
 
 
 @pytest.mark.parametrize("labels", [("1", ""), ("T", "W"), ("c", "x"), ("true", "NaN")])
@@ -399,7 +403,7 @@ def test_too_many_words_are_no_labels(app):
     lines = table().decode().splitlines()
     lines[1:14] = [f"{line}, or grade {n}" for n, line in enumerate(lines[1:14])]
     upload(app, "\n".join(lines).replace(", or", " or").encode())
-    assert badges(app) == [NOT_DONE] and has_no_result(app) and not meanings(app)
+    assert badges(app) == [PROBLEM] and has_no_result(app) and not meanings(app)
     assert said(app, "“correct” has 13 different values that say neither right nor wrong")
 
 
@@ -416,7 +420,7 @@ def test_a_column_of_unknown_words_can_be_chosen_and_told(app):
 
 def test_a_number_that_can_be_read_in_two_ways_promises_nothing(app):
     upload(app, table(scores=[f'"{3 + row},425"' if row else "175" for row in range(ROWS)]))
-    assert badges(app) == [NOT_DONE] and has_no_result(app)
+    assert badges(app) == [PROBLEM] and has_no_result(app)
     assert said(app, "“score” has the number “4,425”: its comma or dots can part thousands")
 
 
@@ -425,7 +429,7 @@ def test_rows_of_one_question_count_once(app):
         table().replace(b"question 1,", b"question 0,").replace(b"question 2,", b"question 0,")
     )
     upload(app, content)
-    assert said(app, "2 rows ask a question that another row asks too.")
+    assert said(app, "2 rows repeat another row's question.")
     assert metrics(app)["Answered"] == f"{certified(RIGHT - 2, WRONG) / (ROWS - 2):.1%}"
 
 
@@ -444,15 +448,15 @@ def test_constant_scores_are_certified_only_if_nearly_all_is_right(app):
 def test_one_class_only(app, labels, sentence):
     upload(app, table(labels=labels))
     assert badges(app) == [UNCERTIFIED] and said(app, sentence) and not app.metric
-    intervals = with_column(app, "95 % interval")
-    assert list(intervals["95 % interval"]) == ["–"]  # nothing can be told apart
+    intervals = with_column(app, "95% interval")
+    assert list(intervals["95% interval"]) == ["–"]  # nothing can be told apart
 
 
 def test_one_row(app):
     upload(app, b"question,score,correct\nWho?,0.5,1\n")
     assert said(app, "labels.csv: 1 row, 3 columns (CSV)")
     assert badges(app) == [UNCERTIFIED]
-    assert said(app, "Labelled answers with a score: 1, too few.")
+    assert said(app, "Too few labelled answers have a score: 1.")
 
 
 @pytest.mark.parametrize("method", ["crc", "empirical"])
@@ -468,7 +472,7 @@ def test_one_row_held_back_and_every_method(app, method):
 
 EXTREMES = {
     "too far apart": ["-1.7e308", "1.7e308"],
-    "too near each other": ["0", "5e-324"],
+    "too close together": ["0", "5e-324"],
     "infinite": ["0.5", "inf"],
     "surely": ["-inf", "0.5"],
     "tiny": ["1e-9", "2e-9"],
@@ -525,7 +529,7 @@ REFUSED = {
 def test_what_cannot_be_read_gets_a_sentence(app, what):
     content, sentence = REFUSED[what]
     upload(app, content, "mine.csv")
-    assert badges(app) == [NOT_DONE]
+    assert badges(app) == [PROBLEM]
     (said_,) = said(app, "mine.csv: ")
     assert said_.startswith(f"mine.csv: {sentence}")
     assert has_no_result(app)
@@ -534,14 +538,14 @@ def test_what_cannot_be_read_gets_a_sentence(app, what):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"a,b\nfoo,bar\n", "No column of this file holds numbers"),
+        (b"a,b\nfoo,bar\n", "No column of this file contains numbers"),
         (b"a,b\n1.5,2.5\n3.5,4.5\n", "Choose at least one score column"),
         (b"correct\n1\n0\n", "Choose at least one score column"),
     ],
 )
 def test_what_lacks_scores_or_labels_gets_a_sentence(app, content, sentence):
     upload(app, content)
-    assert badges(app) == [NOT_DONE] and said(app, sentence)
+    assert badges(app) == [PROBLEM] and said(app, sentence)
     assert has_no_result(app)
 
 
@@ -549,9 +553,9 @@ def test_a_column_without_labels_gets_a_sentence(app):
     upload(app, b"a,b\n1.5,2.5\n3.5,4.5\n")
     choose_scores(app, "a")
     of_key(app.selectbox, "correct_").set_value("b").run()
-    assert said(sound(app), "“b” says nowhere whether an answer is right")
+    assert said(sound(app), "No cell of “b” says whether an answer is right")
     of_key(app.selectbox, "correct_").set_value("a").run()
-    assert said(sound(app), "“a” is chosen as a score and as what says")
+    assert said(sound(app), "“a” is chosen both as a score and as")
     assert has_no_result(app)
 
 
@@ -559,7 +563,7 @@ def test_a_bad_file_leaves_the_last_good_one_in_place(app):
     upload(app, table(), "good.csv")
     before = metrics(app)
     app.file_uploader(key="labelled_file").set_value(("bad.csv", b"", "text/csv")).run()
-    assert badges(sound(app)) == [NOT_DONE, GUARANTEED]
+    assert badges(sound(app)) == [PROBLEM, GUARANTEED]
     assert said(app, "bad.csv: The file is empty") and said(app, "good.csv: 200 rows")
     assert metrics(app) == before
     app.file_uploader(key="labelled_file").clear().run()  # the person takes it away again
@@ -618,7 +622,7 @@ def test_several_complaints_stand_beside_each_other(example):
     example.file_uploader(key="labelled_file").upload("bad.csv", b"").run()
     example.file_uploader(key="new_scores").upload("new.csv", b"a\n1\n").run()
     example.file_uploader(key="policy_file").upload("policy.json", b"{").run()
-    assert badges(sound(example)).count(NOT_DONE) == 3
+    assert badges(sound(example)).count(PROBLEM) == 3
 
 
 def test_remove_forgets_the_data(example):
@@ -801,8 +805,8 @@ def test_another_target_changes_the_result(app, error, confidence):
     assert answered(app) == f"{certified(RIGHT, WRONG, error, confidence) / ROWS:.1%}"
     assert said(
         app,
-        f"With {100 * confidence:.0f} % confidence over the {ROWS} labelled rows, at most "
-        f"{100 * error:.0f} % of answered questions are wrong",
+        f"With {100 * confidence:.0f}% confidence over the {ROWS} labelled rows, at most "
+        f"{100 * error:.0f}% of answered questions are wrong",
     )
 
 
@@ -857,7 +861,7 @@ def test_settings_that_were_tried_are_counted_once_each(app):
     assert not counted
     set_target(app, alpha=0.1)
     assert any("You have tried 2 settings on these rows" in c.value for c in app.caption)
-    assert said(app, "It is one of 2 settings tried on these rows")
+    assert said(app, "This is one of 2 settings tried on these rows")
     set_target(app, alpha=0.05)
     set_target(app, alpha=0.1)
     assert any("You have tried 2 settings on these rows" in c.value for c in app.caption)
@@ -875,7 +879,7 @@ def test_other_rows_begin_a_new_count(app):
 def test_a_confidence_near_one_is_not_rounded_to_certainty(app):
     upload(app, table())
     set_target(app, confidence=0.999)
-    assert any("the 99.9 % interval" in c.value for c in app.caption)
+    assert any("the 99.9% interval" in c.value for c in app.caption)
     assert not any("100 %" in c.value or "100%" in c.value for c in app.caption)
 
 
@@ -1072,7 +1076,7 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     use(example)
     assert badges(example) == ["Policy in use", GUARANTEED]
     assert texts(example).count(sentence) == 2
-    assert said(example, "In use: the verdicts of the inspection page follow this policy.")
+    assert said(example, "In use: verdicts on Inspection follow this policy.")
     example.slider[0].set_value(0.5).run()  # another threshold is another policy
     assert not said(example, "In use: ")
     example.button(key="stop_policy").click().run()
@@ -1082,7 +1086,7 @@ def test_a_policy_is_used_until_it_is_stopped(example):
 def test_scores_of_unknown_origin_cannot_decide_inspections(app):
     upload(app, table())
     assert app.button(key="use_policy").disabled
-    assert said(app, "These scores do not say how they were made")
+    assert said(app, "The file does not say how its scores were made")
 
 
 def test_a_score_or_direction_that_is_not_computed_here_cannot_decide_inspections(example):
@@ -1091,12 +1095,12 @@ def test_a_score_or_direction_that_is_not_computed_here_cannot_decide_inspection
     of_key(example.multiselect, "surer_").set_value(["sampled_mass"]).run()
     set_target(example, alpha=0.3)
     assert example.button(key="use_policy").disabled
-    assert said(example, "This policy is about “sampled_mass”, a score that is not computed here.")
+    assert said(example, "This policy uses the score “sampled_mass”, which is not computed here.")
     score(example).set_value("semantic_entropy")
     of_key(example.multiselect, "surer_").set_value(["semantic_entropy"])
     example.selectbox(key="method").set_value("empirical").run()
     assert badges(example) == [NO_GUARANTEE] and example.button(key="use_policy").disabled
-    assert said(example, "takes a large “semantic_entropy” for a sure answer; here it is a doubt")
+    assert said(example, "takes a large “semantic_entropy” as a sign of a sure answer")
 
 
 def bring(page, content, name="policy.json"):
@@ -1116,11 +1120,11 @@ def test_a_policy_can_be_brought_and_used(app):
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (lambda text: text[: len(text) // 2], "This file is not a policy: it is no JSON."),
-        (lambda text: "[]", "This file is not a policy of Believe."),
+        (lambda text: text[: len(text) // 2], "This file is not a policy, because it is not JSON."),
+        (lambda text: "[]", "This file is not a Believe policy."),
         (lambda text: text.replace('"version": 1', '"version": 99'), "This policy has version 99"),
         (lambda text: text.replace('"answered": ', '"answered": -'), "It must be that 0 ≤ errors"),
-        (lambda text: text.replace('"threshold": 0', '"threshold": "0"'), "it is no JSON"),
+        (lambda text: text.replace('"threshold": 0', '"threshold": "0"'), "it is not JSON"),
         (lambda text: text.replace('"labels"', '"Labels"'), "The policy lacks “labels”."),
     ],
 )
@@ -1128,7 +1132,7 @@ def test_a_damaged_policy_gets_a_sentence(app, damage, sentence):
     damaged = damage(to_json(default_policy()))
     assert damaged != to_json(default_policy())
     bring(app, damaged)
-    assert badges(app) == [NOT_DONE] and said(app, sentence)
+    assert badges(app) == [PROBLEM] and said(app, sentence)
     assert not [button for button in app.button if button.key == "use_uploaded"]
 
 
@@ -1136,8 +1140,8 @@ def test_a_damaged_policy_gets_a_sentence(app, damage, sentence):
     ("change", "sentence"),
     [
         ({"pipeline": None}, "This policy was calibrated on scores of unknown origin"),
-        ({"score": IMAGE}, f"This policy is about “{IMAGE}”, a score that is not computed here."),
-        ({"larger_is_surer": True}, "for a sure answer; here it is a doubt."),
+        ({"score": IMAGE}, f"This policy uses the score “{IMAGE}”, which is not computed here."),
+        ({"larger_is_surer": True}, "as a sign of a sure answer; here it is a sign of doubt."),
     ],
 )
 def test_a_policy_that_can_decide_nothing_here_says_why(app, change, sentence):
@@ -1202,7 +1206,7 @@ def test_new_scores_follow_the_target(app):
 def test_new_scores_that_cannot_be_used_get_a_sentence(app, content, sentence):
     upload(app, table())
     new_scores(app, content)
-    assert badges(app) == [GUARANTEED, NOT_DONE] and said(app, sentence)
+    assert badges(app) == [GUARANTEED, PROBLEM] and said(app, sentence)
 
 
 def test_new_scores_of_another_pipeline_are_refused_by_the_field(example):
@@ -1210,8 +1214,8 @@ def test_new_scores_of_another_pipeline_are_refused_by_the_field(example):
     new_scores(example, text.encode())
     assert badges(example) == [GUARANTEED, "No difference visible"]
     new_scores(example, text.replace('""tau"": 0.25', '""tau"": 0.75').encode())
-    assert badges(example) == [GUARANTEED, NOT_DONE]
-    assert said(example, "here it is τ 0.75 instead of 0.25")
+    assert badges(example) == [GUARANTEED, PROBLEM]
+    assert said(example, "τ = 0.25 there, 0.75 here")
 
 
 # --------------------------------------------------------------- the comparison, beside
@@ -1234,7 +1238,7 @@ def waited_for(page, what):
 
 
 def has_intervals(page):
-    return any("95 % interval" in table.value for table in page.dataframe)
+    return any("95% interval" in table.value for table in page.dataframe)
 
 
 def keys(page):
@@ -1272,7 +1276,7 @@ def test_a_comparison_can_be_cancelled_and_gives_way_to_another(app, monkeypatch
     gate.set()
     waited_for(app, lambda page: "again_comparison" in keys(page))
     assert first.wait(60) and second.wait(60)
-    assert first.cancelled and second.cancelled and NOT_DONE not in badges(app)
+    assert first.cancelled and second.cancelled and PROBLEM not in badges(app)
     app.button(key="again_comparison").click().run()
     waited_for(app, has_intervals)
 
@@ -1300,14 +1304,14 @@ def test_questions_with_right_answers_are_scored_on_the_embedded_model(app, gold
     assert said(app, "Questions with right answers and no scores: 4.") and has_no_result(app)
     assert app.button(key="score").label == "Score 4 questions on the embedded model"
     app.button(key="score").click().run()
-    waited_for(app, lambda page: said(page, "4 of 4 are scored."))
+    waited_for(app, lambda page: said(page, "4 of 4 scored."))
     right = [
         matches(run(Request(question), embedded).scores["mutual_information"].answer, [answer])
         for question, answer in GOLD.items()
     ]
     assert 0 < sum(right) < 4
     assert badges(app) == [UNCERTIFIED]  # four are too few
-    assert said(app, "Labelled answers with a score: 4, too few.")
+    assert said(app, "Too few labelled answers have a score: 4.")
     alt = f"Histogram of Mutual information for {sum(right)} right and {4 - sum(right)} wrong"
     assert any(text.startswith(alt) for text in pictures(app))
     assert [d.proto.label for d in app.get("download_button")].count("Download the scored table")
@@ -1319,7 +1323,7 @@ def test_questions_with_right_answers_are_scored_on_the_embedded_model(app, gold
 def test_the_scored_table_is_what_the_study_makes(app, gold, embedded):
     upload(app, gold, "gold.csv")
     app.button(key="score").click().run()
-    waited_for(app, lambda page: said(page, "4 of 4 are scored."))
+    waited_for(app, lambda page: said(page, "4 of 4 scored."))
     _, _, (scored_upload, content) = app.session_state["remembered_scored"]
     golds = [
         study_of_scoring.Gold(question, (answer,), "capitals") for question, answer in GOLD.items()
@@ -1348,12 +1352,12 @@ def test_stopping_keeps_what_is_scored_and_goes_on_from_there(app, gold, monkeyp
     assert app.get("progress") and has_no_result(app)
     app.button(key="cancel_scoring").click().run()
     gate.set()
-    waited_for(app, lambda page: said(page, "2 of 4 are scored."))
-    assert NOT_DONE not in badges(app)
-    assert said(app, "Labelled answers with a score: 2, too few.")
+    waited_for(app, lambda page: said(page, "2 of 4 scored."))
+    assert PROBLEM not in badges(app)
+    assert said(app, "Too few labelled answers have a score: 2.")
     assert app.button(key="score").label == "Score 2 questions on the embedded model"
     app.button(key="score").click().run()
-    waited_for(app, lambda page: said(page, "4 of 4 are scored."))
+    waited_for(app, lambda page: said(page, "4 of 4 scored."))
     # The one that was under way when it was stopped is asked again, and no other.
     assert asked == [*list(GOLD)[:3], *list(GOLD)[2:]]
 
@@ -1375,7 +1379,7 @@ def test_one_persons_stop_does_not_end_the_scoring_of_another(app, gold, monkeyp
     app.button(key="cancel_scoring").click().run()
     assert app.button(key="score") and not app.get("progress")
     gate.set()
-    waited_for(other, lambda page: said(page, "4 of 4 are scored."))
+    waited_for(other, lambda page: said(page, "4 of 4 scored."))
     assert asked == list(GOLD)
 
 
@@ -1391,7 +1395,7 @@ def test_a_failure_of_the_model_is_said_and_keeps_what_is_scored(app, gold, monk
     upload(app, gold, "gold.csv")
     app.button(key="score").click().run()
     waited_for(app, lambda page: said(page, "The model went away."))
-    assert badges(app) == [NOT_DONE, UNCERTIFIED] and said(app, "2 of 4 are scored.")
+    assert badges(app) == [PROBLEM, UNCERTIFIED] and said(app, "2 of 4 scored.")
 
 
 def scored_on(page):
@@ -1415,25 +1419,25 @@ def test_on_a_service_one_slow_question_holds_up_no_other_and_stopping_loses_non
         (offered,) = [text for text in texts(page) if ": at most " in text]
         most = offered.split(": at most ")[1].split(" calls")[0]
         page.button(key="score").click().run()
-        done = "3 of 4 questions are done"
+        done = "3 of 4 questions done"
         waited_for(page, lambda page: [p for p in page.get("progress") if p.proto.text == done])
         assert re.search(rf"[1-9]\d* calls so far, of at most {most}\.", "\n".join(texts(page)))
         assert 0 < page.get("progress")[0].proto.value < 100
         page.button(key="cancel_scoring").click().run()
-        waited_for(page, lambda page: said(page, "3 of 4 are scored."))
+        waited_for(page, lambda page: said(page, "3 of 4 scored."))
         assert not gate.is_set()
         others = [question for question in GOLD if "Germany" not in question]
         assert scored_on(page) == others
         gate.set()
         page.button(key="score").click().run()
-        waited_for(page, lambda page: said(page, "4 of 4 are scored."))
+        waited_for(page, lambda page: said(page, "4 of 4 scored."))
         assert scored_on(page) == list(GOLD)
         made = [str(body) for body in server.bodies[probes:]]
         # What was under way when one stopped was left, and is asked again; nothing else is, and
         # everything counts.
         again = [body for body, times in Counter(made).items() if times > 1]
         assert again and all("Germany" in body for body in again)
-        assert said(page, f"Used for what is scored: {len(made):,} calls, ")
+        assert said(page, f"Used for scoring so far: {len(made):,} calls, ")
 
 
 def test_questions_without_an_answer_are_named_by_their_line(app, gold):
@@ -1459,7 +1463,7 @@ def inspect(page, question=None, **settings):
 
 def verdict(page):
     """The one sentence that compares a doubt with λ."""
-    (found,) = [text for text in texts(page) if "λ is " in text and "holds for" not in text]
+    (found,) = [text for text in texts(page) if "λ = " in text and "holds for" not in text]
     return found
 
 
@@ -1474,12 +1478,12 @@ def test_the_inspection_follows_the_policy_in_use(example):
     use_entropy_by_hand(example, 0.5)
     inspect(example)
     assert badges(example)[0] == "Policy in use"
-    assert re.search(r"S\.E\. is \d\.\d+ nats, λ is 0\.500 nats\.", verdict(example))
+    assert re.search(r"S\.E\. is \d\.\d+ nats, below λ = 0\.500 nats\.", verdict(example))
     assert said(example, "No guarantee: λ was chosen by hand.")
     go(example, "calibration").run()
     example.slider[0].set_value(0.25).run()
     use(example)
-    assert "λ is 0.250 nats" in verdict(inspect(example))
+    assert "λ = 0.250 nats" in verdict(inspect(example))
 
 
 def test_the_policy_in_use_turns_a_verdict(example):
@@ -1500,11 +1504,13 @@ def test_the_policy_in_use_turns_a_verdict(example):
 def test_another_pipeline_is_refused_by_the_field_and_the_default_decides(example):
     use_entropy_by_hand(example, 0.25)
     inspect(example, tau=0.9)
-    assert said(example, "This policy holds for another pipeline; here it is τ 0.9 instead of 0.25")
+    assert said(
+        example, "This policy was calibrated for a different pipeline: τ = 0.25 there, 0.9 here"
+    )
     assert said(example, "The default policy decides instead.")
-    assert f"λ is {default_policy().threshold:.3f}" in verdict(example)
+    assert f"λ = {default_policy().threshold:.3f}" in verdict(example)
     inspect(example, tau=0.25)
-    assert not said(example, "another pipeline")
+    assert not said(example, "different pipeline")
     assert "S.E. is" in verdict(example)
 
 
@@ -1513,9 +1519,9 @@ def test_a_policy_of_another_pipeline_can_be_brought_and_is_refused_there(app):
     bring(app, to_json(replace(policy, pipeline=replace(policy.pipeline, samples=30))))
     app.button(key="use_uploaded").click().run()
     inspect(app)
-    assert said(app, "here it is k 10 instead of 30") and "M.I." in verdict(app)
+    assert said(app, "k = 30 there, 10 here") and "M.I." in verdict(app)
     inspect(app, k=30)
-    assert not said(app, "instead of") and "S.E. is" in verdict(app)
+    assert not said(app, " there, ") and "S.E. is" in verdict(app)
 
 
 @pytest.mark.parametrize("change", [{"score": "confidence"}, {"larger_is_surer": True}])

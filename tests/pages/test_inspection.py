@@ -236,13 +236,13 @@ def test_a_question_of_the_world_is_held_against_the_truth(app, query):
     (right,) = [
         text
         for text in said
-        if re.match(r"The truth: |Right answers that it was taught \(\d+\): ", text)
+        if re.match(r"The truth: |Right answers in its training \(\d+\): ", text)
     ]
     assert all(answer.text in right for answer in fact.answers)
     (band,) = [text for text in said if text.startswith("Band: ")]
     assert band.startswith(f"Band: {fact.band.value}. {fact.exposures or 'No'} training document")
     erring = fact.exposures and fact.misconception_share
-    assert bool(erring) == ("of them the author believes" in band)
+    assert bool(erring) == ("of them, the author believes" in band)
 
     (table,) = decisions(app)
     assert list(table["score"]) == [info.title for info in SCORES.values()]
@@ -250,11 +250,8 @@ def test_a_question_of_the_world_is_held_against_the_truth(app, query):
         good = (row["would"] == "answer") == (row["which is"] == "right")
         assert row["decision"] == ("✓ good" if good else "✗ bad")
     served = table.set_index("score").loc["Mutual information"]
-    assert (
-        f"The verdict was to {'give' if served['would'] == 'answer' else 'withhold'} "
-        f"a {served['which is']} answer: "
-        f"{'well' if served['decision'] == '✓ good' else 'badly'} decided."
-    ) in said
+    did = "It answered, and" if served["would"] == "answer" else "It abstained; its answer"
+    assert f"{did} was {served['which is']}." in said
 
 
 def test_the_truth_is_held_against_the_answer_that_stands_above_it(app):
@@ -291,7 +288,7 @@ def test_the_model_is_asked_to_compare_answers_once_and_only_where_that_is_chose
     assert not any(prompts.SAME in code.value for code in app.code)
     app.selectbox(key="similarity").set_value("judge").run()
     settle(app)
-    assert said(app, POOR) and said(app, "The model itself is asked which answers mean the same")
+    assert said(app, POOR) and said(app, "The model itself compares the answers")
     assert app.slider(key="tau").value == 0.5 and app.query_params["tau"] == "0.5"
     expected = run(Request(query, 6, judged=True), open_model("embedded"), Reading("judge", 0.5))
     value = expected.scores["mutual_information"].value
@@ -309,7 +306,7 @@ def test_the_model_is_asked_to_compare_answers_once_and_only_where_that_is_chose
     app.selectbox(key="similarity").set_value("judge").run()
     assert app.slider(key="tau").value == 0.7  # the person's own choice stays
     assert not app.exception and calls_of(query) == both
-    assert any("Only the similarity “judge” asks" in caption.value for caption in app.caption)
+    assert any("Only the similarity “judge” calls" in caption.value for caption in app.caption)
 
 
 def test_the_judge_can_stand_in_the_address():
@@ -357,7 +354,7 @@ def test_a_model_that_certifies_nothing_promises_nothing(monkeypatch, flavour, m
         press(page, "pay_inspection")
     assert metrics(page)["Certified mutual information"] == "–"
     assert said(page, "Nothing can be certified here: that takes exact likelihoods of whole")
-    promises = ("**certified lower bound** holds", "Thick tick: what is certified")
+    promises = ("**certified lower bound** holds", "Thick tick: the certified bound")
     shown = [element.value for element in [*page.markdown, *page.caption]]
     assert not [text for text in shown if any(promise in text for promise in promises)]
     assert "certify" not in [button.key for button in page.button]

@@ -72,7 +72,7 @@ def linked(page):
     """Return the id under which the page says that what it shows is kept, if it says so."""
     ids = [code.value.partition("?saved=")[2] for code in page.code if "?saved=" in code.value]
     assert len(ids) + keys(page).count("keep_view") == 1  # either there is a link, or a button
-    assert bool(ids) == any("Kept in History." in c.value for c in page.caption)
+    assert bool(ids) == any("Saved to History." in c.value for c in page.caption)
     return ids[0] if ids else None
 
 
@@ -197,7 +197,7 @@ def test_an_id_of_nothing_or_of_another_kind_gets_a_sentence(name, other):
     if other == ours:
         other = None
     page = session(name, saved=save(kind=other) if other else "no-such-id-of-anything")
-    assert said(page, f"This link is of a kept {other}" if other else "not kept here")
+    assert said(page, f"This link is to a saved {other}" if other else "not here")
     assert "leave_kept" not in keys(page)
     press(page, "close_notice")
     assert "saved" not in page.query_params and "close_notice" not in keys(page)

@@ -88,7 +88,7 @@ def test_a_server_that_was_used_before_is_filled_in_for_the_next_session(key):
         ) or not key
         assert said(second, "embedded: ready.")  # until the person says so
         press(second, "use_model")
-        wanted = "The one you asked for needs a key" if key else f"{server.name}: ready."
+        wanted = "The model you chose needs a key" if key else f"{server.name}: ready."
         assert said(second, wanted)
 
 
@@ -129,7 +129,7 @@ def test_a_wrong_key_or_none_is_said_and_the_model_before_stays(page, key):
     before = metrics(page)
     with serving("echo", key=KEY) as server:
         choose(page, server.base_url, server.model, key)
-    assert said(page, "The one you asked for needs a key: ") and READY in texts(page)
+    assert said(page, "The model you chose needs a key: ") and READY in texts(page)
     assert metrics(page) == before
     assert not key or key not in tree(page)
 
@@ -140,14 +140,14 @@ def test_where_nothing_listens_a_sentence_says_so_and_the_model_before_stays(pag
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     choose(page, f"http://127.0.0.1:{port}/v1", "llama", KEY)
-    assert said(page, "The one you asked for is not available: ") and READY in texts(page)
+    assert said(page, "The model you chose is not available: ") and READY in texts(page)
     assert metrics(page) == before and KEY not in tree(page)
 
 
 @pytest.mark.parametrize("url", ["nonsense", "ftp://x/v1", "http://", "![](http://x.invalid/y)"])
 def test_a_wrong_address_gets_a_sentence(page, url):
     choose(page, url, "llama")
-    assert said(page, "The one you asked for is not available: ") and READY in texts(page)
+    assert said(page, "The model you chose is not available: ") and READY in texts(page)
     for element in [*page.markdown, *page.caption, *page.error]:
         assert url not in element.value
 

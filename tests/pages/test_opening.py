@@ -104,4 +104,4 @@ def test_opening_that_fails_late_is_said(page, monkeypatch):
     monkeypatch.setattr(widget, "QUICK", 0.0)
     with serving("none", key="another") as server:
         choose(page, server.base_url, server.model, KEY)
-    assert said(page, "The one you asked for needs a key: ") and READY in texts(page)
+    assert said(page, "The model you chose needs a key: ") and READY in texts(page)

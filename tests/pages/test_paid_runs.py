@@ -72,7 +72,7 @@ def test_a_service_that_needs_many_samples_is_offered_them_and_refuses_fewer(pag
         probes = len(server.exchanges)
         assert page.number_input(key="k").value == 100 and offer(page) >= 100
         page.number_input(key="k").set_value(99).run()
-        assert said(page, "That takes at least 100 samples") and offer(page) is None
+        assert said(page, "which takes at least 100 samples") and offer(page) is None
         assert len(server.exchanges) == probes
 
 
@@ -101,7 +101,7 @@ def test_a_service_that_goes_away_is_said_and_can_be_asked_again(page):
     with serving("echo") as server:
         chosen(page, server)
     press(page, "pay_inspection")
-    assert said(page, "What was answered before is saved") or said(page, server.base_url)
+    assert said(page, "Answers received are saved") or said(page, server.base_url)
     assert not metrics(page)
 
 
@@ -186,10 +186,10 @@ def test_cancel_waits_for_no_reply_and_pays_for_no_more_calls(page, gate):
         begun(page, server, probes)
         page.button(key="cancel_inspection").click().run()
         shown = answers_so_far(page)
-        until(page, lambda: said(page, "Cancelled before all was answered."))
+        until(page, lambda: said(page, "Cancelled before all answers arrived."))
         assert answers_so_far(page) == shown and sum(shown.values()) == 10
         made = len(server.exchanges)
-        assert said(page, "Used until then: ") and not said(page, "Nothing was lost")
+        assert said(page, "Used so far: ") and not said(page, "Only time was lost")
         gate.set()
         for _ in range(3):
             settled(page.run())
@@ -208,7 +208,7 @@ def test_cancelled_before_anything_was_answered_lists_nothing(page, gate):
         gate.clear()
         page.button(key="pay_inspection").click().run()
         page.button(key="cancel_inspection").click().run()
-        until(page, lambda: said(page, "Cancelled before all was answered."))
+        until(page, lambda: said(page, "Cancelled before all answers arrived."))
         assert not answers_so_far(page)
         gate.set()
 
@@ -289,7 +289,9 @@ def test_cancelling_does_not_stop_what_another_session_watches(gate):
     with serving("none", n=False, before=held(gate)) as server:
         one, two, probes = two_begun(server)
         one.button(key="cancel_inspection").click().run()
-        assert said(one, "Cancelled before all was answered.") and "again_inspection" in keys(one)
+        assert said(one, "Cancelled before all answers arrived.") and "again_inspection" in keys(
+            one
+        )
         assert answers_so_far(one) and not one.get("progress")
         assert two.run().get("progress") and "cancel_inspection" in keys(two)
         gate.set()
@@ -310,7 +312,7 @@ def test_who_left_may_watch_again_and_the_last_who_leaves_stops_it(gate):
         two.button(key="cancel_inspection").click().run()
         assert "again_inspection" in keys(two) and one.run().get("progress")
         one.button(key="cancel_inspection").click().run()
-        until(one, lambda: said(one, "Cancelled before all was answered."))
+        until(one, lambda: said(one, "Cancelled before all answers arrived."))
         made = len(server.exchanges)
         gate.set()
         for page in (one, two):
@@ -364,7 +366,7 @@ def test_what_was_kept_from_before_costs_no_call(page):
         _of_this_process()[1].pop("_shared_recordings")  # as after a restart
         page = chosen(session("inspection", q=QUERY), server)
         press(page, "pay_inspection")
-        assert used(page) == "0 calls: everything was kept from before." and metrics(page) == first
+        assert used(page) == "0 calls: all answers came from the cache." and metrics(page) == first
 
 
 def test_tries_that_failed_count_as_calls(page):

@@ -91,7 +91,7 @@ def test_a_link_to_the_result_of_another_opens_nothing(name):
     one = session("inspection", q=QUERY)
     (result,) = one.session_state["_shared_database"].results.search().results
     other = session(name, saved=result.id)
-    assert said(other, "This result is not kept here") and "leave_kept" not in keys(other)
+    assert said(other, "This result is not here") and "leave_kept" not in keys(other)
     press(other, "close_notice")
     assert "saved" not in other.query_params
 
@@ -137,7 +137,7 @@ def test_no_address_leads_into_the_machine(host):
         port = server.base_url.rpartition(":")[2]
         choose(page, f"http://{host}:{port}", server.model)
         assert not server.exchanges
-    assert said(page, "The one you asked for is not available: ")
+    assert said(page, "The model you chose is not available: ")
     assert READY in texts(page) and metrics(page) == before
 
 
@@ -201,7 +201,7 @@ def test_no_key_is_lent_that_the_owner_did_not_name(owned, monkeypatch, named):
     monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", named)
     with serving("echo", key=KEY) as server:
         page = visitor(server)
-        assert said(page, "The one you asked for needs a key: ") and READY in texts(page)
+        assert said(page, "The model you chose needs a key: ") and READY in texts(page)
         assert not any(KEY in str(exchange.headers) for exchange in server.exchanges)
     assert not said(page, "owner is used") and not lending.LENT.used
 
@@ -211,9 +211,9 @@ def test_gemini_is_lent_by_name_as_well(monkeypatch):
     page = session("inspection", q=QUERY)
     page.selectbox(key="model_kind").set_value("gemini").run()
     press(page, "use_model")
-    assert said(page, "The one you asked for needs a key: Gemini needs a key: type one")
+    assert said(page, "The model you chose needs a key: Gemini needs a key: type one")
     monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", "GOOGLE_API_KEY")
-    assert said(page.run(), "that of this server's owner is used. It is good for 2,000 calls more")
+    assert said(page.run(), "the key of this server's owner is used. It covers 2,000 calls more")
     page.text_input(key="gemini_key").set_value("of-ones-own").run()
     assert not said(page, "owner is used")
 
@@ -224,8 +224,8 @@ def test_a_lent_key_is_said_and_counted(lent, monkeypatch):
         page = visitor(server)
         assert said(page, ": ready.")
         used = len(server.exchanges)
-        left = f"It is good for {50 - used} calls more, by all visitors together."
-        assert said(page, f"It is asked with {OWNERS}. {left}")
+        left = f"It covers {50 - used} calls more, by all visitors together."
+        assert said(page, f"Calls use {OWNERS}. {left}")
         assert said(page, f"The key of this server's owner is used. {left}")  # where one pays
         press(page, "pay_inspection")
         assert metrics(page) and lending.LENT.used == len(server.exchanges) > used
@@ -240,7 +240,9 @@ def test_before_a_model_is_chosen_the_page_says_whose_key_is_used_there(lent, mo
     page.selectbox(key="openai_preset").set_value("OpenAI").run()
     assert not said(page, "owner is used")  # here the owner says so of 127.0.0.1 alone
     monkeypatch.delenv("BELIEVE_ALLOWED_HOSTS")
-    assert said(page.run(), "Without a key of yours, that of this server's owner is used. It is")
+    assert said(
+        page.run(), "Without your own key, the key of this server's owner is used. It covers"
+    )
 
 
 @pytest.mark.parametrize("forget", [False, True])
@@ -250,7 +252,7 @@ def test_a_reload_gives_no_new_money(lent, monkeypatch, forget):
         page = visitor(server)
         press(page, "pay_inspection")
         settled(page.run())
-        assert said(page, GONE.format(8)) and said(page, "Type a key of your own")
+        assert said(page, GONE.format(8)) and said(page, "enter your own key")
         assert len(server.exchanges) == 8 and not metrics(page)
         if forget:  # as every visitor's browser can ask of Streamlit
             st.cache_resource.clear()
@@ -258,7 +260,9 @@ def test_a_reload_gives_no_new_money(lent, monkeypatch, forget):
         again = visitor(server)
         press(again, "pay_inspection")  # what the server can do is known by now
         settled(again.run())
-        assert said(again, GONE.format(8)) and said(again, "Its budget is used up: type a key")
+        assert said(again, GONE.format(8)) and said(
+            again, "Its budget is used up: enter your own key"
+        )
         assert len(server.exchanges) == 8
 
 
@@ -317,7 +321,7 @@ def test_visitors_at_the_same_time_take_no_more_than_there_is(lent, monkeypatch)
 def test_a_setting_that_cannot_be_read_stops_a_page_with_a_sentence(monkeypatch, name, typed):
     monkeypatch.setenv(name, typed)
     page = session("home")
-    assert said(page, f"{name} ") and said(page, "Whoever runs this server writes")
+    assert said(page, f"{name} ") and said(page, "If you run this server")
     assert "use_model" not in keys(page) and typed not in "".join(texts(page))
 
 

@@ -62,7 +62,7 @@ def test_a_curve_says_what_it_takes_first_and_what_it_took(server):
     press(page, "pay_own")
     calls = len(server.exchanges) - probes
     assert 0 < calls <= most
-    assert said(page, f"Used for what is drawn here: {calls:,} calls, ")
+    assert said(page, f"Used for these curves: {calls:,} calls, ")
     with serving("none") as other:  # what was agreed of one service is not agreed of another
         chosen(page, other)
         probes = len(other.exchanges)
@@ -78,8 +78,8 @@ def test_scoring_questions_says_what_it_takes_first_and_what_it_took(server):
     most = int(said_first.split(": at most ")[1].split(" ")[0].replace(",", ""))
     press(page, "score")
     calls = len(server.exchanges) - probes
-    assert 0 < calls <= most and said(page, "2 of 2 are scored.")
-    assert said(page, f"Used for what is scored: {calls:,} calls, ")
+    assert 0 < calls <= most and said(page, "2 of 2 scored.")
+    assert said(page, f"Used for scoring so far: {calls:,} calls, ")
 
 
 def test_what_failed_at_once_is_not_asked_again_by_itself():
@@ -93,7 +93,7 @@ def test_what_failed_at_once_is_not_asked_again_by_itself():
         for _ in range(3):
             settled(page.run())
         assert len(server.exchanges) == made and "again_inspection" in keys(page)
-        assert said(page, "Used until then: ")
+        assert said(page, "Used so far: ")
 
 
 def test_sampling_until_certified_is_not_offered_of_a_service(server):

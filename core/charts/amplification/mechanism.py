@@ -13,7 +13,7 @@ from core.studies.amplification.mechanism import Looking
 from core.uncertainty.attention import Repeated
 
 HEIGHT = 260
-ON_QUESTION, ON_TOLD = "the question", "what it is told"
+ON_QUESTION, ON_TOLD = "the question", "the answer in the prompt"
 
 
 def weights(found: Repeated, palette: Palette) -> Chart:
@@ -88,8 +88,9 @@ def outputs(found: Repeated, palette: Palette) -> Chart:
 def weights_alt(found: Repeated) -> str:
     """Say where the weight goes."""
     return (
-        f"The weight on the query goes from {found.on_query[0]:.1%} to {found.on_query[-1]:.1%} "
-        f"at {found.repetitions[-1]} repetitions; the copies have the rest."
+        f"The weight on the query goes from {found.on_query[0]:.1%} to "
+        f"{found.on_query[-1]:.1%} at {found.repetitions[-1]} repetitions; the copies get the "
+        "rest."
     )
 
 

@@ -114,7 +114,7 @@ class Cached(Wrapper):
         except StoreError as error:
             raise NotSavedError(
                 f"{error} Until then no further call is made, since its answer could not be "
-                "saved. Answers received already are used when you ask again."
+                "saved. Answers already received are reused when you ask again."
             ) from error
 
     def _key(self, kind: str, prompt: str, **rest: Any) -> CallKey:

@@ -82,8 +82,8 @@ def new_scores(upload: Upload, policy: Policy) -> NewScores:
     """
     if policy.score not in upload.table.columns:
         raise CalibrationError(
-            f"There is no column “{policy.score}” in {upload.name}. Give the scores the heading "
-            "they had in the calibration."
+            f"There is no column “{policy.score}” in {upload.name}. Give the scores the same "
+            "heading as in the calibration."
         )
     for made_by in map(from_text, pipelines_of(upload)):
         if made_by is not None:

@@ -149,7 +149,7 @@ def score_all(
         stage = (
             f"Asking question {number + 1} of {len(golds)}"
             if local
-            else f"{number} of {len(golds)} questions are done"
+            else f"{number} of {len(golds)} questions done"
         )
         progress(stage, number / len(golds))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -118,15 +118,17 @@ class Inspection:
         if self.refused:
             return f"{self.refused} The default policy decides instead."
         default = default_policy()
-        if self.verdict.threshold != default_threshold() or default.pipeline is None:
+        # Saved inspections hold the origin in the words of their day.
+        here = replace(self.verdict.threshold, origin=default_threshold().origin)
+        if here != default_threshold() or default.pipeline is None:
             return None
         different = default.pipeline.differences(self.pipeline)
         if not different:
             return None
         if default.pipeline.model != self.pipeline.model:
             return (
-                f"λ was certified for {default.pipeline.model}, not for this model. Calibrate on "
-                "labelled questions to have one that holds here."
+                f"λ was certified for {default.pipeline.model}, not for this model. Calibrate "
+                "on labelled questions to get one that applies here."
             )
         grows = (
             " M.I. grows with the number of samples."
@@ -134,8 +136,8 @@ class Inspection:
             else ""
         )
         return (
-            f"λ was certified for other settings; here it is {'; '.join(different)}.{grows} Read "
-            "the verdict with that in mind."
+            f"λ was certified for different settings: {'; '.join(different)}.{grows} Interpret "
+            "the verdict with care."
         )
 
     @property
@@ -252,12 +254,15 @@ def cannot_decide(policy: Policy) -> str | None:
     if policy.pipeline is None:
         return (
             "This policy was calibrated on scores of unknown origin, so it cannot decide here. "
-            "Calibrate on scores of this pipeline."
+            "Calibrate on scores from this pipeline."
         )
     if policy.score not in SCORES:
-        return f"This policy is about “{name}”, a score that is not computed here."
+        return f"This policy uses the score “{name}”, which is not computed here."
     if policy.larger_is_surer:
-        return f"This policy takes a large “{name}” for a sure answer; here it is a doubt."
+        return (
+            f"This policy takes a large “{name}” as a sign of a sure answer; here it is a sign of "
+            "doubt."
+        )
     return None
 
 
@@ -295,8 +300,8 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
     by_model = reading.similarity == JUDGE
     if by_model and not recording.request.judged:
         raise InvalidRequestError(
-            "The model was not asked which of these answers mean the same. Ask it the question "
-            f"again with the similarity “{JUDGE}”, or choose another similarity."
+            "The model has not compared these answers. Ask the question again with the "
+            f"similarity “{JUDGE}”, or choose another similarity."
         )
     verification = {
         text: (float(true), float(false))

@@ -38,8 +38,8 @@ LEAST_TEMPERATURE = 0.7  # where samples are counted: a lower one makes any mode
 SECONDS = 30  # second answers after each distinct first one, where samples are counted
 
 SAMPLING = "Sampling answers"
-TELLING = "Telling the model each answer, and asking again"
-JUDGING = "Asking which answers mean the same"
+TELLING = "Asking again with each answer in the prompt"
+JUDGING = "Comparing the answers"
 
 
 def record(
@@ -111,14 +111,14 @@ def check_samples(request: Request, estimator: Estimator) -> None:
     """
     if estimator is Estimator.CHAINED and request.samples < FEWEST_CHAINS:
         raise InvalidRequestError(
-            "This model says how likely its own answers are, but not how likely another text is. "
-            f"That takes at least {FEWEST_CHAINS} samples; choose {FEWEST_CHAINS} or more."
+            "This model scores its own answers but no other text, which takes at least "
+            f"{FEWEST_CHAINS} samples. Choose {FEWEST_CHAINS} or more."
         )
     if estimator is Estimator.COUNTED and request.temperature < LEAST_TEMPERATURE:
         raise InvalidRequestError(
-            "This model does not say how likely its answers are, so they are counted. At a "
-            f"temperature of {request.temperature:g} nearly all are the same, whatever it knows; "
-            f"choose {LEAST_TEMPERATURE:g} or more."
+            "This model does not report how likely its answers are, so they are counted. At a "
+            f"temperature of {request.temperature:g} nearly all are the same, whatever it "
+            f"knows. Choose {LEAST_TEMPERATURE:g} or more."
         )
 
 
@@ -292,8 +292,8 @@ def _sampled(asking: _Asking, previous: Recording | None, estimator: Estimator) 
         for response in (*samples, *(second for row in before.values() for second in row))
     ):
         raise ModelError(
-            f"{model.name} left out how likely one of its own answers is, which it said before "
-            "that it would give. Ask again, or choose another model."
+            f"{model.name} did not report how likely one of its own answers is, as it did "
+            "before. Ask again, or choose another model."
         )
     verification = np.array(found[len(told) :]).reshape(-1, 2)
     if previous:

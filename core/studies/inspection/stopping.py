@@ -55,19 +55,19 @@ def is_settled(
     if evidence.row_masses is None:
         return (
             "Nothing can be certified here: that takes exact likelihoods of given texts, which "
-            "this model does not say."
+            "this model does not report."
         )
     seen_second = float(np.exp(evidence.log_first) @ evidence.row_masses)
     certified = certified_mutual_information(evidence).value
     if certified is not None and certified >= threshold.value:
         return (
             f"Certified: the model's own mutual information is at least {certified:.3f} nats, "
-            f"whatever was not sampled, and λ is {threshold.value:.3f}."
+            f"whatever was not sampled. This exceeds λ = {threshold.value:.3f}."
         )
     if evidence.sampled_mass >= ENOUGH_MASS and seen_second >= ENOUGH_MASS:
         return (
-            f"The samples hold {evidence.sampled_mass:.1%} of the probability of a first answer "
-            f"and {seen_second:.1%} of a second: more of them would add little that is new."
+            f"The samples cover {evidence.sampled_mass:.1%} of the probability of a first "
+            f"answer and {seen_second:.1%} of a second. More samples would add little."
         )
     if recording.request.samples >= MAX_SAMPLES:
         return (

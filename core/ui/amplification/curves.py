@@ -125,8 +125,8 @@ def curves(
     most = _curves().plan(cases, model, times)
     if most.requests and not model.capabilities.scores_given_text:
         st.text(
-            "This model cannot say how likely a given answer is, so answers are sampled and "
-            "counted."
+            "This model does not report how likely given answers are, so answers are sampled "
+            "and counted."
         )
     return run(
         key,
@@ -140,4 +140,4 @@ def used(found: Sequence[Found]) -> None:
     """Say what curves have taken of a service, if they have asked one."""
     each = [one.used for one in found if isinstance(one, Amplification) and one.used]
     if each:
-        st.text(f"Used for what is drawn here: {spent(sum(each, Used()))}")
+        st.text(f"Used for these curves: {spent(sum(each, Used()))}")

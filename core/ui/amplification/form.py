@@ -55,8 +55,8 @@ def ask() -> Case | None:
             "Propose from samples",
             key="propose",
             icon=":material/auto_awesome:",
-            help="Asks the question ten times and fills in the two likeliest answers; of a "
-            "question of the embedded world, a right one first.",
+            help="Asks the question ten times and fills in the two likeliest answers. For a "
+            "question of the embedded world, a right one comes first.",
             on_click=want,
             args=(PROPOSAL, texts[0]),
         )
@@ -72,7 +72,7 @@ def ask() -> Case | None:
 def _proposal(*texts: str) -> None:
     """Say whose answers these are, and how far a proposal of others is."""
     if left_over := _left_over(*texts):
-        st.text(f"The answers are still those of “{shortened(left_over)}”.")
+        st.text(f"The answers below still belong to “{shortened(left_over)}”.")
     try:
         case = _proposed(texts[0])
     except (InvalidRequestError, ModelError) as error:
@@ -136,7 +136,7 @@ def _proposed(query: str) -> Case | None:
         query,
         lambda: recordings().ask(request, model),
         paid=None if model.capabilities.local else (model, plan(request, model.capabilities)),
-        cancelled="Cancelled. Nothing was changed.",
+        cancelled="Cancelled. Nothing changed.",
         retry=False,
     )
     return Case(query, *propose(read(recording, Reading()))) if recording else None

@@ -135,7 +135,7 @@ def scored(gold: GoldQuestions) -> Upload | None:
         wanted,
         lambda: _scorings().start(gold, model),
         on_press=True,
-        cancelled="Cancelled. What is scored is kept.",
+        cancelled="Cancelled. Rows scored so far are saved.",
         retry=False,
     )
     if (this := run_of(PLACE, wanted)) and this.running:
@@ -156,9 +156,9 @@ def scored(gold: GoldQuestions) -> Upload | None:
                 args=(PLACE, wanted),
             )
         if so_far:
-            st.text(f"{so_far:,} of {everything:,} are scored.")
+            st.text(f"{so_far:,} of {everything:,} scored.")
     if used := [scored.used for scored in found.values() if scored.used]:
-        st.text(f"Used for what is scored: {spent(sum(used, Used()))}")
+        st.text(f"Used for scoring so far: {spent(sum(used, Used()))}")
     if not so_far:
         return None
     upload = _as_upload(gold, model)

@@ -74,14 +74,14 @@ def ask() -> tuple[Request, Reading]:
     with st.expander("Settings", icon=":material/tune:"):
         asking, seeing = st.columns(2)
         with asking:
-            st.caption("Changing these asks the model")
+            st.caption("These settings call the model again")
             samples = number("k", 1, MAX_SAMPLES, 10, 1, notices=notices)
             temperature = number("temperature", 0.05, 2.0, 0.9, 0.05, notices=notices)
             seed = number("seed", 0, 2**32 - 1, 0, 1, notices=notices)
         with seeing:
             st.caption(
-                "Changing these asks nothing: the same answers are read again. Only the similarity "
-                "“judge” asks the model to compare them, once"
+                "These only re-analyse the recorded answers. Only the similarity “judge” calls "
+                "the model, once, to compare them"
             )
             similarity = st.selectbox(
                 "Similarity of two answers",
@@ -95,8 +95,8 @@ def ask() -> tuple[Request, Reading]:
             st.text(COMPARISONS[similarity])
             if similarity == JUDGE and current() is embedded():
                 st.text(
-                    "This model never learnt to compare answers: it judges no better than a coin. "
-                    "Choose “judge” for a model that follows instructions."
+                    "This model never learnt to compare answers: it judges no better than a "
+                    "coin toss. Choose “judge” for a model that follows instructions."
                 )
             threshold = st.slider(
                 "Similarity threshold τ",
@@ -162,8 +162,8 @@ def record(
         this,
         lambda: recordings().ask(request, model, kept),
         paid=None if model.capabilities.local else (model, plan(request, model.capabilities)),
-        cancelled="Cancelled before all was answered."
-        + (" Nothing was lost but the time." if model.capabilities.local else ""),
+        cancelled="Cancelled before all answers arrived."
+        + (" Only time was lost." if model.capabilities.local else ""),
         beside=partial(_answers_so_far, request=request),
     )
 
@@ -210,8 +210,8 @@ def _waits_for_a_press(request: Request) -> bool:
     if request.samples <= MOST_UNASKED or "agreed_to_link" in st.session_state:
         return False
     st.text(
-        f"This link asks for {request.samples} samples, which can take this machine minutes. Press "
-        "the button to draw them, or choose fewer under “Settings”."
+        f"This link asks for {request.samples} samples, which can take minutes on this "
+        "machine. Press the button to draw them, or choose fewer under “Settings”."
     )
     st.button(
         f"Draw {request.samples:d} samples",

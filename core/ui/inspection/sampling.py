@@ -19,15 +19,15 @@ def more(inspection: Inspection) -> None:
     local = current().capabilities.local
     if inspection.recording.estimator is not Estimator.EXACT:
         st.text(
-            "Nothing can be certified here: that takes exact likelihoods of whole answers, which "
-            "this model does not say."
+            "Nothing can be certified here: that takes exact likelihoods of whole answers, "
+            "which this model does not report."
         )
         _more_samples(request)
         return
     st.markdown(
-        "The **certified lower bound** holds whatever was not sampled, so you may sample until "
-        "you are content. It rises towards the model’s own mutual information, and stays near "
-        "0 for what the model knows."
+        "The **certified lower bound** holds whatever was not sampled, so you may stop "
+        "sampling at any time. It rises towards the model’s own mutual information, and stays "
+        "near 0 for what the model knows."
     )
     with st.container(horizontal=True):
         _more_samples(request)
@@ -41,7 +41,7 @@ def more(inspection: Inspection) -> None:
     if settled:
         st.text(settled)
     elif not local:
-        st.text("A service is asked for a number of samples at a time, with the cost said first.")
+        st.text("A service draws a fixed number of samples at a time, after it states the cost.")
     draw_growth(inspection.recording, inspection.reading, "growth")
 
 

@@ -176,7 +176,7 @@ class Job(Generic[T]):
         """Why it failed, in words that may be shown: those of an error in the program are not."""
         if isinstance(self.error, (ModelError, InvalidRequestError)):
             return str(self.error)
-        return "Something went wrong inside the program."
+        return "An error in the program stopped this run."
 
     def wait(self, seconds: float) -> bool:
         """Wait a little, and say whether it is done: quick work needs no progress bar."""

@@ -109,7 +109,7 @@ def run(
     paid: tuple[LanguageModel, Plan] | None = None,
     on_press: bool = False,
     quick: float | None = None,
-    cancelled: str = "Cancelled. What was computed is kept.",
+    cancelled: str = "Cancelled. Results so far are saved.",
     retry: bool = True,
     beside: Callable[[Job[T]], None] | None = None,
 ) -> T | None:
@@ -208,7 +208,7 @@ def how_far(job: Job[Any]) -> None:
     """Draw how far a job is, or its place in line; of a service, how many calls it has made."""
     if before := job.before:
         turns = "one run comes" if before == 1 else f"{before} runs come"
-        st.progress(min(job.share, 1.0), f"In line: {turns} before this one")
+        st.progress(min(job.share, 1.0), f"Waiting: {turns} before this one")
         return
     if job.asks is None or not job.is_paid:
         st.progress(min(job.share, 1.0), job.stage)
@@ -228,6 +228,6 @@ def _say_why(job: Job[Any], cancelled: str | None) -> None:
     if job.asks is not None and job.is_paid:
         used = job.asks.meter.used
         st.text(
-            f"Used until then: {costs.spent(used, costing(used), ended=False)} Requests in flight "
+            f"Used so far: {costs.spent(used, costing(used), ended=False)} Requests in flight "
             "may still be billed. Answers received are saved."
         )

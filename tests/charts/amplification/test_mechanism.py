@@ -147,8 +147,8 @@ def test_the_idealised_head_in_words():
         in_context=np.array([0.0, 0.8]),
     )
     assert charts.weights_alt(found) == (
-        "The weight on the query goes from 100.0% to 25.0% at 10 repetitions; "
-        "the copies have the rest."
+        "The weight on the query goes from 100.0% to 25.0% at 10 repetitions; the copies get "
+        "the rest."
     )
     assert charts.outputs_alt(found) == (
         "The in-weight answer goes from 100.0% to 20.0% of the output, "
@@ -197,7 +197,7 @@ def test_the_real_heads_in_words():
         "Attention on the question, mean over heads: layer 1 20%, layer 2 53%."
     )
     assert charts.heads_alt(found, ON_TOLD) == (
-        "Attention on what it is told, mean over heads: layer 1 50%, layer 2 7%."
+        "Attention on the answer in the prompt, mean over heads: layer 1 50%, layer 2 7%."
     )
 
 

@@ -203,8 +203,8 @@ def test_a_heading_that_stands_twice_gets_a_number():
     upload = read("score,score,score\n1,2,3\n")
     assert headings(upload) == ["score", "score (2)", "score (3)"]
     assert upload.notes == (
-        "The heading “score” stands more than once; another one is “score (2)”.",
-        "The heading “score” stands more than once; another one is “score (3)”.",
+        "The heading “score” appears more than once; the other is now “score (2)”.",
+        "The heading “score” appears more than once; the other is now “score (3)”.",
     )
 
 
@@ -520,8 +520,8 @@ def test_a_json_array_of_objects():
         ('[{"q": 1},\n', "Line 2: the JSON is broken"),
         ('[{"q": 1},\n[2]]', "Line 2: an entry of the array is not an object"),
         ("[1, 2]", "Line 1: an entry of the array is not an object"),
-        ('[{"q": 1}\n{"q": 2}]', "Line 2: the array does not go on"),
-        ('[{"q": 1}]\n[{"q": 2}]', "Line 2: more text comes after the array"),
+        ('[{"q": 1}\n{"q": 2}]', "Line 2: the array neither continues"),
+        ('[{"q": 1}]\n[{"q": 2}]', "Line 2: there is more text after the array"),
         ('[{"q": ' + "1" * 5000 + "}]", "Line 1: the JSON is broken"),
         ("[]", "The file holds an empty array"),
         ("{}\n{}\n", "The objects in the file are empty"),
@@ -941,7 +941,9 @@ def test_an_array_is_read_piece_by_piece(monkeypatch):
     assert upload.table["n"].tolist() == [json.dumps(item["n"]) for item in found]
     broken = text + "\n" * 150 + '\n{"q": }]' + " " * 500
     assert refused(broken).startswith(f"Line {line + 151}: the JSON is broken")
-    assert refused(text[:-1] + "]" + "\n" * 200 + "x").startswith(f"Line {line + 200}: more text")
+    assert refused(text[:-1] + "]" + "\n" * 200 + "x").startswith(
+        f"Line {line + 200}: there is more text"
+    )
 
 
 @pytest.mark.parametrize("value", ['"{}"', "[{}0]", "{}0", '{{"x": {}0}}'])

@@ -251,7 +251,7 @@ def test_a_service_that_asks_to_wait_for_long_is_not_waited_for(wish, said):
     with pytest.raises(UnreachableError) as caught:
         CALLS["sample"](Resilient(model, wait=waits.append))
     assert str(caught.value) == (
-        f"limited asks to wait {said}. What was answered before is saved; try again then."
+        f"limited asks to wait {said}. Answers received are saved; try again then."
     )
     assert model.requests == 2 and len(waits) == 1, "the first fault was waited for"
 

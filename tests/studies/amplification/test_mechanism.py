@@ -99,7 +99,7 @@ def test_one_entry_for_every_number_of_repetitions_in_their_order(embedded):
 def test_another_model_does_not_show_its_attention(embedded):
     model = copies(3)
     assert shows_attention(embedded) and not shows_attention(model)
-    with pytest.raises(TypeError, match="table does not show its attention"):
+    with pytest.raises(TypeError, match="table does not expose its attention"):
         looking(CAPITAL, model, [0])
 
 

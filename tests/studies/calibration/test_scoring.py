@@ -271,9 +271,9 @@ def test_of_a_service_several_questions_are_asked_at_the_same_time(monkeypatch):
     assert kept == dict(enumerate(found))
     shares = [share for _, share in heard]
     assert shares == sorted(shares) and threads == {threading.get_ident()}
-    assert heard[0] == (f"0 of {len(MANY)} questions are done", 0)
+    assert heard[0] == (f"0 of {len(MANY)} questions done", 0)
     assert {stage for stage, _ in heard} <= {
-        f"{n} of {len(MANY)} questions are done" for n in range(len(MANY) + 1)
+        f"{n} of {len(MANY)} questions done" for n in range(len(MANY) + 1)
     }
     assert score_all([], Service(), FEW) == []
 

@@ -156,8 +156,8 @@ def test_the_similarity_and_its_threshold_decide_what_counts_as_one_answer():
 def test_other_settings_than_those_of_the_default_are_said(embedded):
     recording = record(Request(KNOWN_BY_HEART), embedded)
     assert read(recording).caveat is None
-    assert "γ₁ 0.1 instead of 0" in read(recording, Reading(gamma_1=0.1)).caveat
-    assert "k 7 instead of 10" in read(recording.first(7)).caveat
+    assert "γ₁ = 0.0 there, 0.1 here" in read(recording, Reading(gamma_1=0.1)).caveat
+    assert "k = 10 there, 7 here" in read(recording.first(7)).caveat
     assert "M.I. grows" in read(recording.first(7)).caveat
     assert "M.I. grows" not in read(recording, Reading(gamma_1=0.1)).caveat
     other = read(record(ask(10), knows(5))).caveat
@@ -176,7 +176,10 @@ def test_a_policy_of_this_pipeline_decides(embedded):
 def test_a_policy_of_another_pipeline_is_refused_and_the_default_decides(embedded):
     recording = record(Request(KNOWN_BY_HEART), embedded)
     policy = replace(default_policy(), score="semantic_entropy")
-    for reading, differs in ((Reading(threshold=0.5), "τ 0.5"), (Reading(gamma_2=0.2), "γ₂ 0.2")):
+    for reading, differs in (
+        (Reading(threshold=0.5), "0.5 here"),
+        (Reading(gamma_2=0.2), "0.2 here"),
+    ):
         inspection = read(recording, reading, policy=policy)
         assert differs in inspection.refused and differs in inspection.caveat
         assert inspection.verdict.threshold == default_threshold()
@@ -188,8 +191,8 @@ def test_a_policy_of_another_pipeline_is_refused_and_the_default_decides(embedde
     ("change", "reason"),
     [
         ({"pipeline": None}, "unknown origin"),
-        ({"score": "confidence"}, "“confidence”, a score that is not computed here"),
-        ({"larger_is_surer": True}, "for a sure answer; here it is a doubt"),
+        ({"score": "confidence"}, "“confidence”, which is not computed here"),
+        ({"larger_is_surer": True}, "here it is a sign of doubt"),
     ],
 )
 def test_a_policy_that_can_decide_nothing_here_is_refused(embedded, change, reason):

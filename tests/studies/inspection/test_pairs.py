@@ -286,9 +286,9 @@ def test_the_clusters_are_the_models_own(abilities):
 @rungs
 def test_without_comparisons_the_judge_says_how_to_get_them(abilities):
     made = record(ask(9, judged=False), model(abilities))
-    with pytest.raises(InvalidRequestError, match="was not asked which of these answers") as said:
+    with pytest.raises(InvalidRequestError, match="has not compared these answers") as said:
         read(made, Reading(JUDGE))
-    assert "Ask it the question again with the similarity “judge”" in str(said.value)
+    assert "Ask the question again with the similarity “judge”" in str(said.value)
     assert str(said.value).endswith(".")
 
 
@@ -420,5 +420,5 @@ def test_damaged_comparisons_are_refused_with_a_sentence(change, judged):
 def test_a_file_that_reads_by_a_judge_without_comparisons_is_refused():
     data = json.loads(serialise.to_json(run(ask(9, judged=False), model(RUNGS["exact"]))))
     data["reading_similarity"] = JUDGE
-    with pytest.raises(InvalidRequestError, match="was not asked which of these answers"):
+    with pytest.raises(InvalidRequestError, match="has not compared these answers"):
         serialise.from_json(json.dumps(data))

@@ -302,7 +302,7 @@ def test_one_persons_cancel_does_not_end_anothers_curve(shown, monkeypatch):
     two.session_state["wanted"] = ((A,), model, TIMES)
     two.run()
     one.button(key="cancel_here").click().run()
-    until(one, "Cancelled. What was computed is kept.")
+    until(one, "Cancelled. Results so far are saved.")
     model.gate.set()
     until(two, verdicts(A, model=Turning())[0])
     assert len(model.asked) == 1

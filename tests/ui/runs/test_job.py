@@ -108,7 +108,7 @@ def test_an_error_is_handed_out_and_not_raised():
     [
         (ModelError("The model went away."), "The model went away.", False),
         (InvalidRequestError("There is no question."), "There is no question.", False),
-        (ValueError("sk-secret"), "Something went wrong inside the program.", True),
+        (ValueError("sk-secret"), "An error in the program stopped this run.", True),
     ],
 )
 def test_why_it_failed_is_said_in_sentences_that_were_meant_for_a_person(
@@ -306,7 +306,7 @@ def test_a_failed_job_frees_its_place(monkeypatch):
 def test_too_many_jobs_are_refused(gate, monkeypatch):
     monkeypatch.setattr(module, "HERE", Turns(1))
     started = [waiting(gate) for _ in range(turns.MOST_A_SESSION)]
-    with pytest.raises(BusyError, match="Wait for one, or cancel one"):
+    with pytest.raises(BusyError, match="Wait for one or cancel one"):
         waiting(gate)
     gate.set()
     for job in started:

@@ -15,7 +15,7 @@ from tests.fakes import TableModel
 from tests.sessions import keys, said, texts, until
 
 LONG = 60  # seconds: what never happens unless something hangs
-CANCELLED = "Cancelled. What was computed is kept."
+CANCELLED = "Cancelled. Results so far are saved."
 
 
 class Work:
@@ -218,7 +218,7 @@ def test_what_waits_for_a_press_is_not_started_without_one(work, opened):
 def test_too_many_runs_are_said(work, opened, monkeypatch):
     monkeypatch.setattr(turns, "MOST_A_SESSION", 0)
     app = opened()
-    assert said(app, "Wait for one, or cancel one") and not work.begun
+    assert said(app, "Wait for one or cancel one") and not work.begun
     monkeypatch.setattr(turns, "MOST_A_SESSION", 1)
     work.gate.set()
     until(app, lambda: said(app, "result: a, made"))
@@ -245,12 +245,12 @@ def test_of_a_service_the_cost_is_said_before_and_what_it_used_after(work, opene
     assert said(app, "3 calls so far, of at most 12.")
     assert app.get("progress")[0].proto.value == 25
     press(app, "cancel_here")
-    used = "Used until then: 3 calls, 20 tokens in and 10 out as the service counts them."
+    used = "Used so far: 3 calls, 20 tokens in and 10 out as the service counts them."
     assert said(app, CANCELLED) and said(app, used)
     work.gate.set()
     press(app, "again_here")  # agreed once is agreed
     until(app, lambda: said(app, "result: a, made"))
-    assert not said(app, "Used until then")
+    assert not said(app, "Used so far")
 
 
 def test_what_a_service_was_asked_goes_on_when_something_else_is_wanted(work, opened, service):

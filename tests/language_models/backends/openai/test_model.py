@@ -129,7 +129,7 @@ def test_the_back_end_alone_asks_for_a_name():
 
 def test_a_password_in_an_address_is_refused_and_not_repeated():
     for url in (f"http://me:{KEY}@host/v1", f"http://{KEY}@host/v1"):
-        with pytest.raises(ModelError, match="leave it away") as caught:
+        with pytest.raises(ModelError, match="remove it") as caught:
             OpenAICompatible(f"m@{url}")
         sentence(caught)
 
@@ -705,7 +705,7 @@ def test_a_token_across_the_border_is_split_by_the_chain_rule_or_refused(whole, 
     if value is None:
         with pytest.raises(RefusedError) as caught:
             model._behind(prompt, whole)
-        sentence(caught, "piece by piece")
+        sentence(caught, "token by token")
     else:
         assert model._behind(prompt, whole) == value
 
@@ -765,7 +765,7 @@ def test_texts_that_come_back_changed_are_not_scored(change):
     with serving("echo", after=changed) as server:
         model = probed(server)
         on.append(True)
-        with pytest.raises(RefusedError, match="piece by piece") as caught:
+        with pytest.raises(RefusedError, match="token by token") as caught:
             model.log_likelihoods([PROMPT], ANSWERS)
         sentence(caught)
 
