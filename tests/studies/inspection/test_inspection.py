@@ -232,7 +232,7 @@ def limited(inner, estimator, *, next_token=True, **options):
 def test_a_model_that_copies_abstains_and_one_that_knows_answers(estimator):
     copying = run(ask(200), limited(copies(3, share=0.9), estimator))
     assert copying.verdict.decision is Decision.ABSTAIN
-    assert "told one answer, it changes the next" in copying.verdict.reason
+    assert "given one answer in the prompt, it changes the next" in copying.verdict.reason
     knowing = run(ask(200), limited(knows(3), estimator))
     assert knowing.verdict.decision is Decision.ANSWER
     assert knowing.verdict.answer == "answer0"
@@ -250,7 +250,7 @@ def test_single_answers_counted_once_each_are_too_little():
     assert len(seen.recording.texts) == 10
     assert seen.sampled_mass == 0
     assert seen.verdict.decision is Decision.TOO_LITTLE
-    assert "only 0.0% of the probability" in seen.verdict.reason
+    assert "only 0.0% of the model's probability" in seen.verdict.reason
 
 
 @sampled
@@ -266,8 +266,8 @@ def test_the_default_policy_says_that_it_was_certified_for_another_estimator(emb
     same.name = embedded.name  # and no more than its abilities is another
     seen = run(Request("What is the capital of France?", 100), same)
     assert seen.verdict.threshold == default_threshold()
-    assert "λ was certified for other settings" in seen.caveat
-    assert f"estimator “{estimator.value}” instead of “{Estimator.EXACT.value}”" in seen.caveat
+    assert "λ was certified for different settings" in seen.caveat
+    assert f"estimator = “{Estimator.EXACT.value}” there, “{estimator.value}” here" in seen.caveat
 
 
 @sampled
@@ -285,7 +285,7 @@ def test_a_policy_decides_only_for_the_estimator_that_it_was_calibrated_with(est
         if other is not estimator:
             changed = replace(policy, pipeline=replace(pipeline, estimator=other.value))
             refused = read(made, policy=changed)
-            assert f"estimator “{estimator.value}” instead of “{other.value}”" in refused.refused
+            assert f"estimator = “{other.value}” there, “{estimator.value}” here" in refused.refused
             assert refused.refused in refused.caveat
             assert refused.verdict.threshold == default_threshold()
 
@@ -297,7 +297,7 @@ def test_a_policy_for_a_score_that_is_missing_here_serves_nothing():
     )
     seen = read(made, policy=policy)
     assert seen.verdict.decision is Decision.TOO_LITTLE
-    assert seen.verdict.reason == "This model does not say how probable its answers are."
+    assert seen.verdict.reason == "This model does not report how probable its answers are."
 
 
 @sampled
