@@ -188,7 +188,7 @@ def test_what_is_found_is_kept_for_history(monkeypatch, tmp_path):
     ("flavour", "options", "words"),
     [
         ("top", ("--samples", 20), "at least 100 samples"),
-        ("none", ("--temperature", 0.3), "choose 0.7 or more"),
+        ("none", ("--temperature", 0.3), "Choose 0.7 or more"),
     ],
 )
 def test_what_means_nothing_is_refused_before_it_is_offered(monkeypatch, flavour, options, words):
