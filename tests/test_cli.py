@@ -288,7 +288,7 @@ def test_wrong_usage_and_what_cannot_be_done_are_sentences(arguments, says, stat
 def test_options_beside_a_saved_inspection_are_refused():
     result = believe("inspect", "--from", __file__, "--threshold", 0.5)
     assert result.exit_code == 2
-    assert "leave --threshold out" in result.stderr
+    assert "omit --threshold" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -504,7 +504,7 @@ def test_what_labels_mean_can_be_said(unread_labels):
     assert (found["answered"], found["errors"], found["left_out"]) == (60, 0, 0)
     says = ("--meaning", "W=out", "--meaning", " =out")
     result = believe("calibrate", unread_labels, *says)
-    assert result.exit_code == 1 and "Every label of “s” says right." in result.stderr
+    assert result.exit_code == 1 and "Every label of “s” is right." in result.stderr
 
 
 @pytest.mark.parametrize(

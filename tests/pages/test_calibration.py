@@ -377,12 +377,12 @@ def test_half_of_the_labels_unread_certify_nothing_until_they_mean_wrong(app, la
     assert asked(app) and said(app, "All its other labels say right.")
     meanings(app)[0].set_value(OUT).run()
     assert badges(sound(app)) == [UNCERTIFIED] and not app.metric
-    assert said(app, "Every label of “score” says right.")
+    assert said(app, "Every label of “score” is right.")
     meanings(app)[0].set_value(RIGHT_TOO).run()
     assert badges(sound(app)) == [UNCERTIFIED] and not app.metric
     meanings(app)[0].set_value(WRONG_TOO).run()
     assert badges(sound(app)) == [UNCERTIFIED]
-    assert not said(app, "Every label of “score” says right.")
+    assert not said(app, "Every label of “score” is right.")
 
 
 def test_what_labels_mean_is_remembered_for_the_file(app):
@@ -443,7 +443,7 @@ def test_constant_scores_are_certified_only_if_nearly_all_is_right(app):
 
 @pytest.mark.parametrize(
     ("labels", "sentence"),
-    [(("1", "1"), "Every label of “score” says right."), (("0", "0"), "surest answer")],
+    [(("1", "1"), "Every label of “score” is right."), (("0", "0"), "surest answer")],
 )
 def test_one_class_only(app, labels, sentence):
     upload(app, table(labels=labels))
