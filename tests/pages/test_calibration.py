@@ -326,7 +326,7 @@ def test_a_score_that_is_no_number_is_named_by_its_line_and_abstains(app):
     upload(app, table(scores=scores))
     assert badges(app) == [PROBLEM]  # one word makes it text: the person says that it is a score
     choose_scores(app, "score")
-    assert said(app, "Line 5: “score” is no number (counts as missing).")
+    assert said(app, "Line 5: “score” is not a number (counts as missing).")
     assert metrics(app)["Answered"] == f"{certified(RIGHT - 1, WRONG) / ROWS:.1%}"
 
 
