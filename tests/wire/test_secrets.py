@@ -152,7 +152,7 @@ def kept(monkeypatch, tmp_path):
     """The pages' database in a file, where its bytes can be looked at."""
     monkeypatch.delenv("BELIEVE_BUDGET", raising=False)
     monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
-    monkeypatch.setattr("core.language_models.client.retry._as_asked", lambda _: 0.0)
+    monkeypatch.setattr("core.language_models.client.retry.pause", lambda _: 0.0)
     _of_this_process.clear()
     yield tmp_path
     _of_this_process.clear()
