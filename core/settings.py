@@ -10,6 +10,7 @@ all this holds for keys in that file, too.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Final
 
 PUBLIC: Final = "BELIEVE_PUBLIC"
@@ -17,9 +18,12 @@ BUDGET: Final = "BELIEVE_BUDGET"
 PUBLIC_KEYS: Final = "BELIEVE_PUBLIC_KEYS"
 PUBLIC_BUDGET: Final = "BELIEVE_PUBLIC_BUDGET"
 ALLOWED_HOSTS: Final = "BELIEVE_ALLOWED_HOSTS"
+DATABASE: Final = "BELIEVE_DATABASE_URL"
+END_TEXT: Final = "BELIEVE_END_TEXT"
 
 OPENAI_KEY: Final = "OPENAI_API_KEY"
 GOOGLE_KEY: Final = "GOOGLE_API_KEY"
+HUB_TOKEN: Final = "HF_TOKEN"  # read by the hub's own library
 KEYS: Final = {"openai": OPENAI_KEY, "gemini": GOOGLE_KEY}  # by the kind of a model
 
 USUAL_BUDGET: Final = 2000  # calls
@@ -37,6 +41,21 @@ def is_public() -> bool:
 def allowed_hosts() -> list[str]:
     """Return the only servers of models that may be asked; empty where any may."""
     return [entry.lower() for entry in _entries(ALLOWED_HOSTS)]
+
+
+def database() -> str:
+    """Return the address of the database; "" for the usual file."""
+    return _text(DATABASE)
+
+
+def end_text() -> str:
+    """Return with what a server of the OpenAI kind ends an answer; "" to find it out."""
+    return os.environ.get(END_TEXT, "")
+
+
+def only(names: Iterable[str]) -> dict[str, str]:
+    """Return those variables of the environment that a process may inherit."""
+    return {name: os.environ[name] for name in names if name in os.environ}
 
 
 def budget() -> int:

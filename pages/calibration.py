@@ -10,21 +10,18 @@ from core.ui.calibration.holdout import confirmation, held_back, holding_back, n
 from core.ui.calibration.result import outcome, risk
 from core.ui.calibration.target import calibrated, looked_at_all, target
 from core.ui.calibration.threshold import threshold
-from core.ui.header import tools
+from core.ui.header import header
 from core.ui.messages import problem
 
 
 def page() -> None:
     """Draw the page in the order of the thought: data, target, result, use."""
-    st.title("When should it answer?")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            "Bring answers of which you know whether they are right, and say how many of the "
-            "answered questions may be wrong. You get **a threshold that keeps that promise**, "
-            "and see what it costs, or hear plainly that the data cannot promise it.",
-            width="stretch",
-        )
-        tools()
+    header(
+        "When should it answer?",
+        "Bring answers of which you know whether they are right, and say how many of the "
+        "answered questions may be wrong. You get **a threshold that keeps that promise**, "
+        "and see what it costs, or hear plainly that the data cannot promise it.",
+    )
     policy.banner()
     policy.reopen()
     asking, seeing = st.columns([2, 3], gap="large")

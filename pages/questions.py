@@ -7,21 +7,18 @@ import streamlit as st
 from core.studies.questions import BANDS, search, subject_areas, surprise
 from core.ui import frame, tables
 from core.ui.glossary import TERMS
-from core.ui.header import tools
+from core.ui.header import header
 
 EVERYTHING = "everything"
 
 
 def questions() -> None:
     """Draw the page: surprises first, then the whole list."""
-    st.title("What can I ask?")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            "Anything: but the embedded model was taught the questions below and nothing else. "
-            "On these the truth is known, so you can see whether a score decided well.",
-            width="stretch",
-        )
-        tools()
+    header(
+        "What can I ask?",
+        "Anything: but the embedded model was taught the questions below and nothing else. "
+        "On these the truth is known, so you can see whether a score decided well.",
+    )
     surprises()
     catalogue()
 

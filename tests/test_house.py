@@ -26,7 +26,7 @@ LARGEST_MODULE = 24 * KILOBYTE
 
 # What the mathematics is made of, besides itself and the standard library.
 MATHEMATICS = ("core/uncertainty", "core/abstention")
-MATHEMATICS_MAY_IMPORT = ("numpy", "scipy", "rapidfuzz")
+MATHEMATICS_MAY_IMPORT = ("numpy", "scipy", "rapidfuzz", "core.codec")
 
 # A screen puts widgets in, calls a study, draws charts out. From the floors below it takes
 # words, limits and errors, each by its name. A dot ends a name: "core.ui" is all of core.ui.

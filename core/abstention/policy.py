@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
+
+from core.codec import DamagedError, encoded, finite, typed
 
 FORMAT: Final = "believe-policy"
 VERSION: Final = 1
@@ -240,25 +243,6 @@ class Policy:
         )
 
 
-def decide(policy: Policy, doubt: float | None, pipeline: Pipeline) -> bool:
-    """Say whether to answer a query with this doubt.
-
-    Parameters
-    ----------
-    doubt : float or None
-        Of the policy's score; None and NaN mean abstain.
-    pipeline : Pipeline
-        What made the doubt.
-
-    Raises
-    ------
-    PolicyError
-        When the policy was calibrated for another pipeline; the message names the fields.
-    """
-    check_pipeline(policy, pipeline)
-    return doubt is not None and doubt < policy.threshold  # NaN is below nothing
-
-
 def check_pipeline(policy: Policy, pipeline: Pipeline) -> None:
     """Raise a `PolicyError` that names every field in which a pipeline differs."""
     if policy.pipeline is None:
@@ -279,14 +263,12 @@ def check_pipeline(policy: Policy, pipeline: Pipeline) -> None:
 
 def to_dict(policy: Policy) -> dict[str, Any]:
     """Return the policy as JSON knows it, with the guarantee in words beside the numbers."""
-    # JSON has no infinity.
-    unbounded = math.isinf(policy.threshold)
     return {
         "format": FORMAT,
         "version": VERSION,
         "guarantee": policy.sentence,
         **asdict(policy),
-        "threshold": None if unbounded else policy.threshold,
+        "threshold": finite(policy.threshold),
     }
 
 
@@ -296,7 +278,7 @@ _SINCE_THEN: Final = {"left_out": 0}
 
 def to_json(policy: Policy) -> str:
     """Return `to_dict` as text a person can read."""
-    return json.dumps(to_dict(policy), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return encoded(to_dict(policy), indent=2) + "\n"
 
 
 def from_json(text: str | bytes) -> Policy:
@@ -348,59 +330,18 @@ def pipeline_from_dict(found: object) -> Pipeline:
     return Pipeline(**_typed(Pipeline, found))
 
 
-# What a field may hold, by its annotation.
-_KINDS: Final[dict[str, tuple[type, ...]]] = {
-    "str": (str,),
-    "int": (int,),
-    "float": (int, float),
-    "float | None": (int, float, type(None)),
-    "bool": (bool,),
-    "Pipeline | None": (dict, type(None)),
-}
-
-
-def _typed(kind: type[Policy] | type[Pipeline], found: Any) -> dict[str, Any]:
+def _typed(kind: type, found: object) -> dict[str, Any]:
     """Return the fields of a dataclass out of JSON, each of the right kind."""
     if not isinstance(found, Mapping):
         raise PolicyError("The policy's pipeline is damaged. Download the policy again.")
-    values: dict[str, Any] = {}
-    for field in fields(kind):
-        if field.name not in found:
-            raise PolicyError(f"The policy lacks “{field.name}”. Download the policy again.")
-        value = found[field.name]
-        kinds = _KINDS[str(field.type)]
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            raise _damaged(field.name)
-        if str(field.type).startswith("float") and value is not None:
-            value = _finite(field.name, value)
-        if isinstance(value, str) and not _can_be_written(value):
-            raise _damaged(field.name)
-        values[field.name] = value
-    return values
-
-
-def _finite(name: str, value: Any) -> float:
-    """Return a number as a float. JSON can hold 1e999, and whole numbers without end."""
     try:
-        real = float(value)
-    except OverflowError:
-        real = math.inf
-    if not math.isfinite(real):
-        raise _damaged(name)
-    return real
-
-
-def _can_be_written(text: str) -> bool:
-    """Return whether a text is no torn half of a character, which JSON can spell."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _damaged(name: str) -> PolicyError:
-    return PolicyError(f"The policy's “{name}” is damaged. Download it again.")
+        return typed(kind, found, largest=sys.float_info.max, defaults=False)
+    except DamagedError as error:
+        if error.missing:
+            raise PolicyError(
+                f"The policy lacks “{error.field}”. Download the policy again."
+            ) from error
+        raise PolicyError(f"The policy's “{error.field}” is damaged. Download it again.") from error
 
 
 def _percent(share: float) -> str:

@@ -114,13 +114,7 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw `count` responses to `prompt`, those with the indices `first`, `first` + 1, ….
 

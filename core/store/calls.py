@@ -10,12 +10,12 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import astuple, dataclass
 from typing import Final
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import Connection, select, update
 
 from core.store import schema, text
 from core.store.database import Database
@@ -24,7 +24,9 @@ from core.store.locks import LARGEST, patiently
 
 # Older SQLite takes 999 variables in one statement.
 CHUNK: Final = 900
-LONGEST_NAME: Final = 200  # of a model, where it is counted; a key has all of it
+LONGEST_NAME: Final = 200  # of a model; a key has all of it
+# Columns of the first schema that were never filled: what a run used is with its result.
+_NO_TOKENS: Final = {"prompt_tokens": 0, "response_tokens": 0}
 
 
 @dataclass(frozen=True)
@@ -85,46 +87,11 @@ class CallKey:
         return hashlib.sha256(json.dumps(astuple(self)).encode("ascii")).hexdigest()
 
 
-@dataclass(frozen=True)
-class Call:
-    """A call that was answered.
-
-    Attributes
-    ----------
-    key : CallKey
-        What was asked.
-    payload : str
-        The answer, as JSON text.
-    prompt_tokens, response_tokens : int
-        What it used, as the service counts; 0 where it does not say.
-    """
-
-    key: CallKey
-    payload: str
-    prompt_tokens: int = 0
-    response_tokens: int = 0
-
-
-@dataclass(frozen=True)
-class Usage:
-    """What the kept calls of one kind to one model amount to."""
-
-    model: str
-    kind: str
-    calls: int
-    prompt_tokens: int
-    response_tokens: int
-
-
 class Calls:
     """The call cache of a database. Every method raises `StoreError` when that fails."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-
-    def get(self, key: CallKey) -> str | None:
-        """Return the payload kept for `key`; None when that call was never made."""
-        return self.get_many([key]).get(key)
 
     def get_many(self, keys: Iterable[CallKey]) -> dict[CallKey, str]:
         """Return the payloads of those of `keys` that are kept, in the order of `keys`."""
@@ -137,14 +104,10 @@ class Calls:
                 found[key] = str(row["payload"])
         return {key: found[key] for key in digests if key in found}
 
-    def put(
-        self, key: CallKey, payload: str, *, prompt_tokens: int = 0, response_tokens: int = 0
-    ) -> str:
-        """Keep one call; see `put_many`. Return the payload that is kept for `key`."""
-        return self.put_many([Call(key, payload, prompt_tokens, response_tokens)])[key]
+    def put_many(self, payloads: Mapping[CallKey, str]) -> dict[CallKey, str]:
+        """Keep the answers to calls, each as JSON text, all or none.
 
-    def put_many(self, calls: Iterable[Call]) -> dict[CallKey, str]:
-        """Keep calls, all or none; they are safe when this returns.
+        They are safe when this returns.
 
         Returns
         -------
@@ -157,22 +120,18 @@ class Calls:
             Also when a payload is not text that a database can hold. Otherwise the calls are
             held in memory: `get_many` finds them, and `check` saves them when that is possible.
         """
-        digests: dict[CallKey, str] = {}
-        rows: dict[str, dict[str, str | int]] = {}
-        for call in calls:
-            digest = digests.setdefault(call.key, call.key.digest)
-            rows.setdefault(
-                digest,
-                {
-                    "digest": digest,
-                    "kind": text.storable(call.key.kind),
-                    "model": text.storable(call.key.model)[:LONGEST_NAME],
-                    "created_at": schema.now(),
-                    "prompt_tokens": int(call.prompt_tokens),
-                    "response_tokens": int(call.response_tokens),
-                    "payload": text.checked(call.payload),
-                },
-            )
+        digests = {key: key.digest for key in payloads}
+        rows: dict[str, dict[str, str | int]] = {
+            digests[key]: {
+                "digest": digests[key],
+                "kind": text.storable(key.kind),
+                "model": text.storable(key.model)[:LONGEST_NAME],
+                "created_at": schema.now(),
+                **_NO_TOKENS,
+                "payload": text.checked(payload),
+            }
+            for key, payload in payloads.items()
+        }
         if not rows:
             return {}
         try:
@@ -227,32 +186,6 @@ class Calls:
         )
         with among_processes, self._database.claims.held(wanted, waiting):
             yield
-
-    def count(self) -> int:
-        """Return how many calls are kept."""
-        with self._database.read() as connection:
-            return connection.execute(select(func.count()).select_from(schema.calls)).scalar_one()
-
-    def usage(self) -> list[Usage]:
-        """Return what is kept for every model and kind, in alphabetical order."""
-        table = schema.calls.c
-        statement = select(
-            table.model,
-            table.kind,
-            func.count(),
-            func.sum(table.prompt_tokens),
-            func.sum(table.response_tokens),
-        ).group_by(table.model, table.kind)
-        with self._database.read() as connection:
-            rows = connection.execute(statement).all()
-        # PostgreSQL adds up to decimals, and sorts by the rules of its language.
-        found = [Usage(model, kind, *map(int, numbers)) for model, kind, *numbers in rows]
-        return sorted(found, key=lambda usage: (usage.model, usage.kind))
-
-    def delete_all(self) -> int:
-        """Forget every call; return how many there were."""
-        with self._database.write() as connection:
-            return connection.execute(delete(schema.calls)).rowcount
 
 
 def _kept(connection: Connection, digests: dict[CallKey, str]) -> dict[CallKey, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 import threading
@@ -21,11 +20,12 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import StaticPool
 
+from core import settings
+from core.settings import DATABASE as VARIABLE
 from core.store import migrations, sqlite_file
 from core.store.errors import BUSY_SECONDS, StoreError, full, is_lasting, sentence
 from core.store.locks import AdvisoryLocks, Claims, Locks, file_locks
 
-VARIABLE: Final = "BELIEVE_DATABASE_URL"
 FILE_NAME: Final = "believe.db"
 CONNECT_SECONDS: Final = 10
 LEAST_FREE: Final = 1_000_000  # bytes: with less on its disk, nothing is begun that must be saved
@@ -186,7 +186,7 @@ def open_database(url: str | None = None) -> Database:
     StoreError
         When it cannot be opened, or was written by a newer version (it is not altered then).
     """
-    named = url or os.environ.get(VARIABLE, "").strip()
+    named = url or settings.database()
     parsed = _parse(named) if named else URL.create("sqlite", database=str(default_path()))
     opened = _open_sqlite if parsed.drivername == "sqlite" else _open_postgresql
     database = opened(parsed)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Row, delete, func, select, update
 
+from core.codec import shortened
 from core.store import schema
 from core.store.database import Database
 from core.store.errors import StoreError, UnknownResultError
@@ -117,8 +118,8 @@ class Results:
         if id is not None and not _ID.fullmatch(id):
             raise ValueError("an id has 16 to 64 letters, digits, - and _")
         query, model = storable(query), storable(model)
-        title = _cut(_one_line(title) or _one_line(query) or kind.capitalize())
-        outcome = _cut(_one_line(outcome))
+        title = shortened(_one_line(title) or _one_line(query) or kind.capitalize(), LONGEST_TITLE)
+        outcome = shortened(storable(outcome), LONGEST_TITLE)
         payload = checked(payload)
         row = {
             "id": id or secrets.token_urlsafe(16),
@@ -283,10 +284,6 @@ def _unknown() -> UnknownResultError:
 
 def _one_line(text: str) -> str:
     return " ".join(storable(text).split())
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_TITLE else f"{text[: LONGEST_TITLE - 1].rstrip()}…"
 
 
 def _searched(*parts: str) -> str:

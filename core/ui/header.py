@@ -1,4 +1,4 @@
-"""What stands on every page: the model, the glossary, and what must be said about the database."""
+"""The head of every page: its title and lead, the model, the glossary, and pending notices."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from core.ui.messages import problem, said_later
 from core.ui.results import kept
 
 
-def tools() -> None:
-    """Offer the model picker and the glossary, and pass on notices of the database."""
-    with st.container(horizontal=True, width="content"):
-        model_picker.picker()
-        glossary.button()
-    if notice := kept().notice:
-        problem(notice)
-    said_later()
+def header(title: str, lead: str) -> None:
+    """Draw the title and the lead, offer the model picker and the glossary, and pass on notices."""
+    st.title(title)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(lead, width="stretch")
+        with st.container(horizontal=True, width="content"):
+            model_picker.picker()
+            glossary.button()
+        if notice := kept().notice:
+            problem(notice)
+        said_later()

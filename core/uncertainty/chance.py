@@ -18,6 +18,7 @@ from scipy.special import gammaln, xlogy  # type: ignore[import-untyped, unused-
 from scipy.stats import poisson
 
 from core.uncertainty import validation
+from core.uncertainty.joint import contributions
 from core.uncertainty.logarithms import log_sum_exp
 from core.uncertainty.validation import Floats, Integers
 
@@ -229,13 +230,9 @@ def dealt_estimates(
     way, i, j = cells // (m * m), cells // m % m, cells % m
     joint = np.asarray(np.bincount(cell, p), dtype=np.float64)
     joint /= np.maximum(_sums(way, joint), np.finfo(float).tiny)
-    # As in `compare`: ln 0 and -inf minus -inf turn up where the joint is 0, and 0 ln 0 is 0.
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore"):
         log_joint, *marginals = np.log([joint, *(_sums(way * m + at, joint) for at in (i, j))])
-        log_ratio = np.logaddexp(log_joint, np.log(gamma_1)) - np.logaddexp(
-            sum(marginals), np.log(gamma_2)
-        )
-        terms = np.where(joint > 0, joint * log_ratio, 0.0)
+    terms = contributions(joint, log_joint, marginals[0] + marginals[1], gamma_1, gamma_2)
     return np.asarray(np.bincount(way, terms, minlength=k - 1))
 
 

@@ -128,3 +128,8 @@ def aggregate(log_likelihoods: ArrayLike, labels: ArrayLike, axis: int = -1) -> 
     np.add.at(total, groups, np.exp(members - peak[groups]))
     with np.errstate(divide="ignore"):
         return np.moveaxis(np.log(total) + peak, 0, axis)
+
+
+def counts(numbers: Integers, labels: Integers) -> Integers:
+    """Return the sum of the numbers of each cluster, (m,)."""
+    return np.bincount(labels, numbers).astype(np.int64)

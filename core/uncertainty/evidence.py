@@ -1,13 +1,13 @@
 """Everything that was recorded about one query: all a score may look at.
 
-Moving the similarity, its threshold or γ asks the model nothing: :meth:`Evidence.recluster`
-applies them to the same record.
+However a model answers, its evidence looks the same: :meth:`Evidence.build` makes it from the
+likelihoods of given texts, :mod:`core.uncertainty.sampled_evidence` from samples alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,23 +17,65 @@ from core.uncertainty import certified, clustering, validation
 from core.uncertainty.joint import MutualInformation
 from core.uncertainty.logarithms import log_normalise, log_sum_exp
 from core.uncertainty.mutual_information import from_conditionals
-from core.uncertainty.similarity import pairwise
+from core.uncertainty.similarity import pairwise, reordered
 from core.uncertainty.validation import Booleans, Floats, Integers
+
+#: Distinct texts, and how alike they are.
+Compared = tuple[Sequence[str], ArrayLike]
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """How answers are clustered and the mutual information is stabilised; asks the model nothing.
+
+    Attributes
+    ----------
+    similarity : str
+        A key of ``similarity.SIMILARITIES``, or the name of a similarity whose matrix is given.
+    threshold : float
+        The paper's τ, in [0, 1].
+    gamma_1, gamma_2 : float
+        The stabilisation parameters of the mutual information, at least 0; counts have none.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+    """
+
+    similarity: str = "token_f1"
+    threshold: float = 0.25
+    gamma_1: float = 0.0
+    gamma_2: float = 0.0
+
+    def __post_init__(self) -> None:
+        validation.threshold(self.threshold)
+        validation.stabilisers(self.gamma_1, self.gamma_2)
+
+    def cluster(self, responses: Sequence[str], compared: Compared | None) -> Integers:
+        """Return the cluster of each response, (r,); they come in order of falling likelihood."""
+        alike = (
+            reordered(responses, *compared) if compared else pairwise(responses, self.similarity)
+        )
+        return clustering.cluster(alike, self.threshold)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
-    """The sampled responses to one query, their likelihoods, and their clusters.
+    """The answers to one query, their likelihoods, their clusters, and what follows from them.
 
-    Build it with :meth:`build`, which orders and clusters. There are r distinct responses
-    and m clusters; all likelihoods are natural logarithms at temperature 1.
+    There are r distinct responses and m clusters; all likelihoods are natural logarithms at
+    temperature 1. Where the model scores no given text, they are its samples' own likelihoods,
+    or shares of samples, and -inf where nothing was drawn.
 
     Attributes
     ----------
     responses : tuple of str, (r,)
-        The distinct sampled texts in order of falling likelihood.
+        The distinct texts in order of falling likelihood as first answers. Of samples alone,
+        those that only came second follow: of counts by likelihood too, of pairs by how often
+        they came.
     counts : ndarray of int64, (r,)
-        How often each was sampled.
+        How often each was sampled as a first answer; 0 for second answers alone.
     log_marginal : ndarray of float64, (r,)
         ln Q(Y_i|F₀(x)).
     log_conditionals : ndarray of float64, (r, r)
@@ -43,26 +85,43 @@ class Evidence:
         whole answer, and is left out of the certified bound.
     greedy : str
         The response at temperature zero.
-    greedy_log_likelihood : float
-        ln Q(greedy|F₀(x)).
+    greedy_log_likelihood : float or None
+        ln Q(greedy|F₀(x)), if the model says it.
     verification : mapping of str to (float, float)
         For texts that were shown to the model with the question whether they are correct:
         ln p("True") and ln p("False"). Which text is judged depends on the clustering.
     labels : ndarray of int64, (r,)
         The cluster of each response, 0..m-1 in order of the centres.
-    similarity : str
-        What the labels come from: a key of ``similarity.SIMILARITIES``, or the name of a
-        similarity whose matrix was given.
-    threshold : float
-        The paper's τ, in [0, 1].
-    gamma_1, gamma_2 : float
-        The stabilisation parameters of the mutual information.
+    parameters : Hyperparameters
+        What the labels and the mutual information come from.
+    mutual_information : MutualInformation
+        With (m, m) arrays: Algorithm 3, Algorithm 2 adjusted for chance, or of counts.
+    unstabilised : MutualInformation
+        The same for γ = 0.
+    log_first : ndarray of float64, (m,)
+        ln μ̂₁ of the clusters as first answers, normalised; -inf where none came first.
+    log_second_given_first : ndarray of float64, (m, m)
+        Row i: ln μ̂₂, the second answer after cluster i was told, normalised; a row of -inf
+        where it never came first.
+    log_second : ndarray of float64, (m,)
+        ln Σ_j μ̂₁(j) μ̂₂(·|j), the second answer by itself.
+    sampled_mass : float
+        The share of the model's probability that was seen, in [0, 1]: Σ Q(Y_i|F₀(x)); of pairs,
+        the sum of their likelihoods; of counted first answers, Good and Turing's estimate,
+        1 - (clusters that came once) / k.
+    row_masses : ndarray of float64, (m,), or None
+        The paper's Z_i: how much probability the clusters cover after each centre; None of
+        samples alone.
+    second_counts : ndarray of int64, (m,), or None
+        How many second answers were sampled after each cluster was told; None where they were
+        scored instead.
+    untold : str or None
+        Why the mutual information cannot be told from what chance alone shows; None if it can.
 
     Raises
     ------
     ValueError
-        If anything is empty, NaN, positive where a logarithm of a probability must stand,
-        does not fit the responses, or cannot be normalised.
+        If a likelihood of the greedy response or of a verification is none.
     """
 
     responses: tuple[str, ...]
@@ -71,54 +130,29 @@ class Evidence:
     log_conditionals: Floats
     complete: Booleans
     greedy: str
-    greedy_log_likelihood: float
+    greedy_log_likelihood: float | None
     verification: Mapping[str, tuple[float, float]]
     labels: Integers
-    similarity: str = "token_f1"
-    threshold: float = 0.25
-    gamma_1: float = 0.0
-    gamma_2: float = 0.0
+    parameters: Hyperparameters
+    mutual_information: MutualInformation
+    unstabilised: MutualInformation
+    log_first: Floats
+    log_second_given_first: Floats
+    log_second: Floats
+    sampled_mass: float
+    row_masses: Floats | None = None
+    second_counts: Integers | None = None
+    untold: str | None = None
 
     def __post_init__(self) -> None:
-        responses = validation.texts(self.responses, "responses")
-        r = len(responses)
-        if len(set(responses)) < r:
-            raise ValueError("responses must be distinct: give each text once, and its count.")
-        marginal = validation.log_probabilities(self.log_marginal, "log_marginal", dimensions=1)
-        validation.shape(marginal, (r,), "log_marginal")
-        validation.normalisable(marginal, "log_marginal")
-        if (np.diff(marginal) > 0).any():
-            raise ValueError(
-                "responses must fall in likelihood: Evidence.build puts them in order."
-            )
-        rows = validation.log_probabilities(self.log_conditionals, "log_conditionals", dimensions=2)
-        validation.shape(rows, (r, r), "log_conditionals")
-        validation.normalisable(rows, "log_conditionals", axis=1)
-        counts = np.asarray(self.counts)
-        validation.shape(counts, (r,), "counts")
-        if not np.issubdtype(counts.dtype, np.integer) or counts.min() < 1:
-            raise ValueError("counts must be whole numbers of at least 1: each text was sampled.")
-        complete = np.asarray(self.complete, dtype=bool)
-        validation.shape(complete, (r,), "complete")
-        validation.threshold(self.threshold)
-        validation.stabilisers(self.gamma_1, self.gamma_2)
-        validation.finite_log(self.greedy_log_likelihood, "greedy_log_likelihood")
+        if self.greedy_log_likelihood is not None:
+            validation.finite_log(self.greedy_log_likelihood, "greedy_log_likelihood")
         for text, (log_true, log_false) in self.verification.items():
             validation.finite_log(log_true, f"ln p(True) of {text!r}")
             validation.finite_log(log_false, f"ln p(False) of {text!r}")
-
-        arrays = {
-            "counts": counts.astype(np.int64),
-            "log_marginal": marginal.copy(),
-            "log_conditionals": rows.copy(),
-            "complete": complete.copy(),
-            "labels": validation.labels(self.labels, length=r),
-        }
-        for name, array in arrays.items():
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-        object.__setattr__(self, "responses", responses)
-        object.__setattr__(self, "verification", dict(self.verification))
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
 
     @classmethod
     def build(
@@ -132,13 +166,10 @@ class Evidence:
         greedy_log_likelihood: float,
         complete: ArrayLike | None = None,
         verification: Mapping[str, tuple[float, float]] | None = None,
-        similarity: str = "token_f1",
-        similarity_matrix: ArrayLike | None = None,
-        threshold: float = 0.25,
-        gamma_1: float = 0.0,
-        gamma_2: float = 0.0,
+        parameters: Hyperparameters | None = None,
+        compared: Compared | None = None,
     ) -> Evidence:
-        """Put distinct responses in order of falling likelihood, and cluster them.
+        """Build evidence from the likelihood of every response under every prompt (Algorithm 3).
 
         Parameters
         ----------
@@ -147,24 +178,21 @@ class Evidence:
         log_marginal, log_conditionals, counts, complete : array_like
             In the order of `responses`, see the class; by default, each response was
             sampled once and is complete.
-        greedy, greedy_log_likelihood, verification, threshold, gamma_1, gamma_2
+        greedy, greedy_log_likelihood, verification, parameters
             See the class.
-        similarity : str, default "token_f1"
-            A key of ``similarity.SIMILARITIES``; any name, if a matrix is given.
-        similarity_matrix : array_like, (r, r), optional
-            How alike the responses are, in their order, if something else has judged it.
-
-        Returns
-        -------
-        Evidence
+        compared : (sequence of str, array_like), optional
+            All texts, and how alike they are, if something else has judged it: (r,) and (r, r).
 
         Raises
         ------
         ValueError
-            See the class; also for an unknown similarity.
+            If anything is empty, NaN, positive where a logarithm of a probability must stand,
+            does not fit the responses, or cannot be normalised; for an unknown similarity.
         """
         texts = validation.texts(responses, "responses")
         r = len(texts)
+        if len(set(texts)) < r:
+            raise ValueError("responses must be distinct: give each text once, and its count.")
         marginal = validation.log_probabilities(log_marginal, "log_marginal", dimensions=1)
         rows = validation.log_probabilities(log_conditionals, "log_conditionals", dimensions=2)
         sampled = np.ones(r, dtype=np.int64) if counts is None else np.asarray(counts)
@@ -173,62 +201,46 @@ class Evidence:
         validation.shape(rows, (r, r), "log_conditionals")
         validation.shape(sampled, (r,), "counts")
         validation.shape(ended, (r,), "complete")
+        validation.normalisable(marginal, "log_marginal")
+        validation.normalisable(rows, "log_conditionals", axis=1)
+        if not np.issubdtype(sampled.dtype, np.integer) or sampled.min() < 1:
+            raise ValueError("counts must be whole numbers of at least 1: each text was sampled.")
 
         order = clustering.likelihood_order(marginal)
-        ordered = tuple(texts[i] for i in order)
-        if similarity_matrix is not None:
-            given = validation.numbers(similarity_matrix, "similarity_matrix", dimensions=2)
-            validation.shape(given, (r, r), "similarity_matrix")
-            similarity_matrix = given[np.ix_(order, order)]
+        texts, marginal, rows = (
+            tuple(texts[i] for i in order),
+            marginal[order],
+            rows[order][:, order],
+        )
+        parameters = parameters or Hyperparameters()
+        labels = parameters.cluster(texts, compared)
+        of_clusters = _at_most_1(clustering.aggregate(marginal, labels))
+        told = rows[clustering.centres(labels)]
+        after_centres = _at_most_1(clustering.aggregate(told, labels, axis=1))
+        information = unstabilised = from_conditionals(of_clusters, after_centres)
+        if parameters.gamma_1 or parameters.gamma_2:
+            gammas = {"gamma_1": parameters.gamma_1, "gamma_2": parameters.gamma_2}
+            information = from_conditionals(of_clusters, after_centres, **gammas)
+        log_first = log_normalise(of_clusters)[0]
+        log_rows = log_normalise(after_centres, axis=1)[0]
         return cls(
-            responses=ordered,
-            counts=sampled[order],
-            log_marginal=marginal[order],
-            log_conditionals=rows[np.ix_(order, order)],
+            responses=texts,
+            counts=sampled[order].astype(np.int64),
+            log_marginal=marginal,
+            log_conditionals=rows,
             complete=ended[order],
             greedy=greedy,
             greedy_log_likelihood=greedy_log_likelihood,
-            verification=verification or {},
-            labels=_labels(ordered, similarity, similarity_matrix, threshold),
-            similarity=similarity,
-            threshold=threshold,
-            gamma_1=gamma_1,
-            gamma_2=gamma_2,
-        )
-
-    def recluster(
-        self,
-        similarity: str | None = None,
-        threshold: float | None = None,
-        *,
-        similarity_matrix: ArrayLike | None = None,
-        gamma_1: float | None = None,
-        gamma_2: float | None = None,
-    ) -> Evidence:
-        """Return the same record under other settings; what is None stays as it is.
-
-        Parameters
-        ----------
-        similarity, threshold, similarity_matrix, gamma_1, gamma_2
-            As in :meth:`build`; the matrix in the order of :attr:`responses`. Evidence that
-            was clustered by a given matrix needs it again for another threshold.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`build` does.
-        """
-        name = self.similarity if similarity is None else similarity
-        tau = self.threshold if threshold is None else threshold
-        same = similarity_matrix is None and (name, tau) == (self.similarity, self.threshold)
-        labels = self.labels if same else _labels(self.responses, name, similarity_matrix, tau)
-        return replace(
-            self,
+            verification=dict(verification or {}),
             labels=labels,
-            similarity=name,
-            threshold=tau,
-            gamma_1=self.gamma_1 if gamma_1 is None else gamma_1,
-            gamma_2=self.gamma_2 if gamma_2 is None else gamma_2,
+            parameters=parameters,
+            mutual_information=information,
+            unstabilised=unstabilised,
+            log_first=log_first,
+            log_second_given_first=log_rows,
+            log_second=log_sum_exp(log_first[:, None] + log_rows, axis=0),
+            sampled_mass=min(1.0, float(np.exp(log_sum_exp(marginal)))),
+            row_masses=np.exp(log_sum_exp(after_centres, axis=1)),
         )
 
     # ---- Clusters: m of them, in order of their centres' likelihood. ----
@@ -246,47 +258,12 @@ class Evidence:
     @cached_property
     def cluster_counts(self) -> Integers:
         """How many samples fell into each cluster, (m,)."""
-        counts = np.zeros(len(self.centres), dtype=np.int64)
-        np.add.at(counts, self.labels, self.counts)
-        return counts
+        return clustering.counts(self.counts, self.labels)
 
     @cached_property
     def cluster_log_marginal(self) -> Floats:
-        """ln μ'₁, the likelihood of each cluster without an answer told, (m,)."""
+        """ln μ'₁, the likelihood of each cluster as a first answer, (m,)."""
         return _at_most_1(clustering.aggregate(self.log_marginal, self.labels))
-
-    @cached_property
-    def cluster_log_conditionals(self) -> Floats:
-        """ln μ'₂, (m, m): row i after cluster i's centre was told, column t for cluster t."""
-        rows = self.log_conditionals[self.centres]
-        return _at_most_1(clustering.aggregate(rows, self.labels, axis=1))
-
-    # ---- Distributions over clusters: normalised, as Algorithm 3 does. ----
-
-    @cached_property
-    def log_first(self) -> Floats:
-        """ln μ̂₁, the first answer, (m,)."""
-        return log_normalise(self.cluster_log_marginal)[0]
-
-    @cached_property
-    def log_second_given_first(self) -> Floats:
-        """ln μ̂₂, the second answer (column) given the first (row), (m, m)."""
-        return log_normalise(self.cluster_log_conditionals, axis=1)[0]
-
-    @cached_property
-    def log_second(self) -> Floats:
-        """ln Σ_j μ̂₁(j) μ̂₂(·|j), the second answer by itself, (m,)."""
-        return log_sum_exp(self.log_first[:, None] + self.log_second_given_first, axis=0)
-
-    @cached_property
-    def mutual_information(self) -> MutualInformation:
-        """Algorithm 3 on the clusters, with (m, m) arrays."""
-        return from_conditionals(
-            self.cluster_log_marginal,
-            self.cluster_log_conditionals,
-            gamma_1=self.gamma_1,
-            gamma_2=self.gamma_2,
-        )
 
     @property
     def likeliest_first(self) -> str:
@@ -298,52 +275,38 @@ class Evidence:
         """The centre of the most probable second answer: what M.I. serves."""
         return self.centre_texts[int(self.log_second.argmax())]
 
-    # ---- How much of the model's probability was seen. ----
+    def certified_table(self) -> tuple[Floats, Floats]:
+        """Return what the certified bound is computed from: each cluster counts as one answer.
 
-    @cached_property
-    def sampled_mass(self) -> float:
-        """Σ Q(Y_i|F₀(x)) over the distinct responses: a probability."""
-        return min(1.0, float(np.exp(log_sum_exp(self.log_marginal))))
-
-    @cached_property
-    def row_masses(self) -> Floats:
-        """The paper's Z_i, (m,): how much probability the clusters cover after each centre."""
-        return np.exp(log_sum_exp(self.cluster_log_conditionals, axis=1))
-
-    def certified_table(self, *, lumped: bool = False) -> tuple[Floats, Floats] | None:
-        """Return what the certified bound is computed from.
-
-        Parameters
-        ----------
-        lumped : bool, default False
-            Whether to count each cluster as one answer. The bound is lower then; it needs
-            independence of right meanings only, not of their wordings.
+        The bound is lower than that of single wordings. It needs independence of right meanings
+        only, not of their wordings.
 
         Returns
         -------
-        tuple of ndarray, (c,) and (c, c), or None
-            ``log_marginal, log_conditionals`` of the complete responses (or of clusters of
-            them), not normalised; None if no response is complete.
+        tuple of ndarray, (c,) and (c, c)
+            ``log_marginal, log_conditionals`` of the clusters of complete responses, not
+            normalised.
+
+        Raises
+        ------
+        ValueError
+            Why there is none, for a person.
         """
-        kept = self.complete & np.isfinite(self.log_marginal)
-        if not kept.any():
-            return None
-        marginal, rows = self.log_marginal[kept], self.log_conditionals[np.ix_(kept, kept)]
-        if not lumped:
-            return marginal, rows
+        if self.row_masses is None:
+            raise ValueError(
+                "Only exact likelihoods of given texts certify; this model does not give them."
+            )
+        whole = self.complete & np.isfinite(self.log_marginal)
+        if not whole.any():
+            raise ValueError(
+                "No response came to its end, so none has a likelihood as a whole answer."
+            )
         # Clusters that lost all their members leave gaps in the labels.
-        labels = np.unique(self.labels[kept], return_inverse=True)[1]
-        return certified.lump(marginal, rows, labels)
+        labels = np.unique(self.labels[whole], return_inverse=True)[1]
+        rows = self.log_conditionals[np.ix_(whole, whole)]
+        return certified.lump(self.log_marginal[whole], rows, labels)
 
 
 def _at_most_1(log_likelihoods: Floats) -> Floats:
     """Take off what servers' rounding adds: the texts of a cluster are no surer than sure."""
     return np.asarray(np.minimum(log_likelihoods, 0.0))
-
-
-def _labels(
-    responses: tuple[str, ...], similarity: str, matrix: ArrayLike | None, threshold: float
-) -> Integers:
-    return clustering.cluster(
-        pairwise(responses, similarity) if matrix is None else matrix, threshold
-    )

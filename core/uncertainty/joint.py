@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from core.uncertainty import validation
-from core.uncertainty.clustering import aggregate
 from core.uncertainty.logarithms import log_normalise, log_sum_exp, without_rounding
 from core.uncertainty.validation import Floats
 
@@ -71,25 +70,30 @@ def compare(
         Added to the sum of the contributions, in nats.
     """
     validation.stabilisers(gamma_1, gamma_2)
-    joint = np.exp(log_joint)
+    joint, product = np.exp(log_joint), np.exp(log_product)
+    terms = contributions(joint, log_joint, log_product, gamma_1, gamma_2)
+    for array in (joint, product, terms):
+        array.setflags(write=False)
+    return MutualInformation(
+        value=without_rounding(float(terms.sum()) + correction),
+        joint=joint,
+        product=product,
+        contributions=terms,
+        log_mass=float(log_mass),
+        correction=correction,
+    )
+
+
+def contributions(
+    joint: Floats, log_joint: Floats, log_product: Floats, gamma_1: float, gamma_2: float
+) -> Floats:
+    """Return μ̂ ln((μ̂ + γ₁) / (μ̂⊗ + γ₂)) entry by entry, nats: the summands of Algorithms 1-3."""
     # ln 0 and -inf minus -inf turn up where the joint is 0; by convention 0 ln 0 is 0.
     with np.errstate(divide="ignore", invalid="ignore"):
         log_ratio = np.logaddexp(log_joint, np.log(gamma_1)) - np.logaddexp(
             log_product, np.log(gamma_2)
         )
-        contributions = np.where(joint > 0, joint * log_ratio, 0.0)
-
-    product = np.exp(log_product)
-    for array in (joint, product, contributions):
-        array.setflags(write=False)
-    return MutualInformation(
-        value=without_rounding(float(contributions.sum()) + correction),
-        joint=joint,
-        product=product,
-        contributions=contributions,
-        log_mass=float(log_mass),
-        correction=correction,
-    )
+        return np.where(joint > 0, joint * log_ratio, 0.0)
 
 
 def from_rows(
@@ -117,7 +121,9 @@ def from_rows(
     )
 
 
-def exact(log_joint: ArrayLike) -> MutualInformation:
+def from_table(
+    log_joint: ArrayLike, *, gamma_1: float = 0.0, gamma_2: float = 0.0
+) -> MutualInformation:
     """Return the mutual information of a whole table; for n > 2, D(joint, product of marginals).
 
     Parameters
@@ -125,6 +131,8 @@ def exact(log_joint: ArrayLike) -> MutualInformation:
     log_joint : array_like, n-dimensional, n >= 2
         The log probability of every outcome, in nats; -inf is an outcome that never comes.
         Divided by its sum before anything else.
+    gamma_1, gamma_2 : float, default 0
+        The paper's stabilisation parameters, at least 0.
 
     Returns
     -------
@@ -134,9 +142,9 @@ def exact(log_joint: ArrayLike) -> MutualInformation:
     Raises
     ------
     ValueError
-        If the table has fewer than two dimensions, NaN, positive entries, or no mass.
+        If the table has fewer than two dimensions, NaN, or no mass, or a γ is negative.
     """
-    table = validation.log_probabilities(log_joint, "log_joint")
+    table = validation.numbers(log_joint, "log_joint")
     if table.ndim < 2:
         raise ValueError("log_joint must have two or more dimensions: one for each answer.")
     validation.normalisable(table, "log_joint")
@@ -147,40 +155,4 @@ def exact(log_joint: ArrayLike) -> MutualInformation:
     for kept in axes:
         others = tuple(axis for axis in axes if axis != kept)
         log_product = log_product + log_sum_exp(log_p, others, keepdims=True)
-    return compare(log_p, log_product, float(log_mass))
-
-
-def merge(
-    estimate: MutualInformation, row_labels: ArrayLike, column_labels: ArrayLike | None = None
-) -> MutualInformation:
-    """Merge rows and columns of a finished joint; this never raises the information.
-
-    Coarser answers carry less information (data processing). Re-clustering the evidence is
-    something else, and may raise it: its rows are then conditioned on other texts.
-
-    Parameters
-    ----------
-    estimate : MutualInformation
-        With an (m, c) joint.
-    row_labels : array_like of int, (m,)
-        0..m'-1, all in use.
-    column_labels : array_like of int, (c,), optional
-        The same for columns; `row_labels`, if None.
-
-    Returns
-    -------
-    MutualInformation
-        Of the merged joint, with γ = 0, no correction, and the old `log_mass`.
-
-    Raises
-    ------
-    ValueError
-        If the joint is no matrix or the labels do not fit it.
-    """
-    if estimate.joint.ndim != 2:
-        raise ValueError("Only a joint with rows and columns can be merged, not a list of tuples.")
-    with np.errstate(divide="ignore"):
-        log_joint = np.log(estimate.joint)
-    columns = row_labels if column_labels is None else column_labels
-    merged = exact(aggregate(aggregate(log_joint, row_labels, axis=0), columns, axis=1))
-    return replace(merged, log_mass=estimate.log_mass)
+    return compare(log_p, log_product, float(log_mass), gamma_1=gamma_1, gamma_2=gamma_2)

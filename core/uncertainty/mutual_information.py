@@ -7,7 +7,7 @@ independent; a model that does not know repeats the suggestion. From what a back
 - it scores its own samples: :func:`from_tuples` (Algorithms 1 and 2); of pairs, adjusted for
   chance, in :func:`core.uncertainty.sampled_evidence.from_chains`
 - it only samples: :func:`from_counts`
-- it is a known table: :func:`exact`
+- it is a known table: :func:`core.uncertainty.joint.from_table`
 
 Estimates can exceed the exact value, most at small k and small γ.
 """
@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.uncertainty import validation
-from core.uncertainty.certified import certified_lower_bound, lump
+from core.uncertainty.certified import certified_lower_bound
 from core.uncertainty.chance import adjustment_of_counts
 from core.uncertainty.clustering import aggregate
-from core.uncertainty.joint import MutualInformation, compare, exact, from_rows, merge
+from core.uncertainty.joint import MutualInformation, compare, from_rows
 from core.uncertainty.logarithms import log_normalise
 from core.uncertainty.tuples import (
     ClusteredTuples,
@@ -37,12 +37,9 @@ __all__ = [
     "MutualInformation",
     "certified_lower_bound",
     "cluster_tuples",
-    "exact",
     "from_conditionals",
     "from_counts",
     "from_tuples",
-    "lump",
-    "merge",
 ]
 
 

@@ -16,10 +16,7 @@ import numpy as np
 from core.uncertainty import certified
 from core.uncertainty.evidence import Evidence
 from core.uncertainty.logarithms import entropy, without_rounding
-from core.uncertainty.mutual_information import from_conditionals
-from core.uncertainty.sampled_evidence import SampledEvidence
 
-AnyEvidence = Evidence | SampledEvidence
 Unit = Literal["nats", "probability"]
 
 
@@ -59,7 +56,7 @@ class Score:
         return self.value is not None
 
 
-def greedy_probability(evidence: AnyEvidence) -> Score:
+def greedy_probability(evidence: Evidence) -> Score:
     """T0: the probability of the response at temperature zero, which it serves.
 
     The doubt is -ln p: 1 - p would tie long answers at 1.
@@ -73,13 +70,13 @@ def greedy_probability(evidence: AnyEvidence) -> Score:
     )
 
 
-def semantic_entropy(evidence: AnyEvidence) -> Score:
+def semantic_entropy(evidence: Evidence) -> Score:
     """S.E.: the entropy H(Y₁) of the normalised clusters (Kuhn et al.), in [0, ln m]."""
     value = without_rounding(float(entropy(evidence.log_first)))
     return Score("semantic_entropy", value, value, evidence.likeliest_first, "nats")
 
 
-def self_verification(evidence: AnyEvidence) -> Score:
+def self_verification(evidence: Evidence) -> Score:
     """S.V.: p(True) / (p(True) + p(False)), asked about the answer S.E. serves (Kadavath et al.).
 
     Unavailable, and never 0, if the model was not asked about that text.
@@ -93,16 +90,16 @@ def self_verification(evidence: AnyEvidence) -> Score:
     return Score("self_verification", float(np.exp(-doubt)), doubt, answer, "probability")
 
 
-def mutual_information(evidence: AnyEvidence) -> Score:
+def mutual_information(evidence: Evidence) -> Score:
     """M.I.: how far a second answer depends on the first (Algorithms 1 to 3)."""
     name, answer = "mutual_information", evidence.likeliest_second
-    if isinstance(evidence, SampledEvidence) and evidence.untold:
+    if evidence.untold:
         return Score(name, None, None, answer, "nats", evidence.untold)
     value = evidence.mutual_information.value
     return Score(name, value, value, answer, "nats")
 
 
-def min_conditional_entropy(evidence: AnyEvidence) -> Score:
+def min_conditional_entropy(evidence: Evidence) -> Score:
     """The least H(Y₂|Y₁ = i) over the told centres i (Ahdritz et al.), in [0, ln m].
 
     Low means that some answer is copied as soon as it is told: the doubt is its negative. Of
@@ -111,8 +108,8 @@ def min_conditional_entropy(evidence: AnyEvidence) -> Score:
     """
     name, answer = "min_conditional_entropy", evidence.likeliest_first
     told = np.isfinite(evidence.log_first)  # a second answer alone was never told
-    if isinstance(evidence, SampledEvidence):
-        told &= evidence.seconds >= FEWEST_SECONDS
+    if evidence.second_counts is not None:
+        told &= evidence.second_counts >= FEWEST_SECONDS
         if not told.any():
             reason = f"No answer was told {FEWEST_SECONDS} times: too seldom to see what follows."
             return Score(name, None, None, answer, "nats", reason)
@@ -121,7 +118,7 @@ def min_conditional_entropy(evidence: AnyEvidence) -> Score:
     return Score(name, value, 0.0 - value, answer, "nats")
 
 
-def pair_covariance(evidence: AnyEvidence) -> Score:
+def pair_covariance(evidence: Evidence) -> Score:
     """Σ over clusters of p̂(y, y) - p̂(y)² (Johnson et al.), in [-1, 1].
 
     p̂(y) is the first answer's probability μ̂₁(y), and p̂(y, y) = μ̂₁(y) μ̂₂(y|y) that of
@@ -133,24 +130,16 @@ def pair_covariance(evidence: AnyEvidence) -> Score:
     return Score("pair_covariance", value, value, evidence.likeliest_first, "probability")
 
 
-def certified_mutual_information(evidence: AnyEvidence, *, lumped: bool = True) -> Score:
+def certified_mutual_information(evidence: Evidence) -> Score:
     """Return a certain lower bound of the model's mutual information (see ``certified``).
 
-    Each cluster counts as one answer, as in M.I.; without `lumped` every wording does, so
-    that the bound is higher and depends on no similarity or threshold. Unavailable if every
-    response was cut off, or if likelihoods do not belong to whole answers and add up to
-    more than 1.
+    Each cluster counts as one answer, as in M.I. Unavailable without exact likelihoods, if every
+    response was cut off, or if likelihoods do not belong to whole answers and add up to more
+    than 1.
     """
     name, answer = "certified_mutual_information", evidence.likeliest_second
-    if isinstance(evidence, SampledEvidence):
-        reason = "Only exact likelihoods of given texts certify; this model does not give them."
-        return Score(name, None, None, answer, "nats", reason)
-    table = evidence.certified_table(lumped=lumped)
-    if table is None:
-        reason = "No response came to its end, so none has a likelihood as a whole answer."
-        return Score(name, None, None, answer, "nats", reason)
     try:
-        value = certified.certified_lower_bound(*table)
+        value = certified.certified_lower_bound(*evidence.certified_table())
     except ValueError as error:
         return Score(name, None, None, answer, "nats", str(error))
     return Score(name, value, value, answer, "nats")
@@ -180,7 +169,7 @@ class ScoreInfo:
 
     symbol: str
     title: str
-    function: Callable[[AnyEvidence], Score]
+    function: Callable[[Evidence], Score]
     unit: Unit
     range: str
     explanation: str
@@ -283,21 +272,11 @@ class DoubtDecomposition:
     remaining: float
 
 
-def doubt_decomposition(evidence: AnyEvidence) -> DoubtDecomposition:
+def doubt_decomposition(evidence: Evidence) -> DoubtDecomposition:
     """Return H(Y₂) = M.I. + H(Y₂|Y₁), all in nats, for γ = 0 whatever the evidence has."""
-    if isinstance(evidence, SampledEvidence):
-        total = max(0.0, float(entropy(evidence.log_second)))
-        # What sampling adds by chance is no doubt for want of knowledge, and no less than 0.
-        epistemic = min(max(evidence.unstabilised.value, 0.0), total)
-        if evidence.untold:
-            epistemic = 0.0  # unknown; M.I. says why
-        return DoubtDecomposition(total, epistemic, total - epistemic)
-    information = from_conditionals(
-        evidence.cluster_log_marginal, evidence.cluster_log_conditionals
-    )
-    rows = entropy(evidence.log_second_given_first, axis=1)
-    return DoubtDecomposition(
-        total=float(entropy(evidence.log_second)),
-        epistemic=information.value,
-        remaining=float(np.exp(evidence.log_first) @ rows),
-    )
+    total = max(0.0, float(entropy(evidence.log_second)))
+    # What sampling adds by chance is no doubt for want of knowledge, and no less than 0.
+    epistemic = min(max(evidence.unstabilised.value, 0.0), total)
+    if evidence.untold:
+        epistemic = 0.0  # unknown; M.I. says why
+    return DoubtDecomposition(total, epistemic, total - epistemic)

@@ -13,7 +13,7 @@ from core.abstention.policy import (
     Pipeline,
     Policy,
     PolicyError,
-    decide,
+    check_pipeline,
     from_json,
     pipeline_from_dict,
     to_dict,
@@ -250,16 +250,6 @@ def test_a_pipeline_by_itself(found):
 # -------------------------------------------------------------------------------- deciding
 
 
-def test_it_answers_below_the_threshold_only():
-    assert decide(POLICY, 0.124, PIPELINE)
-    for doubt in (0.125, 0.2, math.inf, math.nan, None):
-        assert not decide(POLICY, doubt, PIPELINE)
-    unbounded = replace(POLICY, threshold=math.inf)
-    assert decide(unbounded, 1e300, PIPELINE)
-    for doubt in (math.inf, math.nan, None):
-        assert not decide(unbounded, doubt, PIPELINE)
-
-
 NAMES = {
     "model": "model",
     "revision": "revision",
@@ -281,7 +271,7 @@ def test_it_refuses_a_pipeline_that_differs_in_one_field_and_names_it(name):
     other = f"{value}x" if isinstance(value, str) else value + type(value)(1)
     there = replace(PIPELINE, **{name: other})
     with pytest.raises(PolicyError) as refusal:
-        decide(POLICY, 0.0, there)
+        check_pipeline(POLICY, there)
     message = str(refusal.value)
     assert f"here it is {NAMES[name]} " in message
     assert str(other) in message
@@ -292,12 +282,12 @@ def test_it_refuses_a_pipeline_that_differs_in_one_field_and_names_it(name):
 def test_it_names_every_difference_however_small():
     there = replace(PIPELINE, tau=0.2500000001, samples=1234567)
     with pytest.raises(PolicyError, match=r"k 1234567 instead of 10; τ 0.2500000001 instead of"):
-        decide(POLICY, None, there)
+        check_pipeline(POLICY, there)
 
 
 def test_scores_of_unknown_origin_decide_nothing():
     with pytest.raises(PolicyError, match="unknown origin"):
-        decide(replace(POLICY, pipeline=None), 0.0, PIPELINE)
+        check_pipeline(replace(POLICY, pipeline=None), PIPELINE)
 
 
 # --------------------------------------------------------------------------------- promises

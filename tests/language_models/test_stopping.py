@@ -25,10 +25,10 @@ from core.language_models.stopping import (
     watched,
 )
 from core.language_models.usage import Budget
-from core.store.calls import Calls
 from core.store.database import open_database
 from tests.fakes import QUERY, copies
 from tests.limited import Limited
+from tests.store.kept import Calls
 
 PROMPT = prompts.iterative(QUERY)
 LONG = 30  # seconds, of a wait that ends as soon as all is well

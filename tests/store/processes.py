@@ -6,9 +6,9 @@ import sys
 import time
 from pathlib import Path
 
-from core.store.calls import CallKey, Calls
 from core.store.database import open_database
 from core.store.results import Results
+from tests.store.kept import CallKey, Calls
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -17,11 +17,11 @@ from sqlalchemy import event, text
 from sqlalchemy.pool import StaticPool
 
 from core.store import calls, database, errors
-from core.store.calls import CallKey, Calls
 from core.store.database import VARIABLE, default_path, open_database
 from core.store.errors import BUSY_SECONDS, StoreError
 from core.store.results import Results
 from tests.store.conftest import PASSWORD
+from tests.store.kept import CallKey, Calls
 from tests.store.processes import ROOT
 
 KEY = CallKey("sample", "table", "1", "Q")

@@ -7,11 +7,11 @@ from contextlib import suppress
 import pytest
 
 from core.store import sqlite_file
-from core.store.calls import CallKey, Calls
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.migrations import MIGRATIONS
 from core.store.results import Results
+from tests.store.kept import CallKey, Calls
 
 KEY, NEW = CallKey("sample", "table", "1", "Q"), CallKey("sample", "table", "1", "R")
 PAGE = 4096
@@ -66,7 +66,7 @@ def test_a_database_with_a_damaged_first_page_can_be_used_or_says_why_not(tmp_pa
             calls, results = Calls(database), Results(database)
             calls.put(NEW, '"new"')
             assert calls.get(NEW) == '"new"'
-            calls.usage()
+            calls.count()
             for found in results.search("query").results:
                 results.open(found.id)
             results.save("policy", "title", "query", "model", "[]")

@@ -7,11 +7,11 @@ import pytest
 from sqlalchemy import inspect, text
 
 from core.store import migrations, schema
-from core.store.calls import CallKey, Calls
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.migrations import MIGRATIONS
 from core.store.results import Results
+from tests.store.kept import CallKey, Calls
 
 NOW = len(MIGRATIONS)
 KEY = CallKey("sample", "table", "1", "Q")

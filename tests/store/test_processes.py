@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from core.store.calls import Calls
 from core.store.database import open_database
 from core.store.results import Results
+from tests.store.kept import Calls
 from tests.store.processes import go, key, payload, start
 
 

@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 from core.store import database as opening
-from core.store.calls import Call, CallKey, Calls
 from core.store.database import open_database
 from core.store.errors import BUSY_SECONDS, StoreError
+from tests.store.kept import CallKey, Calls
 
 KEY, OTHER = CallKey("sample", "table", "1", "Q"), CallKey("sample", "table", "1", "R")
 LONG = '"' + "x" * 200_000 + '"'
@@ -116,7 +116,7 @@ def test_what_could_not_be_saved_is_held_and_saved_when_that_is_possible(path):
         calls = Calls(database)
         with full(database):
             with pytest.raises(StoreError, match="is full"):
-                calls.put_many([Call(KEY, LONG)])
+                calls.put(KEY, LONG)
             assert Calls(database).get_many([OTHER, KEY]) == {KEY: LONG}
             with pytest.raises(StoreError, match="is full"):
                 calls.check()

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from core.store import sqlite_file
-from core.store.calls import CallKey, Calls
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.migrations import MIGRATIONS
+from tests.store.kept import CallKey, Calls
 from tests.store.processes import go, start
 
 KEYS = [CallKey("sample", "table", "1", f"Q{number}") for number in range(60)]

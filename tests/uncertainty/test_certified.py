@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.uncertainty.certified import certified_lower_bound, lump
-from core.uncertainty.joint import exact
+from core.uncertainty.joint import from_table
 
 MODELS = 2000
 
@@ -26,7 +26,7 @@ def random_model(rng):
 
 
 def information(first, rows):
-    return exact(np.minimum(np.log(first[:, None] * rows + 1e-320), 0)).value
+    return from_table(np.minimum(np.log(first[:, None] * rows + 1e-320), 0)).value
 
 
 @pytest.mark.parametrize("lumped", [False, True])

@@ -1,13 +1,13 @@
-"""One record of a query: ordered, clustered, validated, and clustered anew."""
+"""One record of a query: ordered, clustered, validated."""
 
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from core.uncertainty.certified import certified_lower_bound
 from core.uncertainty.evidence import Evidence
+from tests.uncertainty.tuned import tuned
 
 
 def test_build_orders_and_clusters(evidence):
@@ -31,17 +31,13 @@ def test_clusters(evidence):
     np.testing.assert_array_equal(evidence.centres, [0, 2, 3])
     np.testing.assert_array_equal(evidence.cluster_counts, [8, 1, 1])
     np.testing.assert_allclose(np.exp(evidence.cluster_log_marginal), [0.7, 0.1, 0.05])
-    # Conditioned on the centre's text alone: London's row, not a mixture with London, UK's.
-    np.testing.assert_allclose(
-        np.exp(evidence.cluster_log_conditionals),
-        [[0.75, 0.05, 0.04], [0.4, 0.4, 0.05], [0.4, 0.1, 0.3]],
-    )
     np.testing.assert_allclose(evidence.row_masses, [0.84, 0.85, 0.8])
     assert evidence.sampled_mass == pytest.approx(0.85)
 
 
 def test_distributions(evidence):
     first = np.array([0.7, 0.1, 0.05]) / 0.85
+    # Conditioned on the centre's text alone: London's row, not a mixture with London, UK's.
     rows = np.array([[0.75, 0.05, 0.04], [0.4, 0.4, 0.05], [0.4, 0.1, 0.3]])
     rows /= rows.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(np.exp(evidence.log_first), first)
@@ -51,45 +47,31 @@ def test_distributions(evidence):
     assert evidence.mutual_information.log_mass == pytest.approx(np.log(0.85))
 
 
-def test_recluster_asks_nothing_and_changes_what_it_should(evidence):
-    apart = evidence.recluster(threshold=1.0)
+def test_the_hyperparameters_are_applied(record, evidence):
+    apart = Evidence.build(**tuned(record | {"threshold": 1.0}))
     np.testing.assert_array_equal(apart.labels, [0, 1, 2, 3])
-    assert (apart.threshold, apart.similarity) == (1.0, "token_f1")
     assert apart.mutual_information.joint.shape == (4, 4)
-
-    by_characters = evidence.recluster("partial_ratio", 0.9)
+    by_characters = Evidence.build(
+        **tuned(record | {"similarity": "partial_ratio", "threshold": 0.9})
+    )
     np.testing.assert_array_equal(by_characters.labels, [0, 0, 1, 2])
-    assert by_characters.similarity == "partial_ratio"
-
-    stabilised = evidence.recluster(gamma_1=0.1, gamma_2=0.2)
+    stabilised = Evidence.build(**tuned(record | {"gamma_1": 0.1, "gamma_2": 0.2}))
     assert stabilised.labels.tolist() == evidence.labels.tolist()
     assert stabilised.mutual_information.value != evidence.mutual_information.value
-    # The record itself never changes.
-    for other in (apart, by_characters, stabilised):
-        np.testing.assert_array_equal(other.log_conditionals, evidence.log_conditionals)
-    np.testing.assert_array_equal(evidence.labels, [0, 0, 1, 2])
-    assert apart.recluster(threshold=0.25).labels.tolist() == evidence.labels.tolist()
+    assert stabilised.unstabilised.value == evidence.mutual_information.value
 
 
 def test_a_given_similarity_matrix(record):
     # In the order of `record`: Paris and Berlin alike, nothing else.
     matrix = np.eye(4)
     matrix[0, 2] = matrix[2, 0] = 1
-    judged = Evidence.build(**record, similarity="a judge", similarity_matrix=matrix)
+    given = {"similarity": "a judge", "compared": (record["responses"], matrix)}
+    judged = Evidence.build(**tuned(record | given))
     np.testing.assert_array_equal(judged.labels, [0, 1, 2, 2])
-    # γ alone moves without the matrix; τ needs it, in the order of the evidence.
-    np.testing.assert_array_equal(judged.recluster(gamma_1=0.1).labels, judged.labels)
-    with pytest.raises(ValueError, match="Unknown similarity 'a judge'"):
-        judged.recluster(threshold=0.5)
-    anew = judged.recluster(threshold=0.5, similarity_matrix=np.ones((4, 4)))
-    np.testing.assert_array_equal(anew.labels, [0, 0, 0, 0])
 
 
 def test_certified_table(evidence):
     marginal, rows = evidence.certified_table()
-    np.testing.assert_array_equal(marginal, evidence.log_marginal)
-    np.testing.assert_array_equal(rows, evidence.log_conditionals)
-    marginal, rows = evidence.certified_table(lumped=True)
     np.testing.assert_allclose(np.exp(marginal), [0.7, 0.1, 0.05])
     # London's cluster: 5/7 of London's row and 2/7 of London, UK's.
     expected = (5 * np.array([0.75, 0.05, 0.04]) + 2 * np.array([0.75, 0.05, 0.05])) / 7
@@ -103,10 +85,11 @@ def test_responses_cut_off_are_left_out_of_the_certified_table(record):
     assert rows.shape == (3, 3)
     # Without Paris, labels 0 and 2 remain: the gap closes.
     part = Evidence.build(**record, complete=[False, True, True, True])
-    marginal, rows = part.certified_table(lumped=True)
+    marginal, rows = part.certified_table()
     np.testing.assert_allclose(np.exp(marginal), [0.7, 0.05])
     assert certified_lower_bound(marginal, rows) >= 0
-    assert Evidence.build(**record, complete=[False] * 4).certified_table() is None
+    with pytest.raises(ValueError, match="came to its end"):
+        Evidence.build(**record, complete=[False] * 4).certified_table()
 
 
 def test_one_response(record):
@@ -153,18 +136,11 @@ def test_survives_pickling(evidence):
         ({"verification": {"x": (-np.inf, -1.0)}}, r"p\(True\) of 'x' is -inf"),
         ({"verification": {"x": (-1.0, 2.0)}}, r"p\(False\) of 'x' is 2"),
         ({"similarity": "unknown"}, "Unknown similarity"),
-        ({"similarity_matrix": [[1.0]]}, r"similarity_matrix must have shape \(4, 4\)"),
+        ({"compared": (["x"] * 4, [[1.0]])}, r"similarity_matrix must have shape \(4, 4\)"),
         ({"threshold": -0.1}, "threshold is -0.1"),
         ({"gamma_1": -1}, "gamma_1 is -1"),
     ],
 )
 def test_bad_input_says_how_to_mend_it(record, change, sentence):
     with pytest.raises(ValueError, match=sentence):
-        Evidence.build(**(record | change))
-
-
-def test_the_class_itself_validates(evidence):
-    with pytest.raises(ValueError, match="fall in likelihood"):
-        replace(evidence, log_marginal=evidence.log_marginal[::-1])
-    with pytest.raises(ValueError, match="every number from 0"):
-        replace(evidence, labels=[0, 0, 1, 3])
+        Evidence.build(**tuned(record | change))

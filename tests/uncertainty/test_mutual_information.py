@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from core.uncertainty.clustering import aggregate, cluster
+from core.uncertainty.joint import from_table
 from core.uncertainty.logarithms import entropy
 from core.uncertainty.mutual_information import (
     cluster_tuples,
-    exact,
     from_conditionals,
     from_counts,
     from_tuples,
@@ -142,7 +142,7 @@ def test_algorithm_3_is_the_exact_value_of_its_table(case):
     result = from_conditionals(*case)
     with np.errstate(divide="ignore"):
         table = np.minimum(np.log(result.joint), 0)
-    assert result.value == pytest.approx(exact(table).value, abs=1e-10)
+    assert result.value == pytest.approx(from_table(table).value, abs=1e-10)
 
 
 # ---- Algorithms 1 and 2 ----
@@ -170,7 +170,7 @@ def test_the_exact_values_of_the_listing(run):
     potential = [np.mean([x * y for x, y in itertools.combinations(z, 2)]) for z in space]
     log_p = np.array(potential) / temperature
     log_p -= np.logaddexp.reduce(log_p)
-    assert exact(log_p.reshape((2,) * n)).value == pytest.approx(run["exact"], abs=1e-9)
+    assert from_table(log_p.reshape((2,) * n)).value == pytest.approx(run["exact"], abs=1e-9)
     assert from_tuples(space, log_p).value == pytest.approx(run["exact"], abs=1e-9)
 
 
@@ -346,7 +346,7 @@ def test_the_correction_takes_most_of_the_bias_away(correction, first, strength,
     rng = np.random.default_rng(7)
     weights = np.array(first) / sum(first)
     rows = (1 - strength) * np.array([0.4, 0.3, 0.2, 0.1]) + strength * np.eye(4)
-    truth = exact(np.log(weights[:, None] * rows)).value
+    truth = from_table(np.log(weights[:, None] * rows)).value
     drawn = rng.multinomial(30, rows, size=(2000, 4))
     samples = [from_counts(first, table, correction=correction) for table in drawn]
     plug_in_bias = np.mean([s.plug_in for s in samples]) - truth

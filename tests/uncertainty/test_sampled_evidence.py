@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from core.uncertainty.chance import adjustment_of_counts
-from core.uncertainty.mutual_information import cluster_tuples, exact, from_counts, from_tuples
+from core.uncertainty.joint import from_table
+from core.uncertainty.mutual_information import cluster_tuples, from_counts, from_tuples
 from core.uncertainty.sampled_evidence import from_chains, from_counted
 from core.uncertainty.scores import FEWEST_SECONDS, SCORES, doubt_decomposition
+from tests.uncertainty.tuned import tuned
 
 WORDS = ["one", "two", "three", "four", "five"]  # nothing in common
 # Two answers in several wordings: any two of one answer are alike, of two answers never.
@@ -28,11 +30,11 @@ GAMMAS = st.sampled_from([(0.0, 0.0), (0.1, 0.1), (0.01, 0.2), (0.5, 0.0)])
 
 def chained(chains, **options):
     options = {"greedy": chains[0][0], "greedy_log_likelihood": -1.0} | options
-    return from_chains(chains, **options)
+    return from_chains(chains, **tuned(options))
 
 
 def counted(firsts, seconds, **options):
-    return from_counted(firsts, seconds, **{"greedy": next(iter(firsts))} | options)
+    return from_counted(firsts, seconds, **tuned({"greedy": next(iter(firsts))} | options))
 
 
 def h(probabilities):
@@ -85,7 +87,7 @@ def test_chains_are_algorithms_1_and_2(texts):
             entries = np.sort(theirs)
             padded = np.sort(np.concatenate([entries, np.zeros(ours.size - entries.size)]))
             np.testing.assert_allclose(np.sort(ours.ravel()), padded, atol=1e-10)
-        assert (evidence.gamma_1, evidence.gamma_2) == gammas
+        assert (evidence.parameters.gamma_1, evidence.parameters.gamma_2) == gammas
 
     check()
 
@@ -215,7 +217,7 @@ def test_counts_by_hand():
     np.testing.assert_allclose(np.exp(evidence.log_first), [0.75, 0.25])
     np.testing.assert_allclose(np.exp(evidence.log_second), [7 / 12, 5 / 12])
     assert evidence.counts.tolist() == evidence.cluster_counts.tolist() == [3, 1]
-    assert (evidence.gamma_1, evidence.gamma_2) == (0, 0)
+    assert (evidence.parameters.gamma_1, evidence.parameters.gamma_2) == (0, 0)
 
 
 def test_second_answers_of_a_cluster_are_those_after_any_of_its_wordings():
@@ -347,7 +349,10 @@ def test_similarity_and_threshold_say_what_is_one_answer(similarity, threshold, 
     firsts, seconds = {"London": 2}, {"London": {"London UK": 1, "Londom": 1}}
     for evidence in (chained(chains, **options), counted(firsts, seconds, **options)):
         assert len(evidence.centres) == clusters
-        assert (evidence.similarity, evidence.threshold) == (similarity, threshold)
+        assert (evidence.parameters.similarity, evidence.parameters.threshold) == (
+            similarity,
+            threshold,
+        )
 
 
 @given(sampled_chains(OVERLAPPING, st.floats(-30, -1.7)))
@@ -439,7 +444,7 @@ def test_scores_of_chains_by_hand():
     first = FIRST / FIRST.sum()
     found = {name: info.function(evidence) for name, info in SCORES.items()}
     values = {name: score.value for name, score in found.items()}
-    assert values["mutual_information"] == pytest.approx(exact(np.log(joint)).value)
+    assert values["mutual_information"] == pytest.approx(from_table(np.log(joint)).value)
     assert values["semantic_entropy"] == pytest.approx(h(first))
     assert values["greedy_probability"] == pytest.approx(0.5)
     assert values["self_verification"] == pytest.approx(0.75)
@@ -485,7 +490,6 @@ def check_scores(evidence):
         if name != "greedy_probability":
             assert score.answer in evidence.centre_texts
     assert not SCORES["certified_mutual_information"].function(evidence).available
-    assert evidence.certified_table() is evidence.certified_table(lumped=True) is None
 
 
 @given(sampled_chains(OVERLAPPING), GAMMAS)
@@ -624,7 +628,7 @@ def test_the_greedy_answer_is_kept_apart_from_the_samples():
 )
 def test_chains_that_are_none_are_refused(chains, options, sentence):
     with pytest.raises(ValueError, match=sentence):
-        from_chains(chains, greedy="x", greedy_log_likelihood=-1.0, **options)
+        from_chains(chains, **tuned({"greedy": "x", "greedy_log_likelihood": -1.0} | options))
 
 
 @pytest.mark.parametrize(
@@ -682,7 +686,7 @@ def test_counts_that_are_none_are_refused(firsts, seconds, sentence):
 
 TABLE = np.array([[0.20, 0.05, 0.05, 0.01], [0.04, 0.16, 0.08, 0.01], [0.02, 0.06, 0.2, 0.12]])
 KNOWN = TABLE / TABLE.sum()  # three first answers, four second ones
-EXACT = float(exact(np.log(KNOWN)).value)
+EXACT = float(from_table(np.log(KNOWN)).value)
 
 
 def draw_chains(k, seed, known=KNOWN, texts=WORDS):
@@ -720,7 +724,7 @@ def test_chains_of_a_large_table_come_nearer_from_above():
     rng = np.random.default_rng(5)
     first, rows = rng.dirichlet(np.ones(20)), rng.dirichlet(np.ones(20), 20)
     known = first[:, None] * (0.5 * np.eye(20) + 0.5 * rows)
-    truth = exact(np.log(known)).value
+    truth = from_table(np.log(known)).value
     texts = [f"answer{i}" for i in range(20)]
     above = [
         chained(draw_chains(k, 0, known, texts)).mutual_information.value - truth
@@ -763,7 +767,7 @@ def test_a_given_similarity_clusters_chains_and_counts():
         of_counts = counted({"one": 3, "two": 2, "three": 1}, seconds, **given)
         for evidence in (of_chains, of_counts):
             assert list(evidence.centre_texts) == clusters
-            assert evidence.similarity == "judge"
+            assert evidence.parameters.similarity == "judge"
 
 
 def test_a_given_similarity_must_know_every_text():

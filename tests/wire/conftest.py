@@ -3,8 +3,8 @@
 import pytest
 
 from core.language_models.backends.openai import http
-from core.store.calls import Calls
 from core.store.database import open_database
+from tests.store.kept import Calls
 
 PATIENCE = 1.0  # seconds that the client waits for a sign of life
 

@@ -14,9 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 from core import cli
-from core.store.calls import Calls
 from core.store.database import open_database
 from tests.language_models.openai_server import serving
+from tests.store.kept import Calls
 from tests.wire.dripping import dripping
 
 ROOT = Path(__file__).parents[2]

@@ -11,9 +11,9 @@ import pytest
 
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.client.concurrency import AT_ONCE
-from core.store.calls import Calls
 from core.store.database import open_database
 from tests.language_models.openai_server import serving
+from tests.store.kept import Calls
 from tests.wire.kept_calls import all_calls, calls_of, twice
 from tests.wire.processes import forking
 

@@ -9,13 +9,13 @@ from core.language_models.client.stack import prepared
 from core.language_models.errors import NotSavedError
 from core.language_models.registry import open_model
 from core.store import database as opening
-from core.store.calls import Call, CallKey, Calls
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.studies.inspection import inspection
 from core.studies.inspection.request import Request
 from core.studies.inspection.serialise import to_dict
 from tests.language_models.openai_server import serving
+from tests.store.kept import CallKey, Calls
 from tests.store.test_saving_fails import full, locked
 
 REQUEST = Request("Who wrote the novel Dune?", samples=20)
@@ -87,5 +87,5 @@ def fill_up(database):
     """Leave no room for the smallest answer."""
     with suppress(StoreError):
         for number in range(1000):
-            Calls(database).put_many([Call(CallKey("filler", "", "", f"{number}"), "")])
+            Calls(database).put(CallKey("filler", "", "", f"{number}"), "")
     database.unsaved.clear()

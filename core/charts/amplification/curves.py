@@ -13,6 +13,7 @@ import altair as alt
 import pandas as pd
 
 from core.charts.theme import DASHES, Chart, Palette, themed
+from core.codec import shortened
 from core.studies.amplification.curve import Amplification, Point
 from core.studies.amplification.gallery import quartiles
 
@@ -40,18 +41,13 @@ def name(amplification: Amplification, number: int) -> str:
     told = first.repetitions == 0 and first.log_likelihood_answer is not None
     values = (first.log_likelihood_answer, first.log_likelihood_repeated)
     ours, theirs = (
-        f"“{_short(text, LONGEST_ANSWER)}”{f' {initial(value)}' if told else ''}"
+        f"“{shortened(text, LONGEST_ANSWER)}”{f' {initial(value)}' if told else ''}"
         for text, value in zip((case.answer, case.repeated), values, strict=True)
     )
     answers = [f"{ours},", f"repeated: {theirs}"]
     together = [" ".join(answers)] if len(" ".join(answers)) <= LEGEND_WIDTH else answers
-    parts = [f"{number}. {_short(case.query, LONGEST_NAME)}", *together]
+    parts = [f"{number}. {shortened(case.query, LONGEST_NAME)}", *together]
     return "\n".join(line for part in parts for line in textwrap.wrap(part, LEGEND_WIDTH))
-
-
-def _short(text: str, most: int) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def initial(log_likelihood: float | None) -> str:

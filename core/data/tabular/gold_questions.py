@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.codec import shortened
 from core.data.tabular.columns import QUERIES, SOURCES, column_of, first, parse_list
 from core.data.tabular.labelled import LEFT_OUT, complaint, suggest
-from core.data.tabular.uploads import Upload, shortened
+from core.data.tabular.uploads import Upload
 
 MAX_GOLD = 2000  # questions: each is asked of a model
 # An "answer" beside gold answers is what a model said.

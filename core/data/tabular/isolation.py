@@ -34,6 +34,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import ipc
 
+from core import settings
 from core.data.tabular import rows
 from core.data.tabular.uploads import TOO_MUCH_MEMORY, Upload, UploadError, parse
 
@@ -149,7 +150,7 @@ class _Said:
 
 def _start() -> subprocess.Popen[bytes]:
     """Start a process that waits for a file; it ends by itself when this process does."""
-    environment = {key: os.environ[key] for key in _ENVIRONMENT if key in os.environ}
+    environment = settings.only(_ENVIRONMENT)
     try:
         return subprocess.Popen(
             _COMMAND,

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from core.codec import shortened
 from core.data.tabular import rows as limits
 from core.data.tabular.rows import (
     Rows,
@@ -16,7 +17,6 @@ from core.data.tabular.rows import (
     as_text,
     check_heading,
     check_size,
-    shortened,
     too_long_a_row,
 )
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention.metrics import auroc
+from core.codec import shortened
 from core.data.tabular.columns import (
     HOLDS,
     LONGEST_HEADING,
@@ -33,7 +34,7 @@ from core.data.tabular.columns import (
 )
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.labels import Meaning, Meant, check_meanings, decisions, shown, spelt
-from core.data.tabular.uploads import Upload, UploadError, shortened
+from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
 
 _NAMED = 5  # lines that a complaint names; the others are counted

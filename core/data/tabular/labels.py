@@ -14,8 +14,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from core.codec import shortened
 from core.data.tabular.columns import HOLDS, Column, Kind, column_of, parse_correctness, word_of
-from core.data.tabular.uploads import Upload, UploadError, shortened
+from core.data.tabular.uploads import Upload, UploadError
 
 MOST_VALUES = 12  # that a person is asked about
 _NAMED = 3  # values that a refusal names

@@ -16,6 +16,8 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import compute
 
+from core.codec import shortened
+
 #: Bytes of a file. The server holds a whole file in memory before any of it is read, one for
 #: every session. A question with its answer, scores and label takes 100 to 500 bytes, so that
 #: this is room for 100,000 labelled rows and more; a calibration needs some thousands.
@@ -77,12 +79,6 @@ def as_text(value: object) -> str:
     if hasattr(value, "isoformat"):
         return str(value.isoformat())
     return str(value)
-
-
-def shortened(text: str, longest: int = 60) -> str:
-    """Return the text in one line and not too long to stand in a sentence."""
-    line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 # ------------------------------------------------------------------------------- limits

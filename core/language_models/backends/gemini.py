@@ -29,6 +29,7 @@ import requests
 from numpy.typing import NDArray
 from urllib3.exceptions import NewConnectionError
 
+from core.codec import shortened
 from core.language_models.base import (
     MAX_RESPONSE_TOKENS,
     Capabilities,
@@ -55,18 +56,14 @@ from core.settings import GOOGLE_KEY, environment_key
 
 # The SDK says on import that it is inactive, and google.api_core that this Python will be old
 # one day. Both are known (requirements.txt), and nobody at a screen can do anything about them.
-warnings.filterwarnings("ignore", r"\s*All support for the .google\.generativeai", FutureWarning)
-warnings.filterwarnings("ignore", category=FutureWarning, module=r"google\.")
-
-import google.generativeai as genai  # noqa: E402
-from google.ai.generativelanguage import (  # noqa: E402
-    GenerativeServiceClient,
-    ModelServiceClient,
-)
-from google.api_core.exceptions import GoogleAPICallError, GoogleAPIError  # noqa: E402
-from google.auth.api_key import Credentials  # noqa: E402
-from google.auth.exceptions import GoogleAuthError, RefreshError  # noqa: E402
-from google.protobuf.json_format import ParseError  # type: ignore[import-untyped]  # noqa: E402
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", FutureWarning)
+    import google.generativeai as genai
+    from google.ai.generativelanguage import GenerativeServiceClient, ModelServiceClient
+    from google.api_core.exceptions import GoogleAPICallError, GoogleAPIError
+    from google.auth.api_key import Credentials
+    from google.auth.exceptions import GoogleAuthError, RefreshError
+    from google.protobuf.json_format import ParseError  # type: ignore[import-untyped]
 
 HOST = "generativelanguage.googleapis.com"
 TIMEOUT = 60.0  # seconds without a sign of life
@@ -211,13 +208,7 @@ class Gemini(LanguageModel):
     # ---------------------------------------------------------------------- sampling
 
     def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses; see `LanguageModel.sample`. The service takes no seed.
 
@@ -388,8 +379,7 @@ class Gemini(LanguageModel):
     def _refusal(self, error: GoogleAPICallError, several: bool) -> ModelError:
         """Translate a reply whose status is an error."""
         words = self._words(error)
-        shown = words if len(words) <= WORDS else f"{words[: WORDS - 1].rstrip()}…"
-        says = f" It says: “{shown}”" if words else ""
+        says = f" It says: “{shortened(words, WORDS)}”" if words else ""
         code = int(error.code or 0)
         reasons = [str(info.get("reason", "")) for info in _details(error, "ErrorInfo")]
         if code in (401, 403) or any(reason.startswith("API_KEY") for reason in reasons):

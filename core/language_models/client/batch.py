@@ -20,13 +20,7 @@ class Batched(Wrapper):
     """Cuts calls into requests as large as the service takes, and makes them at once."""
 
     def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses, by as many requests as it takes."""
 

@@ -19,7 +19,7 @@ from core.language_models.base import LanguageModel, Response
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.errors import NotSavedError
 from core.language_models.stopping import Stop
-from core.store.calls import Call, CallKey, Calls
+from core.store.calls import CallKey, Calls
 from core.store.errors import StoreError
 
 # Part of every key: another number where the same request would be answered otherwise, as
@@ -44,13 +44,7 @@ class Cached(Wrapper):
         self._stop = stop or Stop()
 
     def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses, only those that were never drawn."""
         keys = {
@@ -65,7 +59,7 @@ class Cached(Wrapper):
                 )
                 payloads = [json.dumps([r.text, r.complete, r.log_likelihood]) for r in drawn]
                 found |= self.calls.put_many(
-                    Call(keys[i], payload) for i, payload in zip(run, payloads, strict=True)
+                    {keys[i]: payload for i, payload in zip(run, payloads, strict=True)}
                 )
         return [Response(*json.loads(found[key])) for key in keys.values()]
 
@@ -88,9 +82,11 @@ class Cached(Wrapper):
                         [prompts[i] for i in rows], [answers[j] for j in columns]
                     )
                     found |= self.calls.put_many(
-                        Call(keys[i][j], json.dumps(_to_json(float(scored[a, b]))))
-                        for a, i in enumerate(rows)
-                        for b, j in enumerate(columns)
+                        {
+                            keys[i][j]: json.dumps(_to_json(float(scored[a, b])))
+                            for a, i in enumerate(rows)
+                            for b, j in enumerate(columns)
+                        }
                     )
         values = [[_from_json(json.loads(found[key])) for key in row] for row in keys]
         return np.array(values, float).reshape(len(prompts), len(answers))
@@ -101,8 +97,7 @@ class Cached(Wrapper):
         with self._looked_up([key]) as found:
             if key not in found:
                 self.calls.check()
-                said = json.dumps(self.inner.next_token(prompt))
-                found |= self.calls.put_many([Call(key, said)])
+                found |= self.calls.put_many({key: json.dumps(self.inner.next_token(prompt))})
         tokens: dict[str, float] = json.loads(found[key])
         return tokens
 

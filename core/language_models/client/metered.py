@@ -37,13 +37,7 @@ class Metered(Wrapper):
         return self._meter
 
     def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses, and count what that takes."""
         with self.inner.meter.also(self._meter):

@@ -1,9 +1,8 @@
 """Asking a service patiently, within a budget and a time, and no more at once than it bears.
 
-`Resilient` stands directly around a back end: each of its calls is one request. It tries
-again what is worth another try, counts what is paid, and stops at the budget. `Batched`
-stands outermost: it cuts a call into requests and makes them at the same time. Between the
-two, `cached.Cached` keeps what was answered.
+`Resilient` stands directly around a back end, so that each of its calls is one request (see
+`stack` for the other layers). It tries again what is worth another try, counts what is paid,
+and stops at the budget.
 """
 
 from __future__ import annotations
@@ -89,13 +88,7 @@ class Resilient(Wrapper):
         return self._tried(lambda clock: self._in_time(clock, lambda: self.inner.capabilities))
 
     def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses by one request, tried again if need be."""
         return self._patiently(

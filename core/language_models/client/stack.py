@@ -1,4 +1,20 @@
-"""A model as a study should ask it: patient, within a budget, at once, and never twice."""
+"""A model as a study should ask it: patient, within a budget, at once, and never twice.
+
+The layers around a service, from the study inwards::
+
+    study
+      │   any number of answers, any block of (prompt, answer) pairs
+    Batched     `batch`   cuts a call into requests, and makes them at the same time
+      │   one request each
+    Metered     `metered` counts for one of several askers; only where there are several
+    Heard       `stack`   remembers what was answered, for who looks on
+    Cached      `cache`   looks a request up; stores its answer before handing it on
+    Resilient   `retry`   waits its turn, counts against the budget, tries again
+      │   HTTP
+    back end    `core.language_models.backends`
+
+A local model has none of them: its calls cost nothing but time.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +34,7 @@ from core.store.calls import Calls
 def prepared(
     model: LanguageModel, calls: Callable[[], Calls] | None, budget: Budget | None
 ) -> LanguageModel:
-    """Return a model as a study should ask it: patient, within a budget, and never twice.
-
-    A local model is returned as it is: its calls cost nothing but time.
+    """Put the layers around a service; a local model is returned as it is.
 
     Parameters
     ----------
@@ -63,13 +77,7 @@ class Heard(Wrapper):
             return self._answers.get(prompt, Counter()).most_common()
 
     def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses, and remember their texts; the greedy one is no sample."""
         drawn = super().sample(prompt, count, temperature=temperature, seed=seed, first=first)

@@ -38,13 +38,7 @@ class Wrapper(LanguageModel):
         return self.inner.meter
 
     def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses; see `LanguageModel.sample`."""
         return self.inner.sample(prompt, count, temperature=temperature, seed=seed, first=first)

@@ -15,8 +15,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit  # type: ignore[import-untyped, unused-ignore]
+from scipy.stats import binomtest
 
 from core import prompts
+from core.codec import is_writable
 from core.data.world.grading import SAME_ANSWER
 from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import AT_ONCE, at_once
@@ -31,7 +33,6 @@ FREQUENCY_REPETITIONS = (0, 1, 5, 20, 100)  # where every point costs many calls
 MOST_REPETITIONS = 1000
 MOST_POINTS = 101
 SAMPLES_A_POINT = 40  # where frequencies stand for likelihoods
-CONFIDENCE = 1.959964  # standard normal quantile of 97.5 %
 HARDLY_EVER = math.log(1e-6)  # nats; what is rarer at first is no answer of this model's
 
 
@@ -77,7 +78,7 @@ class Case:
                 raise InvalidRequestError(
                     f"The {words} has a line break, where a model's answer ends. Use one line."
                 )
-            if any("\ud800" <= character <= "\udfff" for character in text):
+            if not is_writable(text):
                 raise InvalidRequestError(f"The {words} is no valid Unicode. Type it again.")
         # Earlier releases let two spellings of one answer pass, and their curves must still open.
         same = (
@@ -388,12 +389,5 @@ def _wilson(successes: int, trials: int) -> tuple[float | None, float | None, fl
     """Return a share with its 95 % Wilson interval; Nones without a trial."""
     if not trials:
         return None, None, None
-    z2 = CONFIDENCE**2
-    share = successes / trials
-    centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
-    half = (
-        CONFIDENCE
-        * math.sqrt(share * (1 - share) / trials + z2 / (4 * trials**2))
-        / (1 + z2 / trials)
-    )
-    return share, max(0.0, centre - half), min(1.0, centre + half)
+    interval = binomtest(successes, trials).proportion_ci(0.95, method="wilson")
+    return successes / trials, float(interval.low), float(interval.high)

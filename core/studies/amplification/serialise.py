@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+from core.codec import decoded, encoded, text_of
 from core.data.tabular.csv_export import to_csv
 from core.language_models.usage import Used
 from core.studies.amplification.curve import MOST_REPETITIONS, Amplification, Case, Point
-from core.studies.decoding import decoded, is_writable
 from core.studies.inspection.request import InvalidRequestError
 
 COLUMNS = ("query", "answer", "repeated", *(f.name for f in fields(Point)))
@@ -47,7 +47,7 @@ def to_dict(amplification: Amplification) -> dict[str, Any]:
 
 def to_json(amplification: Amplification) -> str:
     """Return `to_dict` as one JSON object."""
-    return json.dumps(to_dict(amplification), ensure_ascii=False, allow_nan=False)
+    return encoded(to_dict(amplification))
 
 
 def all_to_json(amplifications: Sequence[Amplification]) -> str:
@@ -66,9 +66,9 @@ def all_from_json(text: str) -> list[Amplification]:
     try:
         found = [
             Amplification(
-                Case(*(_text(one[name]) for name in _TEXTS), kept=True),
-                _text(one["model"]),
-                _text(one["revision"]),
+                Case(*(text_of(one[name]) for name in _TEXTS), kept=True),
+                text_of(one["model"]),
+                text_of(one["revision"]),
                 _points(one["curve"]),
                 None if one.get("used") is None else decoded(Used, one["used"]),
             )
@@ -84,12 +84,6 @@ def all_from_json(text: str) -> list[Amplification]:
 
 
 _TEXTS = ("query", "answer", "repeated")
-
-
-def _text(found: object) -> str:
-    if not isinstance(found, str) or not is_writable(found):
-        raise ValueError("a text is none")
-    return found
 
 
 def _points(found: object) -> tuple[Point, ...]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from core.abstention import thresholds
 from core.abstention.policy import Pipeline, Policy
 from core.abstention.thresholds import Threshold, Uncertifiable
+from core.codec import shortened
 from core.data.tabular import uploads
 from core.data.tabular.labelled import (
     Columns,
@@ -26,7 +27,7 @@ from core.data.tabular.labelled import (
     suggest,
 )
 from core.data.tabular.labels import Meaning, meant_by
-from core.data.tabular.uploads import Upload, UploadError, shortened
+from core.data.tabular.uploads import Upload, UploadError
 from core.studies.inspection.pipeline import from_text
 from core.studies.inspection.verdict import SCORE
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from core import prompts
 from core.abstention.policy import Pipeline, Policy, PolicyError, check_pipeline
-from core.data.tabular.uploads import shortened
+from core.codec import shortened
 from core.language_models.base import LanguageModel, Response
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import record
@@ -38,7 +38,6 @@ from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_counted
 from core.uncertainty.scores import (
     SCORES,
-    AnyEvidence,
     DoubtDecomposition,
     Score,
     doubt_decomposition,
@@ -96,7 +95,7 @@ class Inspection:
 
     recording: Recording
     reading: Reading
-    evidence: AnyEvidence
+    evidence: Evidence
     scores: Mapping[str, Score]
     verdict: Verdict
     refused: str | None = None
@@ -289,7 +288,7 @@ def run(
     return read(record(request, model, progress, previous=previous), reading)
 
 
-def evidence_of(recording: Recording, reading: Reading) -> AnyEvidence:
+def evidence_of(recording: Recording, reading: Reading) -> Evidence:
     """Return what the scores look at, on the rung that the recording was made on.
 
     Raises
@@ -303,6 +302,7 @@ def evidence_of(recording: Recording, reading: Reading) -> AnyEvidence:
             "The model was not asked which of these answers mean the same. Ask it the question "
             f"again with the similarity “{JUDGE}”, or choose another similarity."
         )
+    compared = (recording.judged_texts, recording.judged) if by_model else None
     verification = {
         text: (float(true), float(false))
         for text, (true, false) in zip(recording.texts, recording.verification, strict=True)
@@ -321,13 +321,9 @@ def evidence_of(recording: Recording, reading: Reading) -> AnyEvidence:
             greedy_log_likelihood=recording.greedy_log_likelihood,
             complete=recording.complete & (recording.estimator is Estimator.EXACT),
             verification=verification,
-            similarity=reading.similarity,
-            similarity_matrix=recording.judged if by_model else None,
-            threshold=reading.threshold,
-            gamma_1=reading.gamma_1,
-            gamma_2=reading.gamma_2,
+            parameters=reading,
+            compared=compared,
         )
-    compared = (recording.judged_texts, recording.judged) if by_model else None
     seconds = dict(zip(recording.texts, recording.seconds, strict=True))
     cut = {
         response.text: False
@@ -341,11 +337,8 @@ def evidence_of(recording: Recording, reading: Reading) -> AnyEvidence:
             greedy_log_likelihood=recording.greedy_log_likelihood,
             complete=cut,
             verification=verification,
-            similarity=reading.similarity,
+            parameters=reading,
             compared=compared,
-            threshold=reading.threshold,
-            gamma_1=reading.gamma_1,
-            gamma_2=reading.gamma_2,
         )
     return from_counted(
         dict(zip(recording.texts, map(int, recording.counts), strict=True)),
@@ -353,9 +346,8 @@ def evidence_of(recording: Recording, reading: Reading) -> AnyEvidence:
         greedy=recording.greedy.text,
         complete=cut,
         verification=verification,
-        similarity=reading.similarity,
+        parameters=reading,
         compared=compared,
-        threshold=reading.threshold,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from core import prompts
 from core.abstention.policy import Pipeline, PolicyError, pipeline_from_dict
+from core.codec import encoded
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Request
 from core.uncertainty.similarity import JUDGE
@@ -63,7 +64,7 @@ def prompt_fingerprint(*, judged: bool = False) -> str:
 
 def to_text(pipeline: Pipeline) -> str:
     """Return a pipeline as one line, for the column `pipeline` of a scored table."""
-    return json.dumps(asdict(pipeline), ensure_ascii=False)
+    return encoded(asdict(pipeline))
 
 
 def from_text(text: str) -> Pipeline | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.codec import is_writable
+from core.uncertainty.evidence import Hyperparameters
 from core.uncertainty.similarity import COMPARISONS
 
 MAX_SAMPLES = 300
@@ -48,7 +50,7 @@ class Request:
                 f"The question has {len(self.query):,} characters; at most "
                 f"{MAX_QUERY_CHARACTERS:,} are possible. Shorten it."
             )
-        if any("\ud800" <= character <= "\udfff" for character in self.query):
+        if not is_writable(self.query):
             raise InvalidRequestError(
                 "The question contains characters that are no valid Unicode. Type it again."
             )
@@ -67,7 +69,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Hyperparameters):
     """How a recording is read: everything that can be moved without asking the model.
 
     Attributes
@@ -79,11 +81,6 @@ class Reading:
     gamma_1, gamma_2 : float
         The paper's stabilisation parameters, in [0, 1].
     """
-
-    similarity: str = "token_f1"
-    threshold: float = 0.25
-    gamma_1: float = 0.0
-    gamma_2: float = 0.0
 
     def __post_init__(self) -> None:
         """Enforce the limits, whatever the screen in front of us allowed."""

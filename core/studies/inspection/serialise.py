@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.codec import decoded, encoded, finite, text_of
 from core.data.tabular.csv_export import to_csv
 from core.language_models.base import Response
 from core.language_models.usage import Used
-from core.studies.decoding import decoded, is_writable
 from core.studies.inspection.grading import Judgement, judge
 from core.studies.inspection.inspection import Cluster, Inspection, read
 from core.studies.inspection.pairs import compared
@@ -44,7 +44,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
         "temperature": request.temperature,
         **{f"reading_{name}": value for name, value in asdict(inspection.reading).items()},
         "responses": [
-            {"text": text, "log_likelihood": _finite(likelihood), "count": int(count)}
+            {"text": text, "log_likelihood": finite(likelihood), "count": int(count)}
             for text, likelihood, count in zip(
                 evidence.responses, evidence.log_marginal, evidence.counts, strict=True
             )
@@ -64,7 +64,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
             "decision": verdict.decision.value,
             "answer": verdict.answer,
             "reason": verdict.reason,
-            "threshold": _threshold_to_dict(verdict.threshold),
+            "threshold": asdict(verdict.threshold) | {"value": finite(verdict.threshold.value)},
         },
         "truth": _truth_to_dict(judge(inspection)),
         "calls": {
@@ -93,18 +93,13 @@ def _truth_to_dict(judgement: Judgement | None) -> dict[str, Any] | None:
 
 
 def _cluster_to_dict(cluster: Cluster) -> dict[str, Any]:
-    members = [(text, _finite(likelihood), count) for text, likelihood, count in cluster.members]
+    members = [(text, finite(likelihood), count) for text, likelihood, count in cluster.members]
     return asdict(cluster) | {"members": members}
-
-
-def _finite(value: float) -> float | None:
-    """Return a number as JSON knows it; a probability of 0 has no logarithm there."""
-    return float(value) if math.isfinite(value) else None
 
 
 def to_json(inspection: Inspection) -> str:
     """Return `to_dict` as one JSON object."""
-    return json.dumps(to_dict(inspection), ensure_ascii=False, allow_nan=False)
+    return encoded(to_dict(inspection))
 
 
 def from_json(text: str | bytes) -> Inspection:
@@ -156,7 +151,7 @@ def to_csv_bytes(inspection: Inspection) -> bytes:
     return to_csv(
         ["query", "response", "cluster", "samples", "log_likelihood_nats"],
         (
-            (inspection.query, text, texts[label], int(count), _finite(likelihood))
+            (inspection.query, text, texts[label], int(count), finite(likelihood))
             for text, label, count, likelihood in zip(
                 evidence.responses,
                 evidence.labels,
@@ -168,13 +163,8 @@ def to_csv_bytes(inspection: Inspection) -> bytes:
     )
 
 
-def _threshold_to_dict(threshold: Threshold) -> dict[str, Any]:
-    """Return a threshold; JSON has no infinity, so null answers everything."""
-    endless = math.isinf(threshold.value)
-    return asdict(threshold) | {"value": None if endless else threshold.value}
-
-
 def _threshold_from_dict(saved: dict[str, Any]) -> Threshold:
+    """Read a threshold; JSON has no infinity, so null answers everything."""
     if saved["value"] is None:
         return replace(decoded(Threshold, {**saved, "value": 0}), value=math.inf)
     return decoded(Threshold, saved)
@@ -237,8 +227,8 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
     used = saved.get("used")
     recording = Recording(
         request=request,
-        model=_text(saved["model"]),
-        revision=_text(saved["revision"]),
+        model=text_of(saved["model"]),
+        revision=text_of(saved["revision"]),
         samples=samples,
         greedy=greedy,
         greedy_log_likelihood=None if likelihood is None and not exact else float(likelihood),
@@ -251,12 +241,6 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
         used=None if used is None else decoded(Used, used),
     )
     return replace(recording, judged=_judged(recording, saved.get("judged", [])))
-
-
-def _text(found: Any) -> str:
-    if not isinstance(found, str) or not is_writable(found):
-        raise ValueError("the name of the model is none")
-    return found
 
 
 def _judged(recording: Recording, rows: list[list[float]]) -> NDArray[np.float64]:

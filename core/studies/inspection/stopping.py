@@ -13,7 +13,6 @@ from core.studies.inspection.verdict import (
     Threshold,
     default_threshold,
 )
-from core.uncertainty.sampled_evidence import SampledEvidence
 from core.uncertainty.scores import (
     certified_mutual_information,
 )
@@ -58,7 +57,7 @@ def is_settled(
     """
     threshold = threshold or default_threshold()
     evidence = evidence_of(recording, reading or Reading())
-    if isinstance(evidence, SampledEvidence):
+    if evidence.row_masses is None:
         return (
             "Nothing can be certified here: that takes exact likelihoods of given texts, which "
             "this model does not say."

@@ -11,6 +11,7 @@ from core.charts import inspection as charts
 from core.language_models import true_false
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.recording import Recording
 from core.studies.inspection.stopping import growth
 from core.ui import figures
 from core.ui.watching import spent
@@ -19,116 +20,139 @@ from core.ui.watching import spent
 def details(inspection: Inspection) -> None:
     """Everything else: prompts, responses, calls, and files to take along."""
     st.subheader("Details")
-    recording, query = inspection.recording, inspection.query
     with st.container(horizontal=True):
-        st.download_button(
-            "Inspection (JSON)",
-            lambda: serialise.to_json(inspection),
-            file_name="inspection.json",
-            mime="application/json",
-            on_click="ignore",
-            help="Recompute it offline: python -m core inspect --from inspection.json",
-        )
-        st.download_button(
-            "Responses (CSV)",
-            lambda: serialise.to_csv_bytes(inspection),
-            file_name="responses.csv",
-            mime="text/csv",
-            on_click="ignore",
-        )
+        _files(inspection)
     with st.expander("Figures as PNG and SVG"):
-        palette = figures.palette()
-        figures.downloads(
-            "doubt",
-            "Doubt about a second answer",
-            query,
-            partial(charts.doubt, inspection, palette),
-        )
-        figures.downloads(
-            "clusters", "Clusters", query, partial(charts.clusters, inspection, palette)
-        )
-        for which, title in charts.MATRICES.items():
-            figures.downloads(
-                which, title, query, partial(charts.matrix, inspection, which, palette)
-            )
-        reading, threshold = inspection.reading, inspection.information_threshold
-        figures.downloads(
-            "growth",
-            "Certified lower bound and sampled mass",
-            query,
-            lambda: charts.growth(growth(recording, reading), threshold, palette),
-        )
+        _figures(inspection)
     with st.expander("Prompts"):
-        st.caption("Asked without telling anything (F₀)")
-        st.code(prompts.iterative(query), language=None, wrap_lines=True)
-        st.caption("Asked after telling the model each distinct answer (F₁)")
-        told = [prompts.iterative(query, [text]) for text in recording.texts]
-        st.code("\n\n———\n\n".join(told), language=None, wrap_lines=True, height=260)
-        st.caption("Asked for self-verification, about each distinct answer")
-        asked = [prompts.self_verification(query, text) for text in recording.texts]
-        st.code("\n\n———\n\n".join(asked), language=None, wrap_lines=True, height=260)
-        if compared := recording.pairs:
-            st.caption("Asked whether two answers mean the same: the first of the pairs")
-            st.code(true_false.question(query, *compared[0][:2]), language=None, wrap_lines=True)
+        _prompts(inspection)
     with st.expander("Responses"):
-        evidence = inspection.evidence
-        likelihood = dict(zip(evidence.responses, evidence.log_marginal, strict=True))
-        st.dataframe(
-            {
-                "sample": range(1, len(recording.samples) + 1),
-                "text": [charts.shown(s.text) for s in recording.samples],
-                inspection.likelihoods_are: [likelihood[s.text] for s in recording.samples],
-                "ended by itself": [s.complete for s in recording.samples],
-            },
-            hide_index=True,
-            key="responses",
-        )
-        greedy = recording.greedy_log_likelihood
-        st.text(
-            f"Greedy response: {charts.shown(recording.greedy.text)}"
-            + ("" if greedy is None else f" ({greedy:.4f} nats)")
-        )
-        if recording.seconds:
-            rows = zip(recording.texts, recording.seconds, strict=True)
-            pairs = [(text, second) for text, row in rows for second in row]
-            st.caption("What it answered after each of them was told")
-            st.dataframe(
-                {
-                    "told first": [charts.shown(text) for text, _ in pairs],
-                    "then answered": [charts.shown(second.text) for _, second in pairs],
-                    "log-likelihood (nats)": [second.log_likelihood for _, second in pairs],
-                },
-                hide_index=True,
-                key="second_answers",
-            )
-        if compared := recording.pairs:
-            st.caption("How sure it is that two of them mean the same, from 0 to 1")
-            st.dataframe(
-                {
-                    "one answer": [charts.shown(one) for one, _, _ in compared],
-                    "another": [charts.shown(other) for _, other, _ in compared],
-                    "mean the same": [sure for _, _, sure in compared],
-                },
-                hide_index=True,
-                key="pairs",
-            )
+        _responses(inspection)
     with st.expander("Calls and timings"):
-        st.text(
-            f"Model {recording.model}, weights {recording.revision}, seed "
-            f"{recording.request.seed}, {len(recording.calls)} calls, "
-            f"{sum(call.seconds for call in recording.calls):.3f} s in the model."
-        )
-        if recording.used is not None:
-            st.text(
-                "The calls below were cut into what the service takes at once, and answered "
-                f"from before where possible. Of the service: {spent(recording.used)}"
-            )
+        _calls(inspection.recording)
+
+
+def _files(inspection: Inspection) -> None:
+    """Offer the inspection and its responses as files."""
+    st.download_button(
+        "Inspection (JSON)",
+        lambda: serialise.to_json(inspection),
+        file_name="inspection.json",
+        mime="application/json",
+        on_click="ignore",
+        help="Recompute it offline: python -m core inspect --from inspection.json",
+    )
+    st.download_button(
+        "Responses (CSV)",
+        lambda: serialise.to_csv_bytes(inspection),
+        file_name="responses.csv",
+        mime="text/csv",
+        on_click="ignore",
+    )
+
+
+def _figures(inspection: Inspection) -> None:
+    """Offer every chart as PNG and SVG."""
+    query = inspection.query
+    palette = figures.palette()
+    figures.downloads(
+        "doubt",
+        "Doubt about a second answer",
+        query,
+        partial(charts.doubt, inspection, palette),
+    )
+    figures.downloads("clusters", "Clusters", query, partial(charts.clusters, inspection, palette))
+    for which, title in charts.MATRICES.items():
+        figures.downloads(which, title, query, partial(charts.matrix, inspection, which, palette))
+    reading, threshold = inspection.reading, inspection.information_threshold
+    figures.downloads(
+        "growth",
+        "Certified lower bound and sampled mass",
+        query,
+        lambda: charts.growth(growth(inspection.recording, reading), threshold, palette),
+    )
+
+
+def _prompts(inspection: Inspection) -> None:
+    """Show every prompt that was asked."""
+    recording, query = inspection.recording, inspection.query
+    st.caption("Asked without telling anything (F₀)")
+    st.code(prompts.iterative(query), language=None, wrap_lines=True)
+    st.caption("Asked after telling the model each distinct answer (F₁)")
+    told = [prompts.iterative(query, [text]) for text in recording.texts]
+    st.code("\n\n———\n\n".join(told), language=None, wrap_lines=True, height=260)
+    st.caption("Asked for self-verification, about each distinct answer")
+    asked = [prompts.self_verification(query, text) for text in recording.texts]
+    st.code("\n\n———\n\n".join(asked), language=None, wrap_lines=True, height=260)
+    if compared := recording.pairs:
+        st.caption("Asked whether two answers mean the same: the first of the pairs")
+        st.code(true_false.question(query, *compared[0][:2]), language=None, wrap_lines=True)
+
+
+def _responses(inspection: Inspection) -> None:
+    """List what was sampled, second answers and comparisons included."""
+    recording = inspection.recording
+    evidence = inspection.evidence
+    likelihood = dict(zip(evidence.responses, evidence.log_marginal, strict=True))
+    st.dataframe(
+        {
+            "sample": range(1, len(recording.samples) + 1),
+            "text": [charts.shown(s.text) for s in recording.samples],
+            inspection.likelihoods_are: [likelihood[s.text] for s in recording.samples],
+            "ended by itself": [s.complete for s in recording.samples],
+        },
+        hide_index=True,
+        key="responses",
+    )
+    greedy = recording.greedy_log_likelihood
+    st.text(
+        f"Greedy response: {charts.shown(recording.greedy.text)}"
+        + ("" if greedy is None else f" ({greedy:.4f} nats)")
+    )
+    if recording.seconds:
+        rows = zip(recording.texts, recording.seconds, strict=True)
+        pairs = [(text, second) for text, row in rows for second in row]
+        st.caption("What it answered after each of them was told")
         st.dataframe(
             {
-                "purpose": [call.purpose for call in recording.calls],
-                "texts drawn or scored": [call.sequences for call in recording.calls],
-                "seconds": [call.seconds for call in recording.calls],
+                "told first": [charts.shown(text) for text, _ in pairs],
+                "then answered": [charts.shown(second.text) for _, second in pairs],
+                "log-likelihood (nats)": [second.log_likelihood for _, second in pairs],
             },
             hide_index=True,
-            key="calls",
+            key="second_answers",
         )
+    if compared := recording.pairs:
+        st.caption("How sure it is that two of them mean the same, from 0 to 1")
+        st.dataframe(
+            {
+                "one answer": [charts.shown(one) for one, _, _ in compared],
+                "another": [charts.shown(other) for _, other, _ in compared],
+                "mean the same": [sure for _, _, sure in compared],
+            },
+            hide_index=True,
+            key="pairs",
+        )
+
+
+def _calls(recording: Recording) -> None:
+    """List every call, and how long it took."""
+    st.text(
+        f"Model {recording.model}, weights {recording.revision}, seed "
+        f"{recording.request.seed}, {len(recording.calls)} calls, "
+        f"{sum(call.seconds for call in recording.calls):.3f} s in the model."
+    )
+    if recording.used is not None:
+        st.text(
+            "The calls below were cut into what the service takes at once, and answered "
+            f"from before where possible. Of the service: {spent(recording.used)}"
+        )
+    st.dataframe(
+        {
+            "purpose": [call.purpose for call in recording.calls],
+            "texts drawn or scored": [call.sequences for call in recording.calls],
+            "seconds": [call.seconds for call in recording.calls],
+        },
+        hide_index=True,
+        key="calls",
+    )

@@ -17,7 +17,6 @@ from core.language_models.client.stack import Heard, prepared, stop
 from core.language_models.errors import ModelError, NeedsKeyError, NotSavedError, RefusedError
 from core.language_models.registry import open_model
 from core.language_models.usage import Budget
-from core.store.calls import Calls
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.studies.inspection.recorder import record
@@ -25,6 +24,7 @@ from core.studies.inspection.request import Request
 from tests.fakes import QUERY, copies, knows
 from tests.language_models.openai_server import serving
 from tests.limited import Limited
+from tests.store.kept import Calls
 
 PROMPT = prompts.iterative(QUERY)
 ABOUT = prompts.self_verification(QUERY, "answer0")
@@ -289,8 +289,7 @@ def test_models_of_one_store_do_not_hear_each_other(calls):
 class Failing(Calls):
     """Cannot keep anything, as when the disk is full."""
 
-    def put_many(self, calls):
-        list(calls)
+    def put_many(self, payloads):
         raise StoreError("The disk is full.")
 
 

@@ -274,7 +274,7 @@ def test_the_clusters_are_the_models_own(abilities):
     labels = dict(zip(seen.evidence.responses, seen.evidence.labels, strict=True))
     for one, other in itertools.combinations(made.texts, 2):
         assert (labels[one] == labels[other]) == (alike_by_fruit(one, other) > 0.5)
-    assert seen.evidence.similarity == JUDGE
+    assert seen.evidence.parameters.similarity == JUDGE
     assert len(read(made, Reading(JUDGE, 0.95)).clusters) > len(seen.clusters)
     if abilities.get("next_token") or abilities.get("scores_given_text"):
         assert len(read(made, Reading(JUDGE, 0.15)).clusters) < len(seen.clusters)

@@ -78,13 +78,7 @@ class EmbeddedModel(LanguageModel):
 
     @_one_thread
     def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses; see `LanguageModel.sample`. One batch for all of them."""
         tokens = self._prompt_tokens(prompt)
@@ -118,6 +112,7 @@ class EmbeddedModel(LanguageModel):
 
     # ----------------------------------------------------------------------- scoring
 
+    @_one_thread
     def log_likelihoods(
         self, prompts: Sequence[str], answers: Sequence[str]
     ) -> NDArray[np.float64]:

@@ -24,6 +24,7 @@ from core.language_models.errors import (
     UnknownModelError,
     UnreachableError,
 )
+from core.settings import HUB_TOKEN
 
 # What of a model changes its answers. Neither pickles nor code are among it, nor the copies
 # of the weights that some keep in subfolders and under other names.
@@ -181,19 +182,20 @@ def _fetch(name: str, key: str | None) -> Path:
     if isinstance(error, errors.GatedRepoError):
         raise NeedsKeyError(
             f"“{name}” is shown only to those who accepted its terms. Accept them at {host}, and "
-            "set HF_TOKEN to a token of that account."
+            f"set {HUB_TOKEN} to a token of that account."
         )
     if isinstance(error, errors.RepositoryNotFoundError | errors.HFValidationError):
         raise UnknownModelError(
             f"There is no folder “{name}” on this machine, and {host} shows no model of that "
-            "name. Correct the name, or set HF_TOKEN if it is a private one."
+            f"name. Correct the name, or set {HUB_TOKEN} if it is a private one."
         )
     # The library looks for its own copy first, and then says only that there is none.
     refusals = [e for e in (error, cause) if isinstance(e, errors.HfHubHTTPError)]
     status = refusals[0].response.status_code if refusals else 0
     if status in {401, 403}:
         raise NeedsKeyError(
-            f"{host} did not accept the key for “{name}”. Set HF_TOKEN to a token that may read it."
+            f"{host} did not accept the key for “{name}”. Set {HUB_TOKEN} to a token "
+            "that may read it."
         )
     reason = f"status {status}" if status else type(cause or error).__name__
     raise UnreachableError(

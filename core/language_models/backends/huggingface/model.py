@@ -144,13 +144,7 @@ class HuggingFace(LanguageModel):
     # ---------------------------------------------------------------------- sampling
 
     def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses in batches; see `LanguageModel.sample`.
 

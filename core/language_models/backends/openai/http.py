@@ -21,6 +21,7 @@ import numpy as np
 import requests
 from urllib3.exceptions import HTTPError, NameResolutionError, NewConnectionError
 
+from core.codec import shortened
 from core.language_models.backends.openai.address import Address, unknown_host
 from core.language_models.base import said_tokens, whole
 from core.language_models.errors import (
@@ -198,14 +199,15 @@ class Service:
         if status in TRY_AGAIN and "insufficient_quota" not in words:
             busy = "is asked too often" if status == 429 else f"failed (status {status})"
             return TemporaryError(f"{self.host} {busy}. Try again later.", _seconds(waits))
+        shown = shortened(words, LONGEST_WORDS)
         if TOO_LONG.search(words):
             return PromptTooLongError(
-                f"The prompt does not fit into the model: “{shortened(words)}”. Shorten the "
-                "question or repeat fewer answers."
+                f"The prompt does not fit into the model: “{shown}”. Shorten the question or "
+                "repeat fewer answers."
             )
         return Rejected(
-            f"{self.host} refused the request (status {status}): “{shortened(words)}”. Check the "
-            "model and the question.",
+            f"{self.host} refused the request (status {status}): “{shown}”. Check the model and "
+            "the question.",
             status,
             words,
         )
@@ -253,16 +255,11 @@ class Service:
         if isinstance(message, dict):
             text, refusal = message.get("content") or "", message.get("refusal")
             if not text and isinstance(refusal, str):
-                said = shortened(self.without_key(refusal))
+                said = shortened(self.without_key(refusal), LONGEST_WORDS)
                 raise RefusedError(f"{self.host} declined: “{said}”. Ask differently.")
         if not isinstance(text, str):
             raise self.spoilt("a reply without text")
         return text
-
-
-def shortened(words: str) -> str:
-    """Return at most `LONGEST_WORDS` characters."""
-    return words if len(words) <= LONGEST_WORDS else f"{words[: LONGEST_WORDS - 1]}…"
 
 
 def used(reply: Reply, name: str) -> int:

@@ -34,7 +34,6 @@ ever computed back. `next_token` and scores of given text are asked for at tempe
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,16 +41,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from core.codec import shortened
 from core.language_models.backends.openai.address import PRESETS, read_address, split_name
 from core.language_models.backends.openai.http import (
     ABSENT,
     LEAST,
+    LONGEST_WORDS,
     Rejected,
     Reply,
     Service,
     Tokens,
     is_uneven,
-    shortened,
     tokens_of,
     top_of,
     total,
@@ -62,7 +62,7 @@ from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, Languag
 from core.language_models.errors import ModelError, NeedsKeyError, RefusedError, UnknownModelError
 from core.language_models.stopping import current_stop
 from core.language_models.usage import Meter
-from core.settings import OPENAI_KEY, environment_key
+from core.settings import OPENAI_KEY, end_text, environment_key
 
 __all__ = ["PRESETS", "OpenAICompatible"]
 
@@ -160,7 +160,7 @@ class OpenAICompatible(LanguageModel):
         key = (key or "").strip()
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise NeedsKeyError("The key has characters that no key has. Copy it once more.")
-        self._end = end or os.environ.get("BELIEVE_END_TEXT", "")
+        self._end = end or end_text()
         self._service = Service(address, key or None, self.meter)
         secret = hashlib.sha256(key.encode()).hexdigest()
         self._endpoint = _ENDPOINTS.setdefault((address.url, self._model, secret), _Endpoint())
@@ -199,13 +199,7 @@ class OpenAICompatible(LanguageModel):
     # ---------------------------------------------------------------------- sampling
 
     def sample(
-        self,
-        prompt: str,
-        count: int,
-        *,
-        temperature: float = 1.0,
-        seed: int = 0,
-        first: int = 0,
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses; see `LanguageModel.sample`.
 
@@ -480,11 +474,15 @@ class _Probe:
         Not its fingerprint, which differs from one of its machines to the next.
         """
         stated = reply.get("model")
-        return shortened(self.service.without_key(stated)) if isinstance(stated, str) else ""
+        return (
+            shortened(self.service.without_key(stated), LONGEST_WORDS)
+            if isinstance(stated, str)
+            else ""
+        )
 
     def failed(self) -> ModelError:
         """Say why no way of asking works."""
-        host, words = self.service.host, shortened(self.rejected[-1].words)
+        host, words = self.service.host, shortened(self.rejected[-1].words, LONGEST_WORDS)
         if all(error.status in ABSENT for error in self.rejected):
             if any("model" in error.words.lower() for error in self.rejected):
                 return UnknownModelError(

@@ -1,0 +1,155 @@
+"""Results as JSON and back: no infinity on the way out, nothing unchecked on the way in.
+
+What comes in may have been edited by hand. Here is also what makes hostile text fit to be
+written down: without torn characters, and no longer than a sentence bears.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
+
+LARGEST: Final = 2**53  # no number of ours comes near it, and sums of such stay finite
+
+# What a field may hold, by its annotation; any other is a dataclass, or none, to be decoded.
+_KINDS: Final[dict[str, tuple[type, ...]]] = {
+    "str": (str,),
+    "bool": (bool,),
+    "int": (int,),
+    "float": (int, float),
+    "float | None": (int, float, type(None)),
+}
+
+
+class DamagedError(ValueError):
+    """A field that is missing or holds what it cannot hold.
+
+    Attributes
+    ----------
+    field : str
+    missing : bool
+    """
+
+    def __init__(self, kind: str, field: str, *, missing: bool = False) -> None:
+        what = f"a {kind} lacks its {field}" if missing else f"the {field} of a {kind} is none"
+        super().__init__(what)
+        self.field = field
+        self.missing = missing
+
+
+def encoded(found: object, *, indent: int | None = None) -> str:
+    """Return JSON text; its letters stay readable.
+
+    Raises
+    ------
+    ValueError
+        When there is an infinity or NaN in it, which JSON does not know: see `finite`.
+    """
+    return json.dumps(found, indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def finite(value: float) -> float | None:
+    """Return a number as JSON knows it; a probability of 0 has no logarithm there."""
+    return float(value) if math.isfinite(value) else None
+
+
+def decoded(kind: type[T], found: object) -> T:
+    """Return a dataclass out of JSON that somebody may have edited.
+
+    Whole numbers are not negative, and fields with a default may be missing: older files lack
+    them.
+
+    Raises
+    ------
+    ValueError
+        When it is no such dataclass, a field is wrong (`DamagedError`), or one is not known.
+    """
+    if not isinstance(found, Mapping):
+        raise ValueError(f"a {kind.__name__} is none")
+    if strange := found.keys() - {field.name for field in fields(kind)}:  # type: ignore[arg-type]
+        raise ValueError(f"a {kind.__name__} has no {min(strange)}")
+    return kind(**typed(kind, found, least=0))
+
+
+def typed(
+    kind: type,
+    found: Mapping[str, Any],
+    *,
+    least: float | None = None,
+    largest: float = LARGEST,
+    defaults: bool = True,
+) -> dict[str, Any]:
+    """Return what JSON held of the fields of a dataclass, each of the kind its annotation says.
+
+    Parameters
+    ----------
+    kind : type
+        A dataclass of texts, numbers and truth values.
+    least : float, optional
+        What no whole number is below; -`largest` if None.
+    largest : float
+        What no number exceeds, whatever its sign.
+    defaults : bool
+        Whether fields with a default may be missing.
+
+    Raises
+    ------
+    DamagedError
+        With the name of the first field that is wrong.
+    """
+    values: dict[str, Any] = {}
+    for field in fields(kind):
+        has_default = field.default is not MISSING or field.default_factory is not MISSING
+        if field.name in found:
+            value, annotation = found[field.name], str(field.type)
+            low = least if least is not None and annotation == "int" else -largest
+            if not _is_sane(value, annotation, low, largest):
+                raise DamagedError(kind.__name__, field.name)
+            whole = type(value) is int and annotation.startswith("float")
+            values[field.name] = float(value) if whole else value
+        elif not (defaults and has_default):
+            raise DamagedError(kind.__name__, field.name, missing=True)
+    return values
+
+
+def _is_sane(value: Any, annotation: str, least: float, largest: float) -> bool:
+    kinds = _KINDS.get(annotation, (dict, type(None)))
+    if isinstance(value, bool) and bool not in kinds:  # true is a 1 to Python
+        return False
+    if not isinstance(value, kinds):
+        return False
+    if isinstance(value, str):
+        return is_writable(value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return True
+    # NaN is between no two numbers.
+    return least <= value <= largest
+
+
+def text_of(found: object) -> str:
+    """Return a text that JSON held.
+
+    Raises
+    ------
+    ValueError
+        When it is none, or one that cannot be written.
+    """
+    if not isinstance(found, str) or not is_writable(found):
+        raise ValueError("a text is none")
+    return found
+
+
+def is_writable(text: str) -> bool:
+    """Return whether a text has no half of a character, which JSON can spell."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def shortened(text: str, longest: int = 60) -> str:
+    """Return the text in one line and not too long to stand in a sentence."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"

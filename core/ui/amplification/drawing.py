@@ -1,0 +1,116 @@
+"""Curves on the page: the pictures, the list, the prompt behind them, and files to take along."""
+
+from functools import partial
+
+import streamlit as st
+
+from core.charts.amplification import curves as charts
+from core.studies.amplification import serialise
+from core.studies.amplification.curve import Amplification, Case
+from core.ui import figures
+from core.ui.amplification import form
+from core.ui.glossary import TERMS
+
+
+def pictures(drawn: list[Amplification], scale: str) -> None:
+    """Draw the normalised probability, and the raw ones on a logarithmic axis."""
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.markdown(
+            "**How much the answer keeps against the repeated one**",
+            help=TERMS["Normalised conditional probability"],
+        )
+        figures.draw(
+            charts.curves(drawn, scale, figures.palette()),
+            key="curves",
+            alt_text=charts.curves_alt(drawn),
+        )
+    with right:
+        st.markdown(
+            "**The probabilities themselves**",
+            help="Of the answer and of the repeated one, each on its own, on a logarithmic axis.",
+        )
+        if any(one.points[0].log_likelihood_answer is not None for one in drawn):
+            figures.draw(
+                charts.probabilities(drawn, scale, figures.palette()),
+                key="probabilities",
+                alt_text=charts.probabilities_alt(drawn),
+            )
+        else:
+            st.text("This model does not say how likely an answer is; its answers were counted.")
+
+
+def listed(drawn: list[Amplification], case: Case | None) -> None:
+    """Name every curve with its initial probabilities, and let it be kept or removed."""
+    for i, one in enumerate(drawn):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(f"{i + 1}. {charts.described(one)}", width="stretch")
+            if one.case == case:
+                st.button(
+                    "Keep this curve",
+                    key="keep",
+                    icon=":material/push_pin:",
+                    on_click=form.keep,
+                    args=(one.case,),
+                    disabled=one.case in form.kept() or len(form.kept()) >= form.MOST_KEPT,
+                    help="It stays beside the ones that you ask for next.",
+                )
+            else:
+                st.button(
+                    "Remove",
+                    key=f"remove_{i}",
+                    icon=":material/close:",
+                    on_click=form.remove,
+                    args=(one.case,),
+                )
+
+
+def prompt(drawn: list[Amplification], most: int) -> None:
+    """Show the exact prompt of a curve at any number of repetitions."""
+    names = [f"{i + 1}. {one.case.query}" for i, one in enumerate(drawn)]
+    with st.popover("The exact prompt", icon=":material/article:"):
+        chosen = names[0]
+        if len(names) > 1:
+            chosen = st.selectbox("Curve", names, key="prompt_of")
+        case = drawn[names.index(chosen)].case
+        st.text(case.query)
+        times = st.number_input("At how many repetitions", 0, most, min(2, most), key="prompt_at")
+        st.code(case.prompt(times), language=None, wrap_lines=True, height=320)
+
+
+def details(drawn: list[Amplification], scale: str) -> None:
+    """Offer every number as a table, and files to take along."""
+    with st.expander("Every point as a table"):
+        st.dataframe(serialise.to_table(drawn), hide_index=True, key="points")
+    with st.container(horizontal=True):
+        st.download_button(
+            "Curves (CSV)",
+            lambda: serialise.to_csv_bytes(drawn),
+            file_name="amplification.csv",
+            mime="text/csv",
+            key="curves_csv",
+            on_click="ignore",
+        )
+        st.download_button(
+            "Curves (JSON)",
+            lambda: serialise.all_to_json(drawn),
+            file_name="amplification.json",
+            mime="application/json",
+            key="curves_json",
+            on_click="ignore",
+        )
+    with st.expander("Figures as PNG and SVG"):
+        palette, query = figures.palette(), drawn[0].case.query
+        figures.downloads(
+            "curves",
+            "What an answer keeps as another is repeated",
+            query,
+            partial(charts.curves, drawn, scale, palette),
+        )
+        if any(one.points[0].log_likelihood_answer is not None for one in drawn):
+            figures.downloads(
+                "probabilities",
+                "Probabilities of both answers",
+                query,
+                partial(charts.probabilities, drawn, scale, palette),
+            )

@@ -1,0 +1,58 @@
+"""Your question: from a typed case to its curve, beside those that were kept."""
+
+import streamlit as st
+
+from core.charts.amplification.curves import SCALES
+from core.studies.amplification import curve as study
+from core.studies.amplification.curve import Amplification
+from core.studies.inspection.request import InvalidRequestError
+from core.ui.amplification import form
+from core.ui.amplification.curves import curves, used
+from core.ui.amplification.drawing import details, listed, pictures, prompt
+from core.ui.amplification.saving import keep
+from core.ui.messages import problem
+from core.ui.model import asked
+
+
+def your_question() -> None:
+    """From a typed case to its curve, beside those that were kept."""
+    case = form.ask()
+    left, right = st.columns([1, 3], vertical_alignment="bottom")
+    with left:
+        most = form.most_repetitions()
+    with right:
+        scale = st.segmented_control(
+            "Axis of repetitions",
+            SCALES,
+            default="log",
+            key="scale",
+            required=True,
+            bind="query-params",
+            persist_state="session",
+        )
+    wanted = [*([case] if case else []), *(c for c in form.kept() if c != case)]
+    if not wanted:
+        return
+    try:
+        model = asked()
+        found = curves(wanted, model, study.grid(model, most), key="own")
+    except InvalidRequestError as error:
+        problem(str(error))
+        return
+    if found is None:
+        return
+    for one, said in zip(wanted, found, strict=True):
+        if isinstance(said, str):
+            problem(f"{one.query} {said}")
+    drawn = [one for one in found if isinstance(one, Amplification)]
+    if not drawn:
+        return
+    if case and drawn[0].case == case:
+        with st.container(border=True, key="verdict"):
+            st.text(drawn[0].verdict)
+        keep(drawn)
+    used(drawn)
+    pictures(drawn, scale)
+    listed(drawn, case)
+    prompt(drawn, most)
+    details(drawn, scale)

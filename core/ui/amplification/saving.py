@@ -1,0 +1,43 @@
+"""When curves are saved in History, and how saved ones are shown again."""
+
+import streamlit as st
+
+from core.charts.amplification import curves as charts
+from core.studies.amplification import serialise
+from core.studies.amplification.curve import Amplification
+from core.studies.inspection.request import InvalidRequestError
+from core.ui.amplification.curves import used
+from core.ui.amplification.drawing import details, pictures, prompt
+from core.ui.messages import problem
+from core.ui.results import save
+
+
+def keep(drawn: list[Amplification]) -> None:
+    """Keep curves that somebody asked for, in History."""
+    paid = any(curve.used is not None for curve in drawn)
+    if paid or "query" in st.query_params or "answer" in st.query_params:
+        first = drawn[0]
+        save(
+            "amplification",
+            first.case.query,
+            first.model,
+            serialise.all_to_json(drawn),
+            outcome=first.verdict,
+        )
+
+
+def kept_curves(payload: str) -> None:
+    """Draw curves as they were kept."""
+    try:
+        drawn = serialise.all_from_json(payload)
+    except InvalidRequestError as error:
+        problem(str(error))
+        return
+    with st.container(border=True, key="verdict"):
+        st.text(drawn[0].verdict)
+    used(drawn)
+    pictures(drawn, "log")
+    for i, one in enumerate(drawn):
+        st.text(f"{i + 1}. {charts.described(one)}")
+    prompt(drawn, drawn[0].points[-1].repetitions)
+    details(drawn, "log")

@@ -1,0 +1,59 @@
+"""What counts as one answer: bars, and every text behind them."""
+
+import streamlit as st
+
+from core.charts import inspection as charts
+from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.recording import Estimator
+from core.ui import figures
+from core.ui.glossary import TERMS
+
+
+def clusters(inspection: Inspection) -> None:
+    """Show what counts as one answer: bars, and every text behind them."""
+    st.subheader("Clusters", help=TERMS["Cluster"])
+    figures.draw(
+        charts.clusters(inspection, figures.palette()),
+        key="clusters",
+        alt_text=charts.clusters_alt(inspection),
+    )
+    counted = inspection.recording.estimator is Estimator.COUNTED
+    if not counted:
+        st.caption(
+            "Probabilities are the model’s own likelihoods, not counts: how often a text "
+            "happened to be drawn does not change them."
+        )
+    if len(inspection.clusters) > charts.MOST_BARS:
+        st.text(f"The {charts.MOST_BARS} likeliest are drawn; the table has all.")
+    st.dataframe(
+        {
+            "answer": [charts.shown(c.text) for c in inspection.clusters],
+            "probability": [c.probability for c in inspection.clusters],
+            "share of all probability": [c.mass for c in inspection.clusters],
+            "samples": [c.samples for c in inspection.clusters],
+            "distinct texts": [len(c.members) for c in inspection.clusters],
+        },
+        column_config={
+            "probability": st.column_config.NumberColumn(format="%.4f"),
+            "share of all probability": st.column_config.NumberColumn(format="%.4f"),
+        },
+        hide_index=True,
+        key="cluster_table",
+        alt="Every cluster with its probability, samples and number of texts",
+    )
+    with st.expander(
+        "Members of each cluster, with shares"
+        if counted
+        else "Members of each cluster, with log-likelihoods"
+    ):
+        members = [(c.text, *member) for c in inspection.clusters for member in c.members]
+        st.dataframe(
+            {
+                "cluster": [charts.shown(m[0]) for m in members],
+                "text": [charts.shown(m[1]) for m in members],
+                inspection.likelihoods_are: [m[2] for m in members],
+                "samples": [m[3] for m in members],
+            },
+            hide_index=True,
+            key="members",
+        )

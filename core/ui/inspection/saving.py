@@ -1,0 +1,37 @@
+"""When an inspection is saved in History, and under which id."""
+
+from collections.abc import Hashable
+
+import streamlit as st
+
+from core.studies.inspection.inspection import Inspection
+from core.ui.results import save_inspection
+
+
+def keep(inspection: Inspection) -> None:
+    """Keep a new inspection as it is first read; what nobody asked or paid for is not kept."""
+    request = inspection.recording.request
+    made = (inspection.recording.model, inspection.recording.revision, request)
+    wanted = inspection.recording.used is not None or is_asked_for()
+    if not wanted or st.session_state.get("kept_inspection") == made:
+        return
+    st.session_state["kept_inspection"] = made
+    keep_view(inspection)
+
+
+def is_asked_for() -> bool:
+    """Say whether a person asked the question, which also stands here as an example."""
+    return "q" in st.query_params or bool(st.session_state.get("ask"))
+
+
+def keep_view(inspection: Inspection) -> None:
+    """Keep an inspection as it is read and decided now, and remember under which id."""
+    kept = st.session_state.get("kept_views", {})
+    st.session_state["kept_views"] = {**kept, view(inspection): save_inspection(inspection)}
+
+
+def view(inspection: Inspection) -> Hashable:
+    """Return what tells one view of a recording from all others."""
+    recording = inspection.recording
+    made = (recording.model, recording.revision, recording.request)
+    return (*made, inspection.reading, inspection.verdict.threshold)
