@@ -34,7 +34,6 @@ from core.ui.amplification import form, gallery, mechanism
 from core.uncertainty import attention
 from tests.hostile import TEXTS
 from tests.sessions import (
-    go,
     harmless,
     keys,
     pictures,
@@ -560,9 +559,3 @@ def test_a_model_that_cannot_be_opened_is_said_in_every_tab(monkeypatch):
     for tab in (None, PUBLISHED, WORLD, WHY):
         page = opened(**({"tab": tab} if tab else {}))
         assert said(page, "A file is missing. Restore it.")
-
-
-def test_another_page_and_back_keeps_the_case(app):
-    ask(app, "Who?", "me", "you")
-    go(app, "home").run()
-    assert typed(settled(go(app, "amplification").run())) == Case("Who?", "me", "you")

@@ -6,7 +6,6 @@ tests/studies/calibration.
 
 import re
 import threading
-from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -30,10 +29,8 @@ from core.studies.inspection.verdict import default_policies, default_policy
 from core.ui.calibration import data, target
 from core.ui.calibration.data import ONE_EACH
 from tests.hostile import IMAGE, SCRIPT, TEXTS
-from tests.language_models.openai_server import serving
 from tests.sessions import (
     badges,
-    chosen,
     go,
     harmless,
     keys,
@@ -389,18 +386,6 @@ def test_labels_that_say_neither_are_asked_about_and_promise_nothing(app):
     assert asked(app)  # what they mean is remembered for the file, and for no other
 
 
-def test_half_of_the_labels_unread_certify_nothing_until_they_mean_wrong(app):
-    """Half of the answers are wrong, and the page said: at most 5 % of them."""
-    rows = (f"q{i},{i % 97},{'TW'[i % 2]}" for i in range(ROWS))
-    upload(app, "\n".join(["question,score,correct", *rows]).encode())
-    assert asked(app) and said(app, "All its other labels say right.")
-    for meaning in (Meaning.OUT, Meaning.RIGHT, Meaning.WRONG):
-        means(app, meaning)
-        assert badges(app) == [UNCERTIFIED] and not app.metric
-        every = bool(said(app, "Every label of “score” says right."))
-        assert every == (meaning is not Meaning.WRONG)
-
-
 def test_a_column_of_unknown_words_can_be_chosen_and_told(app):
     upload(app, written(labels=("good", "bad"), heading="question,score,grade"))
     choose_scores(app, "score")
@@ -754,15 +739,6 @@ def test_new_scores_are_held_against_those_of_the_calibration(app, work):
     assert not said(app, "Line 2 has 2 cells")
 
 
-def test_new_scores_of_another_pipeline_are_refused_by_the_field(example):
-    text = example_bytes().decode("utf-8-sig")
-    new_scores(example, text.encode())
-    assert badges(example) == [GUARANTEED, "No difference visible"]
-    new_scores(example, text.replace('""tau"": 0.25', '""tau"": 0.75').encode())
-    assert badges(example) == [GUARANTEED, NOT_DONE]
-    assert said(example, "τ 0.75 instead of 0.25")
-
-
 # --------------------------------------------------------------- the comparison, beside
 
 
@@ -910,47 +886,6 @@ def test_one_persons_stop_does_not_end_the_scoring_of_another(app, gold, monkeyp
     gate.set()
     done(other, 4)
     assert asked == list(GOLD)
-
-
-def scored_on(page):
-    """The questions of the scored table, row by row."""
-    return page.session_state["remembered_scored"][-1][0].table["question"].tolist()
-
-
-def test_on_a_service_one_slow_question_holds_up_no_other_and_stopping_loses_none(
-    gold, on_ones_own
-):
-    gate = threading.Event()
-
-    def held(path, body):
-        if "Germany" in str(body):
-            gate.wait(60)
-
-    with serving("none", before=held) as server:
-        page = chosen(session("calibration"), server)
-        probes = len(server.exchanges)
-        upload(page, gold, "gold.csv")
-        (offered,) = [text for text in texts(page) if ": at most " in text]
-        most = offered.split(": at most ")[1].split(" calls")[0]
-        page.button(key="score").click().run()
-        so_far = "3 of 4 questions are done"
-        until(page, lambda: [p for p in page.get("progress") if p.proto.text == so_far])
-        assert re.search(rf"[1-9]\d* calls so far, of at most {most}\.", "\n".join(texts(page)))
-        assert 0 < page.get("progress")[0].proto.value < 100
-        page.button(key="stop_scoring").click().run()
-        done(page, 3)
-        assert not gate.is_set()
-        assert scored_on(page) == [question for question in GOLD if "Germany" not in question]
-        gate.set()
-        page.button(key="score").click().run()
-        done(page, 4)
-        assert scored_on(page) == list(GOLD)
-        made = [str(body) for body in server.bodies[probes:]]
-        # What was under way when one stopped was left, and is asked again; nothing else is, and
-        # everything counts.
-        again = [body for body, times in Counter(made).items() if times > 1]
-        assert again and all("Germany" in body for body in again)
-        assert said(page, f"Used for what is scored: {len(made):,} calls, ")
 
 
 # ------------------------------------------------------------ the inspection follows
