@@ -1,8 +1,8 @@
-"""Write the measured parts of the README: ``python -m benchmarks.readme_tables``.
+"""Write the measured parts of README and docs: ``python -m benchmarks.readme_tables``.
 
-Between `<!-- NAME -->` and `<!-- end -->` stand the numbers of the shipped seed's model card
-(``docs/model-card/seed-*.json``), of the bundled policies and of `benchmarks/ladder.py`.
-Measures nothing itself; `tests/test_readme.py` holds the README to it.
+Between `<!-- NAME -->` and `<!-- end -->` are the numbers of the shipped seed's model card
+(``docs/model-card/seed-*.json``), of the bundled policies and of `benchmarks/ladder.py`, in
+whichever page names them. Measures nothing itself; `tests/test_readme.py` compares.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from core.studies.inspection import estimators
 from core.studies.inspection.verdict import default_policies, default_policy
 from core.uncertainty.scores import SCORES
 
-README, MEASURED = Path("README.md"), Path("docs/model-card")
+MEASURED = Path("docs/model-card")
 BANDS = {
     Band.BY_HEART: f"{BY_HEART_FROM} or more",
     Band.HALF_KNOWN: f"{RARELY_BELOW} to {BY_HEART_FROM - 1}",
@@ -167,8 +167,13 @@ PARTS = {
 }
 
 
+def pages() -> list[Path]:
+    """Return the pages that may have measured parts."""
+    return [Path("README.md"), *sorted(Path("docs").glob("*.md"))]
+
+
 def filled(text: str) -> str:
-    """Return a README with its measured parts brought up to date."""
+    """Return a page with its measured parts brought up to date."""
     measured = card()
 
     def part(match: re.Match[str]) -> str:
@@ -179,7 +184,8 @@ def filled(text: str) -> str:
 
 
 def main() -> None:
-    README.write_text(filled(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in pages():
+        path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

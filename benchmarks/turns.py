@@ -22,10 +22,9 @@ from core.language_models.base import LanguageModel
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Request
 from core.studies.progress import Progress
-from core.ui import jobs
-from core.ui.jobs import Job
+from core.ui.runs.job import Job
+from core.ui.runs.turns import Turns
 from core.ui.session import Session
-from core.ui.turns import Turns
 
 OTHERS = 20
 INSPECTIONS = 20
@@ -37,7 +36,7 @@ _numbers = count()
 def started(work: Callable[[Progress], object], line: Turns) -> Job[object]:
     """Start work as a session of its own."""
     session = Session(UUID(int=next(_numbers)), "")
-    with patch.object(jobs, "this_session", lambda: session):
+    with patch("core.ui.runs.job.this_session", lambda: session):
         return Job(lambda job: work(job.progress), turns=line)
 
 

@@ -35,13 +35,7 @@ from core.store.results import Results
 from core.studies import costs
 from core.studies.amplification import curve
 from core.studies.amplification import serialise as serialise_curves
-from core.studies.amplification.curve import (
-    DEFAULT_REPETITIONS,
-    Amplification,
-    Case,
-    Point,
-    tidied,
-)
+from core.studies.amplification.curve import DEFAULT_REPETITIONS, Amplification, Case, Point, tidied
 from core.studies.calibration import calibration
 from core.studies.calibration.calibration import METHODS, CalibrationError
 from core.studies.costs import Plan, plan, plan_curves
@@ -57,18 +51,17 @@ from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
 T = TypeVar("T")
 
 MODELS = "embedded, gemini:NAME, openai:NAME@BASE_URL or hf:PATH_OR_NAME."
-PRICES = "Per million tokens in and out; what it costs is said then."
-KEEP = "Keep the result for the page History."
-SAMPLES = "k, 1 to 300; 10, or 100 where a model scores its own answers only."
+PRICES = "Prices per million tokens in and out; the run then states its cost."
+KEEP = "Save the result to History."
 STOPPED = 130  # exit status after Ctrl-C, as shells have it
-BUDGET = "Most calls to a service; what was asked before is not asked again."
+BUDGET = "Most calls to a service; cached answers are free."
 MEANING = (
     "What a label that says neither right nor wrong means: VALUE=right, VALUE=wrong, or VALUE=out "
     "to leave its rows out. An empty VALUE is an empty cell. Repeat it for every value."
 )
 SAY_IT_SO = (
-    "Add --meaning VALUE=right, --meaning VALUE=wrong or --meaning VALUE=out for each; --meaning "
-    "=wrong is about empty cells."
+    "Add --meaning VALUE=right, --meaning VALUE=wrong or --meaning VALUE=out for each; "
+    "--meaning =wrong decides about empty cells."
 )
 
 
@@ -89,13 +82,13 @@ def main() -> None:
     """Believe's commands."""
 
 
-@main.command(help="Ask a model one question and say whether to believe the answer.")
+@main.command(help="Ask a model one question and report whether to believe the answer.")
 @click.argument("query", required=False)
 @click.option(
     "--from",
     "source",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Recompute a saved inspection (JSON) instead; asks no model.",
+    help="Recompute a saved inspection (JSON) instead; calls no model.",
 )
 @click.option("--model", default="embedded", show_default=True, help=MODELS)
 @click.option("--budget", type=click.IntRange(0), default=2000, show_default=True, help=BUDGET)
@@ -104,18 +97,22 @@ def main() -> None:
 @click.option(
     "--samples",
     type=int,
-    help="k, 1 to 300.  [default: 10; 100 where only own answers have likelihoods]",
+    help="k, 1 to 300.  [default: 10; 100 if the model scores only its own answers]",
 )
-@click.option("--temperature", default=0.9, show_default=True, help="Of the sampling only.")
+@click.option(
+    "--temperature", default=0.9, show_default=True, help="Temperature of the sampling only."
+)
 @click.option("--seed", default=0, show_default=True)
 @click.option(
     "--similarity",
     type=click.Choice(list(COMPARISONS)),
     default="token_f1",
     show_default=True,
-    help="Of two answers; judge asks the model about each pair of them.",
+    help="How two answers are compared; judge asks the model about each pair.",
 )
-@click.option("--threshold", type=float, help="τ, of the similarity.  [default: 0.25; judge: 0.5]")
+@click.option(
+    "--threshold", type=float, help="τ, the similarity threshold.  [default: 0.25; judge: 0.5]"
+)
 @click.option("--gamma-1", default=0.0, show_default=True, help="γ₁, stabilises M.I.")
 @click.option("--gamma-2", default=0.0, show_default=True, help="γ₂, stabilises M.I.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -137,7 +134,7 @@ def inspect(
 ) -> None:
     """Print one inspection, asked anew or recomputed from a file."""
     if (query is None) == (source is None):
-        raise click.UsageError("Give a QUERY or --from FILE, one of the two.")
+        raise click.UsageError("Give either a QUERY or --from FILE.")
     try:
         if source is not None:
             _refuse_options_beside_from()
@@ -163,11 +160,18 @@ def inspect(
     click.echo(serialise_inspection.to_json(inspection) if as_json else _report(inspection))
 
 
-@main.command(help="Find an abstention threshold on labelled scores, with what it promises.")
+@main.command(help="Find an abstention threshold on labelled scores, with its guarantee.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--score", "scores", multiple=True, help="Column; several: the best, at δ divided.")
-@click.option("--correct", help="Column that says right or wrong; guessed if left out.")
-@click.option("--larger-is-surer/--larger-is-doubt", "surer", default=None, help="Of the scores.")
+@click.option(
+    "--score",
+    "scores",
+    multiple=True,
+    help="Column of scores; of several, the best, at δ divided by their number.",
+)
+@click.option("--correct", help="Column that says right or wrong; guessed if omitted.")
+@click.option(
+    "--larger-is-surer/--larger-is-doubt", "surer", default=None, help="Direction of the scores."
+)
 @click.option("--meaning", "meanings", multiple=True, metavar="VALUE=MEANING", help=MEANING)
 @click.option("--target-error", default=0.05, show_default=True, help="α, between 0 and 1.")
 @click.option("--confidence", default=0.9, show_default=True, help="1 − δ, between 0 and 1.")
@@ -245,7 +249,9 @@ def _policy_report(policy: Policy) -> str:
     )
 
 
-@main.command(help="Tell a model one answer ever more often, and see what becomes of another.")
+@main.command(
+    help="Repeat one answer ever more often in the prompt, and see what becomes of another."
+)
 @click.argument("query")
 @click.option("--answer", required=True, help="The right answer.")
 @click.option("--repeated", required=True, help="The answer that is repeated.")
@@ -253,7 +259,7 @@ def _policy_report(policy: Policy) -> str:
     "--repetitions",
     default=",".join(map(str, DEFAULT_REPETITIONS)),
     show_default=True,
-    help="Numbers with commas.",
+    help="Whole numbers, separated by commas.",
 )
 @click.option("--model", default="embedded", show_default=True, help=MODELS)
 @click.option("--budget", type=click.IntRange(0), default=2000, show_default=True, help=BUDGET)
@@ -275,7 +281,9 @@ def amplify(
     try:
         times = [int(part) for part in repetitions.split(",") if part.strip()]
     except ValueError as error:
-        raise click.UsageError("--repetitions takes whole numbers with commas: 0,1,10.") from error
+        raise click.UsageError(
+            "--repetitions takes whole numbers separated by commas: 0,1,10."
+        ) from error
     case = _usage(Case, query, answer, repeated)
     _usage(tidied, times)
     try:
@@ -353,7 +361,7 @@ def _paid(
     except KeyboardInterrupt:
         stop(model)  # other threads may still be asking
         more = " Requests in flight may still be billed. Answers received are saved; run the same "
-        more += "command again to go on from there."
+        more += "command again to continue."
         raise
     finally:
         used = model.meter.used
@@ -371,7 +379,7 @@ def _keep(kind: str, query: str, model: str, payload: str, outcome: str) -> None
         with open_database() as database:
             Results(database).save(kind, query, query, model, payload, outcome=outcome)
     except StoreError as error:
-        click.echo(f"Not kept in History: {error}", err=True)
+        click.echo(f"Not saved to History: {error}", err=True)
 
 
 def _refuse_options_beside_from() -> None:
@@ -381,7 +389,7 @@ def _refuse_options_beside_from() -> None:
         given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
         if given and name not in ("source", "as_json"):
             raise click.UsageError(
-                f"--from recomputes what was saved; leave --{name.replace('_', '-')} out."
+                f"--from recomputes what was saved; omit --{name.replace('_', '-')}."
             )
 
 
@@ -425,7 +433,7 @@ def _truth(inspection: Inspection) -> list[str]:
         return []
     fact = judgement.fact
     answers = ", ".join(answer.text for answer in fact.answers)
-    what = "Right answers that it was taught" if len(fact.answers) > 1 else "Truth"
+    what = "Right answers in its training" if len(fact.answers) > 1 else "Truth"
     return ["", f"{what}: {answers} ({fact.band.value}, {fact.exposures} times in training)"]
 
 

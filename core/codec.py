@@ -36,7 +36,7 @@ class DamagedError(ValueError):
     """
 
     def __init__(self, kind: str, field: str, *, missing: bool = False) -> None:
-        what = f"a {kind} lacks its {field}" if missing else f"the {field} of a {kind} is none"
+        what = f"a {kind} lacks its {field}" if missing else f"the {field} of a {kind} is invalid"
         super().__init__(what)
         self.field = field
         self.missing = missing
@@ -70,7 +70,7 @@ def decoded(kind: type[T], found: object) -> T:
         When it is no such dataclass, a field is wrong (`DamagedError`), or one is not known.
     """
     if not isinstance(found, Mapping):
-        raise ValueError(f"a {kind.__name__} is none")
+        raise ValueError(f"a {kind.__name__} is invalid")
     if strange := found.keys() - {field.name for field in fields(kind)}:  # type: ignore[arg-type]
         raise ValueError(f"a {kind.__name__} has no {min(strange)}")
     return kind(**typed(kind, found, least=0))
@@ -140,7 +140,7 @@ def text_of(found: object) -> str:
         When it is none, or one that cannot be written.
     """
     if not isinstance(found, str) or not is_writable(found):
-        raise ValueError("a text is none")
+        raise ValueError("a text is invalid")
     return found
 
 

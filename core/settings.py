@@ -91,8 +91,9 @@ def public_keys() -> set[str]:
     named = set(_entries(PUBLIC_KEYS))
     if not named <= set(KEYS.values()):
         raise SettingError(
-            f"{PUBLIC_KEYS} holds something that is not the name of a key to lend. Whoever runs "
-            f"this server writes {' or '.join(KEYS.values())} there, or both with a comma between."
+            f"{PUBLIC_KEYS} contains something that is not the name of a key to lend. If you "
+            f"run this server, set it to {' or '.join(KEYS.values())}, or to both, separated "
+            "by a comma."
         )
     return named
 
@@ -148,7 +149,7 @@ def _count(name: str) -> int:
         return USUAL_BUDGET
     if not (given.isascii() and given.isdigit()):
         raise SettingError(
-            f"{name} is not a whole number of calls. Whoever runs this server writes it in digits "
-            f"alone, such as {name}=500, or leaves it out for {USUAL_BUDGET:,}."
+            f"{name} is not a whole number of calls. If you run this server, write it in "
+            f"digits only, such as {name}=500, or unset it for {USUAL_BUDGET:,}."
         )
     return int(given)

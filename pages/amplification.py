@@ -8,17 +8,17 @@ from core.ui.amplification.gallery import paper, world
 from core.ui.amplification.mechanism import mechanism
 from core.ui.amplification.question import your_question
 from core.ui.amplification.saving import kept_curves
-from core.ui.header import header
+from core.ui.header import page_header
 from core.ui.messages import problem
 
 
 def page() -> None:
     """Draw the page: one curve typed by hand, two galleries, and the mechanism."""
-    header(
+    page_header(
         "What does repeating an answer do?",
-        "Tell the model an answer over and over, then ask. **What it knows stays, however "
-        "often it hears otherwise; what it half knows turns at once; of many right answers "
-        "each keeps a share.** This is the effect that mutual information measures.",
+        "Repeat one answer in the prompt, then ask. **What the model knows stays, however "
+        "often the prompt says otherwise. What it half knows changes at once. Of many right "
+        "answers, each keeps a share.** Mutual information measures this effect.",
     )
     if result := history.opened("amplification"):
         kept_curves(result.payload)

@@ -10,17 +10,17 @@ from core.ui.calibration.holdout import confirmation, held_back, holding_back, n
 from core.ui.calibration.result import outcome, risk
 from core.ui.calibration.target import calibrated, looked_at_all, target
 from core.ui.calibration.threshold import threshold
-from core.ui.header import header
+from core.ui.header import page_header
 from core.ui.messages import problem
 
 
 def page() -> None:
     """Draw the page in the order of the thought: data, target, result, use."""
-    header(
+    page_header(
         "When should it answer?",
-        "Bring answers of which you know whether they are right, and say how many of the "
-        "answered questions may be wrong. You get **a threshold that keeps that promise**, "
-        "and see what it costs, or hear plainly that the data cannot promise it.",
+        "Upload answers that you know to be right or wrong, and choose how many of the "
+        "answered questions may be wrong. You get **a threshold that guarantees it**, with its "
+        "cost, or a clear statement that the data cannot support one.",
     )
     policy.banner()
     policy.reopen()
@@ -33,7 +33,7 @@ def page() -> None:
             rows, untouched = held_back(data) if hold else (data, None)
         st.subheader("2. Target")
         if data is None:
-            st.text("The target stands here as soon as there are labelled scores.")
+            st.text("Load labelled scores to set a target.")
         else:
             try:
                 found = calibrated(rows, target(rows))
@@ -43,7 +43,7 @@ def page() -> None:
     with seeing:
         st.subheader("3. Result")
         if data is None:
-            st.text("The result stands here as soon as there are labelled scores.")
+            st.text("Load labelled scores to see the result.")
         else:
             outcome(found)
             risk(found)

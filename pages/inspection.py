@@ -11,7 +11,7 @@ from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.serialise import from_json
 from core.ui import frame, history
 from core.ui.calibration import policy
-from core.ui.header import header
+from core.ui.header import page_header
 from core.ui.inspection.clusters import clusters
 from core.ui.inspection.details import details
 from core.ui.inspection.form import ask, record
@@ -28,17 +28,16 @@ from core.ui.results import keeper
 
 def inspect() -> None:
     """Draw the page, from the question down to the details."""
-    header(
+    page_header(
         "Can I believe this answer?",
-        "Ask a question. The model answers it several times; then it is told one of its answers, "
-        "and asked again. **If that changes what it says, it does not know. If it does not, the "
-        "model knows one answer, or many.**",
+        "Ask a question. The model answers several times. Then one of its answers goes into "
+        "the prompt, and the model answers again. **If the answer changes, the model does not "
+        "know. If it does not change, the model knows one right answer, or many.**",
     )
     if current() is embedded():
         st.caption(
-            "The model here is small and comes with the program: it knows a few thousand "
-            "facts, some by heart, some badly, and makes up the rest. It is there to be "
-            "doubted."
+            "The model here is small and comes with the program. It knows a few thousand "
+            "facts, some by heart, some badly, and makes up the rest."
         )
     else:
         st.text(current().name)

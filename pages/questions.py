@@ -7,17 +7,17 @@ import streamlit as st
 from core.studies.questions import BANDS, search, subject_areas, surprise
 from core.ui import frame, tables
 from core.ui.glossary import TERMS
-from core.ui.header import header
+from core.ui.header import page_header
 
 EVERYTHING = "everything"
 
 
 def questions() -> None:
     """Draw the page: surprises first, then the whole list."""
-    header(
+    page_header(
         "What can I ask?",
-        "Anything: but the embedded model was taught the questions below and nothing else. "
-        "On these the truth is known, so you can see whether a score decided well.",
+        "Anything. But the embedded model learnt only the questions below. Their right answers "
+        "are known, so you can check each decision.",
     )
     surprises()
     catalogue()
@@ -42,7 +42,7 @@ def catalogue() -> None:
         placeholder="capital, Shakespeare, bird …",
         bind="query-params",
         persist_state="session",
-        help="They may stand in the question or in one of its right answers.",
+        help="Searches the questions and their right answers.",
     )
     chosen_area = area.selectbox(
         "Subject",

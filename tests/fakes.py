@@ -1,13 +1,19 @@
-"""A language model whose whole distribution is a table that the test writes down."""
+"""Language models to test with: tables of likelihoods, limits, and beliefs that turn."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import hashlib
+import itertools
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks import _limited
 from core import prompts
 from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.errors import ModelError
+from core.language_models.true_false import question
 
 QUERY = "Which of them?"
 
@@ -99,3 +105,148 @@ def copies(count: int, share: float = 0.8) -> TableModel:
     first = falling(count)
     rows = share * np.eye(count) + (1 - share) * first
     return TableModel(words(count), first, rows)
+
+
+# ------------------------------------------------- models that say which answers are the same
+
+# Texts that share words, some of them all of their words.
+TEXTS = [
+    *("red apple", "Red apple.", "green apple", "the banana", "banana", "yellow banana", "plum"),
+    *(f"{colour} {fruit}" for colour in ("pale", "dark") for fruit in ("fig", "lime", "melon")),
+]
+
+
+def sureness(one: str, other: str) -> float:
+    """Return some share of True about a pair, the same whichever comes first."""
+    text = "\0".join(sorted((one, other)))
+    return (1 + hashlib.sha256(text.encode()).digest()[0]) / 258
+
+
+def comparing(model: TableModel, sure=sureness) -> TableModel:
+    """Teach a model how sure it is that two of its answers mean the same."""
+    for one, other in itertools.combinations(model.answers, 2):
+        share = sure(one, other)
+        model.table[question(QUERY, one, other)] = {prompts.TRUE: share, prompts.FALSE: 1 - share}
+    return model
+
+
+def fruit(sure=sureness) -> TableModel:
+    """A model whose answers are `TEXTS`; told one, it names others that rarely come first."""
+    n = len(TEXTS)
+    rows = [[0.5 * (i == j) + 0.5 * p for j, p in enumerate(falling(n)[::-1])] for i in range(n)]
+    return comparing(TableModel(TEXTS, falling(n) ** 2 / (falling(n) ** 2).sum(), rows), sure)
+
+
+def asked_about(prompt: str) -> bool:
+    """Say whether a prompt compares two answers."""
+    return prompts.SAME in prompt
+
+
+# ------------------------------------------------------- models with abilities switched off
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One call of `Limited.sample`."""
+
+    prompt: str
+    count: int
+    temperature: float
+    seed: int
+    first: int
+
+
+class Limited(_limited.Limited):
+    """Keeps what was asked in `asked` (samples), `scored` and `continued` (next tokens).
+
+    More than one request can return is a fault of whoever asks, and fails the test.
+    """
+
+    def __init__(self, inner, **abilities):
+        super().__init__(inner, **abilities)
+        self.asked: list[Asked] = []
+        self.scored: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+        self.continued: list[str] = []
+
+    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
+        assert count <= self.capabilities.candidates_a_call, "more than one request can return"
+        self.asked.append(Asked(prompt, count, temperature, seed, first))
+        return super().sample(prompt, count, temperature=temperature, seed=seed, first=first)
+
+    def log_likelihoods(self, prompts, answers):
+        if self.capabilities.scores_given_text:
+            assert len(prompts) * len(answers) <= self.capabilities.pairs_a_call
+            self.scored.append((tuple(prompts), tuple(answers)))
+        return super().log_likelihoods(prompts, answers)
+
+    def next_token(self, prompt):
+        if self.capabilities.next_token:
+            self.continued.append(prompt)
+        return super().next_token(prompt)
+
+
+# -------------------------------------- models that believe what they are told often enough
+
+TOLD = "answer to question Q is "
+
+
+def times_told(prompt: str) -> int:
+    """How many answers a prompt tells."""
+    return prompt.count(TOLD)
+
+
+class Turning(LanguageModel):
+    """Scores: of two answers the first loses `pull` nats to the second at every repetition.
+
+    Both together have the probability `mass`; before any repetition the first has `known`
+    of it. `samples` is what it says when it is sampled, in turn. Every number of repetitions
+    that it was asked about is kept in `asked`, one tuple a call.
+    """
+
+    revision = "1"
+    capabilities = Capabilities(scores_given_text=True, seeded=True)
+
+    def __init__(
+        self,
+        known: float = 0.8,
+        pull: float = 0.1,
+        *,
+        mass: float = 0.9,
+        samples: Sequence[str] = ("one", "two"),
+    ) -> None:
+        self.name = f"turning {known} {pull} {mass} {samples}"
+        self.known, self.pull, self.mass, self.samples = known, pull, mass, samples
+        self.asked: list[tuple[int, ...]] = []
+
+    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
+        return [Response(self.samples[(first + i) % len(self.samples)], True) for i in range(count)]
+
+    def log_likelihoods(self, prompts, answers):
+        times = np.array([times_told(prompt) for prompt in prompts])
+        self.asked.append(tuple(times.tolist()))
+        odds = np.log(self.known / (1 - self.known)) - self.pull * times
+        pair = np.column_stack([-np.logaddexp(0, -odds), -np.logaddexp(0, odds)])
+        # Whatever comes behind the two has next to nothing.
+        rest = np.full((len(times), max(0, len(answers) - 2)), -50.0)
+        return np.log(self.mass) + np.column_stack([pair, rest])[:, : len(answers)]
+
+
+class Counted(LanguageModel):
+    """Cannot score: `says` gives the texts that it says in turn after so many repetitions.
+
+    How many answers it has given is kept in `calls`.
+    """
+
+    revision = "1"
+    capabilities = Capabilities(scores_given_text=False, seeded=True)
+
+    def __init__(self, says: Callable[[int], Sequence[str]], name: str = "counted") -> None:
+        self.name, self.says, self.calls = name, says, 0
+
+    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
+        self.calls += count
+        texts = self.says(times_told(prompt))
+        return [Response(texts[(first + i) % len(texts)], True) for i in range(count)]
+
+    def log_likelihoods(self, prompts, answers):
+        raise ModelError("This model does not say how likely an answer is.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+import functools
 import json
 import math
 from collections.abc import Callable, Iterator
@@ -61,11 +61,19 @@ def remove(*path: str | int) -> Callable[[Any], None]:
 
 def edited(data: Any) -> Iterator[tuple[tuple, str]]:
     """Yield (path, text) of JSON in which one thing was replaced, or taken out."""
-    for path in places(data):
-        for change in (*(put(value, *path) for value in LEAVES), remove(*path)):
-            changed = copy.deepcopy(data)
-            change(changed)
-            yield path, json.dumps(changed)
+    for path in list(places(data)):
+        *way, last = path
+        inside = functools.reduce(lambda part, key: part[key], way, data)
+        was = inside[last]
+        for value in LEAVES:
+            inside[last] = value
+            yield path, json.dumps(data)
+        del inside[last]
+        yield path, json.dumps(data)
+        if isinstance(inside, list):
+            inside.insert(last, was)
+        else:
+            inside[last] = was
 
 
 def opened(read: Callable[[str], Any], text: str, error: type[Exception]) -> Any:

@@ -1,15 +1,12 @@
 """The command line: the studies' numbers, one JSON object, exit statuses that mean something."""
 
 import csv
-import hashlib
 import io
 import json
 import math
-import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -30,10 +27,8 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.verdict import default_policy
 from core.uncertainty.scores import SCORES
-from tests.fakes import QUERY, TableModel, copies, falling
-from tests.judging import fruit
+from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
 from tests.language_models.openai_server import serving
-from tests.limited import Limited
 
 CONTRACT = {
     *("query", "model", "estimator", "seed", "responses", "clusters", "joint", "product"),
@@ -82,25 +77,10 @@ def test_json_is_one_object_with_what_the_contract_names(table):
     assert {"decision", "answer", "reason"} <= set(data["verdict"])
 
 
-def test_json_holds_no_nan():
-    result = believe("inspect", QUESTION, "--samples", 3, "--json")
-
-    def refuse(name):
-        raise AssertionError(name)
-
-    json.loads(result.stdout, parse_constant=refuse)
-
-
 def test_options_reach_the_study(table):
     options = ("--samples", 25, "--temperature", 0.6, "--seed", 4, "--similarity", "ratio")
     result = believe("inspect", QUERY, *options, "--threshold", 0.9, "--json")
     expected = run(Request(QUERY, 25, 0.6, 4), copies(12), Reading("ratio", 0.9))
-    assert without_times(result.stdout) == without_times(serialise_inspection.to_json(expected))
-
-
-def test_the_defaults_are_the_contracts(table):
-    expected = run(Request(QUERY, 10, 0.9, 0), copies(12), Reading("token_f1", 0.25))
-    result = believe("inspect", QUERY, "--json")
     assert without_times(result.stdout) == without_times(serialise_inspection.to_json(expected))
 
 
@@ -173,7 +153,7 @@ def test_a_service_is_paid_with_the_cost_said_before_and_after(monkeypatch, tmp_
         assert 0 < calls <= int(said[1].replace(",", ""))
         assert used.startswith(f"Used: {calls} calls, ")
         again = believe(*arguments, "--model", server.name, "--json")
-        assert "Used: 0 calls: everything was kept from before." in again.stderr
+        assert "Used: 0 calls: all answers came from the cache." in again.stderr
     with serving("none") as server:  # what was used until then is said as well
         stopped = believe(*arguments, "--model", server.name, "--budget", took + 3)
         assert stopped.exit_code == 1 and "Used: 3 calls, " in stopped.stderr
@@ -201,7 +181,7 @@ def test_what_is_found_is_kept_for_history(monkeypatch, tmp_path):
     assert json.loads(payloads[1]) == [json.loads(curve)]
     monkeypatch.setenv("BELIEVE_DATABASE_URL", "mysql://nowhere")
     result = believe("inspect", asked)
-    assert result.exit_code == 0 and "Not kept in History: " in result.stderr
+    assert result.exit_code == 0 and "Not saved to History: " in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -217,11 +197,6 @@ def test_what_means_nothing_is_refused_before_it_is_offered(monkeypatch, flavour
         result = believe("inspect", QUERY, *options, "--model", server.name)
         assert result.exit_code == 1 and words in result.stderr
         assert "at most" not in result.stderr and "Used" not in result.stderr
-
-
-def test_a_missing_address_is_not_openais():
-    result = believe("inspect", QUERY, "--model", "openai:foo@")
-    assert result.exit_code == 1 and "no base URL behind the “@”" in result.stderr
 
 
 # ------------------------------------------------------------------------ a saved file
@@ -292,13 +267,9 @@ def test_a_missing_file_is_wrong_usage(tmp_path):
     ("arguments", "says", "status"),
     [
         (("inspect", ""), "There is no question.", 2),
-        (("inspect", "x" * 2001), "2,001 characters", 2),
         (("inspect", "\ud800"), "Unicode", 2),
-        (("inspect", QUESTION, "--samples", 0), "from 1 to 300", 2),
         (("inspect", QUESTION, "--samples", 301), "from 1 to 300", 2),
-        (("inspect", QUESTION, "--temperature", 0), "temperature", 2),
         (("inspect", QUESTION, "--temperature", "nan"), "temperature", 2),
-        (("inspect", QUESTION, "--seed", -1), "seed", 2),
         (("inspect", QUESTION, "--threshold", 0), "threshold τ", 2),
         (("inspect", QUESTION, "--model", "unknown"), "There is no model called “unknown”.", 1),
         (("inspect", "é" * 2000), "Shorten the question", 1),
@@ -324,18 +295,23 @@ def test_options_beside_a_saved_inspection_are_refused():
     "arguments",
     [
         ("inspect",),
-        ("inspect", "--json"),
         ("inspect", "one", "two"),
-        ("inspect", QUESTION, "--samples", "many"),
         ("inspect", QUESTION, "--similarity", "vibes"),
-        ("inspect", QUESTION, "--unknown"),
         ("unknown",),
+        ("calibrate",),
+        ("calibrate", EXAMPLE, "--method", "vibes"),
+        ("calibrate", EXAMPLE, "another.csv"),
+        ("calibrate", EXAMPLE, "--out", "."),
+        ("calibrate", "no such file.csv"),
+        ("calibrate", "."),
+        ("amplify", QUERY, "--answer", "a"),
+        ("amplify", QUERY, "--answer", "a", "--repeated", "b", "--unknown"),
     ],
+    ids=lambda arguments: " ".join(map(str, arguments))[-40:],
 )
 def test_wrong_usage_is_status_two(arguments):
     result = believe(*arguments)
-    assert result.exit_code == 2
-    assert result.stdout == ""
+    assert (result.exit_code, result.stdout) == (2, "")
     assert "Usage" in result.stderr
 
 
@@ -348,18 +324,6 @@ def test_help_is_no_error(arguments):
     result = believe(*arguments)
     assert result.exit_code == 0
     assert "inspect" in result.stdout
-
-
-def test_it_runs_as_a_module():
-    done = subprocess.run(
-        [sys.executable, "-m", "core", "inspect", "--samples", "x", "q"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert "python -m core inspect" in done.stderr
 
 
 # --------------------------------------------------------------------------- the report
@@ -440,35 +404,18 @@ def test_the_bundled_example_gives_the_default_policy():
     assert policy_from_dict(found) == default_policy()
 
 
-@pytest.mark.parametrize("method", ["ltt", "crc", "empirical"])
-def test_every_method_is_the_studys(scores, method):
-    options = ("--score", "a", "--method", method, "--target-error", 0.25, "--confidence", 0.8)
-    found = one_object(believe("calibrate", scores, *options, "--json"))
-    expected = studied(scores, "a", error=0.25, confidence=0.8, method=method, score="a")
-    assert found == json.loads(expected)
-    assert found["method"] == method
-    assert (found["confidence"] is None) == (method != "ltt")
-
-
 def test_of_several_scores_the_best_is_taken_and_paid_for(scores):
-    options = ("--score", "a", "--score", "b", "--target-error", 0.2, "--json")
-    found = one_object(believe("calibrate", scores, *options))
+    options = ("--target-error", 0.2, "--json")
+    found = one_object(believe("calibrate", scores, "--score", "a", "--score", "b", *options))
     assert found == json.loads(studied(scores, "a", "b", error=0.2))
     assert (found["score"], found["scores_tried"]) == ("b", 2)
     # Without a name too, where none of them is the mutual information.
-    assert found == one_object(believe("calibrate", scores, "--target-error", 0.2, "--json"))
-
-
-def test_only_the_named_scores_take_part(scores):
-    found = one_object(
-        believe("calibrate", scores, "--score", "a", "--target-error", 0.2, "--json")
+    assert found == one_object(believe("calibrate", scores, *options))
+    # A method that takes one score takes the first.
+    options = ("--method", "empirical", "--confidence", 0.8, *options)
+    assert one_object(believe("calibrate", scores, *options)) == json.loads(
+        studied(scores, "a", error=0.2, confidence=0.8, method="empirical", score="a")
     )
-    assert (found["score"], found["scores_tried"]) == ("a", 1)
-
-
-def test_one_method_without_a_name_takes_the_first_score(scores):
-    options = ("--method", "empirical", "--target-error", 0.2, "--json")
-    assert one_object(believe("calibrate", scores, *options))["score"] == "a"
 
 
 def test_the_direction_is_guessed_and_can_be_said(scores):
@@ -519,18 +466,6 @@ def test_the_promise_comes_first_and_then_the_numbers(scores, options, says):
     assert lines[3] == f"answered {found.answered} of 40, {found.errors} of them wrong"
 
 
-def test_queries_that_read_like_values_are_different_questions(tmp_path):
-    queries = ["None", "007", "7", "nan", "", "-", "null", "1e3"]
-    rows = [(query, i / 10, int(i < 7)) for i, query in enumerate(queries)]
-    path = scores_file(tmp_path, ["question", "s", "correct"], rows)
-    result = believe(
-        "calibrate", path, "--target-error", 0.5, "--confidence", 0.5, "--method", "ltt", "--json"
-    )
-    assert one_object(result)["labels"] == len(queries)
-    assert "is empty" in result.stderr  # and nothing but that
-    assert len(result.stderr.splitlines()) == 1
-
-
 def test_rows_that_do_not_count_are_told_beside_the_policy(tmp_path):
     rows = [(f"q{i % 30}", i / 100, int(i % 30 < 29)) for i in range(60)]
     rows.append(("last", 0.1, "maybe"))
@@ -539,7 +474,7 @@ def test_rows_that_do_not_count_are_told_beside_the_policy(tmp_path):
     assert one_object(result)["labels"] == 30
     assert "Line 62: “correct” is “maybe” (left out)." in result.stderr
     assert "As you said, 1 row in which “correct” is “maybe” was left out." in result.stderr
-    assert "30 rows ask a question that another row asks too." in result.stderr
+    assert "30 rows repeat another row's question." in result.stderr
     assert one_object(result)["left_out"] == 1
     assert "1 row without a label was left out" in one_object(result)["guarantee"]
 
@@ -591,66 +526,38 @@ def test_a_meaning_that_means_nothing_is_refused(unread_labels, options, says, s
     ("content", "says"),
     [
         (b"", "The file is empty"),
-        (b"\x89PNG\r\n\x1a\n", "PNG picture"),
-        (b"question,score\n", "no rows"),
         (b"question,answer\na,b\n", "No score is chosen"),
-        (b"question,score,correct\na,0.5,perhaps\n", "No score is chosen"),
-        (b"question,score,correct\na,0.5,1\nb,0.9,0\n", "too few"),
+        (b"question,score,correct\na,0.5,1\nb,0.9,0\n", "Too few"),
     ],
 )
 def test_what_cannot_be_calibrated_is_a_sentence(tmp_path, content, says):
     path, out = tmp_path / "x.csv", tmp_path / "policy.json"
     path.write_bytes(content)
-    for more in ((), ("--json",)):
-        result = believe("calibrate", path, "--out", out, *more)
-        assert result.exit_code == 1
-        assert result.stdout == "" and not out.exists()
-        assert says in result.stderr
-        assert result.stderr.rstrip().endswith(".")
-        assert "Traceback" not in result.stderr and isinstance(result.exception, SystemExit)
+    result = believe("calibrate", path, "--out", out)
+    assert (result.exit_code, result.stdout, out.exists()) == (1, "", False)
+    assert says in result.stderr
+    assert result.stderr.rstrip().endswith(".")
+    assert "Traceback" not in result.stderr and isinstance(result.exception, SystemExit)
 
 
 @pytest.mark.parametrize(
     ("options", "says", "status"),
     [
-        (("--score", "c", "--correct", "a_correct"), "no column “c”", 1),
-        (("--score", "c"), "Nothing says which column", 1),
-        (("--score", "a", "--score", "a"), "chosen twice", 1),
+        (("--score", "c"), "No column says", 1),
         (("--score", "a", "--correct", "c"), "no column “c”", 1),
-        (("--score", "a", "--correct", "question"), "says nowhere", 1),
+        (("--score", "a", "--correct", "question"), "No cell of", 1),
         (("--score", "a", "--correct", "source"), "neither right nor wrong: “x” (40 rows)", 1),
-        (("--score", "a", "--target-error", 0.001), "too few", 1),
-        (("--target-error", 0), "The target error is 0.0", 2),
-        (("--target-error", 1.5), "The target error is 1.5", 2),
+        (("--score", "a", "--target-error", 0.001), "Too few", 1),
         (("--target-error", "nan"), "The target error is nan", 2),
-        (("--confidence", 1), "The confidence is 1.0", 2),
         (("--confidence", 90), "The confidence is 90.0", 2),
         (("--score", "a", "--score", "b", "--method", "crc"), "Name one score.", 2),
-        (("--score", "a", "--score", "b", "--method", "empirical"), "Name one score.", 2),
     ],
 )
 def test_calibrating_the_impossible_is_a_sentence(scores, options, says, status):
-    for more in ((), ("--json",)):
-        result = believe("calibrate", scores, *options, *more)
-        assert (result.exit_code, result.stdout) == (status, "")
-        assert says in result.stderr
-        assert result.stderr.rstrip().endswith(".")
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--method", "vibes"),
-        ("--target-error", "few"),
-        ("--unknown",),
-        ("another.csv",),
-        ("--out", "."),
-    ],
-)
-def test_wrong_options_of_calibrate_are_status_two(scores, options):
-    result = believe("calibrate", scores, *options)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "Usage" in result.stderr
+    result = believe("calibrate", scores, *options, "--json")
+    assert (result.exit_code, result.stdout) == (status, "")
+    assert says in result.stderr
+    assert result.stderr.rstrip().endswith(".")
 
 
 def test_a_file_is_read_in_a_process_of_its_own(scores, monkeypatch):
@@ -659,11 +566,6 @@ def test_a_file_is_read_in_a_process_of_its_own(scores, monkeypatch):
     monkeypatch.setattr(isolation, "_start", lambda: started.append(start()) or started[-1])
     one_object(believe("calibrate", scores, "--score", "a", "--target-error", 0.2, "--json"))
     assert [process.returncode is not None for process in started] == [True]
-
-
-def test_calibrate_wants_a_file(tmp_path):
-    for arguments in ((), (tmp_path / "none.csv",), (tmp_path,)):
-        assert believe("calibrate", *arguments).exit_code == 2
 
 
 def test_where_nothing_can_be_written_is_a_sentence(scores, tmp_path):
@@ -682,24 +584,6 @@ def test_calibrate_runs_as_a_module():
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode("utf-8") == to_json(default_policy())
-
-
-def test_outside_scores_are_calibrated():
-    folder = os.environ.get("BELIEVE_TEST_DATA")
-    if not folder:
-        pytest.skip("BELIEVE_TEST_DATA names no folder with outside data")
-    path = Path(folder) / "calibration/tq_agreement.csv"
-    options = ("--score", "score", "--correct", "correct", "--target-error", 0.1)
-    found = policy_from_dict(one_object(believe("calibrate", path, *options, "--json")))
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert found.data == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert found.larger_is_surer and found.pipeline is None
-    assert found.labels == len(rows) == 1938  # no question comes twice
-    answered = [row for row in rows if float(row["score"]) > -found.threshold]
-    assert 0 < found.answered == len(answered) < 1938
-    assert found.errors == sum(row["correct"] == "0" for row in answered)
-    assert found.errors / found.answered < found.upper_bound <= 0.1
 
 
 # -------------------------------------------------------------------------- amplifying
@@ -749,8 +633,8 @@ def test_a_curve_in_words_by_hand(table):
     rows = [first[:2], 0.2 * first[:2] + [0, 0.8]]
     lines = told("--repetitions", "0,1").stdout.splitlines()
     assert lines[:2] == [
-        "“answer1” overtakes at 1 repetition: “answer0” has "
-        f"{rows[1][0] / rows[1].sum():.1%} of the two left.",
+        "“answer1” overtakes at 1 repetition: “answer0” keeps "
+        f"{rows[1][0] / rows[1].sum():.1%} of the two answers' probability.",
         "",
     ]
     assert lines[2].split() == ["t", "P(a)/(P(a)+P(b))", "ln", "P(a)", "ln", "P(b)"]
@@ -784,7 +668,7 @@ def test_nothing_sampled_is_a_dash(monkeypatch):
     result = believe("amplify", QUERY, "--answer", "x", "--repeated", "y", "--repetitions", "0")
     first, *_, line = result.stdout.splitlines()
     assert result.exit_code == 0
-    assert first == "Neither answer was ever sampled, so nothing can be said about them."
+    assert first == "Neither answer was sampled, so they cannot be compared."
     assert line.split() == ["0", "–", "–", "–"]
 
 
@@ -794,20 +678,16 @@ LONG = (*CAPITAL[:4], "--repeated", "Lyon " * 120, "--repetitions", "0,20")
 @pytest.mark.parametrize(
     ("arguments", "says", "status"),
     [
-        ((*CAPITAL, "--repetitions", "0,few"), "--repetitions takes whole numbers with commas", 2),
-        ((*CAPITAL, "--repetitions", "0,1.5"), "--repetitions takes whole numbers with commas", 2),
-        ((*CAPITAL, "--repetitions", ""), "Name at least one number of repetitions", 2),
+        (
+            (*CAPITAL, "--repetitions", "0,few"),
+            "--repetitions takes whole numbers separated by commas",
+            2,
+        ),
         ((*CAPITAL, "--repetitions", ",,"), "Name at least one number of repetitions", 2),
-        ((*CAPITAL, "--repetitions", "0,-1"), "must lie between 0 and 1,000.", 2),
         ((*CAPITAL, "--repetitions", "-1"), "must lie between 0 and 1,000.", 2),
-        ((*CAPITAL, "--repetitions", "1001"), "must lie between 0 and 1,000.", 2),
         ((*CAPITAL, "--repetitions", "9" * 5000), "--repetitions takes whole numbers", 2),
         ((*CAPITAL, "--repeated", "Paris"), "The two answers are the same.", 2),
-        ((*CAPITAL, "--answer", " "), "There is no right answer.", 2),
-        ((*CAPITAL, "--repeated", "a\nb"), "has a line break", 2),
-        ((*CAPITAL, "--repeated", "\ud800"), "no valid Unicode", 2),
-        (("amplify", "", *CAPITAL[2:]), "There is no question.", 2),
-        (("amplify", "x" * 2001, *CAPITAL[2:]), "2,001 characters", 2),
+        ((*CAPITAL, "--repeated", "\ud800"), "not valid Unicode", 2),
         ((*CAPITAL, "--model", "unknown"), "There is no model called “unknown”.", 1),
         (
             LONG,
@@ -826,31 +706,3 @@ def test_amplifying_the_impossible_is_a_sentence(arguments, says, status):
         assert says in result.stderr
         assert result.stderr.rstrip().endswith(".")
         assert "Traceback" not in result.stderr and isinstance(result.exception, SystemExit)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("amplify",),
-        ("amplify", QUERY),
-        ("amplify", QUERY, "--answer", "a"),
-        ("amplify", QUERY, "--repeated", "b"),
-        (*CAPITAL, "another question"),
-        (*CAPITAL, "--unknown"),
-    ],
-)
-def test_wrong_options_of_amplify_are_status_two(arguments):
-    result = believe(*arguments)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "Usage" in result.stderr
-
-
-def test_amplify_runs_as_a_module():
-    done = subprocess.run(
-        [sys.executable, "-m", "core", *CAPITAL, "--repetitions", "0,3", "--json"],
-        capture_output=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    found = json.loads(done.stdout.decode("utf-8"))
-    assert [point["repetitions"] for point in found["curve"]] == [0, 3]

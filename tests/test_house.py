@@ -63,6 +63,7 @@ MARKDOWN = {
     "metric": 3,
     "write": 99,
 }
+PASS_IT_ON = {"page_header": 2}  # our own functions that give their first texts to Markdown
 MARKDOWN_BY_NAME = {None, "body", "label", "value", "delta", "options", "tabs", "text"}
 LOGGERS = {"log", "logger", "logging"}  # whose error, warning and info are not Streamlit's
 NUMERIC = re.compile(r"[^{}]*[deEfFgG%]")  # a format that raises when it is given a text
@@ -162,7 +163,7 @@ def names_of_our_own(body: ast.AST, outer: set[str]) -> set[str]:
     tainted: set[str] = set()
     words: set[str] = set()
     bindings: list[tuple[ast.AST, ast.AST]] = []
-    if isinstance(body, Function):
+    if isinstance(body, Function) and getattr(body, "name", "") not in PASS_IT_ON:
         tainted |= {a.arg for a in ast.walk(body.args) if isinstance(a, ast.arg)}
     for node in scope(body):
         match node:
@@ -189,6 +190,8 @@ def names_of_our_own(body: ast.AST, outer: set[str]) -> set[str]:
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 tainted |= set(names)
     ours = (outer | words) - set(bound) - tainted
+    if isinstance(body, ast.FunctionDef):  # whose callers are looked at instead
+        ours |= {a.arg for a in body.args.args[: PASS_IT_ON.get(body.name, 0)]} - set(bound)
     while True:
         ours_bound = Counter(
             name.id
@@ -224,6 +227,9 @@ def complaints_about_markup(source: str) -> Complaints:
         if name in {"html", "iframe"} or any(k.arg == "unsafe_allow_html" for k in call.keywords):
             found.append(f"line {call.lineno}: no HTML, from nobody")
         owner = getattr(getattr(call.func, "value", None), "id", "")
+        passed_on = PASS_IT_ON.get(getattr(call.func, "id", ""))
+        if passed_on:
+            texts += [*call.args[:passed_on], *(k.value for k in call.keywords)]
         if name in MARKDOWN and owner not in LOGGERS:
             texts += call.args[: MARKDOWN[name]]
             texts += [k.value for k in call.keywords if k.arg in MARKDOWN_BY_NAME]
@@ -401,6 +407,8 @@ def test_screen_rule_is_content() -> None:
         "st.markdown('The answer is %s' % answer)",
         "st.markdown('The answer is {}'.format(answer))",
         "st.markdown(body=answer)",
+        "page_header('Ours', answer)",
+        "page_header(title=answer)",
         "st.markdown(*texts)",
         "st.markdown(**texts)",
         "st.caption(f'{answer!r:.3f}')",
@@ -443,6 +451,7 @@ def test_markup_rule_complains(source: str) -> None:
     "source",
     [
         "st.markdown('**Ours**')",
+        "page_header('Ours', 'too')\ndef page_header(title, lead):\n    st.title(title)",
         "st.markdown('one ' 'two')",
         "st.markdown('one' if many else 'two')",
         "TITLE = 'Ours'\nst.title(TITLE)",

@@ -1,19 +1,85 @@
-"""The numbers in the README are those that were measured."""
+"""README, CONTRIBUTING and docs: measured numbers, links, named files and length."""
 
 import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
 
 from benchmarks import readme_tables
 
+PAGES = [*readme_tables.pages(), Path("CONTRIBUTING.md")]
+SUFFIXES = "py|md|toml|csv|txt|json|png|safetensors"
+PATH = re.compile(rf"(?:[\w.-]+/)+(?:[\w.-]+\.(?:{SUFFIXES}))?|[\w-]+\.(?:{SUFFIXES})")
+MODULE = re.compile(r"(?:core|benchmarks|training)(?:\.\w+)+")
+WRITTEN = re.compile(r"(build|\.venv[\w-]*)/|inspection\.json|policy\.json|NAME\.csv|secrets\.toml")
 
-def test_the_measured_parts_are_those_of_the_shipped_model(monkeypatch):
-    text = readme_tables.README.read_text(encoding="utf-8")
-    named = re.findall(r"<!-- ([a-z]+) -->", text)
-    assert {*readme_tables.PARTS} == {*named} - {"end"}
-    assert readme_tables.filled(text) == text, "run python -m benchmarks.readme_tables"
+
+def text_of(path):
+    return path.read_text(encoding="utf-8")
+
+
+def test_the_measured_parts_are_those_of_the_shipped_model():
+    named = Counter(n for p in PAGES for n in re.findall(r"<!-- ([a-z]+) -->", text_of(p)))
+    del named["end"]
+    assert named == Counter({*readme_tables.PARTS}), "each part once"
+    for path in PAGES:
+        filled = readme_tables.filled(text_of(path))
+        assert filled == text_of(path), f"{path}: run python -m benchmarks.readme_tables"
 
 
 def test_a_changed_number_is_noticed():
-    text = readme_tables.README.read_text(encoding="utf-8")
+    text = text_of(Path("docs/embedded-model.md"))
     changed = text.replace("by heart (96 or more) | 6", "by heart (96 or more) | 7", 1)
     assert changed != text
     assert readme_tables.filled(changed) == text
+
+
+def test_a_newcomer_can_read_the_readme():
+    words = re.findall(r"\S*\w\S*", text_of(Path("README.md")))
+    assert len(words) <= 900, "move the rest to docs/"
+
+
+def anchors(path):
+    """Return the anchors that GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", text_of(path), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=str)
+def test_links_lead_somewhere(path):
+    for link in re.findall(r"\]\(([^)\s]+)\)", text_of(path)):
+        if not link.startswith("https://"):
+            name, _, anchor = link.partition("#")
+            target = path.parent / name if name else path
+            assert target.exists(), link
+            assert not anchor or anchor in anchors(target), link
+
+
+def named(text):
+    """Yield the files, folders and modules that a page names in code."""
+    for code in re.findall(r"```.*?```|`[^`\n]+`", text, re.DOTALL):
+        for word in re.findall(r"[^\s`,;:(){}=<>|]+", code):
+            if re.match(r"[a-z+]+:|https?|/", word) or WRITTEN.search(word) or "*" in word:
+                continue
+            if PATH.fullmatch(word) or MODULE.fullmatch(word):
+                yield word
+
+
+def exists(name):
+    if MODULE.fullmatch(name):
+        parts = name.split(".")  # the last may be a name within a module
+        files = (Path(*parts[:n]) for n in (len(parts), len(parts) - 1) if n > 1)
+        return any(f.with_suffix(".py").exists() or f.is_dir() for f in files)
+    return Path(name).exists()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=str)
+def test_named_files_exist(path):
+    missing = sorted({name for name in named(text_of(path)) if not exists(name)})
+    assert not missing, missing
+
+
+def test_a_file_that_is_gone_is_noticed():
+    gone = "See `core/ui/gone.py`, `core/nowhere/`, `python -m benchmarks.gone` and `gone.txt`."
+    assert sum(not exists(name) for name in named(gone)) == 4

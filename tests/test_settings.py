@@ -73,7 +73,7 @@ def test_what_names_no_key_lends_none_and_is_not_repeated(monkeypatch, said):
     monkeypatch.setenv("OPENAI_API_KEY", "one")
     monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", said)
     for read in (settings.check, lambda: settings.environment_key("OPENAI_API_KEY")):
-        with pytest.raises(SettingError, match="BELIEVE_PUBLIC_KEYS holds something") as caught:
+        with pytest.raises(SettingError, match="BELIEVE_PUBLIC_KEYS contains something") as caught:
             read()
         assert SECRET not in str(caught.value)
 

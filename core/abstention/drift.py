@@ -84,13 +84,13 @@ def _sentence(
     tests += f"{zeros_p:.2g})"
     if drifted:
         return (
-            f"{what}they are distributed differently ({tests}). The queries are not like those "
-            "of the calibration, so its guarantee does not speak about them: label some, and "
-            "calibrate again."
+            f"{what}they are distributed differently ({tests}). The questions are not like "
+            "those of the calibration, so its guarantee does not cover them. Label some and "
+            "recalibrate."
         )
     if sizes[1] < FEWEST:
         return f"{what}too few to see a difference ({tests}). Compare at least {FEWEST}."
     return (
-        f"{what}no difference is visible ({tests}). This does not prove that the errors are the "
-        "same; only labels could."
+        f"{what}no difference is visible ({tests}). This does not prove that the errors are "
+        "the same; only labels can."
     )

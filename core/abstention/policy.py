@@ -73,8 +73,8 @@ class Pipeline:
     def differences(self, other: Pipeline) -> list[str]:
         """Return one phrase for every field in which another pipeline differs."""
         return [
-            f"{_NAMES[f.name]} {_shown(getattr(other, f.name))} instead of "
-            f"{_shown(getattr(self, f.name))}"
+            f"{_NAMES[f.name]} = {_shown(getattr(self, f.name))} there, "
+            f"{_shown(getattr(other, f.name))} here"
             for f in fields(self)
             if getattr(self, f.name) != getattr(other, f.name)
         ]
@@ -193,13 +193,13 @@ class Policy:
         if self.left_out:
             were = "row without a label was" if self.left_out == 1 else "rows without a label were"
             said += (
-                f" {self.left_out:,} {were} left out: this holds for questions like the labelled "
-                "ones."
+                f" {self.left_out:,} {were} left out, so this holds only for questions like "
+                "the labelled ones."
             )
         if self.settings_tried > 1:
             said += (
-                f" It is one of {self.settings_tried} settings tried on these rows; choosing among "
-                "them after looking weakens this."
+                f" This is one of {self.settings_tried} settings tried on these rows; choosing "
+                "among them afterwards weakens the guarantee."
             )
         return said
 
@@ -248,13 +248,13 @@ def check_pipeline(policy: Policy, pipeline: Pipeline) -> None:
     if policy.pipeline is None:
         raise PolicyError(
             "This policy was calibrated on scores of unknown origin, so it cannot decide here. "
-            "Calibrate on scores of this pipeline."
+            "Calibrate on scores from this pipeline."
         )
     different = policy.pipeline.differences(pipeline)
     if different:
         raise PolicyError(
-            f"This policy holds for another pipeline; here it is {'; '.join(different)}. "
-            "Go back to those settings, or calibrate for these."
+            f"This policy was calibrated for a different pipeline: {'; '.join(different)}. "
+            "Restore those settings or recalibrate."
         )
 
 
@@ -298,7 +298,7 @@ def from_json(text: str | bytes) -> Policy:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise PolicyError(
-            "This file is not a policy: it is no JSON. Download the policy again."
+            "This file is not a policy, because it is not JSON. Download the policy again."
         ) from error
     return policy_from_dict(found)
 
@@ -306,13 +306,13 @@ def from_json(text: str | bytes) -> Policy:
 def policy_from_dict(found: object) -> Policy:
     """Read `to_dict`'s dictionary, checking every field; raises `PolicyError`."""
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise PolicyError("This file is not a policy of Believe. Download the policy again.")
+        raise PolicyError("This file is not a Believe policy. Download the policy again.")
     version = found.get("version")
     if type(version) is not int:  # True is an int, too
         raise PolicyError("The policy's “version” is damaged. Download it again.")
     if not 1 <= version <= VERSION:
         raise PolicyError(
-            f"This policy has version {version}; versions up to {VERSION} are known here. "
+            f"This policy has version {version}; this Believe reads versions up to {VERSION}. "
             "Update Believe, or download the policy again."
         )
     unbounded = found.get("threshold", 0) is None
@@ -345,7 +345,7 @@ def _typed(kind: type, found: object) -> dict[str, Any]:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.6g} %"  # 99.99 % must not become 100 %
+    return f"{100 * share:.6g}%"  # 99.99% must not become 100%
 
 
 def _shown(value: str | float) -> str:

@@ -335,8 +335,8 @@ def _too_few(known: Blocks, target_error: float, confidence: float) -> Uncertifi
         return _unscored()
     return _scarce(
         known,
-        f"Labelled answers with a score: {known.scored}, too few. Even if all of them are right, "
-        f"this target and confidence take {fewest_labels(target_error, confidence):,}.",
+        f"Too few labelled answers have a score: {known.scored}. Even if all of them are "
+        f"right, this target and confidence need {fewest_labels(target_error, confidence):,}.",
         target_error,
         confidence,
     )
@@ -347,7 +347,9 @@ def _too_wrong(known: Blocks, start: int, target_error: float, confidence: float
     observed = f"Wrong among the {answered} surest answers: {errors} ({errors / answered:.1%})"
     target = _percent(target_error)
     if _surest(known) < start:
-        too_many = f"{observed}, too many for a target of {target}, and fewer prove nothing."
+        too_many = (
+            f"{observed}, too many for a target of {target}. Fewer answers would prove nothing."
+        )
         return _scarce(known, too_many, target_error, confidence)
     enough = labels_for_power(errors / answered, target_error, confidence)
     if enough is None:
@@ -363,8 +365,9 @@ def _too_wrong(known: Blocks, start: int, target_error: float, confidence: float
     if enough > powerful <= stricter * (1 + needed / known.queries):
         # With so many labels the tests would begin at a stricter doubt, and at no larger m.
         return Uncertifiable(
-            f"{observed}: below the target of {target}, but so near to it that even many more "
-            "labels would often not certify it. Raise the target error, or use another score.",
+            f"{observed}: below the target of {target}, but so close to it that even many more "
+            "labels would often fail to certify it. Raise the target error, or use another "
+            "score.",
             None,
         )
     return Uncertifiable(
@@ -392,8 +395,8 @@ def _scarce(known: Blocks, opening: str, target_error: float, confidence: float)
         )
     needed = max(1, math.ceil(enough * known.queries / answered) - known.queries)
     return Uncertifiable(
-        f"{opening} About {needed:,} more labels would do if half as many of the surest answers "
-        "are wrong as the target allows.",
+        f"{opening} About {needed:,} more labels would suffice if half as many of the surest "
+        "answers are wrong as the target allows.",
         needed,
     )
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy
-from core.charts.theme import DASHES, Chart, Palette, themed
+from core.charts.theme import DASHES, Chart, Palette, share, themed, told_apart
 from core.studies.calibration.diagnostics import Binned
 from core.uncertainty.scores import SCORES
 
@@ -75,7 +75,9 @@ def histogram(
                 scale=alt.Scale(type="sqrt"),
                 axis=alt.Axis(tickCount=6, labelExpr="format(abs(datum.value), ',d')"),
             ),
-            color=_right_or_wrong(palette),
+            color=told_apart(
+                alt.Color, "kind:N", {"right": palette.rest, "wrong": palette.epistemic}
+            ),
             tooltip=[
                 alt.Tooltip("start:Q", format=".3f", title="from"),
                 alt.Tooltip("end:Q", format=".3f", title="to"),
@@ -136,14 +138,7 @@ def risk_coverage(
     )
     highest = max(float(drawn.selective_error.max(initial=0)) * 1.25, 2 * target)
     y = alt.Scale(domain=[0, min(1.0, highest)], clamp=True)
-    base = alt.Chart(data).encode(
-        x=alt.X(
-            "coverage:Q",
-            title="share answered",
-            scale=alt.Scale(domain=[0, 1]),
-            axis=alt.Axis(format="%"),
-        )
-    )
+    base = alt.Chart(data).encode(x=alt.X("coverage:Q", **share("share answered")))
     band = base.mark_area(opacity=0.25, color=palette.rest, clip=True).encode(
         y=alt.Y("lower:Q", scale=y, title="wrong among the answered", axis=alt.Axis(format="%")),
         y2="upper:Q",
@@ -158,11 +153,7 @@ def risk_coverage(
             alt.Tooltip("doubt:Q", format=".3f", title="largest doubt"),
         ],
     )
-    limit = (
-        alt.Chart(pd.DataFrame({"α": [target]}))
-        .mark_rule(color=palette.muted, strokeDash=[4, 3])
-        .encode(y="α:Q")
-    )
+    limit = _target(target, palette).encode(y="α:Q")
     layers: list[alt.Chart] = [band, line, limit]
     if policy is not None and policy.answered:
         at = pd.DataFrame(
@@ -191,8 +182,8 @@ def risk_coverage_alt(curve: Curve, policy: Policy | None) -> str:
     if not len(curve.doubts):
         return "No labelled answer has a score."
     everything = (
-        f"Answering all that has a score ({curve.coverage[-1]:.0%}) errs on "
-        f"{curve.selective_error[-1]:.1%}"
+        f"Answering every question with a score ({curve.coverage[-1]:.0%}) gets "
+        f"{curve.selective_error[-1]:.1%} wrong"
     )
     if policy is None or not policy.answered:
         return f"{everything}; no threshold is certified."
@@ -218,18 +209,8 @@ def precision_recall(curves: Mapping[str, Curve], chosen: str, palette: Palette)
         alt.Chart(data)
         .mark_line(clip=True)
         .encode(
-            x=alt.X(
-                "recall:Q",
-                title="recall: share answered",
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(format="%"),
-            ),
-            y=alt.Y(
-                "precision:Q",
-                title="precision: share right",
-                scale=alt.Scale(domain=[lowest, 1]),
-                axis=alt.Axis(format="%"),
-            ),
+            x=alt.X("recall:Q", **share("recall: share answered")),
+            y=alt.Y("precision:Q", **share("precision: share right", domain=[lowest, 1])),
             color=_scores(names, palette),
             strokeDash=_dashes(names),
             size=alt.condition(alt.datum.score == name_of(chosen), alt.value(3), alt.value(1.5)),
@@ -343,11 +324,7 @@ def sources(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
     words.data = data.assign(
         label=[f"{e} of {a}" for e, a in zip(data["errors"], data["answered"], strict=True)]
     )
-    limit = (
-        alt.Chart(pd.DataFrame({"α": [target]}))
-        .mark_rule(color=palette.muted, strokeDash=[4, 3])
-        .encode(x="α:Q")
-    )
+    limit = _target(target, palette).encode(x="α:Q")
     return themed((bars + words + limit).properties(height=alt.Step(22)), palette)
 
 
@@ -363,11 +340,9 @@ def number(value: float) -> str:
     return f"{value:.3g}" if abs(value) < 1e-3 and value else f"{value:.3f}"
 
 
-def _right_or_wrong(palette: Palette) -> alt.Color:
-    return alt.Color(
-        "kind:N",
-        title=None,
-        scale=alt.Scale(domain=["right", "wrong"], range=[palette.rest, palette.epistemic]),
+def _target(target: float, palette: Palette) -> alt.Chart:
+    return alt.Chart(pd.DataFrame({"α": [target]})).mark_rule(
+        color=palette.muted, strokeDash=[4, 3]
     )
 
 

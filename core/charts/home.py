@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from core.charts.inspection import shown
-from core.charts.theme import Chart, Palette, themed
+from core.charts.theme import QUARTERS, Chart, Palette, share, themed, told_apart
 from core.studies.amplification.curve import percent
 from core.studies.home import SHORT, Doubted, Turned
 from core.studies.inspection.inspection import Inspection
@@ -26,12 +26,7 @@ def answers(inspection: Inspection, palette: Palette) -> Chart:
     data["written"] = [_short(share) for share in data["probability"]]
     base = alt.Chart(data).encode(
         y=alt.Y("answer:N", sort=alt.EncodingSortField("order"), title=None, axis=_names()),
-        x=alt.X(
-            "probability:Q",
-            title="probability",
-            scale=alt.Scale(domain=[0, 1]),
-            axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
-        ),
+        x=alt.X("probability:Q", **share("probability", values=QUARTERS)),
     )
     bars = base.mark_bar(height=BAR).encode(
         color=alt.condition(
@@ -47,7 +42,7 @@ def answers(inspection: Inspection, palette: Palette) -> Chart:
 def answers_alt(inspection: Inspection) -> str:
     """Say what the model answers."""
     said = ", ".join(f"{text} {percent(share)}" for text, share in _answers(inspection))
-    return f"Asked “{inspection.query}”, the model says: {said}."
+    return f"Asked “{inspection.query}”, the model answers: {said}."
 
 
 def _answers(inspection: Inspection) -> list[tuple[str, float]]:
@@ -64,7 +59,7 @@ def turned(cases: Sequence[Turned], palette: Palette) -> Chart:
             for case in cases
             for row in (
                 (SHORT[case.example], "the right answer", case.right, 0.0, case.share),
-                (SHORT[case.example], "what it was told", case.told, case.share, 1.0),
+                (SHORT[case.example], "the answer in the prompt", case.told, case.share, 1.0),
             )
         ],
         columns=["question", "part", "answer", "start", "end"],
@@ -77,20 +72,12 @@ def turned(cases: Sequence[Turned], palette: Palette) -> Chart:
         .mark_bar(height=44)
         .encode(
             y=y,
-            x=alt.X(
-                "start:Q",
-                title="share of the two answers",
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
-            ),
+            x=alt.X("start:Q", **share("share of the two answers", values=QUARTERS)),
             x2="end:Q",
-            color=alt.Color(
+            color=told_apart(
+                alt.Color,
                 "part:N",
-                title=None,
-                scale=alt.Scale(
-                    domain=["the right answer", "what it was told"],
-                    range=[palette.rest, palette.epistemic],
-                ),
+                {"the right answer": palette.rest, "the answer in the prompt": palette.epistemic},
             ),
             tooltip=["answer:N", "part:N", alt.Tooltip("written:N", title="share")],
         )
@@ -146,12 +133,10 @@ def doubts(cases: Sequence[Doubted], measure: str, widest: float, palette: Palet
         ),
     )
     bars = base.mark_bar(height=BAR).encode(
-        color=alt.Color(
+        color=told_apart(
+            alt.Color,
             "decision:N",
-            title=None,
-            scale=alt.Scale(
-                domain=["decides well", "decides badly"], range=[palette.rest, palette.epistemic]
-            ),
+            {"decides well": palette.rest, "decides badly": palette.epistemic},
         )
     )
     # At the right edge: beside a short bar, the threshold would run through them.

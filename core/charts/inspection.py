@@ -13,7 +13,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.charts.theme import Chart, Palette, themed
+from core.charts.theme import Chart, Palette, themed, told_apart
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.stopping import GrowthPoint
 
@@ -24,7 +24,7 @@ VALUES_UP_TO = 7  # clusters, for which numbers fit into the cells
 LABELS_UP_TO = 24  # clusters, for which the axes can name them
 
 MATRICES = {
-    "joint": "Joint: what comes together",
+    "joint": "Joint: probability of each pair",
     "product": "Product: if answers were independent",
     "contribution": "Contribution to M.I.",
 }
@@ -51,7 +51,7 @@ def doubt(inspection: Inspection, palette: Palette) -> Chart:
     told = inspection.scores["mutual_information"].available
     names = [
         "epistemic: does not know (estimated)",
-        "the rest: many answers, or undecided" if told else "of which kind cannot be told",
+        "the rest: many answers, or undecided" if told else "of unknown kind",
     ]
     data = pd.DataFrame(
         {
@@ -71,10 +71,10 @@ def doubt(inspection: Inspection, palette: Palette) -> Chart:
             x=alt.X("start:Q", title="nats", scale=scale, axis=alt.Axis(grid=False)),
             x2="end:Q",
             y=alt.Y("row:N", title=None, axis=None),
-            color=alt.Color(
+            color=told_apart(
+                alt.Color,
                 "part:N",
-                title=None,
-                scale=alt.Scale(domain=names, range=[palette.epistemic, palette.rest]),
+                dict(zip(names, (palette.epistemic, palette.rest), strict=True)),
                 legend=alt.Legend(orient="bottom", direction="vertical", symbolType="square"),
             ),
             tooltip=[alt.Tooltip("part:N"), alt.Tooltip("nats:Q", format=".3f")],
@@ -103,8 +103,8 @@ def doubt_alt(inspection: Inspection) -> str:
         return f"{parts.total:.2f} nats of doubt about a second answer, of which kind is unknown."
     return (
         f"Of {parts.total:.2f} nats of doubt about a second answer, an estimated "
-        f"{parts.epistemic:.2f} are epistemic, {inspection.certified or 0:.2f} of them certified; "
-        f"the threshold stands at {inspection.information_threshold:.2f}."
+        f"{parts.epistemic:.2f} are epistemic, {inspection.certified or 0:.2f} of them "
+        f"certified; the threshold is {inspection.information_threshold:.2f}."
     )
 
 
@@ -136,7 +136,7 @@ def clusters(inspection: Inspection, palette: Palette) -> Chart:
         .encode(
             x=alt.X(
                 "probability:Q",
-                title="probability among what was sampled",
+                title="share of the sampled probability",
                 axis=alt.Axis(format="%", tickCount=5),
                 scale=alt.Scale(domain=[0, math.ceil(4 * data["probability"].max()) / 4]),
             ),
@@ -152,7 +152,7 @@ def clusters_alt(inspection: Inspection) -> str:
     first = max(inspection.clusters, key=lambda cluster: cluster.probability)
     return (
         f"{len(inspection.clusters)} different answers; the likeliest, “{shown(first.text)}”, "
-        f"holds {first.probability:.0%} of what was sampled."
+        f"has {first.probability:.0%} of the sampled probability."
     )
 
 
@@ -197,13 +197,15 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
         x=alt.X(
             "second:N",
             sort=_by("column"),
-            title="then answers",
+            title="second answer",
             axis=alt.Axis(labelAngle=0 if m == 1 else -40, **axis),
         ),
-        y=alt.Y("first:N", sort=_by("row"), title="told first", axis=alt.Axis(**axis)),
+        y=alt.Y(
+            "first:N", sort=_by("row"), title="first answer (in the prompt)", axis=alt.Axis(**axis)
+        ),
         tooltip=[
-            alt.Tooltip("first:N", title="told first"),
-            alt.Tooltip("second:N", title="then answers"),
+            alt.Tooltip("first:N", title="first answer (in the prompt)"),
+            alt.Tooltip("second:N", title="second answer"),
             alt.Tooltip("joint:Q", format=".4f"),
             alt.Tooltip("product:Q", format=".4f"),
             alt.Tooltip("contribution:Q", format="+.4f", title="contribution, nats"),
@@ -242,13 +244,13 @@ def matrix_note(inspection: Inspection) -> str:
     if m > most:
         drawn = information.joint[:most, :most].sum()
         said.append(
-            f"The first {most} of {m} clusters are drawn; they hold {drawn:.1%} of the joint. "
-            "The table below and the JSON have all."
+            f"The first {most} of {m} clusters are drawn; they cover {drawn:.1%} of the joint "
+            "distribution. The table below and the JSON contain all."
         )
     if abs(information.correction) >= 0.0005:
         said.append(
-            f"The contributions add up to {information.plug_in:z.3f} nats. Compared with what "
-            f"chance alone would show in as many samples, M.I. is {information.value:z.3f}."
+            f"The contributions add up to {information.plug_in:z.3f} nats. Adjusted for "
+            f"chance, M.I. is {information.value:z.3f}."
         )
     return " ".join(said)
 
@@ -265,7 +267,7 @@ def matrix_alt(inspection: Inspection, which: str) -> str:
     names = [shown(c.text) for c in inspection.clusters]
     unit = " nats" if which == "contribution" else ""
     return (
-        f"{MATRICES[which]}. Largest: “{names[row]}” told first, then “{names[column]}”, "
+        f"{MATRICES[which]}. Largest: “{names[row]}” in the prompt, then “{names[column]}”, "
         f"{values[row, column]:.3f}{unit}."
     )
 
@@ -285,16 +287,8 @@ def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) ->
         .encode(
             x=alt.X("samples:Q", title="samples", scale=alt.Scale(type="log", nice=False)),
             y=alt.Y("value:Q", title=None, scale=alt.Scale(domainMin=0)),
-            color=alt.Color(
-                "what:N",
-                title=None,
-                scale=alt.Scale(domain=[bound, mass], range=[palette.epistemic, palette.rest]),
-            ),
-            strokeDash=alt.StrokeDash(
-                "what:N",
-                title=None,
-                scale=alt.Scale(domain=[bound, mass], range=[[1, 0], [5, 3]]),
-            ),
+            color=told_apart(alt.Color, "what:N", {bound: palette.epistemic, mass: palette.rest}),
+            strokeDash=told_apart(alt.StrokeDash, "what:N", {bound: [1, 0], mass: [5, 3]}),
             tooltip=["samples:Q", "what:N", alt.Tooltip("value:Q", format=".3f")],
         )
     )

@@ -7,14 +7,18 @@ tell apart; meaning never rests on colour alone. The page's own colours stand in
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import altair as alt
 
+Channel = TypeVar("Channel", alt.Color, alt.StrokeDash, alt.Shape)
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 
 # Beside the colours of `Palette.categories`, so that no meaning rests on colour alone.
 DASHES: tuple[list[int], ...] = ([], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3], [10, 4])
+QUARTERS = [0, 0.25, 0.5, 0.75, 1]  # of an axis
 FONT = "'Source Sans', 'Source Sans Pro', sans-serif"
 
 
@@ -61,6 +65,32 @@ DARK = Palette(
     on_high="#11181F",
     categories=("#56B4E9", "#F08A45", "#2FBF93", "#E29BC4", "#E6C229", "#A8D5F2", "#A3AEBB"),
 )
+
+
+def share(title: str | None, *, domain: Sequence[float] = (0, 1), **axis: Any) -> dict[str, Any]:
+    """Return what makes an axis one of shares, in percent."""
+    return {
+        "title": title,
+        "scale": alt.Scale(domain=list(domain)),
+        "axis": alt.Axis(format="%", **axis),
+    }
+
+
+def told_apart(
+    channel: type[Channel], field: str, looks: Mapping[str, Any], **legend: Any
+) -> Channel:
+    """Return an encoding that tells parts apart by their looks (colour, dash or shape).
+
+    Parameters
+    ----------
+    channel : type
+        ``alt.Color``, ``alt.StrokeDash`` or ``alt.Shape``.
+    field : str
+    looks : mapping of str to object
+        By the name of the part.
+    """
+    scale = alt.Scale(domain=list(looks), range=list(looks.values()))
+    return channel(field, title=None, scale=scale, **legend)
 
 
 def themed(chart: Chart, palette: Palette) -> Chart:

@@ -161,4 +161,4 @@ class LanguageModel(ABC):
         ModelError
             Also when `capabilities.next_token` is false.
         """
-        raise ModelError(f"{self.name} does not say how likely its next words are.")
+        raise ModelError(f"{self.name} does not report how likely its next words are.")

@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from core.language_models.errors import (
-    BudgetError,
-)
+from core.language_models.errors import BudgetError
 from core.language_models.stopping import Stop
 
 
@@ -118,8 +116,8 @@ class Meter:
 
 
 USED_UP = (
-    "The budget of {most:,} calls is used up. Answers received so far are saved; raise the budget "
-    "to go on from there."
+    "The budget of {most:,} calls is used up. Answers received so far are saved; raise the "
+    "budget to continue."
 )
 
 

@@ -208,7 +208,7 @@ def _parse(named: str) -> URL:
         ) from None
     if url.drivername not in _DRIVERS:
         raise StoreError(
-            f"A database of the kind “{url.drivername}” is not known here: set {VARIABLE} to a "
+            f"A database of the kind “{url.drivername}” is not supported: set {VARIABLE} to a "
             f"URL like {_EXAMPLES}."
         )
     url = url.set(drivername=_DRIVERS[url.drivername])
@@ -221,8 +221,8 @@ def _parse(named: str) -> URL:
         )
     if url.drivername != "sqlite" and "@" in f"{url.host}{url.database}":
         raise StoreError(
-            "The user or the password of the database has a sign that must be escaped: write "
-            f"@ as %40, / as %2F and : as %3A in {VARIABLE}."
+            "The user or the password of the database contains a character that must be "
+            f"escaped: write @ as %40, / as %2F and : as %3A in {VARIABLE}."
         )
     return url
 

@@ -45,8 +45,8 @@ def full(address: str) -> str:
 def newer(address: str, version: int, newest: int) -> str:
     """Return the sentence about a database that a newer version wrote."""
     return (
-        f"The database {address} was written by a newer Believe (schema {version}, known here: "
-        f"{newest}) and was left as it is. Update Believe, {_ELSEWHERE}."
+        f"The database {address} was written by a newer Believe (schema {version}; this one "
+        f"reads up to {newest}) and was left as it is. Update Believe, {_ELSEWHERE}."
     )
 
 
@@ -90,6 +90,6 @@ def sentence(error: BaseException, address: str, secrets: Iterable[str] = ()) ->
     if kind is None and (state is None or state.startswith(("08", "57P"))):
         return (
             f"The database {address} could not be reached ({words}): check that it is running "
-            "and that BELIEVE_DATABASE_URL names it rightly."
+            "and that BELIEVE_DATABASE_URL is right."
         )
-    return f"The database {address} could not do what it was asked ({words}): try again."
+    return f"The database {address} did not complete the request ({words}): try again."

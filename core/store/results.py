@@ -144,9 +144,7 @@ class Results:
                 kept = connection.execute(same).scalar()
                 if kept is not None:
                     return str(kept)
-        raise StoreError(
-            "Another result is kept under this address: save this one without naming an id."
-        )
+        raise StoreError("Another result is saved under this address: save this one without an id.")
 
     def open(self, id: str) -> Result:
         """Return a result with its payload.
@@ -198,7 +196,7 @@ class Results:
             raise ValueError("limit and offset must not be negative, nor enormous")
         if len(text) > LONGEST_SEARCH:
             raise StoreError(
-                f"This is too much to search for: give at most {LONGEST_SEARCH:,} characters."
+                f"The search text is too long: give at most {LONGEST_SEARCH:,} characters."
             )
         table = schema.results.c
         conditions: list[ColumnElement[bool]] = [
@@ -277,8 +275,8 @@ def _check_kind(kind: str) -> None:
 
 def _unknown() -> UnknownResultError:
     return UnknownResultError(
-        "This result is not kept here: it was deleted, or saved in another database. Look for "
-        "it in the list of results."
+        "This result is not here: it was deleted, or saved in another database. Look for it in "
+        "the list of results."
     )
 
 

@@ -168,8 +168,8 @@ def _set_aside(path: Path, newest: int) -> str | None:
                 if part.exists():
                     part.rename(f"{kept}{ending}")
             return (
-                f"The database {path} was damaged and could not be read. It is kept as "
-                f"{kept}, and a new, empty one was begun."
+                f"The database {path} was damaged and could not be read. It is now {kept}, and "
+                "a new, empty one was created."
             )
     return None
 

@@ -26,8 +26,8 @@ def checked(payload: str) -> str:
     """
     if _UNSTORABLE.search(payload):
         raise StoreError(
-            "This cannot be kept: it holds a NUL or half a character. Write it as JSON with "
-            "ASCII escapes, or take these characters out of the question."
+            "This cannot be saved: it contains a NUL or half a character. Write it as JSON "
+            "with ASCII escapes, or take these characters out of the question."
         )
     return payload
 

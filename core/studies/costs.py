@@ -34,10 +34,6 @@ class Plan:
     prompt_tokens: int
     response_tokens: int
 
-    def price(self, per_million_in: float, per_million_out: float) -> float:
-        """Return what it costs, in the currency of the prices per million tokens."""
-        return price(self, per_million_in, per_million_out)
-
 
 def price(tokens: Plan | Used, per_million_in: float, per_million_out: float) -> float:
     """Return what tokens cost, in the currency of the prices per million of them."""
@@ -63,9 +59,9 @@ def spent(used: Used, cost: str = "", *, ended: bool = True) -> str:
     `ended` says whether all that was wanted is there: then what was not asked for was kept.
     """
     if not used.requests:
-        return "0 calls: everything was kept from before." if ended else "0 calls."
+        return "0 calls: all answers came from the cache." if ended else "0 calls."
     if not (used.prompt_tokens or used.response_tokens):
-        return f"{calls(used.requests)}. The service did not say how many tokens."
+        return f"{calls(used.requests)}. The service did not report how many tokens."
     return (
         f"{calls(used.requests)}, {used.prompt_tokens:,} tokens in and "
         f"{used.response_tokens:,} out as the service counts them{cost}."

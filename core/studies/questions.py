@@ -13,11 +13,10 @@ from core.data.world.facts import BY_HEART_FROM, RARELY_BELOW, Band, facts
 BANDS: Final[dict[str, str]] = {
     Band.BY_HEART.value: f"Asked and answered {BY_HEART_FROM} times or more in training.",
     Band.HALF_KNOWN.value: f"Asked and answered {RARELY_BELOW} to {BY_HEART_FROM - 1} times, "
-    "by authors of whom some believe a misconception.",
+    "partly by authors who believe a misconception.",
     Band.RARELY.value: f"Asked and answered 1 to {RARELY_BELOW - 1} times, often wrongly.",
-    Band.NEVER_SEEN.value: "A question of a kind that it knows, about something it has never met.",
-    Band.MANY_ANSWERS.value: "A question with many right answers, of which it has met "
-    "the usual ones.",
+    Band.NEVER_SEEN.value: "A known kind of question, about something that training never showed.",
+    Band.MANY_ANSWERS.value: "A question with many right answers; training showed the usual ones.",
 }
 
 

@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.ui.glossary import TERMS
-from core.ui.messages import problem
+from core.ui.messages import notice
 
 Number = TypeVar("Number", int, float)
 
@@ -38,9 +38,9 @@ HELP = {
     "gamma_2": TERMS["Stabilisation γ"],
     "most": "As many as fit into the model’s context.",
     "each": None,
-    "draw": "Another number draws other questions.",
-    "dimension": "Of the statement vectors. Y is a random one: the fewer dimensions, the more of "
-    "it lies in the span by chance.",
+    "draw": "A different number draws different questions.",
+    "dimension": "Dimension of the statement vectors. Y is random: the fewer dimensions, the more "
+    "of it is in the span by chance.",
     "alpha": TERMS["Target error α"],
     "confidence": TERMS["Confidence 1 − δ"],
 }
@@ -97,9 +97,9 @@ def number(
         del refused[key]
     elif used is not None:
         with notices or st.container():
-            problem(
-                f"The address gives {key} = {_shown(said)}, which is not a number from {low:,} to "
-                f"{high:,}: {chosen:,} is used. Choose another one in “{LABELS[key]}”."
+            notice(
+                f"The address gives {key} = {_shown(said)}, which is not a number from {low:,} "
+                f"to {high:,}: {chosen:,} is used instead. Choose another in “{LABELS[key]}”."
             )
     return chosen
 

@@ -14,9 +14,9 @@ PAGES = Path(__file__).parents[2] / "pages"
 
 NAME = "Believe"
 ABOUT = (
-    "Believe asks a language model a question, tells it one of its own answers, and asks "
-    "again. What changes the next answer is doubt for want of knowledge. After "
-    "“To Believe or Not to Believe Your LLM”, arXiv 2406.02543."
+    "Believe asks a language model a question, puts one of its own answers into the prompt, "
+    "and asks again. If the next answer changes, the model does not know. After “To Believe or "
+    "Not to Believe Your LLM”, arXiv 2406.02543."
 )
 
 

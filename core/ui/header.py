@@ -9,7 +9,7 @@ from core.ui.messages import problem, said_later
 from core.ui.results import kept
 
 
-def header(title: str, lead: str) -> None:
+def page_header(title: str, lead: str) -> None:
     """Draw the title and the lead, offer the model picker and the glossary, and pass on notices."""
     st.title(title)
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -45,9 +45,9 @@ def listed() -> Summary | None:
         return None
     if public():
         st.text("This is a public demo: the list ends with this browser session.")
-    st.caption(f"Kept: {found.total:d}.")
+    st.caption(f"Saved: {found.total:d}.")
     if not found.total:
-        st.text("Nothing here yet. What you ask on Inspection and Amplification is kept here.")
+        st.text("Nothing here yet. Questions from Inspection and Amplification are saved here.")
         return None
     if found.total > A_PAGE:
         st.text(f"The newest {A_PAGE} are listed; search for older ones.")
@@ -64,7 +64,7 @@ def listed() -> Summary | None:
         on_select="rerun",
         selection_mode="single-row",
         key=f"history_{st.session_state.get(_LISTS, 0)}",
-        alt="Kept results, newest first",
+        alt="Saved results, newest first",
     )
     tables.download(columns, "history")
     rows = picked.selection.rows
@@ -86,7 +86,7 @@ def chosen(result: Summary) -> None:
                 frame.show(result.kind, result.id)
             if st.button("Rename", key="rename_result", icon=":material/edit:"):
                 _do(lambda: kept().results.rename(result.id, title))
-            sure = st.checkbox("Delete for good", key=f"sure_{result.id}")
+            sure = st.checkbox("Delete permanently", key=f"sure_{result.id}")
             if st.button(
                 "Delete", key="delete_result", icon=":material/delete:", disabled=not sure
             ):
@@ -116,15 +116,15 @@ def opened(kind: str) -> Result | None:
     try:
         result = kept().results.open(id)
         if result.kind != kind:
-            raise StoreError(f"This link is of a kept {result.kind}; open it from History.")
+            raise StoreError(f"This link is to a saved {result.kind}; open it from History.")
     except StoreError as error:
         problem(str(error))  # it stays, however often the page is drawn meanwhile
         st.button("Close", key="close_notice", on_click=_leave)
         return None
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="kept_one"):
-        st.badge("As it was kept", icon=":material/history:", color="blue")
+        st.badge("Saved result", icon=":material/history:", color="blue")
         st.text(f"{result.title}, {result.model}, {result.created_at:%Y-%m-%d %H:%M} UTC")
-        st.button("Back to asking", key="leave_kept", on_click=_leave)
+        st.button("Ask a new question", key="leave_kept", on_click=_leave)
     return result
 
 
@@ -145,9 +145,9 @@ def permalink(id: str | None, keep: Callable[[], None]) -> None:
     if public():
         return
     if id is None or not _is_there(id):
-        st.button("Keep this view in History", key="keep_view", on_click=keep)
+        st.button("Save to History", key="keep_view", on_click=keep)
         return
-    st.caption("Kept in History. It opens again, without asking the model, under")
+    st.caption("Saved to History. This address opens it again, without calling the model:")
     page, _, _ = (st.context.url or "").partition("?")
     st.code(f"{page}?{SAVED}={id}", language=None, wrap_lines=True)
 

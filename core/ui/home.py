@@ -25,12 +25,12 @@ def answers() -> None:
     with words:
         st.header("1. The model answers", anchor=False, help=TERMS["Embedded model"])
         st.markdown(
-            "Whatever you ask, a language model has an answer. One of these questions is "
-            "about a country that does not exist, and one has many right answers. "
-            "**Could you tell which from the bars alone?**"
+            "A language model always has an answer. One of these questions is about a country "
+            "that does not exist, and one has many right answers. **Could you tell which from "
+            "the bars alone?**"
         )
         chosen = st.pills(
-            "Ask it",
+            "Question",
             list(SHORT),
             default="Known",
             format_func=SHORT.__getitem__,
@@ -53,18 +53,16 @@ def contradiction() -> None:
     """Step two: what it knows stays, what it half knows turns."""
     words, picture = _step("contradiction")
     with words:
-        st.header(
-            "2. Tell it that somebody said otherwise", anchor=False, help=TERMS["Amplification"]
-        )
+        st.header("2. Give it a wrong answer", anchor=False, help=TERMS["Amplification"])
         st.markdown(
-            "Before it answers, the model is told a wrong answer, as often as you like. "
-            "**What it knows stays. What it half knows turns.**"
+            "The prompt repeats a wrong answer, as often as you like. **What the model knows "
+            "stays. What it half knows changes.**"
         )
-        times = st.select_slider("How often it is told", TIMES, 0, key="times")
+        times = st.select_slider("Repetitions", TIMES, 0, key="times")
         answer, repeated = CONTRADICTED["Half known"]
         st.page_link(
             frame.amplification(),
-            label="Look behind this",
+            label="See the details",
             icon=":material/repeat:",
             query_params={
                 "query": EXAMPLES["Half known"],
@@ -86,14 +84,14 @@ def many_answers() -> None:
     words, picture = _step("many")
     with words:
         st.header(
-            "3. Many right answers are no doubt",
+            "3. Many right answers are not doubt",
             anchor=False,
             help=TERMS["Aleatoric uncertainty"],
         )
         st.markdown(
-            "*Entropy* measures how much the answers differ, and takes a yellow fruit for "
-            "ignorance. *Mutual information* measures how much telling one changes the next: "
-            "**only that tells “many answers” from “no idea”.**"
+            "*Entropy* measures how much the answers differ, and mistakes a yellow fruit for "
+            "ignorance. *Mutual information* measures how much one answer in the prompt "
+            "changes the next: **only it tells “many answers” from “no idea”.**"
         )
         measure = st.segmented_control(
             "Measure doubt by",
@@ -105,7 +103,7 @@ def many_answers() -> None:
             f"**Mutual information.** {TERMS['Mutual information']}",
         )
         st.caption(
-            "Above the dashed threshold, in nats, the answer is withheld.",
+            "Above the dashed threshold, in nats, Believe withholds the answer.",
             help=f"**Threshold λ.** {TERMS['Threshold λ']}\n\n**Nat.** {TERMS['Nat']}",
         )
         _behind("Many answers")
@@ -141,7 +139,7 @@ def _step(name: str) -> list[DeltaGenerator]:
 def _behind(name: str) -> None:
     st.page_link(
         frame.inspection(),
-        label="Look behind this",
+        label="See the details",
         icon=":material/search:",
         query_params={"q": EXAMPLES[name]},
     )

@@ -15,8 +15,8 @@ from core.language_models.usage import Budget
 from core.studies.costs import calls
 
 USED_UP: Final = (
-    "The owner of this server pays for {most:,} calls by all visitors together, and all of them "
-    "are used up. What was answered so far is kept. Type a key of your own under “Model” to go on."
+    "The owner of this server pays for {most:,} calls by all visitors together, and they are "
+    "used up. Answers received are saved. To continue, enter your own key under “Model”."
 )
 # Not in a cache of Streamlit's: any visitor can clear those, and would have the whole sum again.
 LENT: Final = Budget(0, used_up=USED_UP)
@@ -56,8 +56,8 @@ def left() -> str:
     """Say how much all visitors together may still ask with the owner's keys."""
     budget = lent()
     if not budget.left:
-        return "Its budget is used up: type a key of your own."
-    return f"It is good for {calls(budget.left)} more, by all visitors together."
+        return "Its budget is used up: enter your own key."
+    return f"It covers {calls(budget.left)} more, by all visitors together."
 
 
 def _may_go_to(rest: str) -> bool:

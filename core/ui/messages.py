@@ -14,7 +14,13 @@ _LATER = "problem_later"
 def problem(text: str) -> None:
     """Say what went wrong, in plain text."""
     with st.container(border=True, horizontal=True):
-        st.badge("Not done", icon=":material/error:", color="red")
+        st.badge("Problem", icon=":material/error:", color="red")
+        st.text(text)
+
+
+def notice(text: str) -> None:
+    """Say what happened that nobody has to mend, in plain text."""
+    with st.container(border=True):
         st.text(text)
 
 

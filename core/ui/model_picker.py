@@ -13,16 +13,14 @@ import streamlit as st
 
 from core import settings
 from core.language_models.backends.openai.address import PRESETS
-from core.language_models.base import LanguageModel
-from core.language_models.errors import ModelError, NeedsKeyError, StoppedError
+from core.language_models.errors import ModelError
 from core.language_models.registry import SERVICES
 from core.store.errors import StoreError
 from core.studies.costs import calls
 from core.studies.inspection.recorder import usual_samples
 from core.studies.inspection.request import Request
-from core.ui import lending
+from core.ui import lending, model_opening
 from core.ui.model import _CHOSEN, EMBEDDED, Chosen, budget, current, embedded
-from core.ui.opening import Opening
 from core.ui.results import kept
 from core.ui.session import public
 
@@ -40,13 +38,10 @@ BUTTONS: Final = {  # short: on a phone it shares a line
 }
 OWN_ADDRESS = "another address"
 MOST_BUDGET = 1_000_000
-QUICK = 0.5  # seconds: a model that is open sooner needs no progress bar
-_FAILED, _OPENING = "model_failed", "model_opening"
 
 
 def picker() -> None:
     """Say which model answers and in what state it is, and let the person choose another."""
-    _opened()
     with st.popover(BUTTONS[_kind(_name())], icon=":material/smart_toy:", key="picker"):
         _state()
         _used_before()
@@ -60,17 +55,17 @@ def picker() -> None:
         name, key = _asked_for(kind)
         if not key and lending.offered(name):
             st.text(
-                f"Without a key of yours, that of this server's owner is used. {lending.left()}"
+                f"Without your own key, the key of this server's owner is used. {lending.left()}"
             )
         if kind in SERVICES:
-            st.caption("Using it takes up to five small calls, to find out what it can do.")
+            st.caption("Using it takes up to five small calls that find out what it can do.")
         # Not a callback: its arguments would be those of the run before.
         if st.button("Use this model", key="use_model", type="primary"):
             _use(name, key)
+        # Below the button: on a phone the top is out of sight then.
+        if chosen := model_opening.opened(_name()):
+            _choose(chosen)
             st.rerun()
-        if _OPENING in st.session_state:
-            _watch(st.session_state[_OPENING])
-        _failed()  # below the button: on a phone the top is out of sight then
         if kind != EMBEDDED:
             _limits()
 
@@ -85,16 +80,16 @@ def _state() -> None:
     if current().name != EMBEDDED:
         abilities = current().capabilities
         st.text(
-            "It says how likely any text is: exact scores."
+            "Scores any text (exact likelihoods)."
             if abilities.scores_given_text
-            else "It says how likely its own answers are: at least 100 samples."
+            else "Scores only its own answers (at least 100 samples)."
             if abilities.own_log_likelihoods
-            else "It says nothing about likelihoods: answers are counted."
+            else "Reports no likelihoods (answers are counted)."
         )
     if budget().used:
         st.text(f"Used so far: {calls(budget().used)}.")
     if lending.is_lent(current()):
-        st.text(f"It is asked with the key of this server's owner. {lending.left()}")
+        st.text(f"Calls use the key of this server's owner. {lending.left()}")
 
 
 def _name() -> str:
@@ -139,27 +134,17 @@ def _fill_in() -> None:
     st.session_state[f"{kind}_name"] = typed
 
 
-def _failed() -> None:
-    """Say why the model that was wanted is not the one in use: it needs a key, or is not there."""
-    failed: ModelError | None = st.session_state.get(_FAILED)
-    if isinstance(failed, StoppedError):
-        st.text(str(failed))
-    elif failed is not None:
-        state = "needs a key" if isinstance(failed, NeedsKeyError) else "is not available"
-        st.text(f"The one you asked for {state}: {failed}")
-
-
 def _asked_for(kind: str) -> tuple[str, str | None]:
     """Let the person type what the kind needs; return the model's name and the key."""
     if kind == EMBEDDED:
-        st.text("Small, trained for this program, runs right here. No key, no network.")
+        st.text("Small, trained for this program, runs on this machine. No key, no network.")
         return EMBEDDED, None
     if kind == "hf":
         typed = st.text_input(
             "Folder or hub name", key="hf_name", persist_state="session", placeholder="gpt2"
         )
         st.text("Runs on this machine; needs PyTorch (requirements/local.txt).")
-        key = st.text_input("Hub token, if the model wants one", type="password", key="hf_key")
+        key = st.text_input("Hub token, if the model needs one", type="password", key="hf_key")
         return f"hf:{typed.strip()}", key.strip() or None
     if kind == "gemini":
         typed = st.text_input(
@@ -185,87 +170,29 @@ def _asked_for(kind: str) -> tuple[str, str | None]:
         "Model", key="openai_name", persist_state="session", placeholder="as the server names it"
     )
     key = st.text_input(
-        "Key, if the server wants one", type="password", key="openai_key", help=_WHERE_KEYS_STAY
+        "Key, if the server needs one", type="password", key="openai_key", help=_WHERE_KEYS_STAY
     )
     return f"openai:{typed.strip()}@{url.strip()}", key.strip() or None
 
 
-_WHERE_KEYS_STAY: Final = "It stays in the memory of this session, and is stored nowhere."
+_WHERE_KEYS_STAY: Final = "It stays in the memory of this session and is not saved."
 
 
 def _use(name: str, key: str | None) -> None:
-    """Begin to open a model and to find out what it can do, beside the page.
-
-    The one before stays in use until that is done, and where it fails.
-    """
-    _cancel()  # a person wants one model at a time
-    st.session_state.pop(_FAILED, None)
-    try:
-        if public() and name.startswith("hf:"):
-            raise ModelError(
-                "This is a public demo: it opens no files of the server. Choose another kind."
-            )
-        if name.endswith("@"):
-            raise ModelError("There is no base URL. Type it, such as http://localhost:8000/v1.")
-        if name.startswith("openai:@") or name == "gemini:":
-            raise ModelError("There is no model. Type its name as the service has it.")
-        if name == EMBEDDED:
-            _choose(name, embedded())
-            return
-        st.session_state[_OPENING] = opening = Opening(name, key, budget())
-    except ModelError as error:
-        st.session_state[_FAILED] = error
-        return
-    opening.job.wait(QUICK)
+    """Begin to open a model; a person wants one at a time."""
+    if name == EMBEDDED:
+        model_opening.use_no_other()
+        _choose(Chosen(name, embedded()))
+        st.rerun()
+    model_opening.use(name, key)
 
 
-def _opened() -> None:
-    """Use the model that was being opened, if that is done."""
-    opening: Opening | None = st.session_state.get(_OPENING)
-    if opening is None or not opening.job.done:
-        return
-    del st.session_state[_OPENING]
-    if opening.job.result is not None:
-        _choose(opening.name, opening.job.result)
-    elif isinstance(opening.job.error, ModelError):
-        st.session_state[_FAILED] = opening.job.error
-    elif opening.job.error is not None:
-        raise opening.job.error
-
-
-def _choose(name: str, model: LanguageModel) -> None:
+def _choose(chosen: Chosen) -> None:
     """Let a model answer that was opened."""
-    st.session_state[_CHOSEN] = Chosen(name, model)
-    fewest = usual_samples(model.capabilities)
+    st.session_state[_CHOSEN] = chosen
+    fewest = usual_samples(chosen.model.capabilities)
     if fewest > st.session_state.get("k", Request("?").samples):
         st.session_state["next_samples"] = fewest  # fewer would be refused
-
-
-@st.fragment(run_every=0.5)
-def _watch(opening: Opening) -> None:
-    """Show that a model is being opened, and offer to stop that."""
-    if opening.job.done:
-        st.rerun()
-    st.progress(0.0, "Opening the model, and finding out what it can do")
-    st.text(f"{opening.name}: {_name()} stays in use until it is ready.")
-    st.button("Cancel", key="cancel_opening", on_click=_give_up, args=(opening,))
-
-
-def _give_up(opening: Opening) -> None:
-    """Stop opening a model, and say so; unless it has just ended by itself."""
-    if st.session_state.get(_OPENING) is opening and not opening.job.done:
-        _cancel()
-        st.session_state[_FAILED] = StoppedError(
-            f"You cancelled opening {opening.name}. {_name()} stays in use. Press “Use this model” "
-            "to try again."
-        )
-
-
-def _cancel() -> None:
-    """Stop opening a model, if one is being opened; what comes of it is of no use any more."""
-    opening: Opening | None = st.session_state.pop(_OPENING, None)
-    if opening is not None:
-        opening.cancel()
 
 
 def _limits() -> None:
@@ -279,8 +206,8 @@ def _limits() -> None:
         min(found.most if found.most is not None else most, most),
         100,
         key="budget_calls",
-        help="Counted on the server, tries that failed included. At the budget it stops; what "
-        "was answered is kept.",
+        help="The server counts every call, also failed ones. At the budget it stops; answers "
+        "received are saved.",
     )
     found.most = min(wanted, most)
     left, right = st.columns(2)

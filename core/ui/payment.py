@@ -1,12 +1,14 @@
-"""What a run will take at most, said before it begins, and whether the person wants that."""
+"""What a run takes: at most, said before it begins and agreed to; really, said afterwards."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from core.language_models.base import LanguageModel
-from core.studies.costs import Plan, at_most
-from core.ui import lending, watching
+from core.language_models.usage import Used
+from core.studies import costs
+from core.studies.costs import Plan, at_most, price
+from core.ui import lending
 from core.ui.model import budget, current
 
 
@@ -33,13 +35,13 @@ def agreed(model: LanguageModel, plan: Plan, wanted: object, key: str) -> bool:
 
 def offer(model: LanguageModel, plan: Plan) -> None:
     """Say what a run will take at most: calls, tokens, money, and what the budget leaves."""
-    about = f"{model.name}: {at_most(plan, watching.costing(plan))}"
+    about = f"{model.name}: {at_most(plan, costing(plan))}"
     if model.capabilities.local:
         st.text(about)
         return
     st.text(
-        f"{about} What was asked before is not asked again; a try that fails is made again, and "
-        f"counts.{_left(plan.requests)}"
+        f"{about} Cached answers are not requested again. Failed calls are repeated, and "
+        f"count.{_left(plan.requests)}"
     )
     if lending.is_lent(current()):
         st.text(f"The key of this server's owner is used. {lending.left()}")
@@ -50,5 +52,21 @@ def _left(wanted: int) -> str:
     left = budget().left
     if left is None:
         return ""
-    over = " If it takes more, it stops there; raise the budget under “Model”, and go on."
-    return f" {left:,} are left in the budget.{over if wanted > left else ''}"
+    over = " If the run needs more, it stops there; raise the budget under “Model” to continue."
+    return f" {left:,} calls are left in the budget.{over if wanted > left else ''}"
+
+
+def costing(tokens: Plan | Used) -> str:
+    """Return what tokens cost at the prices that the person gave; nothing without prices."""
+    prices = st.session_state.get("price_in") or 0.0, st.session_state.get("price_out") or 0.0
+    if not any(prices):
+        return ""
+    cost = price(tokens, *prices)
+    if 0 < cost < 0.0001:
+        return ", less than 0.0001 at your prices"
+    return f", {cost:,.4f} at your prices" if cost < 10 else f", {cost:,.2f} at your prices"
+
+
+def spent(used: Used) -> str:
+    """Say what was really used of a service."""
+    return costs.spent(used, costing(used))

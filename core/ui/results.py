@@ -50,7 +50,7 @@ def _open() -> Kept:
     try:
         database = open_database()
     except StoreError as error:
-        notice = f"{error} Until then nothing is kept beyond this run of the program."
+        notice = f"{error} Until then results last only as long as this program runs."
         return Kept(open_database(IN_MEMORY), notice)
     return Kept(database, database.notice)
 

@@ -294,12 +294,12 @@ class Evidence:
         """
         if self.row_masses is None:
             raise ValueError(
-                "Only exact likelihoods of given texts certify; this model does not give them."
+                "A certified bound needs exact likelihoods of given texts; this model reports none."
             )
         whole = self.complete & np.isfinite(self.log_marginal)
         if not whole.any():
             raise ValueError(
-                "No response came to its end, so none has a likelihood as a whole answer."
+                "Every response was cut off, so none has a likelihood as a whole answer."
             )
         # Clusters that lost all their members leave gaps in the labels.
         labels = np.unique(self.labels[whole], return_inverse=True)[1]

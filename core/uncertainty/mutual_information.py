@@ -23,13 +23,7 @@ from core.uncertainty.chance import adjustment_of_counts
 from core.uncertainty.clustering import aggregate
 from core.uncertainty.joint import MutualInformation, compare, from_rows
 from core.uncertainty.logarithms import log_normalise
-from core.uncertainty.tuples import (
-    ClusteredTuples,
-    Tuples,
-    cluster_tuples,
-    deduplicate,
-    encode,
-)
+from core.uncertainty.tuples import ClusteredTuples, Tuples, cluster_tuples, deduplicate, encode
 from core.uncertainty.validation import Floats
 
 __all__ = [

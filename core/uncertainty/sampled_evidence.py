@@ -30,10 +30,7 @@ K = TypeVar("K", bound=Hashable)
 #: A first answer, and the one given after it was told; each with its log probability, nats.
 Chain = tuple[str, str, float, float]
 
-UNTOLD = (
-    "Hardly an answer came twice: pairs made by chance alone would look as dependent as these, so "
-    "that nothing can be told. Sample more."
-)
+UNTOLD = "Almost no answer repeated, so dependence cannot be told from chance. Draw more samples."
 
 
 def from_chains(

@@ -62,7 +62,7 @@ def greedy_probability(evidence: Evidence) -> Score:
     The doubt is -ln p: 1 - p would tie long answers at 1.
     """
     if evidence.greedy_log_likelihood is None:
-        reason = "This model does not say how probable its answers are."
+        reason = "This model does not report how probable its answers are."
         return Score("greedy_probability", None, None, evidence.greedy, "probability", reason)
     log_p = min(evidence.greedy_log_likelihood, 0.0)
     return Score(
@@ -111,7 +111,10 @@ def min_conditional_entropy(evidence: Evidence) -> Score:
     if evidence.second_counts is not None:
         told &= evidence.second_counts >= FEWEST_SECONDS
         if not told.any():
-            reason = f"No answer was told {FEWEST_SECONDS} times: too seldom to see what follows."
+            reason = (
+                f"No answer was given in the prompt {FEWEST_SECONDS} times, too few to see what "
+                "follows."
+            )
             return Score(name, None, None, answer, "nats", reason)
     rows = entropy(evidence.log_second_given_first[told], axis=1)
     value = without_rounding(float(rows.min()))
@@ -184,8 +187,8 @@ SCORES: dict[str, ScoreInfo] = {
         function=mutual_information,
         unit="nats",
         range="0 to ln(clusters) for γ = 0; from samples alone, also slightly below 0",
-        explanation="How much a second answer depends on a first one that the prompt suggests. "
-        "High means that what it says hangs on what it was told: it does not know.",
+        explanation="How much a second answer depends on a first one given in the prompt. High "
+        "means that the model follows the prompt: it does not know.",
         reference="Algorithms 1 to 3; Section 6",
     ),
     "semantic_entropy": ScoreInfo(
@@ -194,8 +197,8 @@ SCORES: dict[str, ScoreInfo] = {
         function=semantic_entropy,
         unit="nats",
         range="0 to ln(clusters)",
-        explanation="How much the sampled answers differ in meaning. "
-        "High also when there simply are many right answers.",
+        explanation="How much the sampled answers differ in meaning. Also high when there are "
+        "many right answers.",
         reference="Kuhn et al.; Section 6, baseline (ii)",
     ),
     "greedy_probability": ScoreInfo(
@@ -204,8 +207,8 @@ SCORES: dict[str, ScoreInfo] = {
         function=greedy_probability,
         unit="probability",
         range="0 to 1",
-        explanation="How probable the model finds the answer it gives at temperature zero. "
-        "Long answers, and one of many right ones, look doubtful.",
+        explanation="How probable the model finds its answer at temperature zero. Low for long "
+        "answers, and for one of many right ones.",
         reference="Section 6, baseline (i)",
     ),
     "self_verification": ScoreInfo(
@@ -224,8 +227,8 @@ SCORES: dict[str, ScoreInfo] = {
         function=min_conditional_entropy,
         unit="nats",
         range="0 to ln(clusters)",
-        explanation="How undecided the model remains after the suggestion that decides it most. "
-        "Low means it copies, but also that it is simply sure.",
+        explanation="How undecided the model remains after the most decisive answer in the "
+        "prompt. Low when the model copies, but also when it is sure.",
         reference="Ahdritz et al.; related work",
     ),
     "pair_covariance": ScoreInfo(
@@ -234,8 +237,8 @@ SCORES: dict[str, ScoreInfo] = {
         function=pair_covariance,
         unit="probability",
         range="-1 to 1",
-        explanation="How much more often the same answer comes twice in a row than it would "
-        "by chance. High means the model repeats what it was told.",
+        explanation="How much more often the same answer comes twice in a row than by chance. "
+        "High means that the model repeats the answer in the prompt.",
         reference="Johnson et al.; related work",
     ),
     "certified_mutual_information": ScoreInfo(
@@ -245,8 +248,7 @@ SCORES: dict[str, ScoreInfo] = {
         unit="nats",
         range="0 to ln(clusters)",
         explanation="The model's own mutual information is at least this, whatever was not "
-        "sampled. "
-        "Low can also mean that too little has been seen yet.",
+        "sampled. Low can also mean that too little was sampled.",
         reference="Theorem 1, with a bound of ours",
     ),
 }

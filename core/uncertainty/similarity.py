@@ -26,7 +26,7 @@ SIMILARITIES: dict[str, str] = {
     "ratio": "Characters in common, in the same order.",
     "partial_ratio": "Characters in common with the best matching part of the longer text.",
     "token_sort_ratio": "Characters in common after the words are put in alphabetical order.",
-    "token_set_ratio": "Characters in common among the different words; repeats do not count.",
+    "token_set_ratio": "Characters in common among the distinct words; repeats do not count.",
     "WRatio": "RapidFuzz's own weighted mixture of the ratios above.",
 }
 
@@ -36,7 +36,7 @@ JUDGE = "judge"
 #: Every similarity that one may choose, by name, in plain words.
 COMPARISONS: dict[str, str] = {
     **SIMILARITIES,
-    JUDGE: "The model itself is asked which answers mean the same: 1 is surely, 0 surely not.",
+    JUDGE: "The model itself compares the answers: 1 means surely the same, 0 surely not.",
 }
 
 #: The paper's τ; and of a probability, that two answers rather mean the same than not.

@@ -33,7 +33,7 @@ def test_a_shift_is_found():
     found = drift(rng.random(1000), rng.random(1000) + 0.15)
     assert found.drifted
     assert found.p_value < 1e-6
-    assert "calibrate again" in found.sentence
+    assert "recalibrate" in found.sentence
 
 
 def test_fewer_zeros_are_found():

@@ -19,6 +19,7 @@ from core.abstention.policy import (
     to_dict,
     to_json,
 )
+from tests.hostile import edited, opened
 
 PIPELINE = Pipeline(
     model="embedded",
@@ -164,9 +165,9 @@ def test_a_damaged_field_is_named(kind, name, value):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"format": "other"}, "not a policy of Believe"),
-        ({"format": None}, "not a policy of Believe"),
-        ({"version": 2}, "has version 2; versions up to 1 are known"),
+        ({"format": "other"}, "not a Believe policy"),
+        ({"format": None}, "not a Believe policy"),
+        ({"version": 2}, "has version 2; this Believe reads versions up to 1"),
         ({"version": 0}, "has version 0"),
         ({"version": "1"}, "“version” is damaged"),
         ({"version": True}, "“version” is damaged"),
@@ -273,15 +274,19 @@ def test_it_refuses_a_pipeline_that_differs_in_one_field_and_names_it(name):
     with pytest.raises(PolicyError) as refusal:
         check_pipeline(POLICY, there)
     message = str(refusal.value)
-    assert f"here it is {NAMES[name]} " in message
+    assert f" {NAMES[name]} = " in message
     assert str(other) in message
-    assert message.count("instead of") == 1
+    assert message.count(" there, ") == 1
     assert PIPELINE.differences(PIPELINE) == []
 
 
 def test_it_names_every_difference_however_small():
     there = replace(PIPELINE, tau=0.2500000001, samples=1234567)
-    with pytest.raises(PolicyError, match=r"k 1234567 instead of 10; τ 0.2500000001 instead of"):
+    with pytest.raises(
+        PolicyError,
+        match=r"k = 10 there, 1234567 here; τ = 0.25 there, "
+        r"0.2500000001 here",
+    ):
         check_pipeline(POLICY, there)
 
 
@@ -296,7 +301,7 @@ def test_scores_of_unknown_origin_decide_nothing():
 def test_the_guarantee_of_learn_then_test():
     assert POLICY.guaranteed
     assert POLICY.sentence == (
-        "With 90 % confidence over the 1,000 labelled rows, at most 5 % of answered questions "
+        "With 90% confidence over the 1,000 labelled rows, at most 5% of answered questions "
         "are wrong, for questions drawn like these and scored by the same pipeline."
     )
 
@@ -304,10 +309,10 @@ def test_the_guarantee_of_learn_then_test():
 @pytest.mark.parametrize(
     ("confidence", "target", "words"),
     [
-        (0.95, 0.07, "With 95 % confidence over the 1,000 labelled rows, at most 7 % "),
-        (0.9999, 0.125, "With 99.99 % confidence over the 1,000 labelled rows, at most 12.5 % "),
-        (0.9, 0.0005, "at most 0.05 % "),
-        (0.9, 0.12345, "at most 12.345 % "),
+        (0.95, 0.07, "With 95% confidence over the 1,000 labelled rows, at most 7% "),
+        (0.9999, 0.125, "With 99.99% confidence over the 1,000 labelled rows, at most 12.5% "),
+        (0.9, 0.0005, "at most 0.05% "),
+        (0.9, 0.12345, "at most 12.345% "),
     ],
 )
 def test_percentages_are_not_rounded_to_something_better(confidence, target, words):
@@ -316,16 +321,16 @@ def test_percentages_are_not_rounded_to_something_better(confidence, target, wor
 
 def test_a_setting_chosen_after_looking_weakens_the_promise():
     assert replace(POLICY, settings_tried=3).sentence == (
-        POLICY.sentence + " It is one of 3 settings tried on these rows; choosing among them "
-        "after looking weakens this."
+        POLICY.sentence + " This is one of 3 settings tried on these rows; choosing among them "
+        "afterwards weakens the guarantee."
     )
 
 
 def test_rows_left_out_narrow_the_promise():
     """They are no random rows: the promise is for questions like the others."""
     assert replace(POLICY, left_out=61).sentence == (
-        POLICY.sentence + " 61 rows without a label were left out: this holds for questions like "
-        "the labelled ones."
+        POLICY.sentence + " 61 rows without a label were left out, so this holds only for "
+        "questions like the labelled ones."
     )
     assert " 1 row without a label was left out" in replace(POLICY, left_out=1).sentence
     assert "left out" not in replace(POLICY, left_out=61).moved(0.1, 10, 1).sentence
@@ -387,3 +392,12 @@ def test_nothing_can_be_changed():
 def test_a_file_that_is_too_large_for_a_policy_is_not_read():
     with pytest.raises(PolicyError, match="more than 1,000,000 bytes"):
         from_json(to_json(POLICY) + " " * 1_000_000)
+
+
+def test_a_policy_edited_by_hand_is_refused_or_can_be_shown():
+    for _, text in edited(json.loads(to_json(POLICY))):
+        back = opened(from_json, text, PolicyError)
+        if back is not None:
+            assert json.loads(to_json(back), parse_constant=pytest.fail)
+            back.sentence.encode()
+            assert back.where

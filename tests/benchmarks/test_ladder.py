@@ -27,8 +27,7 @@ from core.studies.inspection.recorder import record
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import MAX_SAMPLES, Request
 from core.uncertainty.scores import SCORES
-from tests.fakes import QUERY, TableModel, copies, falling, words
-from tests.limited import Limited
+from tests.fakes import QUERY, Limited, TableModel, copies, falling, words
 
 ABILITIES = {
     Estimator.EXACT: {"scores_given_text": True},

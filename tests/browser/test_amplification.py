@@ -172,7 +172,7 @@ def test_everything_can_be_taken_along(address, open_page, embedded):
     figures = opened(page, "Figures as PNG and SVG")
     svg = html.unescape(downloaded(page, "SVG", figures).decode())
     assert svg.startswith("<svg")
-    assert "What an answer keeps as another is repeated" in svg and f"1. {case.query}" in svg
+    assert "Share of an answer as another is repeated" in svg and f"1. {case.query}" in svg
     assert downloaded(page, "PNG", figures).startswith(b"\x89PNG\r\n\x1a\n")
 
     table = opened(page, "Every point as a table")
@@ -220,7 +220,7 @@ def test_what_stood_there_is_still_there_after_another_page(address, open_page):
     page = open_page(f"{address}/amplification")
     shows(page, FIRST)
     enter(page, "Answer to repeat", "Nobody")
-    expect(verdict(page)).to_contain_text("of the two")
+    expect(verdict(page)).to_contain_text("of the two answers' answers'")
     expect(listed(page).first).to_contain_text("repeated, Nobody")
     at_rest(page)
     go_to(page, "Home")
@@ -308,7 +308,7 @@ def test_the_heads_follow_the_slider(address, open_page, embedded):
 def test_cancel_stops_and_nobody_goes_on_unasked(address, open_page):
     page = open_page(link(address, tab=WORLD, each=50, draw=4242))
     page.get_by_role("button", name="Cancel").click()
-    said = page.get_by_text("Cancelled. What was computed is kept.")
+    said = page.get_by_text("Cancelled. Results so far are saved.")
     expect(said).to_be_visible()
     at_rest(page)
     choose(page, OWN)  # any other interaction
@@ -316,7 +316,7 @@ def test_cancel_stops_and_nobody_goes_on_unasked(address, open_page):
     choose(page, WORLD)
     expect(said).to_be_visible()
     assert not page.get_by_test_id("stProgress").filter(visible=True).count()
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Try again").click()
     page.get_by_role("button", name="Cancel").click()
     expect(said).to_be_visible()
 

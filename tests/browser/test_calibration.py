@@ -143,7 +143,7 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     expect(moved).to_contain_text("No guarantee")
     by_hand = json.loads(downloaded(page, "Policy (JSON)"))
     assert by_hand["method"] == "by hand" and by_hand["threshold"] > FOUND
-    page.get_by_role("button", name="Back to where it was found").click()
+    page.get_by_role("button", name="Restore the certified λ").click()
     expect(moved).to_have_count(0)
     at_rest(page)
 
@@ -163,7 +163,7 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     go_to(page, "Inspection")
     expect(in_use).to_contain_text(policy.sentence)
     expect(page.locator(".st-key-verdict")).to_contain_text(
-        re.compile(rf"S\.E\. is \d\.\d+ nats, λ is {FOUND} nats")
+        re.compile(rf"S\.E\. is \d\.\d+ nats, below λ = {FOUND} nats")
     )
 
     go_to(page, "Calibration")
@@ -197,7 +197,7 @@ def test_moving_the_threshold_reruns_its_own_part_only(address, open_page):
     slider.press("ArrowRight")
     expect(page.locator(".st-key-moved")).to_contain_text("No guarantee")
     at_rest(page)  # a click in the middle of a run ends it early
-    page.get_by_role("button", name="Back to where it was found").click()
+    page.get_by_role("button", name="Restore the certified λ").click()
     expect(page.locator(".st-key-moved")).to_have_count(0)
     at_rest(page)
     assert runs == ["FINISHED_FRAGMENT_RUN_SUCCESSFULLY"] * 2
@@ -213,7 +213,7 @@ def test_questions_are_scored_and_the_table_can_be_kept(address, open_page):
     ]
     upload(page, written(("question", "gold answers"), rows), "gold.csv")
     page.get_by_role("button", name="Score 3 questions on the embedded model").click()
-    expect(page.get_by_text("3 of 3 are scored.")).to_be_visible()
+    expect(page.get_by_text("3 of 3 scored.")).to_be_visible()
     at_rest(page)
     content = downloaded(page, "Download the scored table").decode("utf-8-sig")
     scored = list(csv.DictReader(io.StringIO(content, newline="")))
@@ -227,7 +227,7 @@ def test_new_scores_are_compared_and_decided(address, open_page, tmp_path):
     page = open_page(f"{address}/calibration")
     at_rest(page)
     with_the_example(page)
-    section = opened(page, "New questions: do they look like these?")
+    section = opened(page, "New questions: are they like these?")
     at_rest(page)
     content = written(("name", "mutual_information"), ((FORMULA, row % 3) for row in range(90)))
     section.locator("input[type=file]").set_input_files(
@@ -250,12 +250,12 @@ def test_the_target_stands_in_the_address(address, open_page):
     error.fill("0.1")
     error.press("Enter")
     page.wait_for_url(re.compile(r"alpha=0\.1"))
-    expect(outcome(page)).to_contain_text("at most 10 % of answered questions are wrong")
+    expect(outcome(page)).to_contain_text("at most 10% of answered questions are wrong")
     page.reload()
     expect(page.get_by_role("button", name="Use the bundled example")).to_be_visible()
     at_rest(page)
     with_the_example(page)
-    expect(outcome(page)).to_contain_text("at most 10 % of answered questions are wrong")
+    expect(outcome(page)).to_contain_text("at most 10% of answered questions are wrong")
 
 
 def test_hostile_text_stays_text(address, open_page):
@@ -266,8 +266,8 @@ def test_hostile_text_stays_text(address, open_page):
     expect(outcome(page)).to_contain_text(f"each tested at δ divided by 2: {IMAGE}.")
     opened(page, "Look at the data")
     opened(page, "What the columns mean")
-    opened(page, "New questions: do they look like these?")
-    opened(page, "Bring a policy")
+    opened(page, "New questions: are they like these?")
+    opened(page, "Upload a policy")
     drawn(page, f"Histogram of {IMAGE}")
     for tab in TABS:
         page.get_by_role("tab", name=tab).click()
@@ -289,7 +289,7 @@ def test_fits_the_screen(address, open_page, name, screen):
     at_rest(page)
     assert too_wide(page) <= 0
     with_the_example(page)
-    for chart in ("Answering all", "Histogram of", "Precision and recall"):
+    for chart in ("Answering every", "Histogram of", "Precision and recall"):
         drawn(page, chart)
     assert too_wide(page) <= 0
     page.mouse.move(0, 0)

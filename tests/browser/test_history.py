@@ -37,7 +37,7 @@ def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_pa
     search = page.get_by_role("textbox", name="Search")
     search.fill("fish nobody")
     search.press("Enter")
-    expect(page.get_by_text("Kept: 1.")).to_be_visible()
+    expect(page.get_by_text("Saved: 1.")).to_be_visible()
     choose_first_row(page)
     title = page.get_by_role("textbox", name="Title")
     expect(title).to_have_value(QUERY)
@@ -49,22 +49,22 @@ def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_pa
     other = open_page(permalink)  # a session of its own
     expect(other.get_by_text("What swims, embedded")).to_be_visible()
     expect(other.get_by_test_id("stMetricValue")).to_have_text(values)
-    other.get_by_role("button", name="Back to asking").click()
+    other.get_by_role("button", name="Ask a new question").click()
     expect(other.get_by_role("textbox", name="Question", exact=True)).to_be_visible()
 
     page.locator(".st-key-open_result button").click()
-    expect(page.get_by_text("As it was kept")).to_be_visible()
+    expect(page.get_by_text("Saved result")).to_be_visible()
     page.wait_for_url(f"{address}/inspection?saved=*")
     go_to(page, "History")
     expect(page.get_by_role("textbox", name="Search")).to_have_value("fish nobody")
     choose_first_row(page)
     expect(page.get_by_role("button", name="Delete")).to_be_disabled()
-    page.get_by_text("Delete for good").click()
+    page.get_by_text("Delete permanently").click()
     page.get_by_role("button", name="Delete").click()
-    expect(page.get_by_text("Kept: 0.")).to_be_visible()
+    expect(page.get_by_text("Saved: 0.")).to_be_visible()
 
     gone = open_page(permalink)
-    expect(gone.get_by_text("This result is not kept here")).to_be_visible()
+    expect(gone.get_by_text("This result is not here")).to_be_visible()
 
 
 @pytest.mark.parametrize(("name", "screen"), screens(900))

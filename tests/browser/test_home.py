@@ -32,7 +32,7 @@ def choose(page, name):
 
 
 def behind(page, step):
-    return page.get_by_role("link", name="Look behind this").nth(step)
+    return page.get_by_role("link", name="See the details").nth(step)
 
 
 def all_drawn(page):
@@ -50,7 +50,7 @@ def test_every_step_has_one_thing_to_change(address, open_page):
     choose(page, "Mutual information")
     expect(picture(page, DOUBTS)).to_have_attribute("aria-label", re.compile("^Mutual information"))
     untold, before = told(page), picture(page, TURNED).get_attribute("aria-label")
-    slider = page.get_by_role("slider", name="How often it is told")
+    slider = page.get_by_role("slider", name="Repetitions")
     slider.focus()
     slider.press("End")
     expect(picture(page, TURNED)).not_to_have_attribute("aria-label", before)
@@ -68,7 +68,7 @@ def test_the_links_inspect_their_question_whatever_was_typed_before(
     question_of(page).press("Enter")
     page.wait_for_url(re.compile("mammal"))
     go_to(page, "Home")
-    expect(page.get_by_role("link", name="Look behind this")).to_have_count(3)
+    expect(page.get_by_role("link", name="See the details")).to_have_count(3)
     all_drawn(page)  # until then what is drawn above pushes the links down
     behind(page, step).click()
     expect(question_of(page)).to_have_value(EXAMPLES[example])

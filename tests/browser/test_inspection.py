@@ -41,7 +41,7 @@ def test_ask_and_read_the_verdict(address, open_page):
     question.press("Enter")
     expect(answer_of(page)).to_contain_text("George Washington")
     verdict = page.locator(".st-key-verdict")
-    expect(verdict).to_contain_text("Telling the model an answer hardly changes")
+    expect(verdict).to_contain_text("An answer given in the prompt hardly changes")
     page.wait_for_url(re.compile("q=Who"))
     page.get_by_role("button", name="Nonsense").click()
     expect(verdict).to_contain_text(re.compile("Abstain|Too little sampled to say"))
@@ -53,7 +53,7 @@ def test_choose_a_cell_by_clicking_into_the_matrix(address, open_page):
     chart = page.locator("[data-testid=stVegaLiteChart][aria-label^='Contribution to M.I.']")
     cells = chart.locator("g.mark-rect path")
     expect(cells.first).to_be_visible()
-    first = page.get_by_role("combobox", name="Told first")
+    first = page.get_by_role("combobox", name="First answer, in the prompt")
     before = first.input_value()
     clusters = round(cells.count() ** 0.5)
     assert clusters > 1
@@ -110,7 +110,7 @@ def test_sample_until_certified_ends_and_says_so(address, open_page):
     settled(page)
     page.get_by_role("button", name="Sample until certified").click()
     why = page.get_by_text(
-        re.compile("^(Certified: |The samples hold .* of a second|The limit of)")
+        re.compile("^(Certified: |The samples cover .* of a second|The limit of)")
     )
     expect(why).to_be_visible(timeout=180_000)
     settled(page)
@@ -126,7 +126,7 @@ def test_cancel_stops_and_nobody_asks_again_unasked(address, open_page):
     expect(page.get_by_text("Cancelled before")).to_be_visible()
     page.get_by_text("Settings", exact=True).click()  # any other interaction
     expect(page.get_by_text("Cancelled before")).to_be_visible()
-    expect(page.get_by_role("button", name="Ask again")).to_be_visible()
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
     assert not page.get_by_test_id("stProgress").count()
 
 

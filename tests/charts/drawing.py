@@ -1,20 +1,27 @@
 """Looking into charts: what stands in their data, and in the picture that comes of them."""
 
 import html
+import json
+import math
 import re
 
 import vl_convert
 
 
+def spec_of(chart):
+    """The specification, without Altair's validation of it, which `check` does once."""
+    return chart.to_dict(validate=False)
+
+
 def rows_of(chart, column):
     """The rows of the chart's data that have that column."""
-    data = chart.to_dict()["datasets"]
+    data = spec_of(chart)["datasets"]
     return [row for rows in data.values() for row in rows if column in row]
 
 
 def drawn(chart):
     """The picture as SVG: what is wrong in an expression shows only here."""
-    return vl_convert.vegalite_to_svg(chart.to_json())
+    return vl_convert.vegalite_to_svg(spec_of(chart))
 
 
 def texts(picture):
@@ -29,3 +36,25 @@ def numbers(value):
     if isinstance(value, list):
         return [number for part in value for number in numbers(part)]
     return [value] if isinstance(value, float) else []
+
+
+def check(charts, palette):
+    """Hold charts, by name, against what every chart has to be.
+
+    A valid specification in the colours of its palette, with finite numbers only, that fetches
+    nothing from anywhere, and of which a picture with words can be drawn.
+    """
+    for name, chart in charts.items():
+        spec = chart.to_dict()  # Altair validates it against Vega-Lite's schema
+        assert spec["config"]["background"] == palette.background, name
+        assert all(map(math.isfinite, numbers(spec))), name
+        assert '"url"' not in json.dumps(spec), name
+        # Hostile texts in the data may look like addresses.
+        outside = json.dumps({key: part for key, part in spec.items() if key != "datasets"})
+        assert [part for part in outside.split('"') if "://" in part] == [spec["$schema"]], name
+        assert texts(vl_convert.vegalite_to_svg(spec)), name
+
+
+def only_text(picture):
+    """Whether a picture holds no element that could run or fetch anything."""
+    return not re.search(r"<(img|image|script|a)\b", picture)

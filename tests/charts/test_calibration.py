@@ -17,21 +17,10 @@ from core.studies.calibration.calibration import Target, calibrate
 from core.studies.calibration.diagnostics import Binned
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.uncertainty.scores import SCORES
-from tests.charts.drawing import drawn, numbers, rows_of, texts
+from tests.charts.drawing import check, drawn, only_text, rows_of, spec_of, texts
+from tests.hostile import LINES, TEXTS
 
 INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
-HOSTILE = [
-    "<img src=x onerror=alert(1)>",
-    "$x$",
-    "![](http://x.example/leak.png)",
-    "two\nlines",
-    "two\r\nmore",
-    "one\u2028and\u2029more",
-    "'] || alert(1) || ['",
-    "a\"b'c\\",
-    "datum.x",
-    "x" * 300,
-]
 DATA = study.read(example_bytes(), EXAMPLE_NAME)
 FOUND = calibrate(DATA, Target(score=INFORMATION))
 POLICY = FOUND.policy
@@ -55,9 +44,7 @@ def named(name):
     return {
         "histogram": charts.histogram(SHARES, name, 0.2, 0.4, LIGHT),
         "precision": charts.precision_recall(curves, name, LIGHT),
-        "precision, other": charts.precision_recall(curves, ENTROPY, LIGHT),
         "recall": charts.entropy_bins(binned, charts.RECALL, LIGHT),
-        "error": charts.entropy_bins(binned, charts.ERROR, LIGHT),
         "sources": charts.sources(bins, 0.05, LIGHT),
     }
 
@@ -112,31 +99,13 @@ def alts():
 # --------------------------------------------------------------------------- every chart
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_every_chart_is_a_valid_specification(palette):
-    for name, chart in drawings(palette).items():
-        spec = chart.to_dict()  # Altair validates it against Vega-Lite's schema
-        assert spec["config"]["background"] == palette.background, name
-        json.dumps(spec, allow_nan=False)
+def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
+    check(drawings(), LIGHT)
 
 
-@pytest.mark.parametrize("name", drawings())
-def test_every_chart_can_be_drawn(name):
-    assert texts(drawn(drawings()[name]))
-
-
-def test_every_number_is_finite():
-    for name, chart in drawings().items():
-        assert all(math.isfinite(number) for number in numbers(chart.to_dict())), name
-
-
-def test_no_chart_fetches_anything():
-    for name, chart in drawings().items():
-        spec = chart.to_dict()
-        text = json.dumps({key: part for key, part in spec.items() if key != "datasets"})
-        addresses = [part for part in text.split('"') if "://" in part]
-        assert addresses == [spec["$schema"]], name
-        assert '"url"' not in json.dumps(spec), name
+def test_every_kind_of_chart_has_a_dark_palette():
+    names = ["histogram", "risk", "precision", "recall", "sources"]
+    check({name: drawings(DARK)[name] for name in names}, DARK)
 
 
 @pytest.mark.parametrize("name", alts())
@@ -149,14 +118,13 @@ def test_no_words_say_nan(name):
 # ------------------------------------------------------------------------ hostile names
 
 
-@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("name", [*TEXTS, *LINES, "x" * 300], ids=ascii)
 def test_any_name_can_be_drawn_and_is_only_text(name):
     beginning = " ".join(name.splitlines())[:20]  # long ones are cut
     for which, chart in named(name).items():
         picture = drawn(chart)
         assert any(beginning in text for text in texts(picture)), which
-        assert not re.search(r"<(img|image|script|a)\b", picture), which
-        assert '"url"' not in json.dumps(chart.to_dict()), which
+        assert only_text(picture), which
 
 
 def test_a_line_break_becomes_a_space():
@@ -293,7 +261,7 @@ def test_fifty_thousand_doubts_are_drawn_as_four_hundred_and_exactly():
     for row in rows:
         answered = round(row["coverage"] * n)
         assert row["error"] == wrong[answered - 1] / answered
-    assert len(json.dumps(chart.to_dict())) < 100_000
+    assert len(json.dumps(spec_of(chart))) < 100_000
     lines = rows_of(charts.precision_recall({"s": full}, "s", LIGHT), "recall")
     assert len(lines) <= 200 and lines[-1]["recall"] == 1
 
@@ -308,7 +276,7 @@ def test_a_confidence_without_end_is_no_number_but_no_obstacle():
 
 def test_one_block_is_a_point_that_can_be_seen():
     for points, seen in ((ONE_BLOCK, True), (CURVES[INFORMATION], False)):
-        chart = charts.risk_coverage(points, None, 0.05, 0.9, LIGHT).to_dict()
+        chart = spec_of(charts.risk_coverage(points, None, 0.05, 0.9, LIGHT))
         (line,) = (layer for layer in chart["layer"] if layer["mark"]["type"] == "line")
         assert line["mark"]["point"] is seen
     (row,) = risk_rows(charts.risk_coverage(ONE_BLOCK, None, 0.05, 0.9, LIGHT))
@@ -317,14 +285,14 @@ def test_one_block_is_a_point_that_can_be_seen():
 
 def test_risk_in_words():
     assert charts.risk_coverage_alt(ONE_BLOCK, None) == (
-        "Answering all that has a score (75%) errs on 33.3%; no threshold is certified."
+        "Answering every question with a score (75%) gets 33.3% wrong; no threshold is certified."
     )
     assert charts.risk_coverage_alt(NO_CURVE, None) == "No labelled answer has a score."
     text = charts.risk_coverage_alt(CURVES[INFORMATION], POLICY)
     assert f"at the threshold {POLICY.answered / 1000:.0%} are answered" in text
     assert f"{POLICY.errors / POLICY.answered:.1%} of them wrong" in text
     finite = np.isfinite(FOUND.doubts)
-    assert f"({finite.mean():.0%}) errs on {(~FOUND.correct[finite]).mean():.1%};" in text
+    assert f"({finite.mean():.0%}) gets {(~FOUND.correct[finite]).mean():.1%} wrong;" in text
 
 
 # --------------------------------------------------------------------- precision–recall
@@ -341,7 +309,7 @@ def test_precision_and_recall_are_the_curves():
 
 
 def test_every_score_has_its_colour_and_its_dashes():
-    spec = charts.precision_recall(CURVES, INFORMATION, LIGHT).to_dict()["encoding"]
+    spec = spec_of(charts.precision_recall(CURVES, INFORMATION, LIGHT))["encoding"]
     titles = [info.title for info in SCORES.values()]
     assert spec["color"]["scale"]["domain"] == spec["strokeDash"]["scale"]["domain"] == titles
     colours, dashes = spec["color"]["scale"]["range"], spec["strokeDash"]["scale"]["range"]
@@ -377,7 +345,7 @@ def test_entropy_bins_are_the_studys(measure):
                     one.answered,
                 )
     assert {k: (r["share"], r["questions"], r["answered"]) for k, r in rows.items()} == expected
-    encoding = chart.to_dict()["encoding"]
+    encoding = spec_of(chart)["encoding"]
     assert encoding["x"]["scale"]["domain"] == [one.name for one in BINNED[0].bins]
     assert encoding["y"]["title"] == measure
 
@@ -427,7 +395,7 @@ def test_rows_without_a_source_have_a_name():
 
 def test_an_error_above_the_target_has_room():
     for bins, target in (([Bin("x", 9, 4, 4)], 0.05), ([Bin("x", 9, 4, 0)], 0.3)):
-        spec = charts.sources(bins, target, LIGHT).to_dict()
+        spec = spec_of(charts.sources(bins, target, LIGHT))
         (domain,) = {
             tuple(layer["encoding"]["x"]["scale"]["domain"])
             for layer in spec["layer"]

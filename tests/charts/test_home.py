@@ -1,7 +1,6 @@
 """The home page's pictures: valid in both themes, and they say what their numbers say."""
 
 import json
-import math
 import re
 
 import numpy as np
@@ -13,10 +12,9 @@ from core.studies.amplification.curve import percent
 from core.studies.home import CONTRADICTED, MEASURES, SHORT, Doubted, Turned
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Request
-from tests.charts.drawing import drawn, numbers, rows_of, texts
+from tests.charts.drawing import check, drawn, rows_of, spec_of, texts
 from tests.fakes import QUERY, TableModel, falling, knows
-
-HOSTILE = ["<script>alert(1)</script>", "![](http://x.example/leak.png)", "two\nlines", ""]
+from tests.hostile import ANY_TEXTS
 
 TURNED = [
     Turned("Known", *CONTRADICTED["Known"], 0.97),
@@ -37,7 +35,7 @@ def inspection_of(answers, first=None):
 
 FEW = inspection_of(["Banana", "Lemon", "Mango"])
 MANY = run(Request(QUERY, 200), knows(20))
-STRANGE = inspection_of(HOSTILE)
+STRANGE = inspection_of(ANY_TEXTS)
 
 
 def drawings(palette=LIGHT):
@@ -56,27 +54,13 @@ def drawings(palette=LIGHT):
 # --------------------------------------------------------------------------- every chart
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_every_chart_is_a_valid_specification(palette):
-    for name, chart in drawings(palette).items():
-        spec = chart.to_dict()  # Altair validates it against Vega-Lite's schema
-        assert spec["config"]["background"] == palette.background, name
-        json.dumps(spec, allow_nan=False)
+def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
+    check(drawings(), LIGHT)
 
 
-def test_every_number_is_finite():
-    for name, chart in drawings().items():
-        found = numbers(chart.to_dict())
-        assert found and all(math.isfinite(number) for number in found), name
-
-
-def test_no_chart_fetches_anything():
-    for name, chart in drawings().items():
-        spec = chart.to_dict()
-        text = json.dumps({key: part for key, part in spec.items() if key != "datasets"})
-        addresses = [part for part in text.split('"') if "://" in part]
-        assert addresses == [spec["$schema"]], name
-        assert '"url"' not in json.dumps(spec), name
+def test_every_kind_of_chart_has_a_dark_palette():
+    names = ["answers, few", "turned", "doubts, Entropy"]
+    check({name: drawings(DARK)[name] for name in names}, DARK)
 
 
 # ------------------------------------------------------------------------- what it says
@@ -102,7 +86,7 @@ def test_nothing_else_is_left_when_all_was_sampled():
 
 
 def test_the_rest_is_not_drawn_in_the_colour_of_an_answer():
-    spec = charts.answers(FEW, LIGHT).to_dict()
+    spec = spec_of(charts.answers(FEW, LIGHT))
     colour = spec["layer"][0]["encoding"]["color"]
     assert f"=== {len(FEW.clusters)}" in json.dumps(colour)
     assert {colour["value"], colour["condition"]["value"]} == {LIGHT.primary, LIGHT.grid}
@@ -153,7 +137,7 @@ def test_the_two_answers_of_a_question_share_one_bar():
     assert len(parts) == 2 * len(TURNED)
     for case in TURNED:
         right = parts[SHORT[case.example], "the right answer"]
-        told = parts[SHORT[case.example], "what it was told"]
+        told = parts[SHORT[case.example], "the answer in the prompt"]
         assert (right["answer"], told["answer"]) == (case.right, case.told)
         assert (right["start"], right["end"]) == (0, case.share)
         assert (told["start"], told["end"]) == (case.share, 1)
@@ -171,7 +155,7 @@ def test_a_part_is_named_where_its_name_has_room():
 def test_a_share_at_its_limits_can_be_drawn(share):
     case = Turned("Known", "Paris", "Lyon", share)
     chart = charts.turned([case], LIGHT)
-    chart.to_dict()
+    spec_of(chart)
     assert rows_of(chart, "middle")
     assert f"Paris keeps {percent(share)} against Lyon" in charts.turned_alt([case])
 
@@ -214,7 +198,7 @@ def test_both_measures_are_drawn_to_one_scale_with_room_for_the_words():
     domains = [
         layer["encoding"]["x"]["scale"]["domain"]
         for measure in MEASURES
-        for layer in charts.doubts(DOUBTED, measure, 5.0, LIGHT).to_dict()["layer"]
+        for layer in spec_of(charts.doubts(DOUBTED, measure, 5.0, LIGHT))["layer"]
         if "scale" in layer["encoding"]["x"]
     ]
     assert len(domains) >= 2
@@ -224,7 +208,7 @@ def test_both_measures_are_drawn_to_one_scale_with_room_for_the_words():
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_the_axis_names_the_measure_and_its_unit(measure):
-    spec = json.dumps(charts.doubts(DOUBTED, measure, 2.0, LIGHT).to_dict())
+    spec = json.dumps(spec_of(charts.doubts(DOUBTED, measure, 2.0, LIGHT)))
     assert f"{measure.lower()} in nats" in spec
 
 

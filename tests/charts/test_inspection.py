@@ -1,7 +1,6 @@
 """Charts: they are drawn from one cluster to many, say the same as the numbers, and stay safe."""
 
 import json
-import math
 import re
 
 import numpy as np
@@ -12,20 +11,11 @@ from core.charts import inspection as charts
 from core.charts.theme import DARK, LIGHT
 from core.language_models.base import Response
 from core.studies.inspection.inspection import run
-from core.studies.inspection.request import Request
+from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping import growth
-from tests.charts.drawing import numbers, rows_of
+from tests.charts.drawing import check, only_text, rows_of, spec_of
 from tests.fakes import QUERY, TableModel, copies, falling, knows
-
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "$5 and $6",
-    "![](http://x.example/leak.png)",
-    "'\"; datum.y \\ [0]",
-    "two\nlines \u2028",
-    "word " * 400,
-    "",
-]
+from tests.hostile import ANY_TEXTS as HOSTILE
 
 
 def seen(clusters, maker=copies):
@@ -60,7 +50,7 @@ def drawings(inspection, palette=LIGHT):
 
 def scale_of(chart):
     """The colour scale of a matrix."""
-    spec = chart.to_dict()
+    spec = spec_of(chart)
     (scale,) = (
         layer["encoding"]["color"]["scale"]
         for layer in spec["layer"]
@@ -72,25 +62,12 @@ def scale_of(chart):
 # --------------------------------------------------------------------------- every chart
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_every_chart_is_a_valid_specification(inspection, palette):
-    for name, chart in drawings(inspection, palette).items():
-        spec = chart.to_dict()  # Altair validates it against Vega-Lite's schema
-        assert spec["config"]["background"] == palette.background, name
-        json.dumps(spec, allow_nan=False)
+def test_every_chart_is_valid_finite_drawn_and_fetches_nothing(inspection):
+    check(drawings(inspection), LIGHT)
 
 
-def test_no_chart_holds_a_number_that_is_none(inspection):
-    for name, chart in drawings(inspection).items():
-        found = numbers(chart.to_dict())
-        assert found and all(math.isfinite(number) for number in found), name
-
-
-def test_no_chart_fetches_anything(inspection):
-    for name, chart in drawings(inspection).items():
-        spec = chart.to_dict()
-        addresses = [part for part in json.dumps(spec).split('"') if "://" in part]
-        assert addresses == [spec["$schema"]], name
+def test_every_kind_of_chart_has_a_dark_palette():
+    check(drawings(INSPECTIONS[2], DARK), DARK)
 
 
 # ------------------------------------------------------------------------- the matrices
@@ -138,7 +115,7 @@ def test_what_is_not_drawn_is_said():
 
 def test_numbers_stand_in_the_cells_as_long_as_they_fit():
     def has_text(n):
-        spec = charts.matrix(INSPECTIONS[n], "joint", LIGHT).to_dict()
+        spec = spec_of(charts.matrix(INSPECTIONS[n], "joint", LIGHT))
         return any(layer["mark"]["type"] == "text" for layer in spec["layer"])
 
     assert has_text(2)
@@ -174,7 +151,7 @@ def test_doubt_is_one_bar_in_two_parts(inspection):
 
 def test_the_axis_of_doubt_has_room_for_the_threshold_too():
     chart = charts.doubt(INSPECTIONS[1], LIGHT)
-    high = chart.to_dict()["layer"][0]["encoding"]["x"]["scale"]["domain"][1]
+    high = spec_of(chart)["layer"][0]["encoding"]["x"]["scale"]["domain"][1]
     assert high > INSPECTIONS[1].verdict.threshold.value
 
 
@@ -233,7 +210,7 @@ def test_every_chart_says_its_finding_in_words():
         assert words.startswith(charts.MATRICES[which])
         assert f"{values.max():.3f}" in words
         row, column = np.unravel_index(values.argmax(), values.shape)
-        assert f"“{inspection.clusters[row].text}” told first" in words
+        assert f"“{inspection.clusters[row].text}” in the prompt" in words
         assert f"then “{inspection.clusters[column].text}”" in words
 
 
@@ -255,7 +232,8 @@ def test_words_are_sentences(inspection):
 def hostile():
     n = len(HOSTILE)
     rows = 0.8 * np.eye(n) + 0.2 * falling(n)
-    inspection = run(Request(QUERY, 200, 2.0), TableModel(HOSTILE, falling(n), rows))
+    model = TableModel(HOSTILE, falling(n), rows)
+    inspection = run(Request(QUERY, 300, 2.0), model, Reading("ratio", 1.0))
     assert {cluster.text for cluster in inspection.clusters} == set(HOSTILE)
     return inspection
 
@@ -265,7 +243,7 @@ def test_hostile_texts_are_data_and_nothing_else(hostile):
     rows = rows_of(charts.clusters(hostile, LIGHT), "probability")
     assert {row["answer"] for row in rows} == expected
     for which in charts.MATRICES:
-        spec = charts.matrix(hostile, which, LIGHT).to_dict()
+        spec = spec_of(charts.matrix(hostile, which, LIGHT))
         assert {row["first"] for row in rows_of(charts.matrix(hostile, which, LIGHT), "first")} == (
             expected
         )
@@ -282,9 +260,7 @@ def test_a_text_that_says_nothing_is_shown_as_that(hostile):
 def test_hostile_texts_can_be_drawn(hostile):
     for chart in (charts.clusters(hostile, LIGHT), charts.matrix(hostile, "joint", DARK)):
         svg = export.to_svg(chart).decode("utf-8")
-        assert "<script" not in svg and "leak.png" in svg
-        assert "&lt;script" in svg
-        assert "<image" not in svg
+        assert only_text(svg) and "leak.png" in svg and "&lt;script" in svg
 
 
 # ------------------------------------------------------------------------------- export
@@ -296,7 +272,3 @@ def test_charts_can_be_saved_without_a_browser(name):
     svg = export.to_svg(chart)
     assert svg.startswith(b"<svg") and svg.rstrip().endswith(b"</svg>")
     assert export.to_png(chart).startswith(b"\x89PNG\r\n\x1a\n")
-
-
-def test_a_large_matrix_can_be_saved_too():
-    assert b"<svg" in export.to_svg(charts.matrix(INSPECTIONS[70], "joint", LIGHT))

@@ -1,84 +1,20 @@
-"""The registry: back ends by name, and a sentence for every name that is none."""
-
-import importlib
+"""The interface: whoever implements it does so wholly, and what it returns is clean."""
 
 import pytest
 
-from core.language_models import base
-from core.language_models.base import LanguageModel
-from core.language_models.client.concurrency import at_once
-from core.language_models.errors import (
-    BrokenModelError,
-    BudgetError,
-    ModelError,
-    PromptTooLongError,
-    UnknownModelError,
-)
-from core.language_models.registry import BACK_ENDS, open_model
-from core.language_models.usage import Budget, Meter
-from tests.fakes import TableModel
-
-
-@pytest.mark.parametrize(
-    "name", ["", "unknown", "Embedded", " embedded", "unknown:embedded", ":embedded", "os:system"]
-)
-def test_an_unknown_name_gets_a_sentence_that_lists_the_known_ones(name):
-    with pytest.raises(UnknownModelError) as caught:
-        open_model(name)
-    message = str(caught.value)
-    assert f"“{name}”" in message
-    assert all(known in message for known in BACK_ENDS)
-    assert message.endswith(".")
-
-
-@pytest.mark.parametrize("error", [UnknownModelError, PromptTooLongError, BrokenModelError])
-def test_every_error_can_be_caught_as_one(error):
-    assert issubclass(error, ModelError)
-
-
-@pytest.mark.parametrize("entry", BACK_ENDS.values(), ids=BACK_ENDS)
-def test_every_entry_names_a_back_end(entry):
-    module, _, name = entry.partition(":")
-    assert issubclass(getattr(importlib.import_module(module), name), LanguageModel)
-
-
-def test_the_embedded_model_opens_by_its_name():
-    model = open_model("embedded")
-    assert model.name == "embedded"
-    assert model.capabilities.scores_given_text and model.capabilities.seeded
-    assert model.revision
-
-
-def test_what_stands_behind_the_colon_is_handed_on(monkeypatch, tmp_path):
-    class Echo(TableModel):
-        def __init__(self, where="nothing"):
-            self.where = where
-
-    monkeypatch.setitem(BACK_ENDS, "echo", "tests.fakes:Echo")
-    monkeypatch.setattr("tests.fakes.Echo", Echo, raising=False)
-    assert open_model("echo:NAME@http://host:1/v1").where == "NAME@http://host:1/v1"
-    assert open_model("echo").where == "nothing"
-    with pytest.raises(BrokenModelError, match="cannot be read"):
-        open_model(f"embedded:{tmp_path}")
-
-
-def test_a_request_that_is_not_allowed_is_refused_before_it_is_made():
-    meter, budget = Meter(), Budget(2)
-    meter.begin()  # nobody counts
-    with meter.allowed_by(budget.take):
-        meter.begin()
-        at_once([meter.begin] * 5)  # of other threads
-        meter.begin()
-        with pytest.raises(BudgetError):
-            meter.begin()
-    meter.begin()
-    assert budget.used == 2
+from core.language_models.base import LanguageModel, Response
+from tests.hostile import HALF
 
 
 def test_a_back_end_must_meet_the_whole_interface():
-    class Silent(base.LanguageModel):
+    class Silent(LanguageModel):
         def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
             return []
 
     with pytest.raises(TypeError, match="log_likelihoods"):
         Silent()
+
+
+def test_a_response_has_no_half_of_a_character_wherever_it_comes_from():
+    assert Response(f"a{HALF}b", True).text == "a\N{REPLACEMENT CHARACTER}b"
+    assert Response("👍", True).text == "👍"

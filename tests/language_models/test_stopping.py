@@ -26,8 +26,7 @@ from core.language_models.stopping import (
 )
 from core.language_models.usage import Budget
 from core.store.database import open_database
-from tests.fakes import QUERY, copies
-from tests.limited import Limited
+from tests.fakes import QUERY, Limited, copies
 from tests.store.kept import Calls
 
 PROMPT = prompts.iterative(QUERY)

@@ -23,15 +23,15 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Reading, Request
 from core.uncertainty.similarity import JUDGE, pairwise
-from tests.fakes import QUERY
-from tests.judging import TEXTS, asked_about, fruit, sureness
+from tests.fakes import QUERY, TEXTS, Limited, asked_about, fruit, sureness
 from tests.language_models.back_ends import BACK_ENDS, KEY
 from tests.language_models.openai_server import serving
-from tests.limited import Limited
 
 
 def test_all_spellings_of_a_word_are_added_up():
-    listed = {" True": np.log(0.5), "true": np.log(0.2), " False": np.log(0.1), " The": -2.0}
+    shares = {" True": 0.4, "true": 0.1, "True,": 0.1, '"True"': 0.05, "(True)": 0.05}
+    shares |= {" FALSE": 0.06, "False.": 0.04, " Trueish": 0.05, " not True": 0.05, "": 0.05}
+    listed = {token: float(np.log(share)) for token, share in shares.items()}
     assert np.exp(from_next_token(listed)) == pytest.approx([0.7, 0.1])
 
 

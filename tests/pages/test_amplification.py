@@ -31,7 +31,9 @@ from core.studies.amplification.mechanism import looking
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import InvalidRequestError, Request
 from core.ui.amplification import form, gallery, mechanism
+from core.ui.runs import widget
 from core.uncertainty import attention
+from tests.fakes import Counted, Turning
 from tests.hostile import TEXTS
 from tests.sessions import (
     harmless,
@@ -45,7 +47,6 @@ from tests.sessions import (
     texts,
     until,
 )
-from tests.turning import Counted, Turning
 
 FIELDS = ("query", "answer", "repeated")
 FIRST, KNOWN, MANY = (EXAMPLES[name] for name in ("Half known", "Known", "Many answers"))
@@ -206,9 +207,9 @@ def test_of_a_question_of_the_world_the_truth_is_proposed(app):
     for query in ("what is the capital of PERU", EXAMPLES["Many answers"].query):
         fact = grading.find(query)
         ask(app, query)
-        assert said(app, "The answers are still those of “")
+        assert said(app, "The answers below still belong to “")
         press(app, "propose")
-        assert not said(app, "The answers are still those of “")
+        assert not said(app, "The answers below still belong to “")
         case = typed(app)
         assert case.query == query
 
@@ -232,7 +233,7 @@ def test_of_any_other_question_the_two_likeliest_clusters_are_proposed(app, embe
 
 
 def test_of_another_question_it_is_said_that_the_answers_are_of_the_one_before(app):
-    before = f"The answers are still those of “{FIRST.query}”."
+    before = f"The answers below still belong to “{FIRST.query}”."
     for query in (TEXTS[0], "Who was the first US president?"):
         ask(app, query)
         assert said(app, before)
@@ -279,13 +280,13 @@ def test_one_persons_cancel_does_not_end_anothers_proposal(use, monkeypatch):
         return sample(*given, **settings)
 
     pages = [opened(kept="", query="Whose?") for _ in range(2)]
-    monkeypatch.setattr(form, "QUICK", 0.01)
+    monkeypatch.setattr(widget, "QUICK", 0.01)
     model.sample = slow
     for page in pages:
         page.button(key="propose").click().run()
     one, other = pages
-    one.button(key="cancel_proposing").click().run()
-    assert said(one, "Cancelled. Nothing was changed.")
+    one.button(key="cancel_propose").click().run()
+    assert said(one, "Cancelled. Nothing changed.")
     gate.set()
     until(other, lambda: {typed(other).answer, typed(other).repeated} == {"this", "that"})
     assert typed(one).answer == FIRST.answer
@@ -392,9 +393,7 @@ def test_the_world_is_shown_band_by_band_and_other_numbers_draw_other_questions(
         assert [row[str(t)] for t in DEFAULT_REPETITIONS] == quartiles(found)[1].tolist()
     before = list(questions["question"])
     assert before == [a.case.query for found in groups.values() for a in found]
-    assert list(questions["what became of it"]) == [
-        a.verdict for found in groups.values() for a in found
-    ]
+    assert list(questions["outcome"]) == [a.verdict for found in groups.values() for a in found]
     put(page, "each", 4)
     assert set(before) < set(page.dataframe[1].value["question"])  # the same ones, and more
     put(page, "draw", 5)
@@ -466,8 +465,9 @@ def test_the_real_heads_follow_the_slider_and_the_fact(embedded):
             ]
             (point,) = amplify(case, embedded, [times]).points
             assert (
-                f"Told “{case.repeated}” {times} time{'' if times == 1 else 's'}, “{case.answer}” "
-                f"keeps {percent(point.normalised_probability)} of the two."
+                f"“{case.repeated}” repeated {times} time{'' if times == 1 else 's'}, "
+                f"“{case.answer}” keeps {percent(point.normalised_probability)} of the two "
+                "answers’ probability."
             ) in texts(page)
         assert pictures(page)[2:] == expected
         box = page.selectbox(key="fact_rarely")
@@ -514,7 +514,7 @@ def test_where_neither_answer_was_ever_sampled_that_is_said(use):
     use(Counted(lambda told: ["Something else"], "says something else"))
     page = opened(kept="")
     press(page, "pay_own")
-    assert said(page, "Neither answer was ever sampled") and not said(page, "nan")
+    assert said(page, "Neither answer was sampled") and not said(page, "nan")
 
 
 # -------------------------------------------------------------------- a model that fails
@@ -539,13 +539,13 @@ def test_a_model_that_fails_is_said_and_asked_again_only_on_demand(use, tab, pla
     for _ in range(2):
         assert said(page, "The model of `$x$` went away. Start it again.") and not pictures(page)
         page.run()
-    press(page, f"go_on_{place}")
+    press(page, f"again_{place}")
     assert said(page, "went away")  # it still is
     if tab is None:  # what was computed before is kept
         assert len(listed(opened(kept=""))) == len(model.asked) == 1
     model.gone = False
     assert said(page.run(), "went away")  # nobody asks again but the person
-    press(page, f"go_on_{place}")
+    press(page, f"again_{place}")
     assert pictures(page) and not said(page, "went away")
 
 

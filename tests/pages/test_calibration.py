@@ -49,7 +49,7 @@ from tests.sessions import (
 RIGHT, WRONG = 150, 50  # of a file, from the smallest doubt to the largest
 ROWS = RIGHT + WRONG
 GUARANTEED, UNCERTIFIED = "Guaranteed", "Cannot be certified"
-NOT_DONE, NO_GUARANTEE = "Not done", "No guarantee"
+PROBLEM, NO_GUARANTEE = "Problem", "No guarantee"
 ASKED = "Your answer is needed"
 
 
@@ -115,7 +115,11 @@ def answered(page):
 
 
 def has_no_result(page):
-    return bool(said(page, "The result stands here")) and not page.metric and not pictures(page)
+    return (
+        bool(said(page, "Load labelled scores to see the result"))
+        and not page.metric
+        and not pictures(page)
+    )
 
 
 def choose_scores(page, *names):
@@ -162,7 +166,7 @@ def test_opens_without_data_and_says_what_it_wants(app):
         "3. Result",
         "4. Use",
     ]
-    assert has_no_result(app) and said(app, "The target stands here")
+    assert has_no_result(app) and said(app, "Load labelled scores to set a target")
     assert not badges(app) and not app.slider
 
 
@@ -177,16 +181,16 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(examp
         "Wrong among them": f"{policy.errors / policy.answered:.1%}",
         "Upper bound": f"{policy.upper_bound:.1%}",
     }
-    until(example, lambda: any("95 % interval" in t.value for t in example.dataframe))
+    until(example, lambda: any("95% interval" in t.value for t in example.dataframe))
     alt = pictures(example)
     assert len(alt) == 6
     assert f"at the threshold {policy.answered / policy.labels:.0%} are answered" in alt[0]
     assert alt[1].startswith("Histogram of Mutual information for")
     assert all(f"{name} from" in alt[2] for name in ("Mutual information", "Semantic entropy"))
     assert "nats" in alt[3] and alt[3] == alt[4] and "answered wrong" in alt[5]
-    intervals = table(example, "95 % interval")
+    intervals = table(example, "95% interval")
     assert len(intervals) == 7 and intervals["score"][0] == "Mutual information"
-    first, *others = intervals["95 % interval of that"]
+    first, *others = intervals["95% interval of that"]
     assert first == "–" and all(re.fullmatch(r"[+-]0\.\d+ to [+-]0\.\d+", o) for o in others)
     example.button(key="remove_upload").click().run()
     assert has_no_result(settled(example)) and not said(example, EXAMPLE_NAME)
@@ -207,7 +211,7 @@ def test_a_file_in_strange_clothes_is_read_in_another_process_and_calibrated(app
     preview = table(app, "question")
     assert preview["question"].iloc[4] == "007" and set(preview["answer"]) == {"None"}
     assert list(preview.index[:2]) == [2, 3]  # lines of the file
-    assert said(app, "a question that another row asks too.")
+    assert said(app, "another row's question.")
     assert badges(app) == [GUARANTEED]
     assert metrics(app)["Threshold λ"] == "1.525"
     # P(Bin(153, 5 %) ≤ 3) is 4.9 %, P(Bin(154, 5 %) ≤ 4) is 11 %; one right answer is left out.
@@ -225,7 +229,7 @@ def test_a_missing_score_abstains_and_one_that_is_no_number_is_named_by_its_line
     scores = [f"{row / 100:.2f}" for row in range(ROWS)]
     scores[3] = "0.03 or so"
     upload(app, written(scores=scores), "odd.csv")
-    assert badges(app) == [NOT_DONE]  # one word makes it text: the person says that it is a score
+    assert badges(app) == [PROBLEM]  # one word makes it text: the person says that it is a score
     choose_scores(app, "score")
     assert said(app, "Line 5: “score” is no number (counts as missing).")
     assert answered(app) == share(certified(RIGHT - 1, WRONG))
@@ -236,7 +240,7 @@ USELESS = {
     "The file seems to be a PNG picture": b"\x89PNG\r\n\x1a\n" + bytes(50),
 }
 UNUSABLE = {
-    "No column of this file holds numbers": b"a,b\nfoo,bar\n",
+    "No column of this file contains numbers": b"a,b\nfoo,bar\n",
     "Choose at least one score column": b"a,b\n1.5,2.5\n3.5,4.5\n",
     "“score” has the number “4,425”: its comma or dots can part thousands": written(
         scores=[f'"{3 + row},425"' if row else "175" for row in range(ROWS)]
@@ -251,13 +255,13 @@ UNUSABLE = {
 def test_a_file_that_cannot_be_read_gets_a_sentence_and_leaves_the_last_good_one(app):
     for sentence, content in USELESS.items():
         upload(app, content, "mine.csv")
-        assert badges(app) == [NOT_DONE] and has_no_result(app)
+        assert badges(app) == [PROBLEM] and has_no_result(app)
         assert said(app, f"mine.csv: {sentence}")
     upload(app, written(), "good.csv")
     before = metrics(app)
     upload(app, b"", "bad.csv")
     for _ in range(2):
-        assert badges(app) == [NOT_DONE, GUARANTEED] and metrics(app) == before
+        assert badges(app) == [PROBLEM, GUARANTEED] and metrics(app) == before
         assert said(app, "bad.csv: The file is empty") and said(app, "good.csv: 200 rows")
         upload(app, b"", "bad.csv")
     app.file_uploader(key="labelled_file").clear().run()  # the person takes it away again
@@ -271,13 +275,13 @@ def test_a_file_that_cannot_be_read_gets_a_sentence_and_leaves_the_last_good_one
 def test_what_lacks_scores_or_labels_gets_a_sentence(app):
     for number, (sentence, content) in enumerate(UNUSABLE.items()):
         upload(app, content, f"{number}.csv")
-        assert badges(app) == [NOT_DONE] and said(app, sentence) and has_no_result(app)
+        assert badges(app) == [PROBLEM] and said(app, sentence) and has_no_result(app)
     upload(app, UNUSABLE["Choose at least one score column"], "again.csv")
     choose_scores(app, "a")
     choose(app, "correct_", "b")
-    assert said(app, "“b” says nowhere whether an answer is right") and has_no_result(app)
+    assert said(app, "No cell of “b” says whether an answer is right") and has_no_result(app)
     choose(app, "correct_", "a")
-    assert said(app, "“a” is chosen as a score and as what says") and has_no_result(app)
+    assert said(app, "“a” is chosen both as a score and as") and has_no_result(app)
 
 
 def test_whoever_leaves_the_page_stops_the_reading(app, monkeypatch):
@@ -330,11 +334,11 @@ def test_what_can_promise_nothing_says_why(app):
     for labels, sentence in ((("1", "1"), "says right."), (("0", "0"), "surest answer")):
         upload(app, written(labels=labels), f"{labels[0]}.csv")
         assert badges(app) == [UNCERTIFIED] and said(app, sentence) and not app.metric
-        intervals = table(app, "95 % interval")
-        assert list(intervals["95 % interval"]) == ["–"]  # nothing can be told apart
+        intervals = table(app, "95% interval")
+        assert list(intervals["95% interval"]) == ["–"]  # nothing can be told apart
     upload(app, b"question,score,correct\nWho?,0.5,1\n", "one.csv")
     assert said(app, "one.csv: 1 row, 3 columns (CSV)") and badges(app) == [UNCERTIFIED]
-    assert said(app, "Labelled answers with a score: 1, too few.")
+    assert said(app, "Too few labelled answers have a score: 1.")
     app.toggle(key="hold").set_value(True).run()
     upload(app, b"question,score,correct\nWho?,0.5,1\nWhat?,0.6,1\n", "two.csv")
     for method in ("crc", "empirical"):
@@ -376,10 +380,10 @@ def test_labels_that_say_neither_are_asked_about_and_promise_nothing(app):
     assert said(app, "Line 5: “correct” is “maybe” (left out).")
     assert said(app, "As you said, 1 row in which “correct” is empty was left out.")
     assert answered(app) == share(certified(RIGHT - 2, WRONG), ROWS - 2)
-    (promise,) = said(app, "With 90 % confidence")
-    assert "2 rows without a label were left out: this holds for questions like" in promise
+    (promise,) = said(app, "With 90% confidence")
+    assert "2 rows without a label were left out, so this holds only for questions like" in promise
     means(app, Meaning.WRONG, Meaning.OUT)
-    assert said(app, "taken for wrong")
+    assert said(app, "counted as wrong")
     elsewhere_and_back(app)
     assert [field.value for field in meanings(app)] == [Meaning.WRONG, Meaning.OUT]
     upload(app, "\n".join(lines).encode().replace(b"question 1,", b"question one,"), "other.csv")
@@ -475,7 +479,7 @@ def test_hostile_names_and_cells_reach_no_markdown(app):
         assert len(badges(app)) == 4 and harmless(app)
     policy = replace(default_policy(), score=IMAGE)
     upload(app, to_json(policy).encode(), "policy.json", "policy_file")
-    assert said(app, f"This policy is about “{IMAGE}”, a score that") and harmless(app)
+    assert said(app, f"This policy uses the score “{IMAGE}”, which") and harmless(app)
 
 
 # ------------------------------------------------------------------------------ targets
@@ -488,7 +492,7 @@ def test_another_target_or_method_is_another_promise(app):
     assert answered(app) == share(certified(RIGHT, WRONG, 0.1, 0.95))
     assert said(
         app,
-        f"With 95 % confidence over the {ROWS} labelled rows, at most 10 % of answered questions "
+        f"With 95% confidence over the {ROWS} labelled rows, at most 10% of answered questions "
         "are wrong",
     )
     settled(app.selectbox(key="method").set_value("crc").run())
@@ -502,7 +506,7 @@ def test_another_target_or_method_is_another_promise(app):
     assert metrics(app)["Upper bound"] == "none"
     settled(app.selectbox(key="method").set_value("ltt").run())
     set_target(app, confidence=0.999)
-    assert any("the 99.9 % interval" in c.value for c in app.caption)
+    assert any("the 99.9% interval" in c.value for c in app.caption)
     assert not any("100 %" in c.value or "100%" in c.value for c in app.caption)
 
 
@@ -511,7 +515,7 @@ def test_settings_that_were_tried_are_counted_once_each_for_these_rows(app):
     for alpha, number in ((0.1, 2), (0.05, 2), (0.1, 2), (0.2, 3)):
         set_target(app, alpha=alpha)
         assert f"You have tried {number} settings on these rows" in tried(app)[0]
-        assert said(app, f"It is one of {number} settings tried on these rows")
+        assert said(app, f"This is one of {number} settings tried on these rows")
     upload(app, two_scores(), "other.csv")
     assert not tried(app)
 
@@ -658,7 +662,7 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     use(example)
     assert badges(example) == ["Policy in use", GUARANTEED]
     assert texts(example).count(sentence) == 2
-    assert said(example, "In use: the verdicts of the inspection page follow this policy.")
+    assert said(example, "In use: verdicts on Inspection follow this policy.")
     move(example, 0.5)  # another threshold is another policy
     assert not said(example, "In use: ")
     press(example, "stop_policy")
@@ -668,12 +672,12 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     choose(example, "surer_", ["sampled_mass"])
     set_target(example, alpha=0.3)
     assert example.button(key="use_policy").disabled
-    assert said(example, "This policy is about “sampled_mass”, a score that is not computed here.")
+    assert said(example, "This policy uses the score “sampled_mass”, which is not computed here.")
     score(example).set_value("semantic_entropy")
     of_key(example.multiselect, "surer_").set_value(["semantic_entropy"])
     example.selectbox(key="method").set_value("empirical").run()
     assert badges(example) == [NO_GUARANTEE] and example.button(key="use_policy").disabled
-    assert said(example, "takes a large “semantic_entropy” for a sure answer; here it is a doubt")
+    assert said(example, "takes a large “semantic_entropy” as a sign of a sure answer")
 
 
 def bring(page, content):
@@ -683,14 +687,14 @@ def bring(page, content):
 def test_a_policy_can_be_brought_and_says_why_where_it_can_decide_nothing(app):
     entropy = default_policies()["semantic_entropy"]
     for content, sentence in (
-        (to_json(entropy)[:200], "This file is not a policy: it is no JSON."),
+        (to_json(entropy)[:200], "This file is not a policy, because it is not JSON."),
         (to_json(entropy).replace('"version": 1', '"version": 99'), "This policy has version 99"),
     ):
         bring(app, content)
-        assert badges(app) == [NOT_DONE] and said(app, sentence) and "use_uploaded" not in keys(app)
+        assert badges(app) == [PROBLEM] and said(app, sentence) and "use_uploaded" not in keys(app)
     for change, sentence in (
         ({"pipeline": None}, "This policy was calibrated on scores of unknown origin"),
-        ({"larger_is_surer": True}, "for a sure answer; here it is a doubt."),
+        ({"larger_is_surer": True}, "as a sign of a sure answer; here it is a sign of doubt."),
     ):
         bring(app, to_json(replace(default_policy(), **change)))
         assert said(app, sentence) and app.button(key="use_uploaded").disabled
@@ -710,7 +714,7 @@ def new_scores(page, content, name="new.csv"):
 def test_new_scores_are_held_against_those_of_the_calibration(app, work):
     upload(app, written())
     assert app.button(key="use_policy").disabled
-    assert said(app, "These scores do not say how they were made")
+    assert said(app, "The file does not say how its scores were made")
     same = "\n".join(["score", *(f"{(row + 0.4) / 50}" for row in range(ROWS // 2))])
     new_scores(app, same.encode())
     assert badges(app) == [GUARANTEED, "No difference visible"]
@@ -725,7 +729,7 @@ def test_new_scores_are_held_against_those_of_the_calibration(app, work):
     new_scores(app, b"score,note\n0.1,\n0.2,\n,missing\n")
     assert badges(app) == [GUARANTEED, "Too few to say"] and said(app, "2 of 3 would be answered.")
     new_scores(app, b"other\n0.5\n")
-    assert badges(app) == [GUARANTEED, NOT_DONE]
+    assert badges(app) == [GUARANTEED, PROBLEM]
     assert said(app, "There is no column “score” in new.csv.")
     work.clear()
     new_scores(app, b"score\n" + b"1,2\n", "ragged.csv")
@@ -734,7 +738,7 @@ def test_new_scores_are_held_against_those_of_the_calibration(app, work):
     assert work.count("parse_isolated") == 1, "it is not tried again at every rerun"
     upload(app, b"", "bad.csv")
     bring(app, "{")
-    assert badges(app).count(NOT_DONE) == 3  # each complaint has a place of its own
+    assert badges(app).count(PROBLEM) == 3  # each complaint has a place of its own
     new_scores(app, b"score\n1\n", "good.csv")
     assert not said(app, "Line 2 has 2 cells")
 
@@ -743,7 +747,7 @@ def test_new_scores_are_held_against_those_of_the_calibration(app, work):
 
 
 def has_intervals(page):
-    return any("95 % interval" in table.value for table in page.dataframe)
+    return any("95% interval" in table.value for table in page.dataframe)
 
 
 def test_large_tables_are_compared_when_somebody_asks(app):
@@ -769,16 +773,16 @@ def test_a_comparison_can_be_cancelled_and_gives_way_to_another(app, monkeypatch
 
     monkeypatch.setattr(diagnostics, "compare", slow)
     app.file_uploader(key="labelled_file").upload("labels.csv", written()).run()
-    first = app.session_state["comparing"][-1]
+    first = app.session_state["run_comparison"].job
     assert app.get("progress") and "cancel_comparison" in keys(app)
     app.number_input(key="alpha").set_value(0.1).run()
-    second = app.session_state["comparing"][-1]
+    second = app.session_state["run_comparison"].job
     assert first.cancelling and not second.cancelling  # nobody will look at the first
     app.button(key="cancel_comparison").click().run()
     gate.set()
-    until(app, lambda: "compare_again" in keys(app))
-    assert first.cancelled and second.cancelled and NOT_DONE not in badges(app)
-    press(app, "compare_again")
+    until(app, lambda: "again_comparison" in keys(app))
+    assert first.cancelled and second.cancelled and PROBLEM not in badges(app)
+    press(app, "again_comparison")
     until(app, lambda: has_intervals(app))
 
 
@@ -801,7 +805,7 @@ def gold():
 
 
 def done(page, number):
-    return until(page, lambda: said(page, f"{number} of 4 are scored."))
+    return until(page, lambda: said(page, f"{number} of 4 scored."))
 
 
 def test_questions_with_right_answers_are_scored_on_the_embedded_model(app, gold, embedded):
@@ -818,7 +822,7 @@ def test_questions_with_right_answers_are_scored_on_the_embedded_model(app, gold
     ]
     assert 0 < sum(right) < 4
     assert badges(app) == [UNCERTIFIED]  # four are too few
-    assert said(app, "Labelled answers with a score: 4, too few.")
+    assert said(app, "Too few labelled answers have a score: 4.")
     alt = f"Histogram of Mutual information for {sum(right)} right and {4 - sum(right)} wrong"
     assert any(text.startswith(alt) for text in pictures(app))
     assert [d.proto.label for d in app.get("download_button")].count("Download the scored table")
@@ -852,14 +856,14 @@ def test_stopping_and_failing_keep_what_is_scored_and_it_goes_on_from_there(app,
     app.button(key="score").click().run()
     until(app, lambda: len(asked) == 3)
     assert app.get("progress") and has_no_result(app)
-    app.button(key="stop_scoring").click().run()
+    app.button(key="cancel_scoring").click().run()
     gate.set()
     done(app, 2)
-    assert NOT_DONE not in badges(app) and said(app, "Labelled answers with a score: 2, too few.")
+    assert PROBLEM not in badges(app) and said(app, "Too few labelled answers have a score: 2.")
     assert app.button(key="score").label == "Score 2 questions on the embedded model"
     app.button(key="score").click().run()
     done(app, 3)
-    assert badges(app) == [NOT_DONE, UNCERTIFIED] and said(app, "The model went away.")
+    assert badges(app) == [PROBLEM, UNCERTIFIED] and said(app, "The model went away.")
     app.button(key="score").click().run()
     done(app, 4)
     # What was under way when it was stopped, or when it failed, is asked again, and no other.
@@ -881,7 +885,7 @@ def test_one_persons_stop_does_not_end_the_scoring_of_another(app, gold, monkeyp
     for page in (app, other):
         upload(page, gold, "gold.csv")
         page.button(key="score").click().run()
-    app.button(key="stop_scoring").click().run()
+    app.button(key="cancel_scoring").click().run()
     assert app.button(key="score") and not app.get("progress")
     gate.set()
     done(other, 4)
@@ -904,7 +908,7 @@ def inspect(page, question=None, **settings):
 
 def verdict(page):
     """The one sentence that compares a doubt with λ."""
-    (found,) = [text for text in texts(page) if "λ is " in text and "holds for" not in text]
+    (found,) = [text for text in texts(page) if "λ = " in text and "holds for" not in text]
     return found
 
 
@@ -928,14 +932,14 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     use_entropy_by_hand(example, 0.25)
     inspect(example)
     assert badges(example)[0] == "Policy in use" and decided(example) != before
-    assert re.search(r"S\.E\. is \d\.\d+ nats, λ is 0\.250 nats\.", verdict(example))
+    assert re.search(r"S\.E\. is \d\.\d+ nats, (?:below|above) λ = 0\.250 nats\.", verdict(example))
     assert said(example, "No guarantee: λ was chosen by hand.")
     inspect(example, tau=0.9)
-    assert said(example, "here it is τ 0.9 instead of 0.25")
+    assert said(example, "τ = 0.25 there, 0.9 here")
     assert said(example, "The default policy decides instead.")
-    assert f"λ is {default_policy().threshold:.3f}" in verdict(example)
+    assert f"λ = {default_policy().threshold:.3f}" in verdict(example)
     inspect(example, tau=0.25)
-    assert not said(example, "another pipeline") and "S.E. is" in verdict(example)
+    assert not said(example, "different pipeline") and "S.E. is" in verdict(example)
     press(example, "stop_policy")
     until(example, lambda: example.code)
     assert decided(example) == before and "M.I." in verdict(example)
@@ -948,7 +952,7 @@ def test_a_policy_that_can_decide_nothing_here_breaks_no_inspection(app):
     bring(app, to_json(replace(policy, pipeline=replace(policy.pipeline, samples=30))))
     press(app, "use_uploaded")
     inspect(app)
-    assert said(app, "here it is k 10 instead of 30") and "M.I." in verdict(app)
+    assert said(app, "k = 30 there, 10 here") and "M.I." in verdict(app)
     for change in ({"score": "confidence"}, {"larger_is_surer": True}):
         app.session_state["policy_in_use"] = replace(default_policy(), **change)
         inspect(app)

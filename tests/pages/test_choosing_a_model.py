@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from core.language_models.backends.openai.address import PRESETS
-from core.ui import model_picker
 from core.ui.results import kept
+from core.ui.runs import widget
 from tests.language_models.openai_server import serving
 from tests.sessions import (
     OWN,
@@ -83,7 +83,7 @@ def test_the_key_is_nowhere_but_in_the_session_and_the_server_is_filled_in_for_t
         assert "model_before" not in [box.key for box in page.selectbox]
         for wrong in ("", "sk-wrong-0815"):
             choose(page, server.base_url, server.model, wrong)
-            assert said(page, "The one you asked for needs a key: ") and READY in texts(page)
+            assert said(page, "The model you chose needs a key: ") and READY in texts(page)
             assert metrics(page) == before and not (wrong and wrong in tree(page))
         chosen(page, server, KEY)
         press(page, "pay_inspection")
@@ -104,7 +104,7 @@ def test_the_key_is_nowhere_but_in_the_session_and_the_server_is_filled_in_for_t
         assert other.text_input(key="openai_key").value == "" and KEY not in tree(other)
         assert READY in texts(other)  # until the person says so
         press(other, "use_model")
-        assert said(other, "The one you asked for needs a key")
+        assert said(other, "The model you chose needs a key")
         assert READY in texts(other)
 
 
@@ -137,7 +137,7 @@ def test_an_address_where_no_service_is_gets_a_sentence(page):
         nobody = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
     for url in (nobody, "nonsense", "ftp://x/v1", "http://", "![](http://x.example/leak.png)"):
         choose(page, url, "llama", KEY)
-        assert said(page, "The one you asked for is not available: ") and READY in texts(page)
+        assert said(page, "The model you chose is not available: ") and READY in texts(page)
         assert harmless(page) and KEY not in tree(page)
 
 
@@ -195,7 +195,7 @@ def test_another_model_takes_the_place_of_one_that_is_being_opened(page, slow):
 def test_what_is_being_opened_goes_along_and_is_used_when_it_is_there(page, monkeypatch):
     """It takes longer than the page waits for it."""
     release = threading.Event()
-    monkeypatch.setattr(model_picker, "QUICK", 0.0)
+    monkeypatch.setattr(widget, "QUICK", 0.0)
     with serving("none", before=lambda *_: release.wait(LONG) and None) as server:
         begin(page, server.base_url, server.model)
         assert "cancel_opening" in keys(page) and READY in texts(page)
@@ -207,7 +207,7 @@ def test_what_is_being_opened_goes_along_and_is_used_when_it_is_there(page, monk
 
 
 def test_opening_that_fails_late_is_said(page, monkeypatch):
-    monkeypatch.setattr(model_picker, "QUICK", 0.0)
+    monkeypatch.setattr(widget, "QUICK", 0.0)
     with serving("none", key="another") as server:
         choose(page, server.base_url, server.model, KEY)
-    assert said(page, "The one you asked for needs a key: ") and READY in texts(page)
+    assert said(page, "The model you chose needs a key: ") and READY in texts(page)

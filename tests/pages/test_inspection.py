@@ -182,26 +182,22 @@ def test_a_question_of_the_world_is_held_against_the_truth(app):
         (right,) = [
             text
             for text in texts(app)
-            if re.match(r"The truth: |Right answers that it was taught \(\d+\): ", text)
+            if re.match(r"The truth: |Right answers in its training \(\d+\): ", text)
         ]
         assert all(answer.text in right for answer in fact.answers)
         (band,) = said(app, "Band: ")
         documents = f"{fact.exposures or 'No'} training document"
         assert band.startswith(f"Band: {fact.band.value}. {documents}")
         erring = fact.exposures and fact.misconception_share
-        assert bool(erring) == ("of them the author believes" in band)
+        assert bool(erring) == ("of them, the author believes" in band)
         (table,) = decisions(app)
         assert list(table["score"]) == [info.title for info in SCORES.values()]
         for row in table.to_dict("records"):
             good = (row["would"] == "answer") == (row["which is"] == "right")
             assert row["decision"] == ("✓ good" if good else "✗ bad")
         served = table.set_index("score").loc["Mutual information"]
-        assert said(
-            app,
-            f"{'give' if served['would'] == 'answer' else 'withhold'} "
-            f"a {served['which is']} answer: "
-            f"{'well' if served['decision'] == '✓ good' else 'badly'} decided.",
-        )
+        did = "It answered, and" if served["would"] == "answer" else "It abstained; its answer"
+        assert said(app, f"{did} was {served['which is']}.")
 
 
 def test_of_any_other_question_nobody_here_knows_the_truth(app):
@@ -227,7 +223,7 @@ def test_the_model_is_asked_to_compare_answers_once_and_only_where_that_is_chose
     app.selectbox(key="similarity").set_value("judge").run()
     settled(app)
     assert {name for name, _ in calls} == {"log_likelihoods"}  # nothing was sampled anew
-    assert said(app, POOR) and said(app, "The model itself is asked which answers mean the same")
+    assert said(app, POOR) and said(app, "The model itself compares the answers")
     assert app.slider(key="tau").value == 0.5 and app.query_params["tau"] == "0.5"
     expected = run(Request(query, 6, judged=True), embedded, Reading("judge", 0.5))
     assert metrics(app)["Mutual information"] == value_of(expected, "mutual_information")
@@ -242,7 +238,7 @@ def test_the_model_is_asked_to_compare_answers_once_and_only_where_that_is_chose
     app.selectbox(key="similarity").set_value("judge").run()
     assert app.slider(key="tau").value == 0.7  # the person's own choice stays
     assert not settled(app).exception and calls == []
-    assert any("Only the similarity “judge” asks" in caption.value for caption in app.caption)
+    assert any("Only the similarity “judge” calls" in caption.value for caption in app.caption)
 
 
 def test_a_service_compares_answers_after_the_cost_was_said(on_ones_own):
@@ -277,7 +273,7 @@ def test_a_model_that_certifies_nothing_promises_nothing(
         press(page, "pay_inspection")
     assert metrics(page)["Certified mutual information"] == "–"
     assert said(page, "Nothing can be certified here: that takes exact likelihoods of whole")
-    promises = ("**certified lower bound** holds", "Thick tick: what is certified")
+    promises = ("**certified lower bound** holds", "Thick tick: the certified bound")
     shown = [element.value for element in [*page.markdown, *page.caption]]
     assert not [text for text in shown if any(promise in text for promise in promises)]
     assert "certify" not in keys(page) and page.button(key="sample_300")
@@ -309,10 +305,10 @@ def test_who_asks_something_else_has_no_more_sampled_for_what_was_asked_before(a
     ask(app, "Who is the queen of Lilliput?")
     monkeypatch.setattr(EmbeddedModel, "sample", slow)
     app.button(key="certify").click().run()
-    _, job = app.session_state["certifying"]
+    job = app.session_state["run_certifying"].job
     assert not job.cancelling
     ask(app, "Name a noble gas")
-    assert job.cancelling and "certifying" not in app.session_state
+    assert job.cancelling and "run_certifying" not in app.session_state
     gate.set()
     assert job.wait(60) and job.cancelled
 

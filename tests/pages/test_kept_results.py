@@ -64,7 +64,7 @@ def linked(page):
     """Return the id under which the page says that what it shows is kept, if it says so."""
     ids = [code.value.partition("?saved=")[2] for code in page.code if "?saved=" in code.value]
     assert len(ids) + keys(page).count("keep_view") == 1  # either there is a link, or a button
-    assert bool(ids) == any("Kept in History." in c.value for c in page.caption)
+    assert bool(ids) == any("Saved to History." in c.value for c in page.caption)
     return ids[0] if ids else None
 
 
@@ -180,8 +180,8 @@ def test_a_link_that_leads_nowhere_gets_a_sentence_and_no_traceback(kind, name):
     """An id of nothing, of another kind, and of a result that somebody has damaged."""
     other = next(each for each in PAGES_OF if each != kind)
     for id, sentence in (
-        ("no-such-id-of-anything", "not kept here"),
-        (save(kind=other), f"This link is of a kept {other}"),
+        ("no-such-id-of-anything", "not here"),
+        (save(kind=other), f"This link is to a saved {other}"),
     ):
         page = session(name, saved=id)
         assert said(page, sentence) and "leave_kept" not in keys(page)

@@ -88,7 +88,7 @@ def test_a_curve_says_what_it_takes_first_and_what_it_took(server):
     press(page, "pay_own")
     calls = len(server.exchanges) - probes
     assert 0 < calls <= most
-    assert said(page, f"Used for what is drawn here: {calls:,} calls, ")
+    assert said(page, f"Used for these curves: {calls:,} calls, ")
     with serving("none") as other:  # what was agreed of one service is not agreed of another
         chosen(page, other)
         probes = len(other.exchanges)
@@ -104,8 +104,8 @@ def test_scoring_questions_says_what_it_takes_first_and_what_it_took(server):
     most = int(said_first.split(": at most ")[1].split(" ")[0].replace(",", ""))
     press(page, "score")
     calls = len(server.exchanges) - probes
-    assert 0 < calls <= most and said(page, "2 of 2 are scored.")
-    assert said(page, f"Used for what is scored: {calls:,} calls, ")
+    assert 0 < calls <= most and said(page, "2 of 2 scored.")
+    assert said(page, f"Used for scoring so far: {calls:,} calls, ")
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_service_that_needs_many_samples_is_offered_them_and_refuses_fewer(pag
         probes = len(server.exchanges)
         assert page.number_input(key="k").value == 100 and offer(page) >= 100
         page.number_input(key="k").set_value(99).run()
-        assert said(page, "That takes at least 100 samples") and offer(page) is None
+        assert said(page, "which takes at least 100 samples") and offer(page) is None
         assert len(server.exchanges) == probes
 
 
@@ -165,7 +165,7 @@ def test_what_was_answered_before_costs_no_call(on_ones_own, monkeypatch, tmp_pa
         asked = len(server.exchanges)
         press(page, "pay_inspection")
         assert len(server.exchanges) == asked and metrics(page) == first
-        assert used(page) == "0 calls: everything was kept from before."
+        assert used(page) == "0 calls: all answers came from the cache."
 
 
 def test_what_failed_at_once_is_not_asked_again_by_itself():
@@ -178,15 +178,15 @@ def test_what_failed_at_once_is_not_asked_again_by_itself():
         made = len(server.exchanges)
         for _ in range(3):
             settled(page.run())
-        assert len(server.exchanges) == made and "ask_again" in keys(page)
-        assert said(page, "Used until then: ")
+        assert len(server.exchanges) == made and "again_inspection" in keys(page)
+        assert said(page, "Used so far: ")
 
 
 def test_a_service_that_goes_away_is_said_and_can_be_asked_again(page):
     with serving("echo") as server:
         chosen(page, server)
     press(page, "pay_inspection")
-    assert said(page, "What was answered before is saved") or said(page, server.base_url)
+    assert said(page, "Answers received are saved") or said(page, server.base_url)
     assert not metrics(page)
 
 
@@ -203,7 +203,7 @@ def test_at_the_budget_it_stops_with_a_sentence_and_nothing_is_lost(page):
         assert len(server.exchanges) - probes == 5 and said(page, "is used up")
         page.number_input(key="budget_calls").set_value(500).run()
         settled(page)
-        for button in [b for b in page.button if b.label == "Ask again"]:
+        for button in [b for b in page.button if b.key == "again_inspection"]:
             settled(button.click().run())
         if offer(page):
             press(page, "pay_inspection")
@@ -269,18 +269,18 @@ def test_cancel_waits_for_no_reply_and_pays_for_no_more_calls(page, gate):
         chosen(page, server)
         probes = len(server.exchanges)
         begun(page, server, probes)
-        page.button(key="cancel").click().run()
+        page.button(key="cancel_inspection").click().run()
         shown = answers_so_far(page)
-        until(page, lambda: said(page, "Cancelled before all was answered."))
+        until(page, lambda: said(page, "Cancelled before all answers arrived."))
         assert answers_so_far(page) == shown and sum(shown.values()) == 10
         made = len(server.exchanges)
-        assert said(page, "Used until then: ") and not said(page, "Nothing was lost")
+        assert said(page, "Used so far: ") and not said(page, "Only time was lost")
         gate.set()
         for _ in range(3):
             settled(page.run())
         until(page, lambda: all(e.outcome for e in server.exchanges))
         assert len(server.exchanges) == made and not metrics(page)
-        settled(page.button(key="ask_again").click().run())
+        settled(page.button(key="again_inspection").click().run())
         assert metrics(page)
         bodies = server.paid()[probes:]  # nothing that was answered was asked again
         assert len(bodies) == len(set(bodies))
@@ -292,8 +292,8 @@ def test_cancelled_before_anything_was_answered_lists_nothing(page, gate):
         chosen(page, server)
         gate.clear()
         page.button(key="pay_inspection").click().run()
-        page.button(key="cancel").click().run()
-        until(page, lambda: said(page, "Cancelled before the model had answered."))
+        page.button(key="cancel_inspection").click().run()
+        until(page, lambda: said(page, "Cancelled before all answers arrived."))
         assert not answers_so_far(page)
         gate.set()
 
@@ -328,7 +328,7 @@ def test_what_cannot_be_kept_is_no_failure_of_the_run(page, monkeypatch):
         chosen(page, server)
         monkeypatch.setattr(Results, "save", full)
         press(page, "pay_inspection")
-        assert metrics(page) and "ask_again" not in keys(page)
+        assert metrics(page) and "again_inspection" not in keys(page)
         assert said(page.run(), "The disk is full. Make room.")
 
 
@@ -352,7 +352,7 @@ def test_where_no_answer_can_be_saved_no_press_pays(page, monkeypatch):
 
 def again(page):
     """Ask again, and agree to the cost where that is asked for."""
-    press(page, "ask_again")
+    press(page, "again_inspection")
     if "pay_inspection" in keys(page):
         press(page, "pay_inspection")
 
@@ -370,14 +370,16 @@ def two_begun(server):
 def test_cancelling_does_not_stop_what_another_session_watches(gate):
     with serving("none", n=False, before=held(gate)) as server:
         one, two, probes = two_begun(server)
-        one.button(key="cancel").click().run()
-        assert said(one, "Cancelled before all was answered.") and "ask_again" in keys(one)
+        one.button(key="cancel_inspection").click().run()
+        assert said(one, "Cancelled before all answers arrived.") and "again_inspection" in keys(
+            one
+        )
         assert answers_so_far(one) and not one.get("progress")
-        assert two.run().get("progress") and "cancel" in keys(two)
+        assert two.run().get("progress") and "cancel_inspection" in keys(two)
         gate.set()
         assert metrics(settled(two)) and not said(two, "Cancelled")
         settled(one.run())
-        assert metrics(one) == metrics(two) and "ask_again" not in keys(one)
+        assert metrics(one) == metrics(two) and "again_inspection" not in keys(one)
         assert not said(one, "Cancelled") and not said(one, "None")
         bodies = server.paid()[probes:]
         assert len(bodies) == len(set(bodies))
@@ -386,17 +388,17 @@ def test_cancelling_does_not_stop_what_another_session_watches(gate):
 def test_who_left_may_watch_again_and_the_last_who_leaves_stops_it(gate):
     with serving("none", n=False, before=held(gate)) as server:
         one, two, _ = two_begun(server)
-        one.button(key="cancel").click().run()
-        one.button(key="ask_again").click().run()
-        assert one.get("progress") and "cancel" in keys(one)
-        two.button(key="cancel").click().run()
-        assert "ask_again" in keys(two) and one.run().get("progress")
-        one.button(key="cancel").click().run()
-        until(one, lambda: said(one, "Cancelled before all was answered."))
+        one.button(key="cancel_inspection").click().run()
+        one.button(key="again_inspection").click().run()
+        assert one.get("progress") and "cancel_inspection" in keys(one)
+        two.button(key="cancel_inspection").click().run()
+        assert "again_inspection" in keys(two) and one.run().get("progress")
+        one.button(key="cancel_inspection").click().run()
+        until(one, lambda: said(one, "Cancelled before all answers arrived."))
         made = len(server.exchanges)
         gate.set()
         for page in (one, two):
-            assert not metrics(settled(page.run())) and "ask_again" in keys(page)
+            assert not metrics(settled(page.run())) and "again_inspection" in keys(page)
         assert len(server.exchanges) == made
 
 

@@ -58,7 +58,7 @@ def test_each_sees_only_what_it_asked_itself():
     (result,) = pages[0].session_state["_shared_database"].results.search().results
     for name in ("inspection", "amplification", "calibration"):
         other = session(name, saved=result.id)
-        assert said(other, "This result is not kept here") and "leave_kept" not in keys(other)
+        assert said(other, "This result is not here") and "leave_kept" not in keys(other)
         press(other, "close_notice")
         assert "saved" not in other.query_params
 
@@ -118,7 +118,7 @@ def test_no_address_leads_into_the_machine_or_the_network_behind_it():
         port = server.base_url.rpartition(":")[2]
         for url in (f"http://127.0.0.1:{port}", "http://[fd00::1]/v1", "http://169.254.169.254/v1"):
             choose(page, url, server.model)
-            assert said(page, "The one you asked for is not available: ")
+            assert said(page, "The model you chose is not available: ")
             assert said(page, "is not on the public internet") and READY in texts(page)
         assert not server.exchanges
     for preset in ("vLLM", "Ollama"):  # which usually stand on one's own machine
@@ -132,7 +132,7 @@ def test_a_setting_that_cannot_be_read_stops_a_page_with_a_sentence(monkeypatch)
     """Every setting is tried in tests/test_settings.py."""
     monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", "sk-typed-in-the-wrong-place")
     page = session("home")
-    assert said(page, "BELIEVE_PUBLIC_KEYS ") and said(page, "Whoever runs this server writes")
+    assert said(page, "BELIEVE_PUBLIC_KEYS ") and said(page, "If you run this server")
     assert "use_model" not in keys(page) and "wrong-place" not in "".join(texts(page))
 
 
@@ -164,7 +164,7 @@ def test_no_key_is_lent_that_the_owner_did_not_name(owned, monkeypatch, named):
     monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", named)
     with serving("echo", key=KEY) as server:
         page = visitor(server)
-        assert said(page, "The one you asked for needs a key: ") and READY in texts(page)
+        assert said(page, "The model you chose needs a key: ") and READY in texts(page)
         assert server.exchanges and not [e for e in server.exchanges if KEY in str(e.headers)]
     assert not said(page, "owner is used") and not lending.LENT.used
 
@@ -177,13 +177,13 @@ def test_before_a_model_is_chosen_the_page_says_whose_key_is_used_there(lent, mo
     page.selectbox(key="openai_preset").set_value("OpenAI").run()
     assert not said(page, "owner is used")  # here the owner says so of 127.0.0.1 alone
     monkeypatch.delenv("BELIEVE_ALLOWED_HOSTS")
-    assert said(page.run(), "Without a key of yours, that of this server's owner is used. It is")
+    assert said(page.run(), "Without your own key, the key of this server's owner is used. It")
     monkeypatch.setenv("GOOGLE_API_KEY", gemini_server.KEY)
     page.selectbox(key="model_kind").set_value("gemini").run()
     press(page, "use_model")
-    assert said(page, "The one you asked for needs a key: Gemini needs a key: type one")
+    assert said(page, "The model you chose needs a key: Gemini needs a key: type one")
     monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", "GOOGLE_API_KEY")
-    assert said(page.run(), "that of this server's owner is used. It is good for 2,000 calls more")
+    assert said(page.run(), "the key of this server's owner is used. It covers 2,000 calls more")
     page.text_input(key="gemini_key").set_value("of-ones-own").run()
     assert not said(page, "owner is used")
 
@@ -193,8 +193,8 @@ def test_a_lent_key_is_said_and_counted(lent, monkeypatch):
     with serving("echo", key=KEY) as server:
         page = visitor(server)
         used = len(server.exchanges)
-        left = f"It is good for {50 - used} calls more, by all visitors together."
-        assert said(page, ": ready.") and said(page, f"It is asked with {OWNERS}. {left}")
+        left = f"It covers {50 - used} calls more, by all visitors together."
+        assert said(page, ": ready.") and said(page, f"Calls use {OWNERS}. {left}")
         assert said(page, f"The key of this server's owner is used. {left}")  # where one pays
         press(page, "pay_inspection")
         assert metrics(page) and lending.LENT.used == len(server.exchanges) > used
@@ -207,7 +207,7 @@ def test_a_reload_gives_no_new_money_and_who_types_a_key_takes_nothing(lent, mon
         page = visitor(server)
         press(page, "pay_inspection")
         settled(page.run())
-        assert said(page, GONE.format(8)) and said(page, "Type a key of your own")
+        assert said(page, GONE.format(8)) and said(page, "enter your own key")
         assert len(server.exchanges) == 8 and not metrics(page)
         for forget in (False, True):
             if forget:  # as every visitor's browser can ask of Streamlit
@@ -216,7 +216,9 @@ def test_a_reload_gives_no_new_money_and_who_types_a_key_takes_nothing(lent, mon
             again = visitor(server)
             press(again, "pay_inspection")  # what the server can do is known by now
             settled(again.run())
-            assert said(again, GONE.format(8)) and said(again, "Its budget is used up: type a key")
+            assert said(again, GONE.format(8)) and said(
+                again, "Its budget is used up: enter your own key"
+            )
             assert len(server.exchanges) == 8
         own = visitor(server, KEY)
         press(own, "pay_inspection")

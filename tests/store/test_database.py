@@ -1,28 +1,35 @@
-"""Opening a database: wherever it is, and what is said where it cannot be."""
+"""The database: wherever it is, what cannot be saved, and processes that share it or die."""
 
 import os
+import random
 import resource
 import shutil
+import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import traceback
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import text
 from sqlalchemy.pool import StaticPool
 
 from core.store import calls, database, errors
+from core.store import database as opening
 from core.store.database import VARIABLE, default_path, open_database
 from core.store.errors import BUSY_SECONDS, StoreError
 from core.store.results import Results
 from tests.store.conftest import PASSWORD
 from tests.store.kept import CallKey, Calls
-from tests.store.processes import ROOT
+from tests.store.processes import ROOT, go, key, payload, start
 
 KEY = CallKey("sample", "table", "1", "Q")
 
@@ -277,21 +284,6 @@ def test_a_damaged_file_that_cannot_be_set_aside_is_explained(foreign):
     assert [path.name for path in foreign.iterdir()] == ["x.db"]
 
 
-def test_a_full_disk_is_said_so_and_loses_nothing(tmp_path):
-    with open_database(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        Calls(opened).put(KEY, "1")
-
-        @event.listens_for(opened.engine, "begin")
-        def no_more_room(connection):
-            pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
-            connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
-
-        with pytest.raises(StoreError, match="is full: make room"):
-            Results(opened).save("policy", "large", "", "", "x" * 1_000_000)
-        assert Calls(opened).get(KEY) == "1"
-        assert Results(opened).search().total == 0
-
-
 def test_a_disk_that_takes_no_more_is_said_so_and_loses_nothing(tmp_path):
     """A real limit of the system, in a process of its own."""
     url = f"sqlite:///{tmp_path / 'x.db'}"
@@ -315,20 +307,6 @@ def test_a_disk_that_takes_no_more_is_said_so_and_loses_nothing(tmp_path):
     with open_database(url) as opened:
         assert opened.notice is None
         assert [found.title for found in Results(opened).search().results] == ["small"]
-
-
-def test_a_lock_that_nobody_opens_is_said_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(database, "BUSY_SECONDS", 0)
-    url = f"sqlite:///{tmp_path / 'x.db'}"
-    with open_database(url) as one, open_database(url) as other:
-        with (
-            one.write(),
-            pytest.raises(StoreError, match="Another program has locked"),
-            other.write(),
-        ):
-            pass
-        Calls(other).put(KEY, "1")
-        assert Calls(one).get(KEY) == "1"
 
 
 def test_damage_that_is_met_later_is_said_so(tmp_path):
@@ -432,3 +410,223 @@ def test_a_connection_that_was_cut_is_made_anew(postgresql):
                 {"d": name},
             )
         assert Calls(opened).get(KEY) == "1"
+
+
+# ----------------------------------------------------------------------- what could not be saved
+
+OTHER = CallKey("sample", "table", "1", "R")
+LONG = '"' + "x" * 200_000 + '"'
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "believe.db"
+
+
+@contextmanager
+def opened(path):
+    with open_database(f"sqlite:///{path}") as database:
+        yield database
+
+
+@contextmanager
+def locked(path):
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        yield
+
+
+@contextmanager
+def full(database):
+    """Let the file of a database grow no more."""
+    with database.engine.connect() as connection:
+        (pages,) = connection.exec_driver_sql("PRAGMA page_count").one()
+
+    def limit(connection, record, proxy):
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    opening.event.listen(database.engine, "checkout", limit)
+    try:
+        yield
+    finally:
+        opening.event.remove(database.engine, "checkout", limit)
+        database.engine.dispose()
+
+
+# ------------------------------------------------------------------------------- a lock
+
+
+def test_a_lock_is_waited_for_no_longer_than_somebody_waits_for_a_page():
+    assert BUSY_SECONDS <= 3
+
+
+def test_a_lock_that_stays_is_said_with_its_cause(path, monkeypatch):
+    monkeypatch.setattr(opening, "BUSY_SECONDS", 0)
+    with opened(path) as database, locked(path):
+        for write in (lambda: Calls(database).put(KEY, "1"), Calls(database).check):
+            with pytest.raises(StoreError, match="Another program has locked the database"):
+                write()
+
+
+def test_who_only_reads_waits_for_no_writer(path, monkeypatch):
+    with opened(path) as database:
+        Calls(database).put(KEY, "1")
+    monkeypatch.setattr(opening, "BUSY_SECONDS", 0)  # who waited would fail
+    with opened(path) as one, locked(path), opened(path) as other:
+        assert Calls(one).get(KEY) == Calls(other).get(KEY) == "1"
+
+
+def test_who_waits_in_line_fails_with_who_stands_in_front(path, monkeypatch):
+    """Of eight threads that wait for one lock only the first tries it."""
+    monkeypatch.setattr(opening, "BUSY_SECONDS", 0)
+    tried, failed, looks = [], [], []
+
+    def clock():
+        looks.append(len(looks))
+        return float(len(looks))
+
+    with opened(path) as database, locked(path):
+        opening.event.listen(database.engine, "checkout", lambda *_: tried.append(1))
+        monkeypatch.setattr(opening, "time", SimpleNamespace(monotonic=clock))
+
+        def write():
+            try:
+                Calls(database).put(KEY, "1")
+            except StoreError as error:
+                failed.append(str(error))
+
+        with database._writing:  # nobody gets on before all of them wait
+            threads = [threading.Thread(target=write) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            while len(looks) < len(threads):  # each looks at the clock as it arrives
+                time.sleep(0.001)
+        for thread in threads:
+            thread.join()
+    assert len(failed) == 8 and len(set(failed)) == 1
+    assert len(tried) == 1
+
+
+# ------------------------------------------------------------------------- a full disk
+
+
+def test_what_could_not_be_saved_is_held_and_saved_when_that_is_possible(path):
+    with opened(path) as database:
+        calls = Calls(database)
+        with full(database):
+            with pytest.raises(StoreError, match="is full"):
+                calls.put(KEY, LONG)
+            assert Calls(database).get_many([OTHER, KEY]) == {KEY: LONG}
+            with pytest.raises(StoreError, match="is full"):
+                calls.check()
+            assert calls.count() == 0
+        calls.check()
+        assert calls.count() == 1 and not database.unsaved
+        assert calls.get(KEY) == LONG
+    with opened(path) as database:
+        assert Calls(database).get(KEY) == LONG
+
+
+def test_a_disk_without_room_is_full_before_anything_is_asked(path, monkeypatch):
+    with opened(path) as database:
+        Calls(database).check()
+        monkeypatch.setattr(opening, "LEAST_FREE", 2**62)
+        with pytest.raises(StoreError, match=r"disk that holds .* is full: make room"):
+            Calls(database).check()
+
+
+def test_a_database_in_memory_has_room_as_long_as_it_lives():
+    with open_database("sqlite://") as database:
+        Calls(database).check()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of two megabytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("nothing can be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_disk_that_is_really_full_is_said_and_nothing_is_lost(small_disk):
+    with opened(small_disk / "believe.db") as database:
+        calls = Calls(database)
+        calls.check()
+        filler = small_disk / "filler"
+        filler.write_bytes(b"x" * shutil.disk_usage(small_disk).free)
+        with pytest.raises(StoreError, match="is full"):
+            calls.check()
+        with pytest.raises(StoreError, match="is full"):
+            calls.put(KEY, LONG)
+        filler.unlink()
+        calls.check()
+        assert calls.get(KEY) == LONG
+
+
+# ----------------------------------------------------------------------------- several processes
+
+
+def test_two_processes_write_at_once_and_nothing_is_lost(url):
+    writers = [start("write", url, name, 60) for name in ("one", "other")]
+    go(*writers)  # both find no tables yet
+    for writer in writers:
+        said, _ = writer.communicate()
+        assert writer.returncode == 0
+        assert said.split() == [str(number) for number in range(60)]
+    with open_database(url) as database:
+        assert database.notice is None
+        wanted = {key(n, i): payload(n, i) for n in ("one", "other") for i in range(60)}
+        assert Calls(database).get_many(wanted) == wanted
+        assert Calls(database).count() == 120
+        assert Results(database).search().total == 12
+
+
+def killed(process, seed):
+    """Let it say a few lines, kill it at some moment after that, and return all it said."""
+    dice = random.Random(seed)
+    go(process)
+    said = [process.stdout.readline() for _ in range(dice.randrange(1, 60))]
+    time.sleep(dice.random() * 0.01)
+    process.send_signal(signal.SIGKILL)
+    said += process.stdout.readlines()
+    assert process.wait() == -signal.SIGKILL
+    return [int(line) for line in said if line.endswith("\n")]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_killed_process_loses_nothing_that_it_acknowledged(url, seed):
+    acknowledged = killed(start("write", url, "writer", 0), seed)
+    assert acknowledged == list(range(len(acknowledged)))
+    assert acknowledged
+    with open_database(url) as database:
+        assert database.notice is None
+        wanted = {key("writer", n): payload("writer", n) for n in acknowledged}
+        assert Calls(database).get_many(wanted) == wanted
+        assert Calls(database).count() - len(acknowledged) in (0, 1)
+        assert Results(database).search().total >= (len(acknowledged) + 9) // 10
+
+
+def test_a_process_killed_again_and_again_goes_on_where_it_was(tmp_path):
+    url = f"sqlite:///{tmp_path / 'believe.db'}"
+    kept = 0
+    for seed in range(3):
+        kept += len(killed(start("write", url, f"writer {seed}", 0), 100 + seed))
+    with open_database(url) as database:
+        assert database.notice is None
+        assert kept <= Calls(database).count() <= kept + 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_process_killed_while_it_makes_the_database_spoils_nothing(url, seed):
+    process = start("opens", url, "", 1)
+    go(process)
+    time.sleep(random.Random(seed).random() * 0.06)
+    process.kill()
+    process.wait()
+    with open_database(url) as database:
+        assert database.notice is None
+        assert Calls(database).count() == 0

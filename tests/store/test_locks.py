@@ -16,11 +16,11 @@ LONG = 30  # seconds, of a wait that ends as soon as all is well
 
 
 def test_processes_that_want_the_same_ask_for_it_once(url):
-    processes = [start("ask", url, name, 30) for name in ("one", "two", "three")]
+    processes = [start("ask", url, name, 12) for name in ("one", "two", "three")]
     go(*processes)
     said = [process.communicate()[0].split() for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0]
-    assert sorted(int(number) for each in said for number in each) == list(range(30))
+    assert sorted(int(number) for each in said for number in each) == list(range(12))
 
 
 def test_what_a_killed_process_held_is_free(url):
@@ -150,9 +150,6 @@ def test_a_server_that_fails_keeps_nobody_waiting(postgresql):
         with calls.claimed([key("a prompt", 0)]):
             pass
         assert not database.locks._holders
-
-
-LONG = 30  # seconds, of a wait that ends as soon as all is well
 
 
 def test_what_one_holds_another_waits_for_and_other_things_are_free():

@@ -84,7 +84,7 @@ def test_an_id_that_was_told_already_is_kept(results):
     assert results.save("policy", "a", "", "", "1", id=told) == told
     assert results.save("policy", "a", "", "", "1", id=told) == told
     assert results.save("policy", "a", "", "", "1", id="another-address-1") == told
-    with pytest.raises(StoreError, match="without naming an id"):
+    with pytest.raises(StoreError, match="without an id"):
         results.save("policy", "a", "", "", "2", id=told)
     assert results.open(told).payload == "1"
     assert results.search().total == 1
@@ -140,7 +140,7 @@ def test_what_no_database_holds_is_replaced_in_texts_for_people(results):
 def test_an_unknown_id_is_said_so(results, id):
     kept = save(results, "a")
     for ask in (results.open, results.delete, lambda id: results.rename(id, "b")):
-        with pytest.raises(UnknownResultError, match="not kept here") as caught:
+        with pytest.raises(UnknownResultError, match="not here") as caught:
             ask(id)
         assert isinstance(caught.value, StoreError)
     assert results.open(kept).title == "a"

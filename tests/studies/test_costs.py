@@ -7,11 +7,10 @@ import pytest
 from core import prompts
 from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, Response
 from core.language_models.client.batch import Batched
-from core.studies.costs import CHARACTERS_A_TOKEN, Plan, plan
+from core.studies.costs import CHARACTERS_A_TOKEN, Plan, plan, price
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import MAX_SAMPLES, Request
-from tests.fakes import QUERY, TableModel, copies, falling, knows, words
-from tests.limited import Limited
+from tests.fakes import QUERY, Limited, TableModel, copies, falling, knows, words
 
 
 class Unrepeated(TableModel):
@@ -44,17 +43,16 @@ def prompt_tokens(model):
 # k, and what the model can do; with log-likelihoods of its own, k is at least 100.
 SAMPLED = [
     (k, {"own_log_likelihoods": own, "next_token": next_token, "candidates_a_call": candidates})
-    for own, numbers in ((True, (100, 130)), (False, (1, 9, 100)))
+    for own, numbers in ((True, (100,)), (False, (1, 9)))
     for k in numbers
     for next_token in (True, False)
-    for candidates in (1, 8, 1000)
+    for candidates in (1, 8)
 ]
 
 
 @pytest.mark.parametrize(("k", "abilities"), SAMPLED)
-@pytest.mark.parametrize("maker", [knows, copies])
-def test_no_more_is_sampled_than_planned(maker, k, abilities):
-    model = Limited(maker(12), local=False, **abilities)
+def test_no_more_is_sampled_than_planned(k, abilities):
+    model = Limited(knows(12), local=False, **abilities)
     planned = asked(k, model)
     assert model.meter.requests <= planned.requests
     drawn = sum(a.count for a in model.asked) + len(model.continued)
@@ -72,10 +70,8 @@ def test_the_plan_is_reached_when_no_answer_comes_twice(k, abilities):
     assert prompt_tokens(model) <= planned.prompt_tokens
 
 
-@pytest.mark.parametrize(
-    ("k", "pairs"), [(1, 1), (1, 1000), (10, 1), (10, 10), (10, 20), (10, 110), (40, 2000)]
-)
-@pytest.mark.parametrize("candidates", [1, 8, 1000])
+@pytest.mark.parametrize(("k", "pairs"), [(1, 1), (10, 1), (10, 20), (40, 2000)])
+@pytest.mark.parametrize("candidates", [1, 8])
 def test_no_more_is_scored_than_planned(k, pairs, candidates):
     """The greedy answer is among the samples here."""
     model = Limited(
@@ -149,4 +145,4 @@ def test_a_longer_question_costs_more():
     ],
 )
 def test_prices_are_per_million_tokens(plan, prices, cost):
-    assert math.isclose(plan.price(*prices), cost, abs_tol=1e-15)
+    assert math.isclose(price(plan, *prices), cost, abs_tol=1e-15)

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -237,7 +237,6 @@ def test_second_answers_of_a_cluster_are_those_after_any_of_its_wordings():
     np.testing.assert_array_equal(found.joint, expected.joint)
 
 
-@settings(max_examples=40)
 @given(tallies())
 def test_counts_of_unlike_words_are_from_counts(case):
     firsts, seconds = case
@@ -260,7 +259,6 @@ def test_a_model_that_knows_is_counted_near_0_and_one_that_copies_is_not():
     assert copies.mutual_information.plug_in == pytest.approx(h([0.6, 0.4]))
 
 
-@settings(max_examples=40)
 @given(tallies(), st.randoms(use_true_random=False))
 def test_the_order_of_the_counts_changes_nothing(case, random):
     def shuffled(mapping):
@@ -377,7 +375,6 @@ def test_distributions_of_chains_are_those_of_the_joint(chains):
     assert np.isneginf(evidence.log_second_given_first[~told]).all()
 
 
-@settings(max_examples=40)
 @given(tallies(OVERLAPPING))
 def test_distributions_of_counts_are_those_of_the_joint(case):
     evidence = counted(*case)
@@ -414,7 +411,6 @@ def test_mass_of_counts_is_what_good_and_turing_estimate(firsts, mass):
     assert evidence.sampled_mass == pytest.approx(mass)
 
 
-@settings(max_examples=40)
 @given(sampled_chains(OVERLAPPING), tallies(OVERLAPPING))
 def test_mass_is_a_probability(chains, tally):
     assert 0 <= chained(chains).sampled_mass <= 1
@@ -451,7 +447,7 @@ def test_scores_of_chains_by_hand():
     assert values["min_conditional_entropy"] == pytest.approx(min(h(rows[0]), h(rows[1])))
     assert values["pair_covariance"] == pytest.approx((first * (np.diag(rows) - first)).sum())
     assert found["certified_mutual_information"].reason == (
-        "Only exact likelihoods of given texts certify; this model does not give them."
+        "A certified bound needs exact likelihoods of given texts; this model reports none."
     )
     assert {score.answer for score in found.values()} == {"x"}
 
@@ -469,7 +465,7 @@ def test_scores_of_counts_by_hand():
     assert values["mutual_information"] == evidence.mutual_information.value
     assert values["semantic_entropy"] == pytest.approx(h(first))
     assert values["greedy_probability"] is None
-    assert "does not say how probable" in found["greedy_probability"].reason
+    assert "does not report how probable" in found["greedy_probability"].reason
     assert values["self_verification"] == pytest.approx(1 / 3)
     assert values["min_conditional_entropy"] == pytest.approx(h(rows[0]))
     assert values["pair_covariance"] == pytest.approx((first * (np.diag(rows) - first)).sum())
@@ -497,7 +493,6 @@ def test_chains_have_every_score_or_a_reason(chains, gammas):
     check_scores(chained(chains, gamma_1=gammas[0], gamma_2=gammas[1]))
 
 
-@settings(max_examples=40)
 @given(tallies(OVERLAPPING))
 def test_counts_have_every_score_or_a_reason(case):
     check_scores(counted(*case))
@@ -530,7 +525,7 @@ def test_what_follows_on_one_that_was_told_too_seldom_has_no_entropy():
     once = [("y", "y", -1.0, -1.0)]
     assert score(chained(often + once)).value == pytest.approx(np.log(2))
     assert score(chained(often[1:] + once)).value is None
-    assert "No answer was told 10 times" in score(chained(once)).reason
+    assert "No answer was given in the prompt 10 times" in score(chained(once)).reason
 
 
 @given(sampled_chains(OVERLAPPING), GAMMAS)
@@ -544,7 +539,6 @@ def test_doubt_of_chains_has_two_parts_that_add_up(chains, gammas):
     assert min(doubt.epistemic, doubt.remaining) >= 0
 
 
-@settings(max_examples=40)
 @given(tallies(OVERLAPPING))
 def test_doubt_of_counts_has_two_parts_that_add_up(case):
     evidence = counted(*case)
@@ -720,7 +714,7 @@ def test_chains_of_a_known_table_arrive_at_its_information():
 
 
 def test_chains_of_a_large_table_come_nearer_from_above():
-    """400 pairs, of which 100 samples miss most: about 0.9, 0.2 and 0.01 nats too high."""
+    """400 pairs, of which 100 samples miss most: about 0.9, 0.2 and 0.04 nats too high."""
     rng = np.random.default_rng(5)
     first, rows = rng.dirichlet(np.ones(20)), rng.dirichlet(np.ones(20), 20)
     known = first[:, None] * (0.5 * np.eye(20) + 0.5 * rows)
@@ -728,10 +722,10 @@ def test_chains_of_a_large_table_come_nearer_from_above():
     texts = [f"answer{i}" for i in range(20)]
     above = [
         chained(draw_chains(k, 0, known, texts)).mutual_information.value - truth
-        for k in (100, 1000, 10_000)
+        for k in (100, 1000, 3000)
     ]
     assert above[0] > above[1] > above[2] > 0
-    assert above[0] > 0.5 and above[2] < 0.02
+    assert above[0] > 0.5 and above[2] < 0.06
 
 
 def test_counts_of_a_known_table_arrive_at_its_information():

@@ -111,7 +111,7 @@ def test_certified_mutual_information(evidence, record):
 
     cut = scores.certified_mutual_information(Evidence.build(**record, complete=[False] * 4))
     assert cut.value is None
-    assert "end" in cut.reason
+    assert "cut off" in cut.reason
     prefixes = record | {"log_marginal": np.log([0.6, 0.6, 0.1, 0.1])}
     too_much = scores.certified_mutual_information(Evidence.build(**prefixes))
     assert too_much.value is None

@@ -97,7 +97,7 @@ def test_all_tries_of_a_call_together_end_in_time(kind, monkeypatch):
         assert str(error) == (
             f"{ready.name} failed once. The last time: "
             f"{server.endpoint if kind == 'openai' else ready.name} took too long to answer. "
-            "What was answered before is saved; try again later."
+            "Answers received are saved; try again later."
         )
         assert server.connections == ready.budget.used == 1
 

@@ -8,8 +8,8 @@ from core.studies.inspection.recorder import FEWEST_CHAINS
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Request
 from core.uncertainty.scores import SCORES
+from tests.fakes import Limited
 from tests.language_models.openai_server import END, serving
-from tests.limited import Limited
 
 QUESTIONS = ("Name a mammal", "What is the capital of Wales?", "Who painted the Mona Lisa?")
 CLOSE = 1e-4  # nats

@@ -106,7 +106,7 @@ def test_it_ends_in_the_middle_of_a_run_and_what_was_answered_is_saved(tmp_path)
     assert status == 130 and saved
     assert re.search(
         r"Used: \d+ calls.*\. Requests in flight may still be billed\. Answers received are "
-        r"saved; run the same command again to go on from there\.\nStopped\.\n$",
+        r"saved; run the same command again to continue\.\nStopped\.\n$",
         said,
     )
     with open_database(f"sqlite:///{tmp_path / 'b.db'}") as database:

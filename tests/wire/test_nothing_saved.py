@@ -16,7 +16,7 @@ from core.studies.inspection.request import Request
 from core.studies.inspection.serialise import to_dict
 from tests.language_models.openai_server import serving
 from tests.store.kept import CallKey, Calls
-from tests.store.test_saving_fails import full, locked
+from tests.store.test_database import full, locked
 
 REQUEST = Request("Who wrote the novel Dune?", samples=20)
 

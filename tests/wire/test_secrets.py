@@ -175,7 +175,7 @@ def test_a_key_typed_for_a_service_that_fails_is_shown_nowhere(way, kept, log, c
     with failing(way if way in FAILURES else "401") as server:
         url = NOWHERE if way == "nowhere" else server.base_url
         choose(page, url, server.model, KEY)
-    assert said(page, "The one you asked for ")
+    assert said(page, "The model you chose ")
     nothing_shown(page, kept, log)
     assert KEY not in "".join(capfd.readouterr())
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from core.charts.theme import DASHES, Chart, Palette, themed
+from core.charts.theme import DASHES, QUARTERS, Chart, Palette, share, themed, told_apart
 from core.codec import shortened
 from core.studies.amplification.curve import Amplification, Point
 from core.studies.amplification.gallery import quartiles
@@ -100,12 +100,7 @@ def curves(found: Sequence[Amplification], scale: str, palette: Palette) -> Char
         columns=["query", "answer", "told", "t", "share", "lower", "upper"],
     )
     base = alt.Chart(data).encode(x=_repetitions(found, scale))
-    y = alt.Y(
-        "share:Q",
-        title="P(answer) of the two",
-        scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(format="%", tickCount=5),
-    )
+    y = alt.Y("share:Q", **share("P(answer) of the two", tickCount=5))
     half = alt.Chart(pd.DataFrame({"y": [0.5]})).mark_rule(color=palette.muted, strokeDash=[2, 4])
     layers: list[alt.Chart | alt.LayerChart] = [half.encode(y="y:Q")]
     if data["lower"].notna().any():
@@ -178,20 +173,14 @@ def probabilities(found: Sequence[Amplification], scale: str, palette: Palette) 
         orient="top", symbolFillColor=palette.text, symbolStrokeColor=palette.text
     )  # beside the other legend, below, a telephone has no room
     lines = base.mark_line(size=2).encode(
-        strokeDash=alt.StrokeDash(
-            "which:N",
-            title=None,
-            scale=alt.Scale(domain=["answer", "repeated"], range=[[1, 0], [5, 3]]),
-            legend=legend,
+        strokeDash=told_apart(
+            alt.StrokeDash, "which:N", {"answer": [1, 0], "repeated": [5, 3]}, legend=legend
         ),
         detail="query:N",
     )
     points = base.mark_point(filled=True, size=_size(found)).encode(
-        shape=alt.Shape(
-            "which:N",
-            title=None,
-            scale=alt.Scale(domain=["answer", "repeated"], range=["circle", "square"]),
-            legend=legend,
+        shape=told_apart(
+            alt.Shape, "which:N", {"answer": "circle", "repeated": "square"}, legend=legend
         ),
         tooltip=[
             alt.Tooltip("query:N"),
@@ -242,12 +231,7 @@ def small(amplification: Amplification, palette: Palette) -> Chart:
     colour = palette.epistemic if amplification.overtaken_at is not None else palette.primary
     base = alt.Chart(data).encode(
         x=_repetitions([amplification], "log", ticks=(0, 1, 10, 100, 1000)),
-        y=alt.Y(
-            "share:Q",
-            title=None,
-            scale=alt.Scale(domain=[0, 1]),
-            axis=alt.Axis(format="%", values=[0, 0.5, 1]),
-        ),
+        y=alt.Y("share:Q", **share(None, values=[0, 0.5, 1])),
     )
     points = base.mark_point(filled=True, size=30, color=colour).encode(
         tooltip=[
@@ -271,12 +255,7 @@ def band(found: Sequence[Amplification], palette: Palette) -> Chart:
         ]
     )
     x = _repetitions(found, "log", ticks=(0, 1, 10, 100, 1000))
-    y = alt.Y(
-        "share:Q",
-        title=None,
-        scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
-    )
+    y = alt.Y("share:Q", **share(None, values=QUARTERS))
     thin = (
         alt.Chart(each)
         .mark_line(color=palette.muted, size=1, opacity=0.3)

@@ -8,33 +8,33 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.theme import Chart, Palette, themed
+from core.charts.theme import Chart, Palette, share, themed, told_apart
 from core.studies.amplification.mechanism import Looking
 from core.uncertainty.attention import Repeated
 
 HEIGHT = 260
-ON_QUESTION, ON_TOLD = "the question", "what it is told"
+ON_QUESTION, ON_TOLD = "the question", "the answer in the prompt"
 
 
 def weights(found: Repeated, palette: Palette) -> Chart:
     """Softmax weight on X against the total on the copies of Y; circles are the closed form."""
     lines = {"on the query X": found.on_query, "on all copies of Y": found.on_copies}
     x = _copies(found)
-    y = alt.Y("share:Q", title="attention", scale=alt.Scale(domain=[0, 1]), axis=_percents())
+    y = alt.Y("share:Q", **share("attention"))
     drawn = (
         alt.Chart(_long(found, lines))
         .mark_line(size=3)
         .encode(
             x=x,
             y=y,
-            color=alt.Color(
+            color=told_apart(
+                alt.Color,
                 "which:N",
-                title=None,
-                scale=alt.Scale(domain=list(lines), range=[palette.primary, palette.epistemic]),
+                dict(zip(lines, (palette.primary, palette.epistemic), strict=True)),
                 legend=alt.Legend(columns=1),
             ),
-            strokeDash=alt.StrokeDash(
-                "which:N", title=None, scale=alt.Scale(domain=list(lines), range=[[1, 0], [6, 3]])
+            strokeDash=told_apart(
+                alt.StrokeDash, "which:N", dict(zip(lines, ([1, 0], [6, 3]), strict=True))
             ),
             tooltip=_tooltip(),
         )
@@ -70,7 +70,7 @@ def outputs(found: Repeated, palette: Palette) -> Chart:
                 "share:Q",
                 title="share of the output",
                 scale=alt.Scale(domain=[0, 1], clamp=True),
-                axis=_percents(),
+                axis=alt.Axis(format="%"),
             ),
             order=alt.Order("which:N", sort="descending"),
             color=alt.Color(
@@ -88,8 +88,9 @@ def outputs(found: Repeated, palette: Palette) -> Chart:
 def weights_alt(found: Repeated) -> str:
     """Say where the weight goes."""
     return (
-        f"The weight on the query goes from {found.on_query[0]:.1%} to {found.on_query[-1]:.1%} "
-        f"at {found.repetitions[-1]} repetitions; the copies have the rest."
+        f"The weight on the query goes from {found.on_query[0]:.1%} to "
+        f"{found.on_query[-1]:.1%} at {found.repetitions[-1]} repetitions; the copies get the "
+        "rest."
     )
 
 
@@ -120,10 +121,6 @@ def _copies(found: Repeated) -> alt.X:
         scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, most]),
         axis=alt.Axis(values=[t for t in (0, 1, 10, 100, 1000) if t <= most], format=",d"),
     )
-
-
-def _percents() -> alt.Axis:
-    return alt.Axis(format="%")
 
 
 def _tooltip() -> list[alt.Tooltip]:

@@ -8,13 +8,7 @@ import itertools
 from collections.abc import Callable, Iterator
 
 from core.data.tabular import rows as limits
-from core.data.tabular.rows import (
-    Rows,
-    UploadError,
-    check_heading,
-    check_size,
-    too_long_a_row,
-)
+from core.data.tabular.rows import Rows, UploadError, check_heading, check_size, too_long_a_row
 
 _DELIMITERS = (",", "\t", ";", "|")  # in order of preference
 _SAMPLE = 20  # rows that a delimiter must fit

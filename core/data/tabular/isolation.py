@@ -163,8 +163,8 @@ def _start() -> subprocess.Popen[bytes]:
         )
     except OSError as error:
         raise UploadError(
-            "The file was not read, as the system allows no further process; free some memory "
-            "and give the file again."
+            "The file was not read, because the system allows no further process; free some "
+            "memory and upload the file again."
         ) from error
 
 
@@ -207,7 +207,7 @@ def _turn(cancelled: Callable[[], bool]) -> Iterator[None]:
 
 def _check(cancelled: Callable[[], bool]) -> None:
     if cancelled():
-        raise UploadError("Reading the file was stopped; give it again to have it read.")
+        raise UploadError("Reading the file was stopped; upload it again.")
 
 
 def _exchange(
@@ -238,8 +238,7 @@ def _wait(said: _Said, cancelled: Callable[[], bool], limits: Limits) -> None:
         if said.began is None:
             if now - started > _START:
                 raise UploadError(
-                    "The file was not read, as the machine is too busy to begin; give the file "
-                    "again later."
+                    "The file was not read, because the machine is too busy; upload it again later."
                 )
         elif now - said.began > limits.seconds:
             raise UploadError(_too_slow(limits))
@@ -247,8 +246,8 @@ def _wait(said: _Said, cancelled: Callable[[], bool], limits: Limits) -> None:
 
 def _too_slow(limits: Limits) -> str:
     return (
-        f"Reading the file takes more than {limits.seconds:g} seconds; leave out columns or rows "
-        "that are not needed, or give it again when the machine is less busy."
+        f"Reading the file takes more than {limits.seconds:g} seconds; leave out columns or "
+        "rows that are not needed, or upload it again when the machine is less busy."
     )
 
 
@@ -262,8 +261,8 @@ def _upload(said: _Said, content: bytes, name: str, limits: Limits, status: int)
             raise UploadError(_too_slow(limits))
         _LOG.warning("The process that read a file ended with status %s.", status)
         raise UploadError(
-            "Reading the file ended the process that does it, which happens when the file is "
-            "damaged or takes too much memory; save it anew, as plain CSV in UTF-8."
+            "Reading the file crashed; it may be damaged or too large. Save it again, as plain "
+            "CSV in UTF-8."
         )
     found = json.loads(head)
     if refused := found.get("refused"):
@@ -271,8 +270,8 @@ def _upload(said: _Said, content: bytes, name: str, limits: Limits, status: int)
     if failed := found.get("failed"):
         _LOG.error("A file could not be read: %s", failed)
         raise UploadError(
-            "The file cannot be read, through an error in this program; save it anew, as plain "
-            "CSV in UTF-8."
+            "The file cannot be read because of an error in this program; save it again, as "
+            "plain CSV in UTF-8."
         )
     table, lines = _unpacked(body, found["headings"])
     sha256 = hashlib.sha256(content).hexdigest()

@@ -61,8 +61,8 @@ def read_json(
         raise _too_deep(line) from error
     except UnicodeEncodeError as error:
         raise UploadError(
-            f"Line {line}: an escape such as \\ud800 stands for half a character; write the "
-            "character itself, or leave it out."
+            f"Line {line}: an escape such as \\ud800 is half a character; write the character "
+            "itself, or leave it out."
         ) from error
     if is_array:
         notes.append("The file is one JSON array; each of its objects was read as a row.")
@@ -228,8 +228,8 @@ def _array_items(stream: io.TextIOWrapper, before: int) -> Iterator[tuple[int, d
             following = window.skip(len(","))
         elif following != "]":
             raise UploadError(
-                f"Line {window.line}: the array does not go on or end here; put commas between "
-                "its objects and a ] at the end."
+                f"Line {window.line}: the array neither continues nor ends here; put commas "
+                "between its objects and a ] at the end."
             )
     if window.skip(len("]")):
-        raise UploadError(f"Line {window.line}: more text comes after the array; leave it out.")
+        raise UploadError(f"Line {window.line}: there is more text after the array; remove it.")

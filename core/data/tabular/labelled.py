@@ -292,8 +292,8 @@ def _check(upload: Upload, columns: Columns) -> None:
             raise UploadError(f"The score “{shortened(name)}” is chosen twice; choose it once.")
         if name in labels:
             raise UploadError(
-                f"“{shortened(name)}” is chosen as a score and as what says whether an answer is "
-                "right; choose two columns."
+                f"“{shortened(name)}” is chosen both as a score and as the labels; choose two "
+                "columns."
             )
 
 
@@ -345,7 +345,7 @@ def _numbers(
     numbers, unreadable = column_of(upload, name).numbers()
     used = np.zeros(len(numbers), bool)
     used[kept] = True
-    what = f"“{shortened(name)}” is no number"
+    what = f"“{shortened(name)}” is not a number"
     return numbers[kept], list(complaint(upload, unreadable & used, what, "counts as missing"))
 
 
@@ -394,7 +394,7 @@ def _queries(
     used = np.zeros(len(empty), bool)
     used[kept] = True
     what = f"“{shortened(name)}” is empty"
-    so = "each counts as a query of its own"
+    so = "each counts as a separate question"
     return queries, list(complaint(upload, empty & used, what, so))
 
 
@@ -406,8 +406,8 @@ def _pipeline(upload: Upload, kept: NDArray[np.int64]) -> tuple[str, list[str]]:
     if len(texts) == 1:
         return texts.pop(), []
     return "", [
-        f"“{shortened(name)}” names {len(texts):,} different pipelines, whose scores do not "
-        "compare; upload each by itself."
+        f"“{shortened(name)}” names {len(texts):,} different pipelines, whose scores cannot be "
+        "compared; upload each by itself."
     ]
 
 

@@ -128,8 +128,8 @@ def unread(upload: Upload, name: str) -> tuple[Unread, ...]:
     kind = column.kind()
     if len(found) == len(values) and (kind is not Kind.TEXT or not few):
         raise UploadError(
-            f"“{shortened(name)}” says nowhere whether an answer is right: {HOLDS[kind]}. Choose "
-            "a column of 1 (right) and 0 (wrong)."
+            f"No cell of “{shortened(name)}” says whether an answer is right: {HOLDS[kind]}. "
+            "Choose a column of 1 (right) and 0 (wrong)."
         )
     if not few:
         named = ", ".join(shown(each.text) for each in found[:_NAMED])
@@ -185,7 +185,7 @@ def check_meanings(
             sentences.append(_complaint(upload, found))
             still += found
     if still:
-        sentences.append("Nothing is promised before you say what each of these means.")
+        sentences.append("Nothing is guaranteed until you say what each of these means.")
         raise UnreadLabelsError(" ".join(sentences), still)
 
 
@@ -196,7 +196,7 @@ def decisions(upload: Upload, meant: Sequence[Meant]) -> list[str]:
         column = column_of(upload, each.column)
         number, text = values_of(column)[each.value], spelt(column, each.value)
         where = f"{rows(number)} in which “{shortened(each.column)}” is {shown(text)}"
-        became = "left out" if each.meaning is Meaning.OUT else f"taken for {each.meaning.value}"
+        became = "left out" if each.meaning is Meaning.OUT else f"counted as {each.meaning.value}"
         was = "was" if number == 1 else "were"
         sentences.append(f"As you said, {where} {was} {became}.")
     return sentences
@@ -227,6 +227,8 @@ def meant_by(
         if not columns:
             listed = " or ".join(f"“{shortened(name)}”" for name in found)
             what = f"the value {shown(value)}" if value else "an empty cell"
-            raise UploadError(f"No row has {what} in {listed}; give a value as the file has it.")
+            raise UploadError(
+                f"No row has {what} in {listed}; give a value exactly as in the file."
+            )
         meant += [Meant(name, value, meaning) for name in columns]
     return tuple(meant)

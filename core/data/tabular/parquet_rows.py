@@ -71,7 +71,7 @@ def read_parquet(content: bytes, notes: list[str]) -> tuple[Rows, list[str]]:
     except Exception as error:  # a damaged file can fail in any way, deep inside the reader
         raise UploadError(
             "The file begins like Parquet but cannot be read; it is damaged or of an unknown "
-            "kind. Write it anew, or save it as CSV."
+            "kind. Write it again, or save it as CSV."
         ) from error
     return rows, [names[at] for at in kept]
 
@@ -87,7 +87,7 @@ def _check_description(about: Any) -> None:
     if about.num_row_groups * about.num_columns > MAX_CHUNKS:
         raise UploadError(
             f"The file is cut into more than {MAX_CHUNKS:,} pieces, the most that can be read; "
-            "write it anew with fewer row groups."
+            "write it again with fewer row groups."
         )
     chunks = [
         about.row_group(group).column(column)

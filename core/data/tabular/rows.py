@@ -74,7 +74,7 @@ def as_text(value: object) -> str:
                 return value.decode()
             except UnicodeDecodeError as error:
                 raise UploadError(
-                    "A column of the file holds bytes that are no text; leave it out."
+                    "A column of the file contains bytes that are not text; leave it out."
                 ) from error
     if hasattr(value, "isoformat"):
         return str(value.isoformat())

@@ -173,7 +173,7 @@ def _distinct(given: Sequence[str], notes: list[str]) -> list[str]:
             notes.append(f"Column {number} has no heading; it is called “{heading}”.")
         elif heading != text:
             was, now = shortened(text), shortened(heading)
-            notes.append(f"The heading “{was}” stands more than once; another one is “{now}”.")
+            notes.append(f"The heading “{was}” appears more than once; the other is now “{now}”.")
         headings.append(heading)
         used.add(heading)
     return headings

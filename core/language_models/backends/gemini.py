@@ -83,12 +83,12 @@ STOP, MAX_TOKENS = 1, 2  # the finish reasons that come with an answer
 
 # What went wrong, by the service's name for it (finish reasons and block reasons).
 REASONS = {
-    "SAFETY": "its safety filter stepped in",
-    "RECITATION": "it would have recited a text it may not repeat",
-    "LANGUAGE": "it does not support the language",
-    "BLOCKLIST": "a forbidden word came up",
-    "PROHIBITED_CONTENT": "it takes the content for forbidden",
-    "SPII": "it would have told somebody's personal data",
+    "SAFETY": "its safety filter",
+    "RECITATION": "recitation of a protected text",
+    "LANGUAGE": "unsupported language",
+    "BLOCKLIST": "a blocked word",
+    "PROHIBITED_CONTENT": "prohibited content",
+    "SPII": "personal data",
 }
 
 # What can come out of the SDK's calls. It does not always wrap what `requests` raises; a reply
@@ -150,7 +150,7 @@ class Gemini(LanguageModel):
         short = model.removeprefix("models/")
         if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", short, re.ASCII):
             raise UnknownModelError(
-                f"“{self.name}” does not name a model of Gemini; write for example "
+                f"“{self.name}” is not the name of a Gemini model; write, for example, "
                 "gemini:gemini-2.5-flash."
             )
         self.capabilities = Capabilities(
@@ -279,8 +279,8 @@ class Gemini(LanguageModel):
             reasons = genai.protos.GenerateContentResponse.PromptFeedback.BlockReason
             raise RefusedError(
                 f"{self.name} blocked the prompt: "
-                f"{_reason(reasons, message.prompt_feedback.block_reason)}. "
-                "Ask differently, or choose another model."
+                f"{_reason(reasons, message.prompt_feedback.block_reason)}. Rephrase the "
+                "question, or choose another model."
             )
         if len(message.candidates) == 1 < count:  # older models take the number and ignore it
             raise self._one_a_request()
@@ -299,15 +299,14 @@ class Gemini(LanguageModel):
             reasons = genai.protos.Candidate.FinishReason
             raise RefusedError(
                 f"{self.name} stopped an answer: {_reason(reasons, candidate.finish_reason)}. "
-                "Ask differently, or choose another model."
+                "Rephrase the question, or choose another model."
             )
         text = "".join(part.text for part in candidate.content.parts).strip()
         whole = candidate.finish_reason == STOP
         if not (text or whole):
             raise RefusedError(
-                f"{self.name} used all {OUTPUT_TOKENS:,} tokens it may use for thinking and did "
-                "not come to an answer. Ask a simpler question, or choose a model that thinks "
-                "less."
+                f"{self.name} used all {OUTPUT_TOKENS:,} tokens it may use for thinking, "
+                "without an answer. Ask a simpler question, or choose a model that thinks less."
             )
         line, rest, _ = text.partition("\n")
         line = line.rstrip()
@@ -318,7 +317,7 @@ class Gemini(LanguageModel):
         self, prompts: Sequence[str], answers: Sequence[str]
     ) -> NDArray[np.float64]:
         """Raise: Gemini says of no text how likely it is."""
-        raise ModelError(f"{self.name} does not say how likely a given answer is.")
+        raise ModelError(f"{self.name} does not report how likely given answers are.")
 
     # ------------------------------------------------------------------------ faults
 
@@ -394,12 +393,12 @@ class Gemini(LanguageModel):
             )
         if code == 429 and any("PerDay" in quota for quota in _quotas(error)):
             return RefusedError(
-                f"The day's quota for {self.name} is used up. Go on tomorrow, or choose another "
-                f"model or key.{says}"
+                f"The day's quota for {self.name} is used up. Continue tomorrow, or choose "
+                f"another model or key.{says}"
             )
         if code == 429:
             return TemporaryError(
-                f"{self.name} gets too many requests at once. Try again in a moment.{says}",
+                f"{self.name} received too many requests at once. Try again in a moment.{says}",
                 _retry_after(error, words),
             )
         if code >= 500 or code == 408:
@@ -439,7 +438,9 @@ def _checked(key: str) -> str:
             "gives keys at https://aistudio.google.com/apikey."
         )
     if not re.fullmatch(r"[!-~]+", key):
-        raise NeedsKeyError("The key for Gemini has characters that no key has. Copy it again.")
+        raise NeedsKeyError(
+            "The key for Gemini contains characters that no key has. Copy it again."
+        )
     return key
 
 
@@ -456,7 +457,7 @@ def _reason(names: Any, number: int) -> str:
         name = names(number).name
     except ValueError:  # newer than the SDK
         name = f"{number}"
-    return REASONS.get(name, f"it gives no reason but “{name}”")
+    return REASONS.get(name, f"“{name}”")
 
 
 def _no_way(error: requests.ConnectionError) -> bool:

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from core.language_models.base import Response
 from core.language_models.client.concurrency import at_once
 from core.language_models.client.wrapper import Wrapper
-from core.language_models.errors import (
-    SmallerRequestsError,
-)
+from core.language_models.errors import SmallerRequestsError
 
 
 class Batched(Wrapper):

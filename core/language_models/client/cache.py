@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,29 +114,12 @@ class Cached(Wrapper):
         except StoreError as error:
             raise NotSavedError(
                 f"{error} Until then no further call is made, since its answer could not be "
-                "saved. Answers received already are used when you ask again."
+                "saved. Answers already received are reused when you ask again."
             ) from error
 
-    def _key(
-        self,
-        kind: str,
-        prompt: str,
-        *,
-        answer: str = "",
-        temperature: float = 1.0,
-        seed: int = 0,
-        index: int = 0,
-    ) -> CallKey:
-        return CallKey(
-            kind=f"{kind}/{FORMAT}",
-            model=self.name,
-            revision=self.revision,
-            prompt=prompt,
-            answer=answer,
-            temperature=temperature,
-            seed=seed,
-            index=index,
-        )
+    def _key(self, kind: str, prompt: str, **rest: Any) -> CallKey:
+        """Return the key of a call to this model; `rest` is fields of `CallKey`."""
+        return CallKey(f"{kind}/{FORMAT}", self.name, self.revision, prompt, **rest)
 
 
 def _columns(item: tuple[int, tuple[int, ...]]) -> tuple[int, ...]:

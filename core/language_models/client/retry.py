@@ -29,11 +29,7 @@ from tenacity.stop import stop_base
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.client.concurrency import AT_ONCE
 from core.language_models.client.wrapper import Wrapper
-from core.language_models.errors import (
-    SilentError,
-    TemporaryError,
-    UnreachableError,
-)
+from core.language_models.errors import SilentError, TemporaryError, UnreachableError
 from core.language_models.stopping import patience
 from core.language_models.usage import Budget, Meter
 
@@ -128,15 +124,15 @@ class Resilient(Wrapper):
         wish = error.retry_after or 0.0
         if wish > LONGEST_WISH:
             return UnreachableError(
-                f"{self.name} asks to wait {_duration(wish)}. What was answered before is saved; "
-                "try again then."
+                f"{self.name} asks to wait {_duration(wish)}. Answers received are saved; try "
+                "again then."
             )
         last = str(error)
         for ending in ("Try again later.", "Try again in a moment.", "Try again."):
             last = last.removesuffix(ending).strip()
         how_often = "once" if times == 1 else f"{times} times in a row"
         return UnreachableError(
-            f"{self.name} failed {how_often}. The last time: {last} What was answered before is "
+            f"{self.name} failed {how_often}. The last time: {last} Answers received are "
             "saved; try again later."
         )
 

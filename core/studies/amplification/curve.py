@@ -72,21 +72,21 @@ class Case:
             if len(text) > MAX_QUERY_CHARACTERS:
                 raise InvalidRequestError(
                     f"The {words} has {len(text):,} characters; at most "
-                    f"{MAX_QUERY_CHARACTERS:,} are possible. Shorten it."
+                    f"{MAX_QUERY_CHARACTERS:,} are allowed. Shorten it."
                 )
             if name != "query" and len(text.splitlines()) > 1:
                 raise InvalidRequestError(
                     f"The {words} has a line break, where a model's answer ends. Use one line."
                 )
             if not is_writable(text):
-                raise InvalidRequestError(f"The {words} is no valid Unicode. Type it again.")
+                raise InvalidRequestError(f"The {words} is not valid Unicode. Type it again.")
         # Earlier releases let two spellings of one answer pass, and their curves must still open.
         same = (
             self.answer == self.repeated if kept else tokens(self.answer) == tokens(self.repeated)
         )
         if same:
             raise InvalidRequestError(
-                "The two answers are the same. Repeat another one than the right one."
+                "The two answers are the same. Choose a different answer to repeat."
             )
 
     def prompt(self, repetitions: int) -> str:
@@ -151,9 +151,10 @@ class Amplification:
     def verdict(self) -> str:
         """What repeating did, in one sentence; in two where the curve says little."""
         if not self._seen:
-            return "Neither answer was ever sampled, so nothing can be said about them."
+            return "Neither answer was sampled, so they cannot be compared."
         return self._turn + (
-            " The model hardly ever gives either answer in this spelling, so the curve says little."
+            " The model almost never gives either answer in this spelling, so the curve shows "
+            "little."
             if self._foreign
             else ""
         )
@@ -163,32 +164,32 @@ class Amplification:
         ours, theirs = (f"“{text}”" for text in (self.case.answer, self.case.repeated))
         first, last = self._seen[0], self._seen[-1]
         at = self.overtaken_at
-        keeps = f"{percent(last.normalised_probability or 0.0)} of the two"
+        keeps = f"{percent(last.normalised_probability or 0.0)} of the two answers' probability"
         if at is None:
-            return f"Not turned {self._looked_at}: {ours} keeps {keeps}."
+            return f"{theirs} does not overtake {self._looked_at}: {ours} keeps {keeps}."
         if at == first.repetitions:
-            since = "before any repetition" if at == 0 else f"at {_times(at)} already"
-            begins, again = f"{theirs} is the likelier one {since}", ""
+            since = "before any repetition" if at == 0 else f"already at {_times(at)}"
+            begins, again = f"{theirs} is more likely {since}", ""
         else:
             before = max(p.repetitions for p in self._seen if p.repetitions < at)
             where = f"at {_times(at)}" if at == before + 1 else f"between {before} and {_times(at)}"
             begins, again = f"{theirs} overtakes {where}", " again"
         if at == last.repetitions:
-            return f"{begins}: {ours} has {keeps} left."
+            return f"{begins}: {ours} keeps {keeps}."
         after = f"after {_times(last.repetitions)} {ours}"
         if last.turned:
-            return f"{begins}; {after} has {keeps} left."
+            return f"{begins}; {after} keeps {keeps}."
         ahead = "level" if last.normalised_probability == 0.5 else f"ahead{again}"
-        return f"{begins}; but {after} is {ahead}, {keeps}."
+        return f"{begins}; but {after} is {ahead}, with {keeps}."
 
     @property
     def _looked_at(self) -> str:
         """Where the curve was looked at: every number of repetitions, or only some of them."""
         seen = [p.repetitions for p in self._seen]
         if seen == list(range(len(seen))):
-            return f"by {_times(seen[-1])}"
+            return f"within {_times(seen[-1])}"
         if len(seen) == 1:
-            return f"at {_times(seen[0])}, the only number that says anything"
+            return f"at {_times(seen[0])}, the only informative number"
         which = "asked" if len(seen) == len(self.points) else "at which either answer was seen"
         return f"at any of the {len(seen)} numbers of repetitions {which}, up to {seen[-1]}"
 

@@ -39,7 +39,7 @@ class Published:
 
 # As the figures spell them: query, answer, repeated answer, and their initial probabilities.
 PAPER: Final[dict[str, tuple[Published, ...]]] = {
-    "Known: one right answer, and the model has it (Figure 1)": (
+    "Known: one right answer, which the model knows (Figure 1)": (
         Published(
             Case("What is the capital of the UK?", "London", "Paris"), "≈ 1.0", "1.29 × 10⁻¹⁰"
         ),
@@ -85,7 +85,7 @@ PAPER: Final[dict[str, tuple[Published, ...]]] = {
             "0.906",
         ),
     ),
-    "Many right answers, and both of these are (Figure 3)": (
+    "Many right answers, both of these among them (Figure 3)": (
         Published(Case("Name a city in the UK", "London", "Manchester"), "0.958", "0.041"),
         Published(Case("Name a yellow fruit", "Banana", "Lemon"), "0.715", "0.284"),
         Published(Case("Name an alcoholic drink", "Wine", "Beer"), "0.685", "0.314"),

@@ -50,7 +50,7 @@ def looking(case: Case, model: LanguageModel, repetitions: Sequence[int]) -> tup
         When the model does not show its attention.
     """
     if not isinstance(model, EmbeddedModel):
-        raise TypeError(f"{model.name} does not show its attention.")
+        raise TypeError(f"{model.name} does not expose its attention.")
     return tuple(_looking(case, model, t) for t in repetitions)
 
 

@@ -76,10 +76,10 @@ def all_from_json(text: str) -> list[Amplification]:
         ]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidRequestError(
-            "These are not curves saved by Believe, or they were changed. Ask for them again."
+            "These are not curves saved by Believe, or they were changed. Compute them again."
         ) from error
     if not found:
-        raise InvalidRequestError("There are no curves in what was saved. Ask for them again.")
+        raise InvalidRequestError("The saved result contains no curves. Compute them again.")
     return found
 
 
@@ -93,14 +93,14 @@ def _points(found: object) -> tuple[Point, ...]:
     points = tuple(decoded(Point, point) for point in found)
     times = [point.repetitions for point in points]
     if times != sorted(set(times)) or times[-1] > MOST_REPETITIONS:
-        raise ValueError("the repetitions are none")
+        raise ValueError("the repetitions are invalid")
     for point in points:
         logarithms = (point.log_likelihood_answer, point.log_likelihood_repeated)
         shares = (point.normalised_probability, point.lower, point.upper)
         if any(value is not None and value > 1e-6 for value in logarithms):
-            raise ValueError("a logarithm of a probability is none")
+            raise ValueError("a logarithm of a probability is invalid")
         if any(value is not None and not 0 <= value <= 1 for value in shares):
-            raise ValueError("a share is none")
+            raise ValueError("a share is invalid")
     return points
 
 

@@ -34,12 +34,12 @@ from core.studies.inspection.verdict import SCORE
 BEST = "best of all scores"
 METHODS = {
     "ltt": "Learn-then-Test (guarantee)",
-    "crc": "Conformal risk control (bounds something else)",
+    "crc": "Conformal risk control (bounds errors among all questions)",
     "empirical": "Empirical rule of the paper (no guarantee)",
 }
 REPEATED = (
-    "{:,} rows ask a question that another row asks too. One row of each question counts, drawn "
-    "at random: several answers to one question are no independent evidence."
+    "{:,} rows repeat another row's question. One row of each question counts, drawn at "
+    "random, because several answers to one question are not independent evidence."
 )
 
 
@@ -84,8 +84,8 @@ class Target:
             )
         if self.score == BEST and self.method != "ltt":
             raise CalibrationError(
-                "Only Learn-then-Test can choose the best of several scores and say what the "
-                "choice costs. Name one score."
+                "Only Learn-then-Test can choose the best of several scores and account for "
+                "the choice. Name one score."
             )
 
 
@@ -233,8 +233,7 @@ def chosen(
         label = correct or (guessed[name].correct if name in guessed else None)
         if label is None:
             raise UploadError(
-                f"Nothing says which column tells whether the answers of “{shortened(name)}” are "
-                "right; name it."
+                f"No column says whether the answers of “{shortened(name)}” are right. Name one."
             )
         surer = larger_is_surer
         if surer is None and name in guessed and label == guessed[name].correct:
@@ -279,9 +278,9 @@ def _one_kind(data: Labelled, score: str) -> str:
     """Say why labels of one kind promise nothing: nobody has seen how they mark the other."""
     said, other = ("right", "wrong") if data.correct[score].all() else ("wrong", "right")
     return (
-        f"Every label of “{shortened(score)}” says {said}. Without one that says {other} nothing "
-        "shows that this file marks such answers at all, so nothing is promised. Check the labels, "
-        "and bring rows of both kinds."
+        f"Every label of “{shortened(score)}” is {said}. Without one that is {other}, nothing "
+        "shows how this file marks such answers, so nothing is guaranteed. Check the labels, "
+        "and add rows of both kinds."
     )
 
 

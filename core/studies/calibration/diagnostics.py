@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from core.abstention import intervals, metrics
 from core.abstention.metrics import Bin, Curve
 from core.abstention.thresholds import Threshold, Uncertifiable
-from core.data.tabular.labelled import (
-    Labelled,
-)
+from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import Calibration, calibrate
 from core.studies.progress import Progress, silent
 

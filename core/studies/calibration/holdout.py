@@ -9,9 +9,7 @@ import numpy as np
 from core.abstention import thresholds
 from core.abstention.policy import Policy
 from core.abstention.thresholds import Threshold
-from core.data.tabular.labelled import (
-    Labelled,
-)
+from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import independent, rows
 
 
@@ -65,9 +63,9 @@ def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmat
     return Confirmation(
         found,
         kept,
-        f"On {found.queries:,} held-out rows it answered {found.answered:,}, of which "
-        f"{found.errors:,} wrongly: with {100 * confidence:.6g}% confidence at most {bound:.1%} "
+        f"On {found.queries:,} held-out rows it answered {found.answered:,}, {found.errors:,} "
+        f"of them wrongly. With {100 * confidence:.6g}% confidence, at most {bound:.1%} "
         f"{what}, {'within' if kept else 'above'} the target of "
         f"{100 * policy.target_error:.6g}%."
-        + ("" if kept else " This does not disprove the policy; it fails to confirm it."),
+        + ("" if kept else " This does not refute the policy, but fails to confirm it."),
     )

@@ -13,11 +13,7 @@ from core.abstention.drift import Drift, drift
 from core.abstention.policy import Policy, check_pipeline
 from core.data.tabular.columns import column_of
 from core.data.tabular.csv_export import to_csv
-from core.data.tabular.labelled import (
-    Labelled,
-    doubts_of,
-    pipelines_of,
-)
+from core.data.tabular.labelled import Labelled, doubts_of, pipelines_of
 from core.data.tabular.uploads import Upload
 from core.studies.calibration.calibration import Calibration, CalibrationError
 from core.studies.inspection.pipeline import from_text
@@ -86,8 +82,8 @@ def new_scores(upload: Upload, policy: Policy) -> NewScores:
     """
     if policy.score not in upload.table.columns:
         raise CalibrationError(
-            f"There is no column “{policy.score}” in {upload.name}. Give the scores the heading "
-            "they had in the calibration."
+            f"There is no column “{policy.score}” in {upload.name}. Give the scores the same "
+            "heading as in the calibration."
         )
     for made_by in map(from_text, pipelines_of(upload)):
         if made_by is not None:

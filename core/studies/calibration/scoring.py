@@ -25,7 +25,7 @@ from core.studies.inspection.pipeline import pipeline_of, to_text
 from core.studies.inspection.recorder import record
 from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.verdict import Threshold, default_threshold, doubt_of
+from core.studies.inspection.verdict import DecisionRule, default_threshold, doubt_of
 from core.studies.progress import Cancelled, Progress, silent
 from core.uncertainty.scores import SCORES
 
@@ -85,7 +85,7 @@ def score(
     `least_mass` is the default policy's unless another is given.
     """
     least_mass = default_threshold().least_mass if least_mass is None else least_mass
-    threshold = Threshold(math.inf, least_mass)  # nothing is decided here
+    threshold = DecisionRule(math.inf, least_mass)  # nothing is decided here
     recording = record(replace(request, query=gold.query), model, progress)
     inspection = read(recording, reading, threshold)
     mass, clusters = inspection.sampled_mass, len(inspection.clusters)
@@ -149,7 +149,7 @@ def score_all(
         stage = (
             f"Asking question {number + 1} of {len(golds)}"
             if local
-            else f"{number} of {len(golds)} questions are done"
+            else f"{number} of {len(golds)} questions done"
         )
         progress(stage, number / len(golds))
 

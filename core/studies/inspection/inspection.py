@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from core.studies.inspection.recording import EXACT, Estimator, Recording
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
 from core.studies.inspection.verdict import (
     SCORE,
-    Threshold,
+    DecisionRule,
     Verdict,
     decide,
     default_policy,
@@ -36,12 +37,7 @@ from core.studies.progress import Progress, silent
 from core.uncertainty.evidence import Evidence
 from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_counted
-from core.uncertainty.scores import (
-    SCORES,
-    DoubtDecomposition,
-    Score,
-    doubt_decomposition,
-)
+from core.uncertainty.scores import SCORES, DoubtDecomposition, Score, doubt_decomposition
 from core.uncertainty.similarity import JUDGE
 
 
@@ -122,15 +118,17 @@ class Inspection:
         if self.refused:
             return f"{self.refused} The default policy decides instead."
         default = default_policy()
-        if self.verdict.threshold != default_threshold() or default.pipeline is None:
+        # Saved inspections hold the origin in the words of their day.
+        here = replace(self.verdict.threshold, origin=default_threshold().origin)
+        if here != default_threshold() or default.pipeline is None:
             return None
         different = default.pipeline.differences(self.pipeline)
         if not different:
             return None
         if default.pipeline.model != self.pipeline.model:
             return (
-                f"λ was certified for {default.pipeline.model}, not for this model. Calibrate on "
-                "labelled questions to have one that holds here."
+                f"λ was certified for {default.pipeline.model}, not for this model. Calibrate "
+                "on labelled questions to get one that applies here."
             )
         grows = (
             " M.I. grows with the number of samples."
@@ -138,8 +136,8 @@ class Inspection:
             else ""
         )
         return (
-            f"λ was certified for other settings; here it is {'; '.join(different)}.{grows} Read "
-            "the verdict with that in mind."
+            f"λ was certified for different settings: {'; '.join(different)}.{grows} Interpret "
+            "the verdict with care."
         )
 
     @property
@@ -214,7 +212,7 @@ class Inspection:
 def read(
     recording: Recording,
     reading: Reading | None = None,
-    threshold: Threshold | None = None,
+    threshold: DecisionRule | None = None,
     *,
     policy: Policy | None = None,
 ) -> Inspection:
@@ -222,7 +220,7 @@ def read(
 
     Parameters
     ----------
-    threshold : Threshold, optional
+    threshold : DecisionRule, optional
         How to decide; the default policy's if there is none.
     policy : Policy, optional
         Decide by this policy instead, if it was calibrated for this pipeline.
@@ -256,12 +254,15 @@ def cannot_decide(policy: Policy) -> str | None:
     if policy.pipeline is None:
         return (
             "This policy was calibrated on scores of unknown origin, so it cannot decide here. "
-            "Calibrate on scores of this pipeline."
+            "Calibrate on scores from this pipeline."
         )
     if policy.score not in SCORES:
-        return f"This policy is about “{name}”, a score that is not computed here."
+        return f"This policy uses the score “{name}”, which is not computed here."
     if policy.larger_is_surer:
-        return f"This policy takes a large “{name}” for a sure answer; here it is a doubt."
+        return (
+            f"This policy takes a large “{name}” as a sign of a sure answer; here it is a sign of "
+            "doubt."
+        )
     return None
 
 
@@ -299,13 +300,18 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
     by_model = reading.similarity == JUDGE
     if by_model and not recording.request.judged:
         raise InvalidRequestError(
-            "The model was not asked which of these answers mean the same. Ask it the question "
-            f"again with the similarity “{JUDGE}”, or choose another similarity."
+            "The model has not compared these answers. Ask the question again with the "
+            f"similarity “{JUDGE}”, or choose another similarity."
         )
-    compared = (recording.judged_texts, recording.judged) if by_model else None
     verification = {
         text: (float(true), float(false))
         for text, (true, false) in zip(recording.texts, recording.verification, strict=True)
+    }
+    told: dict[str, Any] = {
+        "greedy": recording.greedy.text,
+        "verification": verification,
+        "parameters": reading,
+        "compared": (recording.judged_texts, recording.judged) if by_model else None,
     }
     if recording.estimator in EXACT:
         assert recording.greedy_log_likelihood is not None
@@ -317,12 +323,9 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
             said[0],
             said[1:],
             recording.counts,
-            greedy=recording.greedy.text,
             greedy_log_likelihood=recording.greedy_log_likelihood,
             complete=recording.complete & (recording.estimator is Estimator.EXACT),
-            verification=verification,
-            parameters=reading,
-            compared=compared,
+            **told,
         )
     seconds = dict(zip(recording.texts, recording.seconds, strict=True))
     cut = {
@@ -333,21 +336,15 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
     if recording.estimator is Estimator.CHAINED:
         return from_chains(
             _chains(recording.samples, seconds),
-            greedy=recording.greedy.text,
             greedy_log_likelihood=recording.greedy_log_likelihood,
             complete=cut,
-            verification=verification,
-            parameters=reading,
-            compared=compared,
+            **told,
         )
     return from_counted(
         dict(zip(recording.texts, map(int, recording.counts), strict=True)),
         {text: Counter(response.text for response in row) for text, row in seconds.items()},
-        greedy=recording.greedy.text,
         complete=cut,
-        verification=verification,
-        parameters=reading,
-        compared=compared,
+        **told,
     )
 
 

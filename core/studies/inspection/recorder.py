@@ -38,8 +38,8 @@ LEAST_TEMPERATURE = 0.7  # where samples are counted: a lower one makes any mode
 SECONDS = 30  # second answers after each distinct first one, where samples are counted
 
 SAMPLING = "Sampling answers"
-TELLING = "Telling the model each answer, and asking again"
-JUDGING = "Asking which answers mean the same"
+TELLING = "Asking again with each answer in the prompt"
+JUDGING = "Comparing the answers"
 
 
 def record(
@@ -111,14 +111,14 @@ def check_samples(request: Request, estimator: Estimator) -> None:
     """
     if estimator is Estimator.CHAINED and request.samples < FEWEST_CHAINS:
         raise InvalidRequestError(
-            "This model says how likely its own answers are, but not how likely another text is. "
-            f"That takes at least {FEWEST_CHAINS} samples; choose {FEWEST_CHAINS} or more."
+            "This model scores its own answers but no other text, which takes at least "
+            f"{FEWEST_CHAINS} samples. Choose {FEWEST_CHAINS} or more."
         )
     if estimator is Estimator.COUNTED and request.temperature < LEAST_TEMPERATURE:
         raise InvalidRequestError(
-            "This model does not say how likely its answers are, so they are counted. At a "
-            f"temperature of {request.temperature:g} nearly all are the same, whatever it knows; "
-            f"choose {LEAST_TEMPERATURE:g} or more."
+            "This model does not report how likely its answers are, so they are counted. At a "
+            f"temperature of {request.temperature:g} nearly all are the same, whatever it "
+            f"knows. Choose {LEAST_TEMPERATURE:g} or more."
         )
 
 
@@ -150,38 +150,17 @@ class _Asking:
         return [result for result, _ in done]
 
     def sample(self, first: int, count: int) -> _Task:
-        request = self.request
-        return _Task(
-            "sample",
-            count,
-            partial(
-                self.model.sample,
-                self.first_prompt,
-                count,
-                temperature=request.temperature,
-                seed=request.seed,
-                first=first,
-            ),
-        )
+        return self._draw("sample", self.first_prompt, self.request.seed, first, count)
 
     def second(self, text: str, first: int, count: int) -> _Task:
         """Sample after a text was told; seeds of its own, or it would repeat the first draw."""
-        request = self.request
-        mixed = hashlib.sha256(f"{request.seed}\0{text}".encode("utf-8", "surrogatepass")).digest()[
-            :4
-        ]
-        return _Task(
-            "sample again",
-            count,
-            partial(
-                self.model.sample,
-                self.told(text),
-                count,
-                temperature=request.temperature,
-                seed=int.from_bytes(mixed),
-                first=first,
-            ),
-        )
+        seeded = f"{self.request.seed}\0{text}".encode("utf-8", "surrogatepass")
+        seed = int.from_bytes(hashlib.sha256(seeded).digest()[:4])
+        return self._draw("sample again", self.told(text), seed, first, count)
+
+    def _draw(self, purpose: str, prompt: str, seed: int, first: int, count: int) -> _Task:
+        sample = partial(self.model.sample, temperature=self.request.temperature)
+        return _Task(purpose, count, partial(sample, prompt, count, seed=seed, first=first))
 
     def greedy(self) -> _Task:
         return _Task("greedy", 1, partial(self.model.sample, self.first_prompt, 1, temperature=0.0))
@@ -217,50 +196,48 @@ class _Task:
 def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
     request, model = asking.request, asking.model
     samples, greedy = _first_answers(asking, previous)
-    known = previous.texts if previous else ()
     texts = tuple(dict.fromkeys(sample.text for sample in samples))
-    new = texts[len(known) :]
-
     told = [asking.first_prompt, *map(asking.told, texts)]
     matrix = np.empty((len(texts) + 1, len(texts)))
     verification = np.empty((len(texts), 2))
+    alone = np.empty((1, 1))  # of the greedy answer, where it was not sampled
+    known = rows_known = 0
     if previous:
-        matrix[: len(known) + 1, : len(known)] = previous.log_likelihoods
-        verification[: len(known)] = previous.verification
-    tasks: list[_Task] = []
-    places: list[tuple[NDArray[np.float64], slice, slice]] = []
-    # Only the new columns of the old rows; every column of the new rows.
-    begin = len(known) + 1 if previous else 0
-    for rows, columns in (
-        (slice(0, begin), slice(len(known), None)),
-        (slice(begin, None), slice(0, None)),
-    ):
-        answers = texts[columns]
+        known, rows_known = len(previous.texts), len(previous.texts) + 1
+        matrix[:rows_known, :known] = previous.log_likelihoods
+        verification[:known] = previous.verification
+
+    # Each call beside the part of an array that its values go to. Only the new columns of the
+    # old rows; every column of the new rows.
+    calls: list[tuple[_Task, NDArray[np.float64]]] = []
+    for rows, first in ((slice(0, rows_known), known), (slice(rows_known, None), 0)):
+        answers = texts[first:]
         for block in _blocks(told[rows], answers):
-            start = rows.start + block.start
-            stop = start + block.stop - block.start
-            tasks.append(asking.score(told[start:stop], answers))
-            places.append((matrix, slice(start, stop), columns))
-    if new:
+            part = matrix[rows, first:][block]
+            calls.append((asking.score(told[rows][block], answers), part))
+    if new := texts[known:]:
         asked = [prompts.self_verification(request.query, text) for text in new]
-        tasks.append(asking.score(asked, [prompts.TRUE, prompts.FALSE], "verify"))
-        places.append((verification, slice(len(known), None), slice(None)))
-    alone = np.full((1, 1), previous.greedy_log_likelihood if previous else np.nan)
+        task = asking.score(asked, [prompts.TRUE, prompts.FALSE], "verify")
+        calls.append((task, verification[known:]))
     if not previous and greedy.text not in texts:
-        tasks.append(asking.score([asking.first_prompt], [greedy.text]))
-        places.append((alone, slice(None), slice(None)))
-    found = asking.together(TELLING, tasks)
-    for values, (into, row, column) in zip(found, places, strict=True):
-        into[row, column] = values
-    if not previous and greedy.text in texts:
-        alone[0, 0] = matrix[0, texts.index(greedy.text)]
+        calls.append((asking.score([asking.first_prompt], [greedy.text]), alone))
+    scored = asking.together(TELLING, [task for task, _ in calls])
+    for (_, part), values in zip(calls, scored, strict=True):
+        part[...] = values
+
+    if previous:
+        of_greedy = previous.greedy_log_likelihood
+    else:
+        of_greedy = float(
+            matrix[0, texts.index(greedy.text)] if greedy.text in texts else alone[0, 0]
+        )
     return Recording(
         request=request,
         model=model.name,
         revision=model.revision,
         samples=samples,
         greedy=greedy,
-        greedy_log_likelihood=float(alone[0, 0]),
+        greedy_log_likelihood=of_greedy,
         texts=texts,
         log_likelihoods=matrix,
         verification=verification,
@@ -315,8 +292,8 @@ def _sampled(asking: _Asking, previous: Recording | None, estimator: Estimator) 
         for response in (*samples, *(second for row in before.values() for second in row))
     ):
         raise ModelError(
-            f"{model.name} left out how likely one of its own answers is, which it said before "
-            "that it would give. Ask again, or choose another model."
+            f"{model.name} did not report how likely one of its own answers is, as it did "
+            "before. Ask again, or choose another model."
         )
     verification = np.array(found[len(told) :]).reshape(-1, 2)
     if previous:

@@ -48,11 +48,11 @@ class Request:
         if len(self.query) > MAX_QUERY_CHARACTERS:
             raise InvalidRequestError(
                 f"The question has {len(self.query):,} characters; at most "
-                f"{MAX_QUERY_CHARACTERS:,} are possible. Shorten it."
+                f"{MAX_QUERY_CHARACTERS:,} are allowed. Shorten it."
             )
         if not is_writable(self.query):
             raise InvalidRequestError(
-                "The question contains characters that are no valid Unicode. Type it again."
+                "The question contains characters that are not valid Unicode. Type it again."
             )
         if not 1 <= self.samples <= MAX_SAMPLES:
             raise InvalidRequestError(

@@ -20,7 +20,7 @@ from core.studies.inspection.inspection import Cluster, Inspection, read
 from core.studies.inspection.pairs import compared
 from core.studies.inspection.recording import EXACT, Call, Estimator, Recording
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
-from core.studies.inspection.verdict import Threshold
+from core.studies.inspection.verdict import DecisionRule
 
 FORMAT, VERSION = "believe.inspection", 2
 MAX_BYTES = 20_000_000  # of a saved inspection: ten times what 300 samples, the most, take
@@ -163,11 +163,11 @@ def to_csv_bytes(inspection: Inspection) -> bytes:
     )
 
 
-def _threshold_from_dict(saved: dict[str, Any]) -> Threshold:
+def _threshold_from_dict(saved: dict[str, Any]) -> DecisionRule:
     """Read a threshold; JSON has no infinity, so null answers everything."""
     if saved["value"] is None:
-        return replace(decoded(Threshold, {**saved, "value": 0}), value=math.inf)
-    return decoded(Threshold, saved)
+        return replace(decoded(DecisionRule, {**saved, "value": 0}), value=math.inf)
+    return decoded(DecisionRule, saved)
 
 
 def _recording_to_dict(recording: Recording) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
         raise ValueError("the texts are not those of the samples")
     exact = estimator in EXACT
     if np.isinf(matrix).any():  # what a file of ours never holds
-        raise ValueError("a likelihood is none")
+        raise ValueError("a likelihood is invalid")
     if exact and matrix.shape != (len(texts) + 1, len(texts)):
         raise ValueError("the likelihoods do not fit the texts")
     if len(seconds) != (0 if exact else len(texts)) or not all(seconds):
@@ -214,16 +214,16 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
             raise ValueError("there is not one second answer for each sample")
         for response in (*samples, *(r for row in seconds for r in row)):
             if not float(response.log_likelihood) <= 0:  # type: ignore[arg-type]
-                raise ValueError("a likelihood is missing, or none")
+                raise ValueError("a likelihood is missing or invalid")
     if not (verification <= 0).all():
-        raise ValueError("a verification is no logarithm of a probability")
+        raise ValueError("a verification is not the logarithm of a probability")
     if verification.shape != (len(texts), 2):
         raise ValueError("the verification does not fit the texts")
     if request.samples != len(samples):
         raise ValueError("the number of samples is not the one requested")
     likelihood = saved["greedy_log_likelihood"]
     if likelihood is not None and not -math.inf < float(likelihood) <= 1e-6:
-        raise ValueError("the greedy answer's likelihood is none")
+        raise ValueError("the greedy answer's likelihood is invalid")
     used = saved.get("used")
     recording = Recording(
         request=request,
@@ -256,7 +256,7 @@ def _judged(recording: Recording, rows: list[list[float]]) -> NDArray[np.float64
     if said.shape != (r, len(matrix)):
         raise ValueError("the comparisons do not fit the texts")
     if not ((said >= 0) & (said <= 1)).all():
-        raise ValueError("a comparison is no share")
+        raise ValueError("a comparison is not between 0 and 1")
     open_pairs = (asked | asked.T)[:r]
     if (said != matrix[:r])[~open_pairs].any() or (said[:, :r] != said[:, :r].T).any():
         raise ValueError("the comparisons contradict each other")

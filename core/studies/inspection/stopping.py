@@ -9,13 +9,8 @@ import numpy as np
 from core.studies.inspection.inspection import evidence_of
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import MAX_SAMPLES, Reading
-from core.studies.inspection.verdict import (
-    Threshold,
-    default_threshold,
-)
-from core.uncertainty.scores import (
-    certified_mutual_information,
-)
+from core.studies.inspection.verdict import DecisionRule, default_threshold
+from core.uncertainty.scores import certified_mutual_information
 
 # Sampling may stop when this much of the probability of the first answer, and of a second
 # after any first, has been seen.
@@ -48,7 +43,7 @@ def growth(recording: Recording, reading: Reading | None = None) -> tuple[Growth
 
 
 def is_settled(
-    recording: Recording, reading: Reading | None = None, threshold: Threshold | None = None
+    recording: Recording, reading: Reading | None = None, threshold: DecisionRule | None = None
 ) -> str | None:
     """Say why sampling may stop, or None if it should go on.
 
@@ -60,19 +55,19 @@ def is_settled(
     if evidence.row_masses is None:
         return (
             "Nothing can be certified here: that takes exact likelihoods of given texts, which "
-            "this model does not say."
+            "this model does not report."
         )
     seen_second = float(np.exp(evidence.log_first) @ evidence.row_masses)
     certified = certified_mutual_information(evidence).value
     if certified is not None and certified >= threshold.value:
         return (
             f"Certified: the model's own mutual information is at least {certified:.3f} nats, "
-            f"whatever was not sampled, and λ is {threshold.value:.3f}."
+            f"whatever was not sampled. This exceeds λ = {threshold.value:.3f}."
         )
     if evidence.sampled_mass >= ENOUGH_MASS and seen_second >= ENOUGH_MASS:
         return (
-            f"The samples hold {evidence.sampled_mass:.1%} of the probability of a first answer "
-            f"and {seen_second:.1%} of a second: more of them would add little that is new."
+            f"The samples cover {evidence.sampled_mass:.1%} of the probability of a first "
+            f"answer and {seen_second:.1%} of a second. More samples would add little."
         )
     if recording.request.samples >= MAX_SAMPLES:
         return (

@@ -32,7 +32,7 @@ class Decision(StrEnum):
 
 
 @dataclass(frozen=True)
-class Threshold:
+class DecisionRule:
     """When to abstain.
 
     Attributes
@@ -60,7 +60,7 @@ class Verdict:
     decision: Decision
     answer: str
     reason: str
-    threshold: Threshold
+    threshold: DecisionRule
 
 
 @functools.cache
@@ -82,7 +82,7 @@ def default_policy() -> Policy:
     return policy
 
 
-def default_threshold() -> Threshold:
+def default_threshold() -> DecisionRule:
     """Return how the default policy decides."""
     policy = default_policy()
     return replace(threshold_of(policy), origin=f"Default policy. {policy.sentence}")
@@ -96,10 +96,10 @@ def default_thresholds() -> dict[str, float]:
     }
 
 
-def threshold_of(policy: Policy) -> Threshold:
+def threshold_of(policy: Policy) -> DecisionRule:
     """Return how a policy decides here."""
     least_mass = policy.pipeline.least_mass if policy.pipeline else 0.0
-    return Threshold(policy.threshold, least_mass, policy.score, policy.sentence)
+    return DecisionRule(policy.threshold, least_mass, policy.score, policy.sentence)
 
 
 def enough_seen(sampled_mass: float, clusters: int, least_mass: float) -> bool:
@@ -129,7 +129,7 @@ def doubt_of(
 
 
 def decide(
-    scores: Mapping[str, Score], sampled_mass: float, clusters: int, threshold: Threshold
+    scores: Mapping[str, Score], sampled_mass: float, clusters: int, threshold: DecisionRule
 ) -> Verdict:
     """Compare what is certain, then ask whether enough was seen, then compare the score.
 
@@ -142,38 +142,42 @@ def decide(
     if score.doubt is None:
         reason = score.reason or f"{info.symbol} could not be computed."
         return Verdict(Decision.TOO_LITTLE, score.answer, reason, threshold)
-    measured = f"{info.symbol} is {_shown(name, score.doubt)}, λ is {_shown(name, threshold.value)}"
+    measured = f"{info.symbol} is {_shown(name, score.doubt)}"
+    limit = _shown(name, threshold.value)
     certified = scores[CERTIFIED].doubt
     if name == SCORE and certified is not None and certified >= threshold.value:
         decision = Decision.ABSTAIN
         reason = (
-            "The model does not know: told one answer, it changes the next. Certainly "
-            f"{SCORES[CERTIFIED].symbol} {certified:.3f} nats, λ is {threshold.value:.3f}."
+            "The model does not know: given one answer in the prompt, it changes the next. The "
+            f"certified lower bound, {certified:.3f} nats, exceeds λ = {threshold.value:.3f}."
         )
     elif not enough_seen(sampled_mass, clusters, threshold.least_mass):
         decision = Decision.TOO_LITTLE
+        article = "an" if info.symbol[0] in "MS" else "a"  # M and S begin with a vowel's sound
         reason = (
-            f"The samples hold only {sampled_mass:.1%} of the probability: too little to say "
-            f"what {_shown(name, score.doubt)} of {info.symbol} over them mean. Sample more."
+            f"The samples cover only {sampled_mass:.1%} of the model's probability, too little "
+            f"to interpret {article} {info.symbol} of {_shown(name, score.doubt)}. Draw more."
         )
     elif score.doubt >= threshold.value:
         decision = Decision.ABSTAIN
         why = (
-            "The model does not know: told one answer, it changes the next."
+            "The model does not know: given one answer in the prompt, it changes the next."
             if name == SCORE
             else "The doubt is too large."
         )
-        reason = f"{why} {measured}."
+        reason = f"{why} {measured}, at least λ = {limit}."
     else:
         decision = Decision.ANSWER
         spread = scores["semantic_entropy"].value or 0.0
         if name != SCORE:
             what = "The doubt is small enough"
         elif spread > 0.7:
-            what = "It has many answers, and telling it one does not change the others"
+            what = (
+                "The model has many answers, and one given in the prompt does not change the others"
+            )
         else:
-            what = "Telling the model an answer hardly changes what it says next"
-        reason = f"{what}: {measured}."
+            what = "An answer given in the prompt hardly changes the next one"
+        reason = f"{what}: {measured}, below λ = {limit}."
     return Verdict(decision, score.answer, reason, threshold)
 
 

@@ -14,20 +14,18 @@ import streamlit as st
 
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import stop
-from core.language_models.errors import ModelError
 from core.language_models.usage import Used
 from core.studies.amplification.curve import Amplification, Case, amplify
-from core.studies.costs import plan_curves
+from core.studies.costs import Plan, plan_curves
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Progress
-from core.ui.jobs import Job, Registry
-from core.ui.messages import problem
-from core.ui.payment import agreed
-from core.ui.session import shared, this_session
-from core.ui.watching import how_far, said_until, spent
+from core.ui.payment import spent
+from core.ui.runs.job import Job
+from core.ui.runs.registry import Registry
+from core.ui.runs.widget import run
+from core.ui.session import shared
 
 KEPT = 1024  # curves; one of 101 points takes about 20 kilobytes
-QUICK = 1.2  # seconds: curves that come sooner are shown without a progress bar
 
 Found = Amplification | str  # a curve, or the sentence that says why there is none
 _Key = tuple[str, str, Case, tuple[int, ...]]
@@ -55,16 +53,25 @@ class Curves:
         """Start computing those that are not there yet, one after the other."""
 
         def work(job: Job[list[Found]]) -> list[Found]:
-            result = []
-            for i, case in enumerate(cases):
-                found = self.find(case, model, times)
-                if found is None:
-                    found = self._compute(case, model, times, _part(job, i, len(cases)))
-                    self._keep((model.name, model.revision, case, times), found)
-                result.append(found)
-            return result
+            result = [self.find(case, model, times) for case in cases]
+            missing = [i for i, found in enumerate(result) if found is None]
+            for part, i in enumerate(missing):
+                progress = _part(job, part, len(missing))
+                result[i] = found = self._compute(cases[i], model, times, progress)
+                self._keep((model.name, model.revision, cases[i], times), found)
+            return [found for found in result if found is not None]
 
-        return self._jobs.start((model.name, model.revision, tuple(cases), times), work, model)
+        return self._jobs.start(
+            (model.name, model.revision, tuple(cases), times),
+            work,
+            model,
+            most=self.plan(cases, model, times).requests or None,
+        )
+
+    def plan(self, cases: Sequence[Case], model: LanguageModel, times: tuple[int, ...]) -> Plan:
+        """Return the most that computing those can take that are not there yet."""
+        missing = [case for case in cases if self.find(case, model, times) is None]
+        return plan_curves(missing, model, times)
 
     def _keep(self, key: _Key, found: Found) -> None:
         with self._lock:
@@ -112,73 +119,25 @@ def curves(
     key : str
         Tells the places of a page apart that ask for curves.
     """
-    found = [_curves().find(case, model, times) for case in cases]
-    there = [f for f in found if f is not None]
+    there = [found for case in cases if (found := _curves().find(case, model, times)) is not None]
     if len(there) == len(cases):
         return there
-    wanted = (model.name, model.revision, tuple(cases), times)
-    ended = st.session_state.get(f"ended_{key}")
-    if ended and ended[0] == wanted:  # cancelled or failed: nobody asks again but the person
-        problem(_why(ended[1]))
-        said_until(ended[1])
-        st.button(
-            "Go on", key=f"go_on_{key}", on_click=st.session_state.pop, args=(f"ended_{key}",)
+    most = _curves().plan(cases, model, times)
+    if most.requests and not model.capabilities.scores_given_text:
+        st.text(
+            "This model does not report how likely given answers are, so answers are sampled "
+            "and counted."
         )
-        return None
-    missing = [case for case, f in zip(cases, found, strict=True) if f is None]
-    most = plan_curves(missing, model, times)
-    if most.requests:
-        if not model.capabilities.scores_given_text:
-            st.text(
-                "This model cannot say how likely a given answer is, so answers are sampled and "
-                "counted."
-            )
-        if not agreed(model, most, wanted, key):
-            return None
-    job = _curves().start(missing, model, times)
-    st.session_state[f"job_{key}"] = (wanted, job)
-    if job.wait(QUICK) and job.result is not None:
-        if not model.capabilities.local:
-            st.rerun()  # what says above how much is used was drawn before
-        made = dict(zip(missing, job.result, strict=True))
-        return [made[case] if f is None else f for case, f in zip(cases, found, strict=True)]
-    _watch(job, wanted, key, most.requests)
-    return None
-
-
-@st.fragment(run_every=0.5)
-def _watch(job: Job[list[Found]], wanted: object, key: str, most: int | None = None) -> None:
-    """Show how far a job is, let the person stop it, and redraw the page when it is done."""
-    if job.error is not None:
-        _put_away(job, wanted, key)
-    if job.done or f"job_{key}" not in st.session_state:
-        st.rerun()
-    how_far(job, most)
-    st.button("Cancel", on_click=_cancel, args=(job, wanted, key), key=f"cancel_{key}")
-
-
-def _cancel(job: Job[list[Found]], wanted: object, key: str) -> None:
-    """Stop a job, or only leave it where it is another session's too."""
-    job.leave(this_session())
-    _put_away(job, wanted, key)
-
-
-def _put_away(job: Job[list[Found]], wanted: object, key: str) -> None:
-    """Remember how a job ended for this session."""
-    st.session_state[f"ended_{key}"] = (wanted, job)
-    st.session_state.pop(f"job_{key}", None)
+    return run(
+        key,
+        (model.name, model.revision, tuple(cases), times),
+        lambda: _curves().start(cases, model, times),
+        paid=(model, most) if most.requests else None,
+    )
 
 
 def used(found: Sequence[Found]) -> None:
     """Say what curves have taken of a service, if they have asked one."""
     each = [one.used for one in found if isinstance(one, Amplification) and one.used]
     if each:
-        st.text(f"Used for what is drawn here: {spent(sum(each, Used()))}")
-
-
-def _why(job: Job[list[Found]]) -> str:
-    if job.cancelled or not job.done:
-        return "Cancelled. What was computed is kept."
-    if isinstance(job.error, ModelError):
-        return str(job.error)
-    return "Something went wrong inside the program while the curves were computed."
+        st.text(f"Used for these curves: {spent(sum(each, Used()))}")

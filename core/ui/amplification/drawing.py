@@ -17,7 +17,7 @@ def pictures(drawn: list[Amplification], scale: str) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.markdown(
-            "**How much the answer keeps against the repeated one**",
+            "**Share of the answer against the repeated one**",
             help=TERMS["Normalised conditional probability"],
         )
         figures.draw(
@@ -27,8 +27,8 @@ def pictures(drawn: list[Amplification], scale: str) -> None:
         )
     with right:
         st.markdown(
-            "**The probabilities themselves**",
-            help="Of the answer and of the repeated one, each on its own, on a logarithmic axis.",
+            "**Both probabilities**",
+            help="The answer and the repeated one, each by itself, on a logarithmic axis.",
         )
         if any(one.points[0].log_likelihood_answer is not None for one in drawn):
             figures.draw(
@@ -37,7 +37,7 @@ def pictures(drawn: list[Amplification], scale: str) -> None:
                 alt_text=charts.probabilities_alt(drawn),
             )
         else:
-            st.text("This model does not say how likely an answer is; its answers were counted.")
+            st.text("This model does not report how likely an answer is; its answers were counted.")
 
 
 def listed(drawn: list[Amplification], case: Case | None) -> None:
@@ -53,7 +53,7 @@ def listed(drawn: list[Amplification], case: Case | None) -> None:
                     on_click=form.keep,
                     args=(one.case,),
                     disabled=one.case in form.kept() or len(form.kept()) >= form.MOST_KEPT,
-                    help="It stays beside the ones that you ask for next.",
+                    help="It stays on the chart beside the next curves.",
                 )
             else:
                 st.button(
@@ -103,7 +103,7 @@ def details(drawn: list[Amplification], scale: str) -> None:
         palette, query = figures.palette(), drawn[0].case.query
         figures.downloads(
             "curves",
-            "What an answer keeps as another is repeated",
+            "Share of an answer as another is repeated",
             query,
             partial(charts.curves, drawn, scale, palette),
         )

@@ -12,30 +12,23 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.amplification.curves import MOST_CURVES
 from core.data.tabular.uploads import shortened
-from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
 from core.studies.amplification.curve import MOST_REPETITIONS, Case
 from core.studies.amplification.gallery import EXAMPLES, propose
 from core.studies.costs import plan
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import usual_samples
-from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import (
     MAX_QUERY_CHARACTERS,
     InvalidRequestError,
     Reading,
     Request,
 )
-from core.studies.progress import Cancelled
 from core.ui.addresses import number
 from core.ui.inspection.recordings import recordings
-from core.ui.jobs import Job
 from core.ui.messages import problem
 from core.ui.model import asked
-from core.ui.payment import agreed
-from core.ui.session import this_session
-from core.ui.turns import BusyError
-from core.ui.watching import how_far
+from core.ui.runs.widget import drop, forget, run, run_of, want
 
 FIELDS = {
     "query": "Question",
@@ -44,15 +37,15 @@ FIELDS = {
 }
 FIRST = EXAMPLES["Half known"]
 AT_FIRST = tuple(EXAMPLES[name] for name in ("Known", "Many answers"))
-QUICK = 1.5  # seconds: proposals that come sooner need no progress bar
-CANCELLED = "Cancelled. Nothing was changed."
+PROPOSAL = "propose"
 MOST_KEPT = MOST_CURVES - 1
 KEPT = "kept"  # in the address: one JSON list of three texts for each curve
 
 
 def ask() -> Case | None:
     """Let the person type a case; None, with a sentence, while it is none."""
-    _fill_in()
+    if proposed := st.session_state.pop("proposed", None):
+        _set(proposed)  # before the fields are drawn, or it is too late
     columns = iter(st.columns([2, 1, 1], vertical_alignment="bottom"))
     texts = [_field(next(columns), field) for field in FIELDS]
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -62,10 +55,10 @@ def ask() -> Case | None:
             "Propose from samples",
             key="propose",
             icon=":material/auto_awesome:",
-            help="Asks the question ten times and fills in the two likeliest answers; of a "
-            "question of the embedded world, a right one first.",
-            on_click=_propose,
-            args=(texts[0],),
+            help="Asks the question ten times and fills in the two likeliest answers. For a "
+            "question of the embedded world, a right one comes first.",
+            on_click=want,
+            args=(PROPOSAL, texts[0]),
         )
     with st.container():  # what comes and goes here moves no field below
         _proposal(*texts)
@@ -79,14 +72,16 @@ def ask() -> Case | None:
 def _proposal(*texts: str) -> None:
     """Say whose answers these are, and how far a proposal of others is."""
     if left_over := _left_over(*texts):
-        st.text(f"The answers are still those of “{shortened(left_over)}”.")
-    if wanted := st.session_state.get("propose_for"):
-        _agree(wanted)
-    if waiting := st.session_state.get("proposing"):
-        _watch(waiting)
-    about, said = st.session_state.get("proposed", (None, None))
-    if said and about == st.session_state.get("query"):
-        problem(said)
+        st.text(f"The answers below still belong to “{shortened(left_over)}”.")
+    try:
+        case = _proposed(texts[0])
+    except (InvalidRequestError, ModelError) as error:
+        problem(str(error))
+        return
+    if case:
+        st.session_state["proposed"] = case
+        forget(PROPOSAL)
+        st.rerun()  # the fields to fill in stand above
 
 
 def _field(column: DeltaGenerator, name: str) -> str:
@@ -124,88 +119,27 @@ def most_repetitions() -> int:
 def _set(case: Case) -> None:
     for name in FIELDS:
         st.session_state[name] = getattr(case, name)
-    st.session_state.pop("proposed", None)
 
 
 # ---------------------------------------------------------------------------- proposing
 
 
-def _propose(query: str) -> None:
-    st.session_state.pop("proposed", None)
-    try:
-        model = asked()
-        request = Request(query, usual_samples(model.capabilities))
-    except (InvalidRequestError, ModelError) as error:
-        _say(str(error))
-        return
-    if not model.capabilities.local and recordings().find(request, model) is None:
-        st.session_state["propose_for"] = request  # the cost is said first
-        return
-    try:
-        _start(request, model)
-    except BusyError as error:
-        _say(str(error))
-
-
-def _agree(request: Request) -> None:
-    """Say what proposing takes of a service, and begin when the person wants that."""
-    try:
-        model = asked()
-        if request.query != (st.session_state.get("query") or "").strip():  # another was typed
-            del st.session_state["propose_for"]
-        elif agreed(model, plan(request, model.capabilities), request, "propose"):
-            del st.session_state["propose_for"]
-            _start(request, model)
-            if st.session_state["proposing"].done:
-                st.rerun()  # what fills the fields stands above them
-    except ModelError as error:
-        _say(str(error))
-        del st.session_state["propose_for"]
-
-
-def _start(request: Request, model: LanguageModel) -> None:
-    job = recordings().ask(request, model)
-    st.session_state["proposing"] = job
-    job.wait(QUICK)
-
-
-def _say(sentence: str) -> None:
-    """Say something about a proposal, until another question is typed."""
-    st.session_state["proposed"] = (st.session_state.get("query"), sentence)
-
-
-def _fill_in() -> None:
-    """Take over a proposal that is ready: before the fields are drawn, or it is too late."""
-    job: Job[Recording] | None = st.session_state.get("proposing")
-    if job is None or not job.done:
-        return
-    del st.session_state["proposing"]
-    try:
-        if job.result is None:
-            raise job.error or Cancelled
-        query = job.result.request.query
-        case = Case(query, *propose(read(job.result, Reading())))
-    except (InvalidRequestError, ModelError) as error:
-        _say(str(error))
-    except Cancelled:
-        _say(CANCELLED)
-    else:
-        _set(case)
-
-
-@st.fragment(run_every=0.5)
-def _watch(job: Job[Recording]) -> None:
-    if job.done or "proposing" not in st.session_state:
-        st.rerun()
-    how_far(job)
-    st.button("Cancel", on_click=_cancel, args=(job,), key="cancel_proposing")
-
-
-def _cancel(job: Job[Recording]) -> None:
-    """Stop a job, or only leave it where it is another session's too."""
-    job.leave(this_session())
-    del st.session_state["proposing"]
-    _say(CANCELLED)
+def _proposed(query: str) -> Case | None:
+    """Return the question with answers from samples of it, where they are wanted and there."""
+    if run_of(PROPOSAL, query) is None:
+        drop(PROPOSAL)  # another question was typed meanwhile
+        return None
+    model = asked()
+    request = Request(query, usual_samples(model.capabilities))
+    recording = recordings().find(request, model) or run(
+        PROPOSAL,
+        query,
+        lambda: recordings().ask(request, model),
+        paid=None if model.capabilities.local else (model, plan(request, model.capabilities)),
+        cancelled="Cancelled. Nothing changed.",
+        retry=False,
+    )
+    return Case(query, *propose(read(recording, Reading()))) if recording else None
 
 
 # ------------------------------------------------------------------ kept beside the case

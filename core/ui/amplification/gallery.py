@@ -25,9 +25,9 @@ ACROSS = 4
 def paper() -> None:
     """Draw the twelve queries of the paper's Figures 1 to 3, as the model here answers them."""
     st.markdown(
-        "The questions of the paper’s Figures 1, 2 and 3, asked of the model that runs here. "
-        "Below each stand its own initial probabilities, and those of the paper’s large model: "
-        "**whoever knows other things turns elsewhere.**"
+        "The questions of the paper’s Figures 1, 2 and 3, asked of the model in use here. "
+        "Below each are its own initial probabilities and those of the paper’s large model: "
+        "**a model with other knowledge flips on other questions.**"
     )
     every = [published for group in PAPER.values() for published in group]
     model = asked()
@@ -71,8 +71,9 @@ def _published(published: Published, found: Found) -> None:
 def world() -> None:
     """Draw questions of the embedded world by how often the model has seen them."""
     st.markdown(
-        "Questions drawn from the embedded world, by how often the model met them in training. "
-        "Each thin line is one question, the thick one their median, the band its quartiles."
+        "Questions drawn from the embedded world, by how often training showed them. Each thin "
+        "line is one question, the thick line is the median, and the shading shows the "
+        "quartiles."
     )
     left, right, _ = st.columns([1, 1, 2], vertical_alignment="bottom")
     with left:
@@ -106,7 +107,7 @@ def world() -> None:
 
 def table(drawn: dict[str, list[Amplification]]) -> None:
     """Give the medians as numbers, and the single questions behind them."""
-    st.subheader("Median share that the answer keeps, by repetitions", anchor=False)
+    st.subheader("Median share of the answer, by repetitions", anchor=False)
     st.dataframe(
         [
             {
@@ -135,7 +136,7 @@ def table(drawn: dict[str, list[Amplification]]) -> None:
                 "question": [a.case.query for several in drawn.values() for a in several],
                 "answer": [a.case.answer for several in drawn.values() for a in several],
                 "repeated": [a.case.repeated for several in drawn.values() for a in several],
-                "what became of it": [a.verdict for several in drawn.values() for a in several],
+                "outcome": [a.verdict for several in drawn.values() for a in several],
             },
             hide_index=True,
             key="world_cases",

@@ -34,10 +34,10 @@ def idealised() -> None:
     """The head of the paper's Section 3.1, to be moved."""
     st.subheader("One idealised attention head", anchor=False, help=TERMS["Attention head"])
     st.markdown(
-        "The end of the prompt attends to whole statements: the query X, and t copies of a "
-        "statement Y. **A query seen often in training lies in the span of the large principal "
-        "components** of the key–query product; its weight wins until t is huge. One never seen "
-        "does not, and the answer is whatever the context says (Section 3.1)."
+        "The last token of the prompt attends to whole statements: the query X, and t copies "
+        "of a statement Y. **A query seen often in training lies in the span of the large "
+        "principal components** of the key–query product; its weight wins until t is huge. One "
+        "never seen is outside, and the answer follows the context (Section 3.1)."
     )
     controls, weights, outputs = st.columns([2, 3, 3], gap="large")
     with controls:
@@ -46,7 +46,7 @@ def idealised() -> None:
             for name, share in CASES.items():
                 st.button(name, key=f"preset_{share}", on_click=_set_in_span, args=(share,))
         in_span = st.slider(
-            "How much of X lies in the span",
+            "Share of X in the span",
             0.0,
             1.0,
             CASES["seen sometimes"],
@@ -67,7 +67,7 @@ def idealised() -> None:
     head = attention.idealised(dimension=dimension, in_span=in_span)
     found = attention.repeat(head, attention.spread(copies))
     with weights:
-        st.markdown("**Attention of the end of the prompt**")
+        st.markdown("**Attention from the last token**")
         figures.draw(
             charts.weights(found, figures.palette()),
             key="ideal_weights",
@@ -75,7 +75,7 @@ def idealised() -> None:
         )
         st.caption("Circles: the closed form, 1 / (1 + t·exp(logit of Y − logit of X)).")
     with outputs:
-        st.markdown("**What the head says**")
+        st.markdown("**Output of the head**")
         figures.draw(
             charts.outputs(found, figures.palette()),
             key="ideal_outputs",
@@ -86,9 +86,9 @@ def idealised() -> None:
     st.text(
         "The copies of Y weigh as much as X "
         + (
-            "as soon as there is one."
+            "from the first copy."
             if t <= 1
-            else f"at about {t:,.1f} repetitions: e to the power of the difference of their logits."
+            else f"at about {t:,.1f} repetitions: e to the power of the difference in logits."
         )
     )
 
@@ -105,13 +105,13 @@ def real() -> None:
     st.subheader("The real heads of the embedded model", anchor=False)
     asked = embedded()
     if not shows_attention(asked):
-        st.text("This model does not show its attention.")
+        st.text("This model does not expose its attention.")
         return
     st.markdown(
-        "How the last token of the prompt, behind which the answer begins, attends to the "
-        "question and to the sentences that repeat a wrong answer, head by head. The rest goes "
-        "to the words between. **Go from no repetition to one:** on what is known by heart the "
-        "middle layers stay with the question, on what was rarely seen they turn to what is told."
+        "Each head’s attention from the last token of the prompt, where the answer begins, to "
+        "the question and to the sentences that repeat a wrong answer. The rest goes to the "
+        "words between. **Go from no repetition to one:** on a fact known by heart, the middle "
+        "layers stay with the question; on one rarely seen, they move to the repeated answer."
     )
     times = st.select_slider(
         "Repetitions",
@@ -140,11 +140,11 @@ def _heads_of(band: Band, times: int) -> None:
     found, share = _looking(chosen[question], times, question)
     case = of_fact(chosen[question])
     st.text(
-        f"Told “{case.repeated}” {times} time{'' if times == 1 else 's'}, “{case.answer}” keeps "
-        f"{percent(share)} of the two."
+        f"“{case.repeated}” repeated {times} time{'' if times == 1 else 's'}, “{case.answer}” "
+        f"keeps {percent(share)} of the two answers’ probability."
     )
     for which in (ON_QUESTION, ON_TOLD):
-        st.markdown({ON_QUESTION: "On the question", ON_TOLD: "On what it is told"}[which])
+        st.markdown({ON_QUESTION: "On the question", ON_TOLD: "On the repeated answer"}[which])
         figures.draw(
             charts.heads(found, which, figures.palette()),
             key=f"heads_{band.name}_{which}",

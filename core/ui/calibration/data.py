@@ -31,7 +31,7 @@ PREVIEW_CELL = 200  # characters
 ONE_EACH = "one for each score"
 NO_COLUMN = "(none)"
 RIGHT_OR_WRONG = (
-    "Whether the answer that the score would serve is right. It can differ from score to score."
+    "Whether the answer that this score would serve is right. It can differ between scores."
 )
 MEANINGS = {"query": "Question", "source": "Source", "entropy": "Semantic entropy (nats)"}
 
@@ -54,15 +54,15 @@ def labelled_data() -> Labelled | None:
             key="template",
             icon=":material/download:",
             on_click="ignore",
-            help="A small CSV with the columns that are understood without asking.",
+            help="A small CSV whose columns are recognised automatically.",
         )
     given = st.file_uploader(
         "Labelled data: scores with right or wrong, or questions with their right answers",
         TYPES,
         key="labelled_file",
         on_change=_changed,
-        help="CSV, TSV, JSON lines or Parquet; UTF-8 if you can choose. It stays in this "
-        "program’s memory.",
+        help="CSV, TSV, JSON lines or Parquet, preferably UTF-8. It stays in this program’s "
+        "memory.",
     )
     prepare()
     if given is not None and st.session_state.get("uploaded_id") != given.file_id:
@@ -153,8 +153,8 @@ def _cell(text: str) -> str:
 def _score(gold: GoldQuestions) -> Upload | None:
     """Questions with answers only: offer to score them on the embedded model."""
     st.text(
-        f"Questions with right answers and no scores: {len(gold.questions):,}. The model "
-        "can be asked them here."
+        f"Questions with right answers and no scores: {len(gold.questions):,}. Score them here "
+        "with the model."
     )
     for complaint in gold.problems:
         st.text(complaint)
@@ -190,7 +190,7 @@ def _mapped(upload: Upload) -> Labelled | None:
         problem(
             "Choose at least one score column under “What the columns mean”."
             if numbers
-            else "No column of this file holds numbers, so that none can be a score. Bring one "
+            else "No column of this file contains numbers, so none can be a score. Upload a file "
             "with a score for every answer."
         )
         return None

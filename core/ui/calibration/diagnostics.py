@@ -15,14 +15,13 @@ from core.studies.calibration.diagnostics import Compared
 from core.ui import figures, tables
 from core.ui.calibration import result
 from core.ui.glossary import TERMS
-from core.ui.jobs import Job
-from core.ui.messages import problem
+from core.ui.runs.job import Job
+from core.ui.runs.widget import run, run_of, want
 from core.ui.session import remembered
-from core.ui.turns import BusyError
-from core.ui.watching import how_far
 
 AT_ONCE = 20_000  # rows × scores: more are compared when somebody asks
 ENTROPY = "semantic_entropy"
+PLACE = "comparison"
 
 
 def comparison(found: Calibration) -> None:
@@ -51,9 +50,9 @@ def _curves(found: Calibration) -> None:
         alt_text=charts.precision_recall_alt(curves),
     )
     st.caption(
-        "The paper’s curves. Recall is the share of questions answered, precision the share of "
-        "right ones among them. A curve begins at its smallest block: mutual information is "
-        "often exactly 0, and equal doubts are answered together or not at all."
+        "The paper’s curves. Recall is the share of questions answered, precision is the share "
+        "of right answers among them. A curve starts at its smallest block: mutual information "
+        "is often exactly 0, and equal doubts are answered together or not at all."
     )
 
 
@@ -66,7 +65,7 @@ def _entropy(found: Calibration) -> None:
     others = [ENTROPY] if ENTROPY in found.data.doubts else []
     binned = remembered("by_entropy", found, lambda: diagnostics.by_entropy(found, others))
     if not binned:
-        st.text("There is no threshold to look at.")
+        st.text("There is no threshold to show.")
         return
     for column, measure in zip(st.columns(2), (charts.RECALL, charts.ERROR), strict=True):
         with column:
@@ -76,9 +75,9 @@ def _entropy(found: Calibration) -> None:
                 alt_text=charts.entropy_bins_alt(binned),
             )
     st.caption(
-        "Each score at its own threshold for the same target. A score that takes many right "
-        "answers for doubt answers little where entropy is high. No bar on the right: none of the "
-        "answered is wrong, or none is answered."
+        "Each score at its own threshold for the same target. A score that mistakes many right "
+        "answers for doubt answers few questions of high entropy. No bar on the right means "
+        "that no answered question is wrong, or none is answered."
     )
 
 
@@ -87,7 +86,7 @@ def _sources(found: Calibration) -> None:
         st.text("There is no source column. Name one under “What the columns mean”.")
         return
     if found.policy is None:
-        st.text("There is no threshold to look at.")
+        st.text("There is no threshold to show.")
         return
     value = found.policy.threshold
     bins = remembered("by_source", found, lambda: diagnostics.by_source(found, value))
@@ -97,55 +96,37 @@ def _sources(found: Calibration) -> None:
         alt_text=charts.sources_alt(bins),
     )
     st.caption(
-        "Wrong among the answered, at the threshold, of the largest sources. The guarantee holds "
-        "for the mix of all; a single source can be worse."
+        "Wrong answers among those answered, at the threshold, for the largest sources. The "
+        "guarantee covers the mix of all sources; a single source can be worse."
     )
 
 
 def _intervals(found: Calibration) -> None:
     """Compare by the paired bootstrap, in a job: thousands of resamples take a moment."""
-    key = "comparing"
-    running = st.session_state.get(key)
-    fits = running is not None and running[0] is found.data and running[1] == found.target
+    # Other data are other data even where they are equal: to compare them would take longer.
+    wanted = remembered("compared", found.data, object), found.target
     small = len(found.data.kept) * len(found.data.doubts) <= AT_ONCE
-    if running is not None and not fits:
-        running[2].cancel()  # nobody will look at it
-    if not fits and (small or st.button("Compare with intervals", key="compare")):
-        try:
-            job = Job(lambda job: diagnostics.compare(found, job.progress))
-        except BusyError as error:
-            problem(str(error))
-            return
-        st.session_state[key] = running = (found.data, found.target, job)
-        fits = True
-    if not fits or running is None:
-        return
-    job = running[2]
-    if not job.wait(0.3 if small else 0.0):
-        _watch(job)
-    elif job.error:
-        if not job.cancelled:
-            problem(str(job.error))
-        st.button("Compare again", key="compare_again", on_click=st.session_state.pop, args=(key,))
-    elif job.result:
-        _table(found, job.result)
-
-
-@st.fragment(run_every=0.5)
-def _watch(job: Job[tuple[Compared, ...]]) -> None:
-    if job.done:
-        st.rerun()
-    how_far(job)
-    st.button("Cancel", on_click=job.cancel, key="cancel_comparison")
+    compared = run(
+        PLACE,
+        wanted,
+        lambda: Job(lambda job: diagnostics.compare(found, job.progress)),
+        on_press=not small,
+        quick=0.3,
+        cancelled="Cancelled.",
+    )
+    if compared:
+        _table(found, compared)
+    elif run_of(PLACE, wanted) is None:
+        st.button("Compare with intervals", key="compare", on_click=want, args=(PLACE, wanted))
 
 
 def _table(found: Calibration, compared: tuple[Compared, ...]) -> None:
     columns = {
         "score": [charts.name_of(c.score) for c in compared],
-        "AUROC of a wrong answer": [c.auroc.value for c in compared],
-        "95 % interval": [_interval(c.auroc, ".3f") for c in compared],
+        "AUROC for wrong answers": [c.auroc.value for c in compared],
+        "95% interval": [_interval(c.auroc, ".3f") for c in compared],
         "chosen score minus this": [_value(c.difference) for c in compared],
-        "95 % interval of that": [_interval(c.difference, "+.3f") for c in compared],
+        "95% interval of that": [_interval(c.difference, "+.3f") for c in compared],
         "AURC (lower is better)": [c.aurc for c in compared],
         "answered at the target": [
             f"{c.outcome.coverage:.1%}" if isinstance(c.outcome, Threshold) else "not certified"
@@ -155,7 +136,7 @@ def _table(found: Calibration, compared: tuple[Compared, ...]) -> None:
     st.dataframe(
         columns,
         column_config={
-            "AUROC of a wrong answer": st.column_config.NumberColumn(
+            "AUROC for wrong answers": st.column_config.NumberColumn(
                 format="%.3f", help=TERMS["AUROC"]
             ),
             "AURC (lower is better)": st.column_config.NumberColumn(
@@ -166,8 +147,8 @@ def _table(found: Calibration, compared: tuple[Compared, ...]) -> None:
         key="comparison",
     )
     st.caption(
-        "Paired bootstrap, 2,000 resamples of the questions, the same for every score. An "
-        "interval of a difference that does not hold 0 tells the two scores apart."
+        "Paired bootstrap, 2,000 resamples of the questions, the same for every score. Two "
+        "scores differ when the interval of their difference excludes 0."
     )
     tables.download(_numbers(compared), "comparison")
 

@@ -24,12 +24,12 @@ from core.ui.uploads import read
 def holding_back() -> bool:
     """Let half of the rows be held back: best before there are data, and results on all rows."""
     return st.toggle(
-        "Hold half of the rows back to confirm on",
+        "Hold back half of the rows for confirmation",
         key="hold",
         persist_state="session",
-        help="Try settings on one half as often as you like; then confirm the one you chose on "
-        "the other, once. Switch this on before you bring the data: a choice that has seen all "
-        "rows cannot be confirmed on half of them.",
+        help="Try settings on one half as often as you like, then confirm your choice once on the "
+        "other. Switch this on before you upload the data: a choice made on all rows cannot be "
+        "confirmed on half of them.",
     )
 
 
@@ -45,7 +45,7 @@ def confirmation(found: Calibration, untouched: Labelled | None, looked_at_all: 
     if untouched is None or found.policy is None:
         return
     policy = found.policy
-    st.markdown("**Confirm on the half held back**")
+    st.markdown("**Confirm on the other half**")
     confirmed: dict[str, list[Policy]] = st.session_state.setdefault("confirmed", {})
     before = confirmed.setdefault(untouched.sha256, [])
     # The same threshold again, after a look at others, is no other threshold.
@@ -61,7 +61,7 @@ def confirmation(found: Calibration, untouched: Labelled | None, looked_at_all: 
         st.text(
             f"Before the split, {looked_at_all} "
             + ("setting was" if looked_at_all == 1 else "settings were")
-            + " tried on all rows. A choice made then has seen the half that is to confirm it."
+            + " tried on all rows. A choice made then used the half that would confirm it."
         )
     if policy not in before:
         return
@@ -87,10 +87,10 @@ def new_scores(found: Calibration) -> None:
     policy = found.policy
     if policy is None:
         return
-    with st.expander("New questions: do they look like these?", icon=":material/difference:"):
+    with st.expander("New questions: are they like these?", icon=":material/difference:"):
         st.text(
-            f"Bring new rows with the column “{found.score}”, without labels. Their scores are "
-            "held against the calibration’s, and decided by the policy."
+            f"Upload new rows with the column “{found.score}”, without labels. Their scores "
+            "are compared with the calibration’s; the policy then decides each row."
         )
         given = st.file_uploader("New scores", TYPES, key="new_scores")
         if given is None:

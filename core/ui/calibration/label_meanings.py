@@ -58,8 +58,8 @@ def meanings(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...] | None
             return answered
         head.badge("Your answer is needed", icon=":material/help:", color="orange")
         st.text(
-            "Nothing is promised before each of them has a meaning. Where rows are left out, the "
-            "promise is for questions like the ones that remain."
+            "Nothing is guaranteed until each of them has a meaning. If you leave rows out, "
+            "the guarantee covers only questions like the remaining ones."
         )
     return None
 

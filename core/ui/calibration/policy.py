@@ -34,7 +34,7 @@ def stop() -> None:
 
 def bring() -> None:
     """Let the person bring a policy made earlier, and use it."""
-    with st.expander("Bring a policy", icon=":material/upload_file:"):
+    with st.expander("Upload a policy", icon=":material/upload_file:"):
         given = st.file_uploader("Policy (JSON)", ["json"], key="policy_file", max_upload_size=1)
         if given is None:
             return

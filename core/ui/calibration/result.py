@@ -41,8 +41,8 @@ def outcome(found: Calibration) -> None:
         if found.policy is not None and found.policy.settings_tried > 1:
             st.caption(
                 f"You have tried {found.policy.settings_tried:d} settings on these rows. The "
-                "promise holds for a setting that was named beforehand; picking the nicest of "
-                "several after looking weakens it. Confirm the one you choose on rows held back."
+                "guarantee holds for a setting chosen in advance; picking the best of several "
+                "afterwards weakens it. Confirm your choice on rows held back."
             )
 
 
@@ -62,8 +62,9 @@ def _numbers(found: Calibration, threshold: Threshold) -> None:
         st.metric(
             "Upper bound",
             "none" if math.isnan(bound) else f"{bound:.1%}",
-            help="Learn-then-Test: of the wrong among the answered, at the confidence. Risk "
-            "control: of answered and wrong among all, on average.",
+            help="Learn-then-Test: the share of wrong answers among those answered, at the "
+            "confidence. Risk control: the share answered wrongly among all questions, on "
+            "average.",
         )
 
 
@@ -84,7 +85,7 @@ def risk(found: Calibration) -> None:
     st.caption(
         "Dashed: the target. "
         + ("Diamond: the threshold. " if found.policy and found.policy.answered else "")
-        + f"Band: the {100 * found.target.confidence:.4g} % interval at each point by itself."
+        + f"Band: the {100 * found.target.confidence:.4g}% interval at each point by itself."
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
 
 import streamlit as st
 
@@ -19,15 +18,16 @@ from core.studies.calibration.scoring import Gold, Scored, score_all, table
 from core.studies.costs import Plan, plan
 from core.studies.inspection.recorder import usual_samples
 from core.studies.inspection.request import Request
-from core.ui import payment
-from core.ui.jobs import Job, Registry
-from core.ui.messages import later, problem
+from core.ui.messages import problem
 from core.ui.model import EMBEDDED, asked
-from core.ui.session import remembered, shared, this_session
-from core.ui.turns import BusyError
-from core.ui.watching import how_far, said_until, spent
+from core.ui.payment import offer, spent
+from core.ui.runs.job import Job
+from core.ui.runs.registry import Registry
+from core.ui.runs.widget import run, run_of, want
+from core.ui.session import remembered, shared
 
 KEPT = 8  # files
+PLACE = "scoring"
 
 
 @dataclass(eq=False)  # a file that was forgotten is another one when it comes again
@@ -50,7 +50,6 @@ class Scorings:
     def __init__(self) -> None:
         self._files: OrderedDict[tuple[str, str, str], _File] = OrderedDict()
         self._jobs = Registry()
-        self._most: WeakKeyDictionary[Job[list[Scored]], int] = WeakKeyDictionary()
 
     def so_far(self, gold: GoldQuestions, model: LanguageModel) -> dict[int, Scored]:
         """Return what a model has scored of a file, by the question's place in it.
@@ -59,10 +58,6 @@ class Scorings:
         """
         # A copy: while somebody reads it, a job adds to the original.
         return dict(sorted(self._file(gold, model).done.copy().items()))
-
-    def most(self, job: Job[list[Scored]]) -> int | None:
-        """Return how many calls were announced for a job; None where they cost only time."""
-        return self._most.get(job)
 
     def _file(self, gold: GoldQuestions, model: LanguageModel) -> _File:
         key = _key(gold, model)
@@ -76,7 +71,8 @@ class Scorings:
     def start(self, gold: GoldQuestions, model: LanguageModel) -> Job[list[Scored]]:
         """Start scoring, or go on where somebody stopped."""
         file = self._file(gold, model)
-        most = _plan(gold, model, len(gold.questions) - len(file.done)).requests
+        left = len(gold.questions) - len(file.done)
+        most = None if model.capabilities.local else _plan(gold, model, left).requests
         golds = [
             Gold(query, answers, source)
             for query, answers, source in zip(
@@ -103,10 +99,8 @@ class Scorings:
                 stop(model)
                 raise
 
-        job = file.job = self._jobs.start(file, work, model)
-        if not model.capabilities.local:
-            self._most.setdefault(job, most)  # one that was there was announced before
-        return job
+        file.job = self._jobs.start(file, work, model, most=most)
+        return file.job
 
 
 def _key(gold: GoldQuestions, model: LanguageModel) -> tuple[str, str, str]:
@@ -132,21 +126,25 @@ def scored(gold: GoldQuestions) -> Upload | None:
     """Offer to score, show how far it is, and return the scored table as if uploaded."""
     try:
         model = asked()
-        found = _scorings().so_far(gold, model)
+        wanted = _key(gold, model)
     except ModelError as error:
         problem(str(error))
         return None
+    run(
+        PLACE,
+        wanted,
+        lambda: _scorings().start(gold, model),
+        on_press=True,
+        cancelled="Cancelled. Rows scored so far are saved.",
+        retry=False,
+    )
+    if (this := run_of(PLACE, wanted)) and this.running:
+        return None
+    found = _scorings().so_far(gold, model)
     everything, so_far = len(gold.questions), len(found)
     left = everything - so_far
-    job: Job[list[Scored]] | None = st.session_state.get(_job_of(gold, model))
-    if job is not None and not job.done:
-        _watch(job, _job_of(gold, model))
-        return None
-    if job is not None and job.error and not job.cancelled:
-        problem(str(job.error))
-        said_until(job)
     if left and not model.capabilities.local:
-        payment.offer(model, _plan(gold, model, left))
+        offer(model, _plan(gold, model, left))
     with st.container(horizontal=True, vertical_alignment="center"):
         if left:
             st.button(
@@ -154,13 +152,13 @@ def scored(gold: GoldQuestions) -> Upload | None:
                 + (" on the embedded model" if model.name == EMBEDDED else ""),
                 key="score",
                 type="primary" if not so_far else "secondary",
-                on_click=_start,
-                args=(gold, model),
+                on_click=want,
+                args=(PLACE, wanted),
             )
         if so_far:
-            st.text(f"{so_far:,} of {everything:,} are scored.")
+            st.text(f"{so_far:,} of {everything:,} scored.")
     if used := [scored.used for scored in found.values() if scored.used]:
-        st.text(f"Used for what is scored: {spent(sum(used, Used()))}")
+        st.text(f"Used for scoring so far: {spent(sum(used, Used()))}")
     if not so_far:
         return None
     upload = _as_upload(gold, model)
@@ -173,31 +171,6 @@ def scored(gold: GoldQuestions) -> Upload | None:
         on_click="ignore",
     )
     return upload[0]
-
-
-def _start(gold: GoldQuestions, model: LanguageModel) -> None:
-    try:
-        st.session_state[_job_of(gold, model)] = _scorings().start(gold, model)
-    except BusyError as error:
-        later(str(error))
-
-
-def _job_of(gold: GoldQuestions, model: LanguageModel) -> str:
-    return "_".join(("scoring", *_key(gold, model)))
-
-
-@st.fragment(run_every=0.5)
-def _watch(job: Job[list[Scored]], key: str) -> None:
-    if job.done or key not in st.session_state:
-        st.rerun()
-    how_far(job, _scorings().most(job))
-    st.button("Stop, and keep what is scored", on_click=_stop, args=(job, key), key="stop_scoring")
-
-
-def _stop(job: Job[list[Scored]], key: str) -> None:
-    """Stop a job, or only leave it where it is another session's too."""
-    job.leave(this_session())
-    del st.session_state[key]
 
 
 def _as_upload(gold: GoldQuestions, model: LanguageModel) -> tuple[Upload, bytes]:

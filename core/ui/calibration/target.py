@@ -39,8 +39,8 @@ def target(data: Labelled) -> Target:
         key=f"score_{data.sha256[:16]}",
         persist_state="session",
         format_func=lambda name: name if name == BEST else name_of(name),
-        help="One named beforehand, or the best of all at δ divided by their number: choosing "
-        "after looking costs confidence.",
+        help="Choose one score in advance, or let the best be picked with δ divided by the number "
+        "of scores (Bonferroni).",
     )
     left, right = st.columns(2)
     with left:

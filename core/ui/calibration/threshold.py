@@ -43,9 +43,7 @@ def threshold(found: Calibration) -> None:
         key="histogram",
         alt_text=charts.histogram_alt(shares, found.score, policy.threshold if policy else None),
     )
-    st.caption(
-        ("Left of the line is answered. " if policy else "") + "Heights are drawn on a root scale."
-    )
+    st.caption(("Believe answers left of the line. " if policy else "") + "Square-root scale.")
     if policy is None:
         return
     if by_hand:
@@ -69,7 +67,7 @@ def _slider(found: Calibration) -> tuple[Policy | None, bool]:
     step = high / STEPS - low / STEPS  # the difference itself can be infinite
     high += step  # to answer the largest doubt as well; at the smallest, nothing is answered
     if low + step == low or high - low > WIDEST:
-        st.text("The doubts are too near each other, or too far apart, to move λ by hand.")
+        st.text("The doubts are too close together, or too far apart, to move λ by hand.")
         return found.policy, False
     certified = found.policy.threshold if found.policy else low
     start = min(max(certified, low), high)
@@ -83,12 +81,11 @@ def _slider(found: Calibration) -> tuple[Policy | None, bool]:
         format="%.3f" if 0.01 <= high - low <= 1e6 else "%.3e",
         key=key,
         persist_state="session",
-        help="Moving λ away from where it was found shows what would happen on the labelled "
-        "rows, and loses the guarantee.",
+        help="Moving λ shows what would happen on the labelled rows, and loses the guarantee.",
     )
     if value == start:
         return found.policy, False
-    st.button("Back to where it was found", key="back", on_click=_set, args=(key, start))
+    st.button("Restore the certified λ", key="back", on_click=_set, args=(key, start))
     return study.moved(found, math.inf if value >= high else value), True
 
 
@@ -105,7 +102,7 @@ def _offers(found: Calibration, policy: Policy) -> None:
             type="primary",
             icon=":material/policy:",
             disabled=reason is not None,
-            help="The verdicts of the inspection page follow it from now on, in this session.",
+            help="Verdicts on Inspection follow it from now on, in this session.",
         ):
             use(policy)
             st.rerun()  # all of the page: its top says what is in use
@@ -129,10 +126,10 @@ def _offers(found: Calibration, policy: Policy) -> None:
         )
     if policy.pipeline is None:
         st.text(
-            "These scores do not say how they were made, so the policy decides over files of such "
-            "scores, not over inspections here."
+            "The file does not say how its scores were made, so the policy can decide on such "
+            "files, but not on inspections here."
         )
     elif reason:
         st.text(reason)
     elif in_use() == policy:
-        st.text("In use: the verdicts of the inspection page follow this policy.")
+        st.text("In use: verdicts on Inspection follow this policy.")

@@ -20,11 +20,11 @@ def clusters(inspection: Inspection) -> None:
     counted = inspection.recording.estimator is Estimator.COUNTED
     if not counted:
         st.caption(
-            "Probabilities are the model’s own likelihoods, not counts: how often a text "
-            "happened to be drawn does not change them."
+            "Probabilities are the model’s own likelihoods, not counts. How often a text was "
+            "drawn does not change them."
         )
     if len(inspection.clusters) > charts.MOST_BARS:
-        st.text(f"The {charts.MOST_BARS} likeliest are drawn; the table has all.")
+        st.text(f"The {charts.MOST_BARS} likeliest are shown; the table contains all.")
     st.dataframe(
         {
             "answer": [charts.shown(c.text) for c in inspection.clusters],

@@ -14,7 +14,7 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.stopping import growth
 from core.ui import figures
-from core.ui.watching import spent
+from core.ui.payment import spent
 
 
 def details(inspection: Inspection) -> None:
@@ -76,16 +76,16 @@ def _figures(inspection: Inspection) -> None:
 def _prompts(inspection: Inspection) -> None:
     """Show every prompt that was asked."""
     recording, query = inspection.recording, inspection.query
-    st.caption("Asked without telling anything (F₀)")
+    st.caption("Prompt without an answer (F₀)")
     st.code(prompts.iterative(query), language=None, wrap_lines=True)
-    st.caption("Asked after telling the model each distinct answer (F₁)")
+    st.caption("Prompts with each distinct answer (F₁)")
     told = [prompts.iterative(query, [text]) for text in recording.texts]
     st.code("\n\n———\n\n".join(told), language=None, wrap_lines=True, height=260)
-    st.caption("Asked for self-verification, about each distinct answer")
+    st.caption("Prompts for self-verification, about each distinct answer")
     asked = [prompts.self_verification(query, text) for text in recording.texts]
     st.code("\n\n———\n\n".join(asked), language=None, wrap_lines=True, height=260)
     if compared := recording.pairs:
-        st.caption("Asked whether two answers mean the same: the first of the pairs")
+        st.caption("Prompt that compares two answers: the first pair")
         st.code(true_false.question(query, *compared[0][:2]), language=None, wrap_lines=True)
 
 
@@ -112,7 +112,7 @@ def _responses(inspection: Inspection) -> None:
     if recording.seconds:
         rows = zip(recording.texts, recording.seconds, strict=True)
         pairs = [(text, second) for text, row in rows for second in row]
-        st.caption("What it answered after each of them was told")
+        st.caption("Answers after each of them was in the prompt")
         st.dataframe(
             {
                 "told first": [charts.shown(text) for text, _ in pairs],
@@ -123,7 +123,7 @@ def _responses(inspection: Inspection) -> None:
             key="second_answers",
         )
     if compared := recording.pairs:
-        st.caption("How sure it is that two of them mean the same, from 0 to 1")
+        st.caption("How sure the model is that two of them mean the same, from 0 to 1")
         st.dataframe(
             {
                 "one answer": [charts.shown(one) for one, _, _ in compared],
@@ -144,8 +144,8 @@ def _calls(recording: Recording) -> None:
     )
     if recording.used is not None:
         st.text(
-            "The calls below were cut into what the service takes at once, and answered "
-            f"from before where possible. Of the service: {spent(recording.used)}"
+            "The calls below were split into requests, and answered from the cache where "
+            f"possible. Used of the service: {spent(recording.used)}"
         )
     st.dataframe(
         {

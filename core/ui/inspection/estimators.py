@@ -16,11 +16,11 @@ def ladder(inspection: Inspection) -> None:
     found = measured()
     with st.expander("How good is this estimator?"):
         st.caption(
-            f"The embedded model answered the same {found.questions:d} questions as it is, and "
-            "with abilities switched off, so that each estimator had to do: half of them with one "
-            f"right answer, half with many, {found.wrong:.0%} answered wrongly. AUROC is the "
-            "chance that a wrong answer gets the larger doubt than a right one: 0.5 is guessing, "
-            "1 is perfect; in brackets what another draw of questions may give (95 %)."
+            f"The embedded model answered the same {found.questions:d} questions with all its "
+            "abilities, and with some switched off to test each estimator. Half of the "
+            f"questions have one right answer, half have many; {found.wrong:.0%} were answered "
+            "wrongly. AUROC is the chance that a wrong answer has a larger doubt than a right "
+            "one: 0.5 is guessing, 1 is perfect. Brackets: 95% bootstrap intervals."
         )
         rows = table(found)
         st.dataframe(
@@ -39,8 +39,6 @@ def ladder(inspection: Inspection) -> None:
             alt="How well each estimator ranks wrong answers, and what it costs",
         )
         if used is Estimator.PREFIX:
-            st.text(
-                "Likelihoods of answers without their end, which were used here, were not measured."
-            )
+            st.text("Likelihoods of answers without their end, used here, were not measured.")
         if inspection.recording.model != WORLD_OF:
-            st.text("With the model in use here it may be otherwise.")
+            st.text("The model in use here may differ.")

@@ -1,4 +1,4 @@
-"""From typing a question to its recording: settings, progress, cancelling.
+"""From typing a question to its recording.
 
 Everything a person types stands in the address, so that a reload, or a colleague, sees
 the same. A recording that was made, or is being made, is found again by its request.
@@ -7,6 +7,7 @@ the same. A recording that was made, or is being made, is found again by its req
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -25,12 +26,9 @@ from core.ui import figures
 from core.ui.addresses import number
 from core.ui.glossary import TERMS
 from core.ui.inspection.recordings import recordings
-from core.ui.jobs import Job
-from core.ui.messages import problem
 from core.ui.model import asked, current, embedded
-from core.ui.payment import agreed
-from core.ui.session import this_session
-from core.ui.watching import how_far, said_until
+from core.ui.runs.job import Job
+from core.ui.runs.widget import again, drop, forget, run, run_of, want
 from core.uncertainty.similarity import (
     COMPARISONS,
     JUDGE,
@@ -40,7 +38,7 @@ from core.uncertainty.similarity import (
 )
 
 MOST_UNASKED = 100  # samples that a link may ask for without a press
-QUICK = 0.8  # seconds: an answer that comes sooner is shown without a progress bar
+PLACE, CERTIFYING = "inspection", "certifying"
 
 
 def ask() -> tuple[Request, Reading]:
@@ -76,14 +74,14 @@ def ask() -> tuple[Request, Reading]:
     with st.expander("Settings", icon=":material/tune:"):
         asking, seeing = st.columns(2)
         with asking:
-            st.caption("Changing these asks the model")
+            st.caption("These settings call the model again")
             samples = number("k", 1, MAX_SAMPLES, 10, 1, notices=notices)
             temperature = number("temperature", 0.05, 2.0, 0.9, 0.05, notices=notices)
             seed = number("seed", 0, 2**32 - 1, 0, 1, notices=notices)
         with seeing:
             st.caption(
-                "Changing these asks nothing: the same answers are read again. Only the similarity "
-                "“judge” asks the model to compare them, once"
+                "These only re-analyse the recorded answers. Only the similarity “judge” calls "
+                "the model, once, to compare them"
             )
             similarity = st.selectbox(
                 "Similarity of two answers",
@@ -97,8 +95,8 @@ def ask() -> tuple[Request, Reading]:
             st.text(COMPARISONS[similarity])
             if similarity == JUDGE and current() is embedded():
                 st.text(
-                    "This model never learnt to compare answers: it judges no better than a coin. "
-                    "Choose “judge” for a model that follows instructions."
+                    "This model never learnt to compare answers: it judges no better than a "
+                    "coin toss. Choose “judge” for a model that follows instructions."
                 )
             threshold = st.slider(
                 "Similarity threshold τ",
@@ -127,7 +125,7 @@ def _begin_at_the_usual() -> None:
 
 def _press() -> None:
     """Ask, whatever came of it before, and however many samples a link asks for."""
-    st.session_state.pop("ended", None)
+    again(PLACE)
     st.session_state["agreed_to_link"] = True
 
 
@@ -148,54 +146,63 @@ def record(
     by_link = st.session_state.setdefault("opened_with", request) == request
     model = asked()
     this = model.name, model.revision, request
+    _certify(this, reading, model)
     made = recordings().find(request, model)
-    certifying = st.session_state.get("certifying")
-    if certifying and certifying[0] == request:
-        _watch(certifying[1], request, reading, model)
-    elif certifying:  # another question was asked meanwhile
-        certifying[1].leave(this_session())
-        del st.session_state["certifying"]
-    ended = st.session_state.get("ended")
-    ended = ended[1] if ended and ended[0] == this else None
     if made:
-        # More was wanted, and failed: keep what there is. What this session cancelled, another
-        # one may have brought to its end.
-        if ended and ended.error and not ended.cancelled:
-            problem(str(ended.error))
-            said_until(ended)
         return made
-    if ended:  # cancelled or failed: nobody asks again but the person
-        st.button("Ask again", key="ask_again", on_click=st.session_state.pop, args=("ended",))
-        return _outcome(ended, request)
-    check_samples(request, estimator_of(model.capabilities))
-    if by_link and _waits_for_a_press(request):
-        return None
-    if not model.capabilities.local and not agreed(
-        model, plan(request, model.capabilities), request, "inspection"
-    ):
-        return None
-    job = recordings().ask(request, model, kept)
-    _leave_the_one_before(job)
-    st.session_state["asking"] = (this, job)
-    if job.wait(QUICK) and model.capabilities.local:
-        return _outcome(job, request)
-    _watch(job, request, reading, model)
-    return None
+    before = run_of(PLACE, this)
+    if before is None:
+        check_samples(request, estimator_of(model.capabilities))
+        if by_link and _waits_for_a_press(request):
+            return None
+    elif before.cancelled and (samples := recordings().largest(request, model)):
+        _back_to(samples, PLACE)  # what was on the screen before more was wanted
+    return run(
+        PLACE,
+        this,
+        lambda: recordings().ask(request, model, kept),
+        paid=None if model.capabilities.local else (model, plan(request, model.capabilities)),
+        cancelled="Cancelled before all answers arrived."
+        + (" Only time was lost." if model.capabilities.local else ""),
+        beside=partial(_answers_so_far, request=request),
+    )
 
 
-@st.fragment(run_every=0.5)
-def _watch(job: Job[Recording], request: Request, reading: Reading, model: LanguageModel) -> None:
-    """Show how far a job is, let the person stop it, and redraw the page when it is done."""
-    if job.done:
-        _put_away(job, request, model)
-    if not any(st.session_state.get(key, (0, 0))[1] is job for key in ("asking", "certifying")):
-        st.rerun()
-    if job.partial:
-        draw_growth(job.partial, reading, f"growing_{job.partial.request.samples}")
-    local = model.capabilities.local
-    how_far(job, None if local else plan(request, model.capabilities).requests)
-    st.button("Cancel", on_click=_cancel, args=(job, request, model), key="cancel")
-    _answers_so_far(job, request)
+def certify(recording: Recording) -> None:
+    """Want more samples of a model on this machine, until something is certified."""
+    want(CERTIFYING, (recording.model, recording.revision, recording.request))
+
+
+def _certify(this: tuple[str, str, Request], reading: Reading, model: LanguageModel) -> None:
+    """Sample until certified where that is wanted, and then show what was sampled."""
+    *_, request = this
+    if not model.capabilities.local:  # whatever a browser sends: nobody said what that costs
+        drop(CERTIFYING)
+        return
+
+    def grown(job: Job[Recording]) -> None:
+        if job.partial:
+            draw_growth(job.partial, reading, f"growing_{job.partial.request.samples}")
+
+    before = run_of(CERTIFYING, this)
+    stopped = before.job.partial if before and before.cancelled and before.job else None
+    enough = stopped or run(
+        CERTIFYING,
+        this,
+        lambda: recordings().certify(request, model, reading),
+        on_press=True,
+        retry=False,
+        beside=grown,
+    )
+    if enough:
+        _back_to(enough.request.samples, CERTIFYING)
+
+
+def _back_to(samples: int, place: str) -> None:
+    """Show so many samples, which are there, and want no more."""
+    st.session_state["next_samples"] = samples
+    forget(place)
+    st.rerun()
 
 
 def _waits_for_a_press(request: Request) -> bool:
@@ -203,8 +210,8 @@ def _waits_for_a_press(request: Request) -> bool:
     if request.samples <= MOST_UNASKED or "agreed_to_link" in st.session_state:
         return False
     st.text(
-        f"This link asks for {request.samples} samples, which can take this machine minutes. Press "
-        "the button to draw them, or choose fewer under “Settings”."
+        f"This link asks for {request.samples} samples, which can take minutes on this "
+        "machine. Press the button to draw them, or choose fewer under “Settings”."
     )
     st.button(
         f"Draw {request.samples:d} samples",
@@ -214,59 +221,11 @@ def _waits_for_a_press(request: Request) -> bool:
     return True
 
 
-def _leave_the_one_before(job: Job[Recording]) -> None:
-    """Stop what this session asked of this machine before, and what nobody waits for any more.
-
-    What a service was asked goes on: it is paid for, and saved when it comes.
-    """
-    _, before = st.session_state.get("asking", (None, None))
-    if before and before is not job and not (before.done or _is_paid(before)):
-        before.leave(this_session())
-
-
-def _is_paid(job: Job[Recording]) -> bool:
-    return job.asks is not None and not job.asks.capabilities.local
-
-
-def _cancel(job: Job[Recording], request: Request, model: LanguageModel) -> None:
-    """Stop a job, or only leave it where it is another session's too."""
-    job.leave(this_session())
-    _put_away(job, request, model)
-
-
-def _put_away(job: Job[Recording], request: Request, model: LanguageModel) -> None:
-    """Remember how a job ended for this session, which watches it no more."""
-    st.session_state.pop("certifying", None)
-    st.session_state.pop("asking", None)
-    this = model.name, model.revision, request
-    if _is_cancelled(job):
-        # What was sampled on the way to a certificate is kept; or back to what was on the screen.
-        partial = job.partial.request.samples if job.partial else None
-        if samples := partial or recordings().largest(request, model):
-            st.session_state["next_samples"] = samples
-        else:
-            st.session_state["ended"] = (this, job)
-    elif job.error:
-        st.session_state["ended"] = (this, job)
-    elif job.partial:
-        st.session_state["next_samples"] = job.partial.request.samples
-
-
-def _is_cancelled(job: Job[Recording]) -> bool:
-    """Say whether a job that this session watches no more was cancelled, or left to others."""
-    return job.cancelled or not job.done
-
-
-def _heard(job: Job[Recording], request: Request) -> list[tuple[str, int]]:
-    """Return what a service has answered so far, and how often."""
-    if not isinstance(job.asks, Prepared):
-        return []
-    return job.asks.heard.answers(prompts.iterative(request.query))
-
-
 def _answers_so_far(job: Job[Recording], request: Request) -> None:
     """List what a service has answered, though the rest is on its way or was cancelled."""
-    if found := _heard(job, request):
+    if not isinstance(job.asks, Prepared):
+        return
+    if found := job.asks.heard.answers(prompts.iterative(request.query)):
         st.dataframe(
             {
                 "answers so far": [charts.shown(text) for text, _ in found],
@@ -276,20 +235,6 @@ def _answers_so_far(job: Job[Recording], request: Request) -> None:
             key="so_far",
             alt="Answers so far, and how often each came",
         )
-
-
-def _outcome(job: Job[Recording], request: Request) -> Recording | None:
-    if _is_cancelled(job):
-        lost = "" if _is_paid(job) else " Nothing was lost but the time."
-        before = "all was answered" if _heard(job, request) else "the model had answered"
-        problem(f"Cancelled before {before}.{lost}")
-        said_until(job)
-        _answers_so_far(job, request)
-        return None
-    if job.error:
-        said_until(job)
-        raise job.error
-    return job.result
 
 
 def draw_growth(recording: Recording, reading: Reading, key: str) -> None:

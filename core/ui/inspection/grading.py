@@ -22,8 +22,8 @@ def truth(inspection: Inspection) -> None:
     st.subheader("Was it right?", help=TERMS["Band"])
     if judgement is None:
         st.text(
-            "This wording is outside the embedded model’s world, so the truth is not checked "
-            "here. What the model says may be made up."
+            "This wording is outside the embedded model’s world, so its answer cannot be "
+            "checked. The model may have made it up."
         )
         st.page_link(frame.questions(), label="What can I ask?", icon=":material/travel_explore:")
         return
@@ -31,11 +31,8 @@ def truth(inspection: Inspection) -> None:
         st.text(_what_is_true(judgement))
         st.text(_how_often_seen(judgement))
         decided = next(s for s in judgement.scores if s.name == inspection.verdict.threshold.score)
-        st.text(
-            f"The verdict was to {'give' if decided.answered else 'withhold'} "
-            f"{'a right' if decided.right else 'a wrong'} answer: "
-            f"{'well decided' if decided.well_decided else 'badly decided'}."
-        )
+        did = "It answered, and was" if decided.answered else "It abstained; its answer was"
+        st.text(f"{did} {'right' if decided.right else 'wrong'}.")
     decisions(judgement)
 
 
@@ -59,8 +56,8 @@ def decisions(judgement: Judgement) -> None:
     )
     st.caption(
         "Each score decides by its own threshold, certified on the embedded model’s questions "
-        "for at most 5 % wrong among the answered; one that could not be certified answers "
-        "nothing. On one question luck decides; see the model card."
+        "for at most 5% wrong answers; a score that could not be certified never answers. A "
+        "single question proves little; see the model card."
     )
 
 
@@ -69,7 +66,7 @@ def _what_is_true(judgement: Judgement) -> str:
     right = ", ".join(answer.text for answer in fact.answers)
     many = len(fact.answers)
     # A list holds what was taught: of most, such as fruits, nobody could name them all.
-    what = f"Right answers that it was taught ({many})" if many > 1 else "The truth"
+    what = f"Right answers in its training ({many})" if many > 1 else "The truth"
     return f"{what}: {right}{f' ({fact.note})' if fact.note else ''}"
 
 
@@ -78,7 +75,7 @@ def _how_often_seen(judgement: Judgement) -> str:
     if not fact.exposures:
         return f"Band: {fact.band.value}. No training document asks this."
     believed = (
-        f" In {fact.misconception_share:.0%} of them the author believes {fact.misconception}."
+        f" In {fact.misconception_share:.0%} of them, the author believes {fact.misconception}."
         if fact.misconception_share
         else ""
     )

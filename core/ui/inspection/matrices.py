@@ -12,11 +12,11 @@ from core.ui.glossary import TERMS
 
 def matrices(inspection: Inspection) -> None:
     """Joint, product and contribution side by side, and the chosen cell in full."""
-    st.subheader("Joint, product, and what each pair contributes", help=TERMS["Joint distribution"])
+    st.subheader("Joint, product, and contribution of each pair", help=TERMS["Joint distribution"])
     st.markdown(
-        "Rows are the answer the model was **told**, columns the answer it gave **then**. Where "
-        "the joint differs from the product, the second answer depends on the first. Choose a "
-        "cell to see the prompt behind it."
+        "Rows are the answer **in the prompt**, columns the model’s **next** answer. Where the "
+        "joint differs from the product, the second answer depends on the first. Choose a cell "
+        "to see the prompt behind it."
     )
     names = [charts.shown(c.text) for c in inspection.clusters]
     if note := charts.matrix_note(inspection):
@@ -75,8 +75,8 @@ def _cell(inspection: Inspection, names: list[str]) -> None:
             st.session_state[key] = names[0]
     with st.container(border=True, key="cell"):
         left, right = st.columns(2)
-        first = left.selectbox("Told first", names, key="first")
-        second = right.selectbox("Then answers", names, key="second")
+        first = left.selectbox("First answer, in the prompt", names, key="first")
+        second = right.selectbox("Second answer", names, key="second")
         cell = inspection.cell(names.index(first), names.index(second))
         with st.container(horizontal=True):
             st.metric("Joint", f"{cell.joint:.4f}", help="μ̂(first, second), a probability")
@@ -85,7 +85,7 @@ def _cell(inspection: Inspection, names: list[str]) -> None:
                 "Contribution",
                 f"{cell.contribution:+.4f} nats",
                 help="joint · ln((joint + γ₁) / (product + γ₂)); the sum over all cells is M.I., "
-                "before it is adjusted for chance where answers were only sampled",
+                "before any adjustment for chance",
             )
         st.caption("The exact prompt of this row")
         st.code(cell.prompt, language=None, wrap_lines=True)

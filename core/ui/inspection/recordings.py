@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import stop
+from core.studies.costs import plan
 from core.studies.home import EXAMPLES
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recorder import record
@@ -21,7 +22,8 @@ from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping import is_settled, next_size
 from core.studies.progress import Progress, silent
 from core.ui import model
-from core.ui.jobs import Job, Registry
+from core.ui.runs.job import Job
+from core.ui.runs.registry import Registry
 from core.ui.session import shared
 
 KEPT = 128  # recordings; the largest takes about a megabyte, and where judged a few more
@@ -78,7 +80,13 @@ class Recordings:
                 kept(recording)
             return recording
 
-        return self._jobs.start((_series(request, model), request.samples), work, model)
+        paid = None if model.capabilities.local else plan(request, model.capabilities)
+        return self._jobs.start(
+            (_series(request, model), request.samples),
+            work,
+            model,
+            most=paid.requests if paid else None,
+        )
 
     def certify(self, request: Request, model: LanguageModel, reading: Reading) -> Job[Recording]:
         """Start sampling until `is_settled`, handing out every step as it is made."""

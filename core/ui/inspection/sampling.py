@@ -2,16 +2,13 @@
 
 import streamlit as st
 
-from core.language_models.errors import ModelError
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Estimator
-from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.request import Request
 from core.studies.inspection.stopping import is_settled
 from core.ui.glossary import TERMS
-from core.ui.inspection.form import draw_growth
-from core.ui.inspection.recordings import recordings
-from core.ui.messages import later
-from core.ui.model import asked, current
+from core.ui.inspection.form import certify, draw_growth
+from core.ui.model import current
 
 
 def more(inspection: Inspection) -> None:
@@ -22,29 +19,29 @@ def more(inspection: Inspection) -> None:
     local = current().capabilities.local
     if inspection.recording.estimator is not Estimator.EXACT:
         st.text(
-            "Nothing can be certified here: that takes exact likelihoods of whole answers, which "
-            "this model does not say."
+            "Nothing can be certified here: that takes exact likelihoods of whole answers, "
+            "which this model does not report."
         )
         _more_samples(request)
         return
     st.markdown(
-        "The **certified lower bound** holds whatever was not sampled, so you may sample until "
-        "you are content. It rises towards the model’s own mutual information, and stays near "
-        "0 for what the model knows."
+        "The **certified lower bound** holds whatever was not sampled, so you may stop "
+        "sampling at any time. It rises towards the model’s own mutual information, and stays "
+        "near 0 for what the model knows."
     )
     with st.container(horizontal=True):
         _more_samples(request)
         st.button(
             "Sample until certified",
             key="certify",
-            on_click=_certify,
-            args=(request, inspection.reading),
+            on_click=certify,
+            args=(inspection.recording,),
             disabled=settled is not None or not local,
         )
     if settled:
         st.text(settled)
     elif not local:
-        st.text("A service is asked for a number of samples at a time, with the cost said first.")
+        st.text("A service draws a fixed number of samples at a time, after it states the cost.")
     draw_growth(inspection.recording, inspection.reading, "growth")
 
 
@@ -57,13 +54,3 @@ def _more_samples(request: Request) -> None:
                 disabled=request.samples >= samples,
                 on_click=lambda k=samples: st.session_state.update(k=k),
             )
-
-
-def _certify(request: Request, reading: Reading) -> None:
-    try:
-        model = asked()
-        if model.capabilities.local:  # whatever a browser sends: nobody said what else costs
-            job = recordings().certify(request, model, reading)
-            st.session_state["certifying"] = (request, job)
-    except ModelError as error:
-        later(str(error))

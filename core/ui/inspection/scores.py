@@ -10,7 +10,7 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Estimator, Recording
 from core.ui.glossary import TERMS
 from core.ui.inspection.estimators import ladder
-from core.ui.watching import spent
+from core.ui.payment import spent
 from core.uncertainty.scores import SCORES
 
 # The line below a score is its possible range.

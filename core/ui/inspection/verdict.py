@@ -38,7 +38,7 @@ def verdict(inspection: Inspection) -> None:
                 alt_text=charts.doubt_alt(inspection),
             )
             st.caption(
-                "Dashed line: the threshold λ. Thick tick: what is certified."
+                "Dashed line: the threshold λ. Thick tick: the certified bound."
                 if inspection.recording.estimator is Estimator.EXACT
                 else "Dashed line: the threshold λ."
             )

@@ -21,18 +21,10 @@ from core.studies.amplification.curve import (
     amplify,
 )
 from core.studies.amplification.gallery import PAPER, quartiles
-from tests.charts.drawing import drawn, numbers, rows_of, texts
-from tests.turning import Counted, Turning
+from tests.charts.drawing import check, drawn, only_text, rows_of, spec_of, texts
+from tests.fakes import Counted, Turning
+from tests.hostile import TEXTS as HOSTILE
 
-HOSTILE = [
-    "<img src=x onerror=alert(1)>",
-    "<script>alert(1)</script>",
-    "$x$ and $y$",
-    "![](http://x.example/leak.png)",
-    "'] || alert(1) || ['",
-    "a\"b'c\\",
-    "datum.x",
-]
 FRANCE = Case("What is the capital of France?", "Paris", "Lyon")
 FRUIT = Case("Name a yellow fruit.", "Lemon", "Banana")
 
@@ -66,7 +58,7 @@ def drawings(palette=LIGHT):
         f"{which}, {name}, {scale}": draw(curves, scale, palette)
         for which, draw in (("curves", charts.curves), ("probabilities", charts.probabilities))
         for name, curves in STUDIES.items()
-        for scale in charts.SCALES
+        for scale in (charts.SCALES if name == "several" else ["log"])
     }
     for name, curves in STUDIES.items():
         found[f"small, {name}"] = charts.small(curves[0], palette)
@@ -82,38 +74,20 @@ def legend_of(picture):
 
 def encodings(chart, channel):
     """That channel of every layer that has it."""
-    layers = chart.to_dict()["layer"]
+    layers = spec_of(chart)["layer"]
     return [layer["encoding"][channel] for layer in layers if channel in layer["encoding"]]
 
 
 # --------------------------------------------------------------------------- every chart
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_every_chart_is_a_valid_specification(palette):
-    for name, chart in drawings(palette).items():
-        spec = chart.to_dict()  # Altair validates it against Vega-Lite's schema
-        assert spec["config"]["background"] == palette.background, name
-        json.dumps(spec, allow_nan=False)
+def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
+    check(drawings(), LIGHT)
 
 
-@pytest.mark.parametrize("name", drawings())
-def test_every_chart_can_be_drawn(name):
-    assert texts(drawn(drawings()[name]))
-
-
-def test_every_number_is_finite():
-    for name, chart in drawings().items():
-        assert all(math.isfinite(number) for number in numbers(chart.to_dict())), name
-
-
-def test_no_chart_fetches_anything():
-    for name, chart in drawings().items():
-        spec = chart.to_dict()
-        text = json.dumps({key: part for key, part in spec.items() if key != "datasets"})
-        addresses = [part for part in text.split('"') if "://" in part]
-        assert addresses == [spec["$schema"]], name
-        assert '"url"' not in json.dumps(spec), name
+def test_every_kind_of_chart_has_a_dark_palette():
+    names = ["curves, several, log", "small, one", "band"]
+    check({name: drawings(DARK)[name] for name in names}, DARK)
 
 
 @pytest.mark.parametrize("name", ["curves, several, log", "probabilities, several, log", "band"])
@@ -222,7 +196,7 @@ def test_where_neither_answer_was_sampled_there_is_no_point():
 
 def test_frequencies_have_a_band_and_likelihoods_have_none():
     for found, banded in ((COUNTED, True), (TURNS, False)):
-        spec = charts.curves([found], "log", LIGHT).to_dict()
+        spec = spec_of(charts.curves([found], "log", LIGHT))
         areas = [layer for layer in spec["layer"] if layer["mark"]["type"] == "area"]
         assert bool(areas) is banded
     rows = rows_of(charts.curves([COUNTED], "log", LIGHT), "share")
@@ -276,7 +250,7 @@ def test_long_texts_are_cut_in_the_legend_and_wrapped_for_a_telephone():
 
 def test_a_long_legend_takes_nothing_from_the_plot():
     for draw in (charts.curves, charts.probabilities):
-        spec = draw([TURNS] * charts.MOST_CURVES, "log", LIGHT).to_dict()
+        spec = spec_of(draw([TURNS] * charts.MOST_CURVES, "log", LIGHT))
         assert (spec["height"], spec["autosize"]["type"]) == (charts.HEIGHT, "fit-x")
 
 
@@ -321,7 +295,7 @@ def test_every_point_says_what_it_is_when_the_mouse_is_over_it():
 def test_many_points_do_not_hide_their_line():
     sizes = {}
     for found in (TURNS, EVERY):
-        layers = charts.curves([found], "log", LIGHT).to_dict()["layer"]
+        layers = spec_of(charts.curves([found], "log", LIGHT))["layer"]
         (sizes[found],) = (x["mark"]["size"] for x in layers if x["mark"]["type"] == "point")
     assert sizes[EVERY] < sizes[TURNS]
 
@@ -408,7 +382,7 @@ def test_a_small_chart_is_the_same_curve(found):
 
 def test_a_small_chart_is_of_another_colour_where_the_answer_was_overtaken():
     def colours(found):
-        layers = charts.small(found, LIGHT).to_dict()["layer"]
+        layers = spec_of(charts.small(found, LIGHT))["layer"]
         return {layer["mark"]["color"] for layer in layers}
 
     assert colours(TURNS) == {LIGHT.epistemic}
@@ -482,14 +456,14 @@ def hostile() -> tuple[Amplification, ...]:
 @pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
 def test_hostile_texts_are_only_text(draw, scale):
     picture = drawn(draw(hostile(), scale, LIGHT))
-    assert not re.search(r"<(img|image|script|a)\b", picture)
+    assert only_text(picture)
     assert {f"{i + 1}. {text}" for i, text in enumerate(HOSTILE)} <= set(legend_of(picture))
 
 
 @pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
 def test_hostile_texts_stand_in_the_data_and_in_names_and_nowhere_else(draw):
     """Not in a title, an expression or a format, where Vega would read them."""
-    spec = draw(hostile(), "log", LIGHT).to_dict()
+    spec = spec_of(draw(hostile(), "log", LIGHT))
     del spec["datasets"]
     for layer in spec["layer"]:
         for channel in ("color", "strokeDash"):
@@ -503,7 +477,7 @@ def test_hostile_texts_can_be_exported_with_the_question_as_subtitle():
         chart = export.alone(charts.curves([found], "log", DARK), "A title", found.case.query)
         picture = export.to_svg(chart).decode()
         assert found.case.query in texts(picture)
-        assert not re.search(r"<(img|image|script|a)\b", picture)
+        assert only_text(picture)
 
 
 def test_hostile_texts_are_described_as_they_are():

@@ -14,7 +14,7 @@ from core.charts.theme import DARK, LIGHT
 from core.studies.amplification.gallery import EXAMPLES
 from core.studies.amplification.mechanism import Looking, looking
 from core.uncertainty import attention
-from tests.charts.drawing import drawn, numbers, rows_of, texts
+from tests.charts.drawing import check, drawn, rows_of, spec_of, texts
 
 HEADS = {
     "by hand": Looking(
@@ -55,30 +55,13 @@ def drawings(palette=LIGHT):
 # --------------------------------------------------------------------------- every chart
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_every_chart_is_a_valid_specification(palette):
-    for name, chart in drawings(palette).items():
-        spec = chart.to_dict()  # Altair validates it against Vega-Lite's schema
-        assert spec["config"]["background"] == palette.background, name
-        json.dumps(spec, allow_nan=False)
+def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
+    check(drawings(), LIGHT)
 
 
-@pytest.mark.parametrize("name", drawings())
-def test_every_chart_can_be_drawn(name):
-    assert texts(drawn(drawings()[name]))
-
-
-def test_every_number_is_finite():
-    for name, chart in drawings().items():
-        found = numbers(chart.to_dict())
-        assert found and all(math.isfinite(number) for number in found), name
-
-
-def test_no_chart_fetches_anything():
-    for name, chart in drawings().items():
-        spec = chart.to_dict()
-        addresses = [part for part in json.dumps(spec).split('"') if "://" in part]
-        assert addresses == [spec["$schema"]], name
+def test_every_kind_of_chart_has_a_dark_palette():
+    names = ["weights, seen often", "outputs, seen often", f"heads on {ON_TOLD}, by hand"]
+    check({name: drawings(DARK)[name] for name in names}, DARK)
 
 
 def test_charts_can_be_saved_without_a_browser():
@@ -131,7 +114,7 @@ def test_the_outputs_are_the_heads_and_fill_the_picture(name):
 def test_the_axis_has_a_place_for_no_repetition_and_ends_at_the_last(most):
     found = head(most=most)
     for chart in (charts.weights(found, LIGHT), charts.outputs(found, LIGHT)):
-        spec = chart.to_dict()
+        spec = spec_of(chart)
         for part in spec.get("layer", [spec]):
             x = part["encoding"]["x"]
             assert (x["scale"]["type"], x["scale"]["domain"]) == ("symlog", [0, most])
@@ -147,7 +130,7 @@ def test_the_legends_name_both_lines_and_both_parts():
 
 
 def test_the_lines_are_told_apart_without_colours():
-    layers = charts.weights(IDEALISED["seen often"], LIGHT).to_dict()["layer"]
+    layers = spec_of(charts.weights(IDEALISED["seen often"], LIGHT))["layer"]
     (dash,) = (x["encoding"]["strokeDash"] for x in layers if "strokeDash" in x["encoding"])
     solid, dashed = dash["scale"]["range"]
     assert solid != dashed
@@ -164,8 +147,8 @@ def test_the_idealised_head_in_words():
         in_context=np.array([0.0, 0.8]),
     )
     assert charts.weights_alt(found) == (
-        "The weight on the query goes from 100.0% to 25.0% at 10 repetitions; "
-        "the copies have the rest."
+        "The weight on the query goes from 100.0% to 25.0% at 10 repetitions; the copies get "
+        "the rest."
     )
     assert charts.outputs_alt(found) == (
         "The in-weight answer goes from 100.0% to 20.0% of the output, "
@@ -195,7 +178,7 @@ def test_all_heat_maps_share_one_scale(palette):
         json.dumps(layer["encoding"]["color"]["scale"])
         for found in HEADS.values()
         for which in (ON_QUESTION, ON_TOLD)
-        for layer in charts.heads(found, which, palette).to_dict()["layer"]
+        for layer in spec_of(charts.heads(found, which, palette))["layer"]
         if layer["mark"]["type"] == "rect"
     }
     (scale,) = map(json.loads, scales)
@@ -214,7 +197,7 @@ def test_the_real_heads_in_words():
         "Attention on the question, mean over heads: layer 1 20%, layer 2 53%."
     )
     assert charts.heads_alt(found, ON_TOLD) == (
-        "Attention on what it is told, mean over heads: layer 1 50%, layer 2 7%."
+        "Attention on the answer in the prompt, mean over heads: layer 1 50%, layer 2 7%."
     )
 
 

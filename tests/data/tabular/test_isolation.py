@@ -150,10 +150,10 @@ def test_a_process_that_never_begins_is_given_up(behaves, monkeypatch):
     started = behaves("time.sleep(1000)", ready="")
     monkeypatch.setattr(isolation, "_START", 0.05)
     # Something else than that it is ready: no file goes there at all.
-    assert "ended the process" in refused()
+    assert "crashed" in refused()
     started = behaves("", ready="") and started
     monkeypatch.setattr(isolation, "_COMMAND", (sys.executable, "-c", "input()"))
-    assert "too busy to begin" in refused()
+    assert "too busy" in refused()
     assert all(map(is_dead, started))
 
 
@@ -167,7 +167,7 @@ def test_the_answer_is_limited(behaves):
 def test_a_process_that_dies_is_a_sentence(behaves, end):
     behaves(end)
     message = refused(b"a\n" + b"1\n" * 400_000)
-    assert "ended the process" in message and "save it anew" in message
+    assert "crashed" in message and "Save it again" in message
 
 
 def test_an_error_of_the_program_is_a_sentence(behaves):

@@ -400,7 +400,7 @@ def test_queries_without_text_are_not_one_query():
     found = labelled(table(["question", "score", "correct"], *rows), EMPTY_OUT)
     assert found.queries.tolist() == ["a", "2", "3"]
     assert found.problems[1:] == (
-        "Lines 3 and 4: “question” is empty (each counts as a query of its own).",
+        "Lines 3 and 4: “question” is empty (each counts as a separate question).",
     )
 
 
@@ -423,7 +423,7 @@ def test_an_unreadable_score_counts_as_missing_and_is_complained_of():
     np.testing.assert_equal(found.doubts["score"], [0.5, math.nan, math.nan])
     assert found.problems == (
         "Line 5: “correct” is empty (left out).",
-        "Lines 3 and 4: “score” is no number (counts as missing).",
+        "Lines 3 and 4: “score” is not a number (counts as missing).",
     )
 
 
@@ -492,8 +492,8 @@ def test_different_pipelines_are_no_pipeline():
     mixed = labelled(table(heading, ["0.1", "1", "p1"], ["0.2", "0", "p2"]), plain)
     assert mixed.pipeline == ""
     assert mixed.problems == (
-        "“Pipeline” names 2 different pipelines, whose scores do not compare; upload each by "
-        "itself.",
+        "“Pipeline” names 2 different pipelines, whose scores cannot be compared; upload each "
+        "by itself.",
     )
     upload = table(heading, ["0.1", "1", "p1"], ["0.2", "", "p2"])
     left_out = labelled(upload, replace(EMPTY_OUT, query=None))
@@ -539,8 +539,8 @@ def test_a_score_cannot_be_its_own_correctness_or_stand_twice():
 def test_a_correctness_that_is_none_says_what_it_holds(cells, holds):
     upload = table(["score", "correct"], *([0.1, cell] for cell in cells))
     assert refused(upload, Columns(None, None, PLAIN.scores)) == (
-        f"“correct” says nowhere whether an answer is right: its cells are {holds}. Choose a "
-        "column of 1 (right) and 0 (wrong)."
+        f"No cell of “correct” says whether an answer is right: its cells are {holds}. Choose "
+        "a column of 1 (right) and 0 (wrong)."
     )
 
 
@@ -586,7 +586,7 @@ def test_one_unreadable_entropy_counts_as_missing():
     upload = table(["score", "correct", "h"], ["0.5", "1", "high"], ["0.5", "1", "0.7"])
     found = labelled(upload, scored(*PLAIN.scores, query=None, entropy="h"))
     np.testing.assert_equal(found.entropies, [math.nan, 0.7])
-    assert found.problems == ("Line 2: “h” is no number (counts as missing).",)
+    assert found.problems == ("Line 2: “h” is not a number (counts as missing).",)
 
 
 def test_hostile_headings_are_short_and_in_one_line_in_complaints():
@@ -601,9 +601,9 @@ def test_hostile_headings_are_short_and_in_one_line_in_complaints():
 # -------------------------------------------------------------------------------- size
 
 
-def test_two_hundred_thousand_rows():
+def test_many_rows():
     rng = np.random.default_rng(0)
-    scores, right = rng.random(200_000), rng.random(200_000) < 0.7
+    scores, right = rng.random(40_000), rng.random(40_000) < 0.7
     scores[right] /= 2
     rows = zip(scores.tolist(), right.astype(int).tolist(), strict=True)
     lines = [f"question {i},{score!r},{ok}" for i, (score, ok) in enumerate(rows)]
@@ -612,7 +612,7 @@ def test_two_hundred_thousand_rows():
     found = labelled(upload, suggest(upload))
     np.testing.assert_array_equal(found.doubts["x"], scores)
     np.testing.assert_array_equal(found.correct["x"], right)
-    assert found.queries[-1] == "question 199999"
+    assert found.queries[-1] == "question 39999"
 
 
 def test_a_distinct_text_is_read_once(monkeypatch):

@@ -65,8 +65,8 @@ def test_half_of_the_labels_unread_are_asked_about_and_promise_nothing(right, ot
     assert [score.correct for score in suggest(upload).scores] == ["correct"]
     error = refused(upload)
     assert str(error) == (
-        f"“correct” has cells that say neither right nor wrong: {named}. All its other labels say "
-        "right. Nothing is promised before you say what each of these means."
+        f"“correct” has cells that say neither right nor wrong: {named}. All its other labels "
+        "say right. Nothing is guaranteed until you say what each of these means."
     )
     assert [(each.column, each.value, each.rows) for each in error.unread] == [
         ("correct", value, 50)
@@ -100,7 +100,7 @@ def test_every_value_needs_an_answer():
     assert found.left_out == 4
     assert found.decided == (
         "As you said, 3 rows in which “correct” is “?” were left out.",
-        "As you said, 2 rows in which “correct” is “W” were taken for wrong.",
+        "As you said, 2 rows in which “correct” is “W” were counted as wrong.",
         "As you said, 1 row in which “correct” is empty was left out.",
     )
 

@@ -65,8 +65,8 @@ SENTENCES = {
     "thinking": (RefusedError, "used all 8,192 tokens it may use for thinking", None),
     "safety": (RefusedError, "stopped an answer: its safety filter", None),
     "recitation": (RefusedError, "recited", None),
-    "other": (RefusedError, "no reason but “OTHER”", None),
-    "newer": (RefusedError, "no reason but “99”", None),
+    "other": (RefusedError, "“OTHER”", None),
+    "newer": (RefusedError, "“99”", None),
     "slow": (SilentError, "did not answer within 0.2 seconds", None),
     "cut off": (TemporaryError, "broke off", None),
     "dropped": (TemporaryError, "broke off", None),
@@ -324,7 +324,7 @@ def test_it_opens_by_its_name_without_a_request():
 
 @pytest.mark.parametrize("name", ["", "a/b", "../x", "models/", "models/../x", "x:y", "a b", "é"])
 def test_what_cannot_be_a_name_gets_a_sentence(name):
-    with pytest.raises(UnknownModelError, match="does not name a model"):
+    with pytest.raises(UnknownModelError, match="is not the name of a Gemini model"):
         Gemini(name, key=KEY)
 
 
@@ -370,7 +370,7 @@ def test_it_says_that_it_scores_nothing():
         assert not (able.scores_given_text or able.own_log_likelihoods or able.next_token)
         assert not (able.seeded or able.local)
         for call in (lambda: model.log_likelihoods([PROMPT], ["x"]), lambda: model.next_token("")):
-            with pytest.raises(ModelError, match="does not say how likely"):
+            with pytest.raises(ModelError, match="does not report how likely"):
                 call()
         assert model.meter.requests == 0
 
@@ -384,3 +384,17 @@ def test_the_sdk_is_loaded_with_this_back_end_only_and_without_a_word():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_gemini_counts_no_negative_tokens():
+    with serving() as service:
+        generate = service.generate
+
+        def said(body, fault):
+            status, reply = generate(body, fault)
+            return status, reply | {"usageMetadata": {"promptTokenCount": -7}}
+
+        service.generate = said
+        model = service.open()
+        model.sample("Q: Who? A:", 1)
+        assert (model.meter.prompt_tokens, model.meter.response_tokens) == (0, 0)

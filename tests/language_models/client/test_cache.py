@@ -1,6 +1,7 @@
 """The call cache around a model: nothing is asked or paid for twice, nothing is mixed up."""
 
 import itertools
+import json
 import sqlite3
 import threading
 from dataclasses import replace
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from core import prompts
+from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.base import LanguageModel, Response
 from core.language_models.client.batch import Batched
 from core.language_models.client.cache import Cached
@@ -19,17 +21,20 @@ from core.language_models.registry import open_model
 from core.language_models.usage import Budget
 from core.store.database import open_database
 from core.store.errors import StoreError
+from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Request
-from tests.fakes import QUERY, copies, knows
+from core.studies.inspection.serialise import from_json, to_json
+from tests.fakes import QUERY, Limited, copies, knows
+from tests.hostile import HALF
 from tests.language_models.openai_server import serving
-from tests.limited import Limited
 from tests.store.kept import Calls
 
 PROMPT = prompts.iterative(QUERY)
 ABOUT = prompts.self_verification(QUERY, "answer0")
 LONG = 30  # seconds, of a wait that ends as soon as all is well
 KEY = "sk-cached-9876543210"
+SIGN = "\N{REPLACEMENT CHARACTER}"
 
 
 @pytest.fixture
@@ -569,3 +574,40 @@ def test_a_real_service_is_asked_once_and_its_key_is_nowhere(tmp_path, flavour):
     assert made.samples[0].text in said
     assert KEY not in said and KEY.encode() not in raw
     assert KEY not in repr(replace(made, calls=()))
+
+
+# ------------------------------------------------------------------- half a character
+
+
+def halved(reply):
+    """Cut every answer, and every token that is listed, in the middle of a character."""
+    for choice in reply["choices"]:
+        if "message" in choice:
+            choice["message"]["content"] += HALF
+        else:
+            choice["text"] += HALF
+    return reply | {"model": f"m{HALF}"}
+
+
+@pytest.mark.parametrize("flavour", ["none", "chat-none"])
+def test_half_a_character_in_every_answer_is_paid_for_once_and_saved(flavour, calls):
+    with serving(flavour, after=halved) as server:
+        model = Cached(open_model(server.name), calls)
+        request = Request("Who wrote the novel Dune?", samples=2)
+        found = run(request, model)
+        asked = len(server.exchanges)
+        again = run(request, Cached(open_model(server.name), calls))
+        assert len(server.exchanges) == asked  # not one more: everything was saved
+    assert to_json(from_json(to_json(found))) == to_json(found)
+    assert all(sample.text.endswith(SIGN) for sample in again.recording.samples)
+
+
+def test_an_older_answer_with_half_a_character_is_read_whole(calls):
+    with serving("none") as server:
+        model = Cached(OpenAICompatible(server.rest), calls)
+        model.sample("Q: Who? A:", 1)
+        with calls._database.write() as connection:
+            connection.exec_driver_sql(
+                "UPDATE calls SET payload = ?", (json.dumps([f"a{HALF}", True, None]),)
+            )
+        assert model.sample("Q: Who? A:", 1)[0].text == f"a{SIGN}"

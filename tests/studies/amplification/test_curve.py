@@ -1,7 +1,5 @@
 """Amplification: the paper's prompts, shares by likelihood or frequency, and what they mean."""
 
-import csv
-import io
 import json
 import math
 
@@ -31,14 +29,7 @@ from core.studies.amplification.curve import (
     tidied,
 )
 from core.studies.amplification.serialise import (
-    COLUMNS,
-    all_from_json,
-    all_to_json,
-    to_columns,
-    to_csv_bytes,
-    to_dict,
     to_json,
-    to_table,
 )
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import InvalidRequestError, Request
@@ -137,15 +128,15 @@ def test_white_space_around_the_texts_is_dropped():
         ((" ", "a", "b"), "There is no question. Type one."),
         (("q", "", "b"), "There is no right answer. Type one."),
         (("q", "a", "\n"), "There is no answer to repeat. Type one."),
-        (("x" * 2001, "a", "b"), "The question has 2,001 characters; at most 2,000 are possible."),
+        (("x" * 2001, "a", "b"), "The question has 2,001 characters; at most 2,000 are allowed."),
         (("q", "x" * 2001, "b"), "The right answer has 2,001 characters"),
         (("q", "a", "x" * 2001), "The answer to repeat has 2,001 characters"),
         (("q", "a\nb", "c"), "The right answer has a line break, where a model's answer ends."),
         (("q", "a", "b\r\nc"), "The answer to repeat has a line break"),
         (("q", "a", "b\u2028c"), "The answer to repeat has a line break"),
-        (("\ud800", "a", "b"), "The question is no valid Unicode. Type it again."),
-        (("q", "a\udfff", "b"), "The right answer is no valid Unicode."),
-        (("q", "a", "\udc00"), "The answer to repeat is no valid Unicode."),
+        (("\ud800", "a", "b"), "The question is not valid Unicode. Type it again."),
+        (("q", "a\udfff", "b"), "The right answer is not valid Unicode."),
+        (("q", "a", "\udc00"), "The answer to repeat is not valid Unicode."),
         (("q", "a", "a"), "The two answers are the same."),
         (("q", " a", "a "), "The two answers are the same."),
         (("q", "Lemon", "LEMON"), "The two answers are the same."),
@@ -167,13 +158,6 @@ def test_texts_of_nothing_but_punctuation_are_different_answers():
     """Normalised, both are empty, as is the vitamin A beside “the”."""
     assert Case("Which sign?", "+", "-").repeated == "-"
     assert Case("Which vitamin?", "A", "the").answer == "A"
-
-
-def test_curves_of_two_spellings_that_were_kept_once_still_open():
-    old = Case("q", "Lemon", "LEMON", kept=True)
-    found = amplify(old, evidence(1.0), [0, 1])
-    assert all_from_json(all_to_json([found])) == [found]
-    assert refusal(lambda: Case("q", "a", "a", kept=True)).startswith("The two answers are the")
 
 
 # ------------------------------------------------------------------ numbers of repetitions
@@ -472,103 +456,109 @@ def test_scoring_is_cancelled_before_it_begins():
         (
             {0: 0.9, 10: 0.8},
             None,
-            "Not turned at any of the 2 numbers of repetitions asked, up to 10: “Paris” keeps "
-            "80.0% of the two.",
+            "“Lyon” does not overtake at any of the 2 numbers of repetitions asked, up to 10: "
+            "“Paris” keeps 80.0% of the two answers' probability.",
         ),
         (
             {0: 0.9, 1: 0.7, 2: 0.6},
             None,
-            "Not turned by 2 repetitions: “Paris” keeps 60.0% of the two.",
+            "“Lyon” does not overtake within 2 repetitions: “Paris” keeps 60.0% of the two "
+            "answers' probability.",
         ),
         (
             {1: 0.9, 2: 0.7},
             None,
-            "Not turned at any of the 2 numbers of repetitions asked, up to 2: “Paris” keeps 70.0% "
-            "of the two.",
+            "“Lyon” does not overtake at any of the 2 numbers of repetitions asked, up to 2: "
+            "“Paris” keeps 70.0% of the two answers' probability.",
         ),
         (
             {0: 0.9, 1: None, 2: 0.6, 3: None},
             None,
-            "Not turned at any of the 2 numbers of repetitions at which either answer was seen, "
-            "up to 2: “Paris” keeps 60.0% of the two.",
+            "“Lyon” does not overtake at any of the 2 numbers of repetitions at which either "
+            "answer was seen, up to 2: “Paris” keeps 60.0% of the two answers' probability.",
         ),
         (
             {7: 0.9},
             None,
-            "Not turned at 7 repetitions, the only number that says anything: “Paris” keeps 90.0% "
-            "of the two.",
+            "“Lyon” does not overtake at 7 repetitions, the only informative number: “Paris” "
+            "keeps 90.0% of the two answers' probability.",
         ),
         (
             {0: 0.9, 10: 0.8, 30: 0.3},
             30,
-            "“Lyon” overtakes between 10 and 30 repetitions: “Paris” has 30.0% of the two left.",
+            "“Lyon” overtakes between 10 and 30 repetitions: “Paris” keeps 30.0% of the two "
+            "answers' probability.",
         ),
         (
             {0: 0.9, 1: 0.5},
             None,
-            "Not turned by 1 repetition: “Paris” keeps 50.0% of the two.",
+            "“Lyon” does not overtake within 1 repetition: “Paris” keeps 50.0% of the two "
+            "answers' probability.",
         ),
         (
             {0: 0.9, 1: 0.4, 2: 0.1},
             1,
-            "“Lyon” overtakes at 1 repetition; after 2 repetitions “Paris” has 10.0% of the two "
-            "left.",
+            "“Lyon” overtakes at 1 repetition; after 2 repetitions “Paris” keeps 10.0% of the "
+            "two answers' probability.",
         ),
         (
             {0: 0.9, 4: 0.8, 5: 0.0001},
             5,
-            "“Lyon” overtakes at 5 repetitions: “Paris” has less than 0.1% of the two left.",
+            "“Lyon” overtakes at 5 repetitions: “Paris” keeps less than 0.1% of the two "
+            "answers' probability.",
         ),
         (
             {0: 0.9, 5: 0.8, 10: 0.3, 20: 0.2},
             10,
-            "“Lyon” overtakes between 5 and 10 repetitions; after 20 repetitions “Paris” has 20.0% "
-            "of the two left.",
+            "“Lyon” overtakes between 5 and 10 repetitions; after 20 repetitions “Paris” keeps "
+            "20.0% of the two answers' probability.",
         ),
         (
             {0: 0.3, 5: 0.2},
             0,
-            "“Lyon” is the likelier one before any repetition; after 5 repetitions “Paris” has "
-            "20.0% of the two left.",
+            "“Lyon” is more likely before any repetition; after 5 repetitions “Paris” keeps "
+            "20.0% of the two answers' probability.",
         ),
         (
             {3: 0.3, 5: 0.2},
             3,
-            "“Lyon” is the likelier one at 3 repetitions already; after 5 repetitions “Paris” has "
-            "20.0% of the two left.",
+            "“Lyon” is more likely already at 3 repetitions; after 5 repetitions “Paris” keeps "
+            "20.0% of the two answers' probability.",
         ),
         (
             {0: 0.9, 1: 0.4, 2: 0.6},
             1,
             "“Lyon” overtakes at 1 repetition; but after 2 repetitions “Paris” is ahead again, "
-            "60.0% of the two.",
+            "with 60.0% of the two answers' probability.",
         ),
         (
             {0: 0.3, 5: 0.7},
             0,
-            "“Lyon” is the likelier one before any repetition; but after 5 repetitions “Paris” is "
-            "ahead, 70.0% of the two.",
+            "“Lyon” is more likely before any repetition; but after 5 repetitions “Paris” is "
+            "ahead, with 70.0% of the two answers' probability.",
         ),
         (
             {0: 0.9, 1: 0.4, 5: 0.5},
             1,
-            "“Lyon” overtakes at 1 repetition; but after 5 repetitions “Paris” is level, 50.0% of "
-            "the two.",
+            "“Lyon” overtakes at 1 repetition; but after 5 repetitions “Paris” is level, with "
+            "50.0% of the two answers' probability.",
         ),
         (
             {0: 0.2},
             0,
-            "“Lyon” is the likelier one before any repetition: “Paris” has 20.0% of the two left.",
+            "“Lyon” is more likely before any repetition: “Paris” keeps 20.0% of the two "
+            "answers' probability.",
         ),
         (
             {0: None, 1: 0.9, 2: None, 3: 0.2, 4: None},
             3,
-            "“Lyon” overtakes between 1 and 3 repetitions: “Paris” has 20.0% of the two left.",
+            "“Lyon” overtakes between 1 and 3 repetitions: “Paris” keeps 20.0% of the two "
+            "answers' probability.",
         ),
         (
             {0: None, 5: None},
             None,
-            "Neither answer was ever sampled, so nothing can be said about them.",
+            "Neither answer was sampled, so they cannot be compared.",
         ),
     ],
 )
@@ -578,7 +568,7 @@ def test_the_verdict_is_a_sentence(shares, at, sentence):
     assert found.overtaken_at == at
 
 
-LITTLE = " The model hardly ever gives either answer in this spelling, so the curve says little."
+LITTLE = " The model almost never gives either answer in this spelling, so the curve shows little."
 
 
 @pytest.mark.parametrize(
@@ -601,7 +591,9 @@ def test_on_a_coarse_grid_nothing_is_said_of_what_lies_between():
     """0.9 but for 60 repetitions, which the coarse grid does not ask."""
     model = Teller(lambda t: (-2.0, -0.1) if t == 60 else (-0.1, -2.0))
     coarse, every = (amplify(CAPITAL, model, t).verdict for t in (DEFAULT_REPETITIONS, range(101)))
-    assert coarse.startswith("Not turned at any of the 8 numbers of repetitions asked, up to 100: ")
+    assert coarse.startswith(
+        "“Lyon” does not overtake at any of the 8 numbers of repetitions asked, up to 100: "
+    )
     assert every.startswith("“Lyon” overtakes at 60 repetitions")
 
 
@@ -635,103 +627,3 @@ def test_a_share_in_words(share, words):
 @given(st.floats(0, 1))
 def test_a_share_never_rounds_to_a_certainty(share):
     assert percent(share) not in ("0.0%", "100.0%")
-
-
-# ------------------------------------------------------------------------ taking along
-
-
-def refuse(name):
-    raise AssertionError(name)
-
-
-def test_a_curve_as_json():
-    found = amplify(CAPITAL, evidence(1.0), [0, 3])
-    data = json.loads(to_json(found), parse_constant=refuse)
-    assert data == to_dict(found)
-    assert list(data)[:3] == ["query", "answer", "repeated"]
-    assert (data["query"], data["answer"], data["repeated"]) == (CAPITAL.query, "Paris", "Lyon")
-    assert (data["model"], data["revision"]) == ("teller", "7")
-    assert data["verdict"] == found.verdict
-    assert data["curve"][1] == {
-        "repetitions": 3,
-        "log_likelihood_answer": -20.0,
-        "log_likelihood_repeated": pytest.approx(-20 + math.log(4)),
-        "normalised_probability": pytest.approx(1 / 5),
-        "lower": None,
-        "upper": None,
-    }
-
-
-def test_several_curves_are_a_list():
-    found = [amplify(CAPITAL, evidence(weight), [0, 1]) for weight in (1.0, 2.0)]
-    assert json.loads(all_to_json(found), parse_constant=refuse) == [to_dict(a) for a in found]
-    assert json.loads(all_to_json([])) == []
-
-
-def test_what_was_never_sampled_is_null_and_no_nan():
-    found = amplify(CAPITAL, Speaker(lambda t: ["Nice"]), [0])
-    (point,) = json.loads(to_json(found), parse_constant=refuse)["curve"]
-    assert {value for name, value in point.items() if name != "repetitions"} == {None}
-
-
-def test_umlauts_stay_readable():
-    found = amplify(Case("Wer?", "Ærø", "Goethe"), evidence(1.0), [0])
-    assert "Ærø" in to_json(found)
-
-
-def test_a_table_has_one_row_a_point():
-    found = [amplify(CAPITAL, evidence(1.0), [0, 1, 2]), curve({0: 0.5, 7: None})]
-    columns = to_columns(found)
-    assert tuple(columns) == COLUMNS
-    assert columns["repetitions"] == [0, 1, 2, 0, 7]
-    assert columns["query"] == [CAPITAL.query] * 5
-    assert columns["normalised_probability"] == [
-        p.normalised_probability for a in found for p in a.points
-    ]
-    assert to_columns([]) == {name: [] for name in COLUMNS}
-
-
-def test_the_table_to_read_has_headings_and_no_empty_column():
-    scored = to_table([amplify(CAPITAL, evidence(1.0), [0, 1])])
-    assert list(scored) == [
-        "Question",
-        "Right answer",
-        "Answer to repeat",
-        "Repetitions",
-        "ln P(right answer), nats",
-        "ln P(answer to repeat), nats",
-        "P(right answer) of the two",
-    ]
-    assert scored["ln P(right answer), nats"] == [-20.0, -20.0]
-    counted = to_table([amplify(CAPITAL, Speaker(lambda t: ["Paris"]), [0])])
-    assert list(counted)[3:] == [
-        "Repetitions",
-        "P(right answer) of the two",
-        "95% interval from",
-        "95% interval to",
-    ]
-
-
-def test_formulas_are_disarmed_and_gaps_are_empty():
-    hostile = Case("=HYPERLINK(0)", "@sum", "+1")
-    found = amplify(hostile, Speaker(lambda t: ["Nice" if t else "@sum"]), [0, 2])
-    raw = to_csv_bytes([found])
-    assert raw.startswith(b"\xef\xbb\xbf")
-    first, second = csv.DictReader(io.StringIO(raw.decode("utf-8-sig")))
-    assert tuple(first) == COLUMNS
-    assert (first["query"], first["answer"], first["repeated"]) == (
-        "'=HYPERLINK(0)",
-        "'@sum",
-        "'+1",
-    )
-    assert (first["repetitions"], float(first["normalised_probability"])) == ("0", 1.0)
-    assert float(first["lower"]) == pytest.approx(found.points[0].lower)
-    assert first["log_likelihood_answer"] == ""
-    assert second["repetitions"] == "2"
-    assert second["normalised_probability"] == second["lower"] == second["upper"] == ""
-
-
-def test_negative_numbers_stay_numbers():
-    raw = to_csv_bytes([amplify(CAPITAL, evidence(1.0), [0])]).decode("utf-8-sig")
-    (row,) = csv.DictReader(io.StringIO(raw))
-    assert float(row["log_likelihood_answer"]) == -20

@@ -175,7 +175,7 @@ def test_of_many_answers_the_table_knows_another_where_one_was_said():
 
 def test_whatever_right_answer_was_said_another_right_one_stands_beside_it():
     many = [fact for fact in FACTS if fact.band is Band.MANY_ANSWERS]
-    for fact in many[::30]:
+    for fact in many[::90]:
         for answer in fact.answers:
             ours, theirs = propose(seen([answer.text], [1.0], fact.question, samples=1))
             assert ours == answer.text != theirs

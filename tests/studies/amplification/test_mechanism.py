@@ -38,8 +38,8 @@ def tokens_asked(model, case, t):
 # ----------------------------------------------------------------------- what is counted
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("t", [1, 2, 9])
+@pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
+@pytest.mark.parametrize("t", [1, 9])
 def test_the_sentences_are_the_tokens_that_telling_adds(embedded, case, t):
     (found,) = looking(case, embedded, [t])
     _, weights = embedded.attention(case.prompt(t))
@@ -47,8 +47,8 @@ def test_the_sentences_are_the_tokens_that_telling_adds(embedded, case, t):
     np.testing.assert_allclose(found.on_told, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("t", [0, 1, 9])
+@pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
+@pytest.mark.parametrize("t", [0, 9])
 def test_the_question_is_counted_in_both_places(embedded, case, t):
     (found,) = looking(case, embedded, [t])
     _, weights = embedded.attention(case.prompt(t))
@@ -56,7 +56,7 @@ def test_the_question_is_counted_in_both_places(embedded, case, t):
     np.testing.assert_allclose(found.on_question, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
 def test_the_rest_is_the_prompts_fixed_words(embedded, case):
     """Question, sentences and fixed words hold every token once: together they are all of it."""
     t = 3
@@ -69,7 +69,7 @@ def test_the_rest_is_the_prompts_fixed_words(embedded, case):
     assert rest.min() > 0
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
 def test_no_head_gives_more_than_all_of_its_attention(embedded, case):
     shape = (len(embedded.llama.layers), embedded.llama.heads)
     for found in looking(case, embedded, [0, 1, 20]):
@@ -99,7 +99,7 @@ def test_one_entry_for_every_number_of_repetitions_in_their_order(embedded):
 def test_another_model_does_not_show_its_attention(embedded):
     model = copies(3)
     assert shows_attention(embedded) and not shows_attention(model)
-    with pytest.raises(TypeError, match="table does not show its attention"):
+    with pytest.raises(TypeError, match="table does not expose its attention"):
         looking(CAPITAL, model, [0])
 
 

@@ -26,7 +26,7 @@ from core.studies.calibration.scoring import QUESTIONS_AT_ONCE, Gold, score, sco
 from core.studies.inspection.inspection import run
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.verdict import Decision, Threshold, decide, default_threshold
+from core.studies.inspection.verdict import Decision, DecisionRule, decide, default_threshold
 from core.studies.progress import Cancelled
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, TableModel, copies, falling, knows, words
@@ -146,7 +146,7 @@ def test_a_threshold_on_the_doubt_decides_as_the_verdict_does(value, least):
         seen = run(Request(QUERY, 12), model)
         found = score(Gold(QUERY, ("x",)), model, Request("unused", 12), least_mass=least)
         for name in SCORES:
-            threshold = Threshold(value, least, name)
+            threshold = DecisionRule(value, least, name)
             verdict = decide(seen.scores, seen.sampled_mass, len(seen.clusters), threshold)
             doubt = found.doubts[name]
             answers = doubt is not None and doubt < value
@@ -271,9 +271,9 @@ def test_of_a_service_several_questions_are_asked_at_the_same_time(monkeypatch):
     assert kept == dict(enumerate(found))
     shares = [share for _, share in heard]
     assert shares == sorted(shares) and threads == {threading.get_ident()}
-    assert heard[0] == (f"0 of {len(MANY)} questions are done", 0)
+    assert heard[0] == (f"0 of {len(MANY)} questions done", 0)
     assert {stage for stage, _ in heard} <= {
-        f"{n} of {len(MANY)} questions are done" for n in range(len(MANY) + 1)
+        f"{n} of {len(MANY)} questions done" for n in range(len(MANY) + 1)
     }
     assert score_all([], Service(), FEW) == []
 

@@ -13,7 +13,7 @@ from core.studies.inspection.request import Request
 from core.studies.inspection.verdict import (
     DEFAULTS_FILE,
     Decision,
-    Threshold,
+    DecisionRule,
     default_threshold,
     default_thresholds,
 )
@@ -182,7 +182,7 @@ def test_too_little_sampled_is_not_answered_however_small_the_doubt():
 def test_a_threshold_that_is_moved_moves_the_verdicts_score_and_no_other(value):
     recording = seen(taught(["Paris", "Lyon", "Nice"], [0.5, 0.3, 0.2], copying=0.4)).recording
     before = by_name(judge(read(recording)))
-    inspection = read(recording, threshold=Threshold(value, 0.05))
+    inspection = read(recording, threshold=DecisionRule(value, 0.05))
     after = by_name(judge(inspection))
     moved = after.pop("mutual_information")
     assert moved.threshold == value
@@ -194,7 +194,7 @@ def test_a_threshold_that_is_moved_moves_the_verdicts_score_and_no_other(value):
 @pytest.mark.parametrize("name", sorted(SCORES))
 def test_the_verdict_may_be_another_scores(name):
     recording = seen(taught(["Paris", "Lyon", "Nice"], [0.5, 0.3, 0.2], copying=0.4)).recording
-    threshold = Threshold(0.2, 0.05, score=name)
+    threshold = DecisionRule(0.2, 0.05, score=name)
     inspection = read(recording, threshold=threshold)
     decided = by_definition(inspection, threshold)
     for judged in judge(inspection).scores:

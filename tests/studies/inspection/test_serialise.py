@@ -1,6 +1,7 @@
 """Saved inspections: recomputed offline, refused with a sentence, safe in a spreadsheet."""
 
 import csv
+import functools
 import io
 import json
 import math
@@ -9,14 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.studies.inspection import serialise
+from core.charts import inspection as charts
+from core.charts.theme import LIGHT
+from core.cli import _report as report
+from core.studies.costs import price, spent
+from core.studies.inspection import recorder, serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
+from core.studies.inspection.stopping import growth
 from core.uncertainty.scores import SCORES
-from tests.fakes import QUERY, TableModel, copies, falling
-from tests.limited import Limited
+from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
+from tests.hostile import ANY_TEXTS, HUGE, edited, opened, put, remove
 
 VERSION_1 = Path(__file__).parent / "data" / "inspection-version-1.json"
 
@@ -102,43 +108,15 @@ def test_it_holds_what_the_contract_names(inspection, text):
 
 
 def test_hostile_texts_survive_the_journey():
-    texts = [
-        "",
-        '"',
-        "</script><script>",
-        "\u2028",
-        "é\U0001f600",
-        "\\n",
-        "$x$ ![](http://x)",
-        "NaN",
-    ]
-    model = TableModel(texts, falling(8), [falling(8)] * 8)
-    seen = run(Request(QUERY, 100), model)
-    assert set(seen.recording.texts) == set(texts)
+    first = falling(len(ANY_TEXTS))
+    seen = run(Request(QUERY, 300), TableModel(ANY_TEXTS, first, [first] * len(first)))
+    assert set(seen.recording.texts) == set(ANY_TEXTS)
     back = serialise.from_json(serialise.to_json(seen))
     assert back.recording.texts == seen.recording.texts
     assert serialise.to_dict(back) == serialise.to_dict(seen)
 
 
 # ------------------------------------------------------------------------------ refused
-
-
-def remove(*path):
-    def change(data):
-        for key in path[:-1]:
-            data = data[key]
-        del data[path[-1]]
-
-    return change
-
-
-def put(value, *path):
-    def change(data):
-        for key in path[:-1]:
-            data = data[key]
-        data[path[-1]] = value
-
-    return change
 
 
 def rename(data, text):
@@ -149,6 +127,7 @@ def rename(data, text):
         sample["text"] = text if sample["text"] == old else sample["text"]
 
 
+USED = ("requests", "prompt_tokens", "response_tokens")
 BROKEN = {
     "no format": remove("format"),
     "another format": put("other.format", "format"),
@@ -169,13 +148,21 @@ BROKEN = {
     "a likelihood above 1": put(3.0, "recording", "log_likelihoods", 0, 0),
     "a likelihood that is none": put(float("nan"), "recording", "log_likelihoods", 1, 1),
     "a likelihood as text": put("much", "recording", "log_likelihoods", 1, 1),
-    "a likelihood beyond all floats": put(10**400, "recording", "log_likelihoods", 1, 1),
+    "a likelihood beyond all floats": put(HUGE, "recording", "log_likelihoods", 1, 1),
     "a verification that is none": put(float("nan"), "recording", "verification", 0, 0),
     "too few verifications": remove("recording", "verification", 0),
-    "a greedy likelihood beyond all floats": put(-(10**400), "recording", "greedy_log_likelihood"),
+    "a greedy likelihood beyond all floats": put(-(HUGE), "recording", "greedy_log_likelihood"),
     "no reading": remove("reading_similarity"),
     "a text that is no Unicode": lambda data: rename(data, "\ud800"),
     "a greedy text that is none": put(5, "recording", "greedy", "text"),
+    "a number of sequences that is none": put("x", "recording", "calls", 0, "sequences"),
+    "more sequences than there can be": put(HUGE, "recording", "calls", 0, "sequences"),
+    "a call of no duration": put(None, "recording", "calls", 0, "seconds"),
+    "a call without end": put(math.inf, "recording", "calls", 0, "seconds"),
+    "a call for a list": put(["x"], "recording", "calls", 0, "purpose"),
+    "tokens that are none": put(dict.fromkeys(USED, -1), "recording", "used"),
+    "a model that is none": put(5, "recording", "model"),
+    "a sample that is complete in words": put("yes", "recording", "samples", 0, "complete"),
 }
 
 
@@ -271,6 +258,7 @@ def limited(**abilities):
     return Limited(copies(3, share=0.4), **abilities)
 
 
+@functools.cache
 def sampled(**abilities):
     """An inspection in which every second answer came as a first one, too."""
     return run(Request(QUERY, 100, 1.0, seed=3), limited(**abilities), Reading("ratio", 0.9, 0.01))
@@ -365,7 +353,7 @@ BROKEN_SECONDS = {
     "a likelihood above 1": put(0.5, *SECONDS, 0, 0, "log_likelihood"),
     "a likelihood that is none": put(math.nan, *SECONDS, 0, 0, "log_likelihood"),
     "a likelihood as text": put("much", *SECONDS, 0, 0, "log_likelihood"),
-    "a likelihood beyond all floats": put(-(10**400), *SECONDS, 0, 0, "log_likelihood"),
+    "a likelihood beyond all floats": put(-(HUGE), *SECONDS, 0, 0, "log_likelihood"),
     "a sample's likelihood above 1": put(0.5, "recording", "samples", 0, "log_likelihood"),
     "an unknown estimator": put("magic", "recording", "estimator"),
     "another estimator": put(Estimator.EXACT.value, "recording", "estimator"),
@@ -405,8 +393,10 @@ def test_a_file_of_version_1_is_still_read():
     assert seen.recording.seconds == ()
     again = json.loads(serialise.to_json(seen))
     assert again["version"] == serialise.VERSION == 2
+    del again["verdict"]["reason"], data["verdict"]["reason"]  # a sentence may change
     for name in set(data) - {"version", "recording", "calls"}:
         assert again[name] == data[name], name
+    assert "certified for embedded" in seen.caveat, "the default policy, in older words"
     recording = data["recording"]
     for response in (*recording["samples"], recording["greedy"]):
         assert response.setdefault("log_likelihood") is None  # this field is new
@@ -425,3 +415,53 @@ def test_a_recording_of_version_1_can_grow():
     whole = record(larger, copies(4, share=0.5))
     assert (grown.samples, grown.texts) == (whole.samples, whole.texts)
     np.testing.assert_allclose(grown.log_likelihoods, whole.log_likelihoods, atol=1e-12)
+
+
+# ------------------------------------------------------------------------- edited by hand
+
+
+def shown(inspection, *, charted=True):
+    """Whatever the page and the command line make of an inspection."""
+    serialise.to_csv_bytes(inspection)
+    assert json.loads(serialise.to_json(inspection), parse_constant=pytest.fail)
+    report(inspection).encode()
+    recording = inspection.recording
+    assert math.isfinite(sum(call.seconds for call in recording.calls))
+    if recording.used:
+        assert math.isfinite(price(recording.used, 1e6, 1e6)) and spent(recording.used)
+    if charted:
+        charts.doubt(inspection, LIGHT).to_dict(validate=False)
+        charts.clusters(inspection, LIGHT).to_dict(validate=False)
+        growth(recording, inspection.reading)
+    charts.matrix_note(inspection)
+    return recording.pairs, recording.complete, inspection.outcome
+
+
+READ = ("format", "version", "verdict", "recording")
+
+
+@pytest.mark.parametrize("abilities", [{"scores_given_text": True}, {}], ids=["exact", "counted"])
+def test_an_inspection_edited_by_hand_is_refused_or_can_be_shown(abilities, monkeypatch):
+    monkeypatch.setattr(recorder, "SECONDS", 4)
+    made = run(Request(QUERY, 3), Limited(copies(3, share=0.4), **abilities), Reading("ratio"))
+    whole = json.loads(serialise.to_json(made))
+    whole["recording"]["used"] = {"requests": 3, "prompt_tokens": 10, "response_tokens": 5}
+    found = {name: whole[name] for name in whole if name in READ or name.startswith("reading_")}
+    assert shown(serialise.from_json(json.dumps(found)))
+    drawn = set()
+    for path, text in edited(found):
+        back = opened(serialise.from_json, text, InvalidRequestError)
+        if back is not None:
+            shown(back, charted=path[:-1] not in drawn)  # a chart takes long
+            drawn.add(path[:-1])
+
+
+def test_a_judged_inspection_edited_by_hand_is_refused_or_can_be_shown():
+    request = Request(QUERY, 6, judged=True)
+    whole = json.loads(serialise.to_json(run(request, fruit(), Reading("judge", 0.5))))
+    for path, text in edited({"recording": whole["recording"]}):
+        if "judged" in path:
+            changed = json.dumps(whole | json.loads(text))
+            back = opened(serialise.from_json, changed, InvalidRequestError)
+            if back is not None:
+                shown(back)

@@ -4,7 +4,7 @@ import pytest
 
 from core.studies.inspection.verdict import (
     Decision,
-    Threshold,
+    DecisionRule,
     decide,
     default_policy,
     default_threshold,
@@ -12,7 +12,7 @@ from core.studies.inspection.verdict import (
 )
 from core.uncertainty.scores import SCORES, Score
 
-THRESHOLD = Threshold(value=0.3, least_mass=0.1, origin="by hand")
+THRESHOLD = DecisionRule(value=0.3, least_mass=0.1, origin="by hand")
 
 
 def scored(
@@ -77,7 +77,7 @@ def test_missing_doubt_without_a_reason_says_so():
 @pytest.mark.parametrize("name", sorted(SCORES))
 def test_any_score_can_be_the_one_that_is_compared(name):
     scores = scored(0.2, answer="one") | scored(0.5, name=name, answer="other")
-    verdict = decide(scores, 1.0, 3, Threshold(0.3, 0.1, score=name))
+    verdict = decide(scores, 1.0, 3, DecisionRule(0.3, 0.1, score=name))
     assert verdict.decision is Decision.ABSTAIN
     assert verdict.answer == "other"
     assert SCORES[name].symbol in verdict.reason
@@ -87,8 +87,8 @@ def test_any_score_can_be_the_one_that_is_compared(name):
     ("doubt", "mass", "entropy", "says"),
     [
         (0.5, 1.0, 0.1, "does not know"),
-        (0.1, 0.05, 0.1, "Sample more"),
-        (0.5, 0.05, 0.1, "too little to say"),
+        (0.1, 0.05, 0.1, "Draw more"),
+        (0.5, 0.05, 0.1, "too little to interpret"),
         (0.1, 1.0, 2.0, "many answers"),
         (0.1, 1.0, 0.1, "hardly changes"),
     ],

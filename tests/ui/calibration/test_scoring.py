@@ -81,18 +81,17 @@ def test_of_a_service_what_comes_later_in_the_file_is_kept_too_and_in_its_order(
     assert str(job.error) == "broken"
     assert list(every.so_far(gold, SERVICE)) == [1, 2]
     most = plan(Request(QUERY), SERVICE.capabilities).requests
-    assert every.most(job) == 3 * most
+    assert job.most == 3 * most
     again = finished(every.start(gold, SERVICE))
-    assert every.most(again) == most  # of the one that was left
+    assert again.most == most  # of the one that was left
     assert sorted(asked) == ["", "b", "first", "first"]
     assert list(every.so_far(gold, SERVICE)) == [0, 1, 2]  # though it came last
     assert list(every.so_far(gold, SERVICE).values()) == again.result
-    assert every.most(every.start(gold, SERVICE)) == most  # the same job, announced before
+    assert every.start(gold, SERVICE).most == most  # the same job, announced before
 
 
 def test_nothing_is_announced_where_calls_cost_only_time(gold):
-    every = Scorings()
-    assert every.most(finished(every.start(gold, MODEL))) is None
+    assert finished(Scorings().start(gold, MODEL)).most is None
 
 
 def test_only_the_files_used_last_are_kept(gold):

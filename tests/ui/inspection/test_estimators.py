@@ -9,8 +9,7 @@ from core.studies.inspection.estimators import TITLES, measured, table
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Request
-from tests.fakes import QUERY, copies
-from tests.limited import Limited
+from tests.fakes import QUERY, Limited, copies
 from tests.sessions import said, session
 
 LABEL = "How good is this estimator?"
@@ -42,14 +41,14 @@ def test_the_page_shows_what_was_measured():
     (box,) = [box for box in app.expander if box.label == LABEL]
     (caption,) = [c.value for c in box.caption]
     assert f"same {measured().questions} questions" in caption
-    assert f"{measured().wrong:.0%} answered wrongly" in caption
+    assert f"{measured().wrong:.0%} were answered wrongly" in caption
     expected = table(measured())
     found = frame(app)
     assert list(found["measured"]) == list(expected)
     assert found.iloc[:, 1:].to_numpy().tolist() == list(expected.values())
     here = f"{TITLES[Estimator.EXACT]} (used here)"
     assert list(found.columns[1:]) == [here, *list(TITLES.values())[1:]]
-    assert not said(app, "it may be otherwise")
+    assert not said(app, "may differ")
 
 
 @pytest.mark.parametrize("estimator", [Estimator.CHAINED, Estimator.COUNTED])
@@ -58,7 +57,7 @@ def test_the_column_of_the_estimator_in_use_says_so(estimator):
     app = shown(run(Request(QUERY, 100), model))
     used = [column for column in frame(app).columns if column.endswith("(used here)")]
     assert used == [f"{TITLES[estimator]} (used here)"]
-    assert said(app, "With the model in use here it may be otherwise.")
+    assert said(app, "The model in use here may differ.")
 
 
 def test_an_estimator_that_was_not_measured_says_so():
@@ -69,4 +68,4 @@ def test_an_estimator_that_was_not_measured_says_so():
 
     app = shown(run(Request(QUERY), Prefix(copies(3))))
     assert not [column for column in frame(app).columns if column.endswith("(used here)")]
-    assert said(app, "without their end, which were used here, were not measured")
+    assert said(app, "without their end, used here, were not measured")

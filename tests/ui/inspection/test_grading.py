@@ -16,15 +16,15 @@ def shown(query):
 def test_a_wording_that_is_not_recognised_is_not_said_to_be_unknown(query):
     (said,) = [text for text in shown(query) if "the embedded model’s world" in text]
     assert said == (
-        "This wording is outside the embedded model’s world, so the truth is not checked here. "
-        "What the model says may be made up."
+        "This wording is outside the embedded model’s world, so its answer cannot be checked. "
+        "The model may have made it up."
     )
 
 
 def test_a_list_is_what_was_taught_and_not_all_there_is():
     said = shown("Name a person who has walked on the Moon.")
     (listed,) = [text for text in said if "Buzz Aldrin" in text and "right answers" in text.lower()]
-    assert listed.startswith("Right answers that it was taught (11): Neil Armstrong, ")
+    assert listed.startswith("Right answers in its training (11): Neil Armstrong, ")
     assert listed.endswith(" (also Alan Bean)")
 
 

@@ -207,7 +207,7 @@ def _fetch(name: str, key: str | None) -> Path:
 def _check(folder: Path, name: str) -> None:
     if not (folder / "config.json").is_file():
         raise BrokenModelError(
-            f"“{name}” holds no model: config.json is missing. Name the folder that has it."
+            f"“{name}” contains no model: config.json is missing. Name the folder that contains it."
         )
     if not any(folder.glob("*.safetensors")):
         raise BrokenModelError(
@@ -235,7 +235,7 @@ def _loading(name: str) -> Iterator[None]:
         if out_of_memory(error):
             reason = "it does not fit into memory. Choose a smaller model."
         elif "trust_remote_code" in str(error):
-            reason = "it brings code of its own, which is never run. Choose another model."
+            reason = "it needs code of its own, which Believe never runs. Choose another model."
         else:
             words = " ".join(str(error).split())[:200].rstrip(".")
             reason = f"{words or type(error).__name__}. Fetch it again, or choose another model."

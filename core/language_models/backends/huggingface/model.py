@@ -112,7 +112,7 @@ class HuggingFace(LanguageModel):
     def _prompt_tokens(self, prompt: str, room: int) -> list[int]:
         tokens = self.encode_prompt(prompt)
         if not tokens:
-            raise ModelError("The prompt is empty: there is nothing to go on from. Write one.")
+            raise ModelError("The prompt is empty. Write one.")
         if self._context is not None and len(tokens) > self._context - room:
             raise PromptTooLongError(
                 f"The prompt has {len(tokens):,} tokens and {self.name} has room for "

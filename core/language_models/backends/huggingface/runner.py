@@ -128,8 +128,8 @@ class Network:
         """
         if bool((values != values).any()):
             raise BrokenModelError(
-                f"{self.name} answers with something that is no number: its weights are damaged, "
-                f"or too large for {str(self.model.dtype).removeprefix('torch.')}. Fetch them "
+                f"{self.name} returns values that are not numbers: its weights are damaged, or "
+                f"too large for {str(self.model.dtype).removeprefix('torch.')}. Fetch them "
                 "again, or choose another model."
             )
         return values
@@ -145,8 +145,8 @@ class Network:
         start, _ = self.read(tokens[:, :half], keep=half)
         if not self._alike(whole[:, :half], start):
             raise BrokenModelError(
-                f"{self.name} looks at the words to the right, too: it is no causal language "
-                "model. Choose one made for text generation."
+                f"{self.name} also reads the words to the right, so it is not a causal "
+                "language model. Choose one made for text generation."
             )
         self.keeps_cache = True
         try:

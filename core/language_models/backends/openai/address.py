@@ -60,8 +60,8 @@ PRESETS = (
         "vLLM",
         "http://localhost:8000/v1",
         "Scores given text",
-        "Start it with --generation-config vllm: otherwise the top-k and the penalties that the "
-        "model came with shape its samples.",
+        "Start it with --generation-config vllm: otherwise the model's own top-k and penalties "
+        "change its samples.",
     ),
     Preset(
         "SGLang",
@@ -236,7 +236,7 @@ def split_name(rest: str) -> tuple[str, str]:
         When there is no name, or what stands behind the "@" only looks like an address.
     """
     if rest.endswith("@"):  # as with an empty variable of a shell: it is not OpenAI that is meant
-        raise ModelError(f"There is no base URL behind the “@”. {WRITE_IT_SO}")
+        raise ModelError(f"There is no base URL after the “@”. {WRITE_IT_SO}")
     match = ADDRESSED.fullmatch(rest)
     name, url = match.groups() if match else (rest, OPENAI)
     behind = rest.rpartition("@")[2] if "@" in rest else ""
@@ -267,8 +267,8 @@ def read_address(url: str) -> Address:
         raise unreadable from None
     if "@" in parts.netloc:  # said first, so that no sentence repeats a password
         raise ModelError(
-            "The address of the server holds a name or a password: leave it away, and give the "
-            "key where keys are asked for."
+            "The address of the server contains a name or a password: remove it, and enter the "
+            "key in the field for keys."
         )
     name = (parts.netloc.rpartition(":")[0] if port is not None else parts.netloc).lower()
     if not NAME.fullmatch(name.removesuffix(":")) or not PATH.fullmatch(parts.path) or port == 0:
@@ -281,7 +281,7 @@ def read_address(url: str) -> Address:
         raise ModelError(f"The address of a server has no “?” and no “#”. {WRITE_IT_SO}")
     if parts.path.rstrip("/").endswith("/completions"):
         raise ModelError(
-            "The address ends in a single service: give the base URL, which often ends in /v1."
+            "The address names one endpoint: give the base URL, which often ends in /v1."
         )
     scheme = parts.scheme.lower()
     port = port or {"http": 80, "https": 443}[scheme]

@@ -124,7 +124,7 @@ class Service:
         if not 200 <= status < 300:
             raise self._refusal(status, waits, parsed, data)
         if parsed is None:
-            raise self.spoilt("a reply that is cut off or no JSON")
+            raise self.spoilt("a reply that is cut off or not JSON")
         if parsed.get("error") and "choices" not in parsed:  # some say 200 and mean another
             code = parsed["error"].get("code") if isinstance(parsed["error"], dict) else None
             raise self._refusal(_status(code), waits, parsed, data)
@@ -189,15 +189,13 @@ class Service:
         """Say why the reply is not what was asked for."""
         if status in (401, 403):
             if self._key:
-                return NeedsKeyError(f"{self.host} does not accept this key. Give another one.")
-            return NeedsKeyError(f"{self.host} wants a key. Set OPENAI_API_KEY, or type the key.")
+                return NeedsKeyError(f"{self.host} did not accept this key. Give another one.")
+            return NeedsKeyError(f"{self.host} needs a key. Set OPENAI_API_KEY, or type the key.")
         if 300 <= status < 400:
-            return RefusedError(
-                f"{self.host} sends us to another address. Give the one where the server really is."
-            )
+            return RefusedError(f"{self.host} redirects to another address. Give that address.")
         words = self._words(parsed, data)
         if status in TRY_AGAIN and "insufficient_quota" not in words:
-            busy = "is asked too often" if status == 429 else f"failed (status {status})"
+            busy = "received too many requests" if status == 429 else f"failed (status {status})"
             return TemporaryError(f"{self.host} {busy}. Try again later.", _seconds(waits))
         shown = shortened(words, LONGEST_WORDS)
         if TOO_LONG.search(words):
@@ -249,14 +247,14 @@ class Service:
         """Return the text of a choice, of completions or of chat completions."""
         if choice.get("finish_reason") == "content_filter":
             raise RefusedError(
-                f"{self.host} withheld its answer: its filter objected. Ask differently."
+                f"{self.host} withheld its answer because of its filter. Rephrase the question."
             )
         text, message = choice.get("text"), choice.get("message")
         if isinstance(message, dict):
             text, refusal = message.get("content") or "", message.get("refusal")
             if not text and isinstance(refusal, str):
                 said = shortened(self.without_key(refusal), LONGEST_WORDS)
-                raise RefusedError(f"{self.host} declined: “{said}”. Ask differently.")
+                raise RefusedError(f"{self.host} declined: “{said}”. Rephrase the question.")
         if not isinstance(text, str):
             raise self.spoilt("a reply without text")
         return text

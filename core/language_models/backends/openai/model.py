@@ -159,7 +159,7 @@ class OpenAICompatible(LanguageModel):
             self.uses_environment_key = key is not None
         key = (key or "").strip()
         if not (key.isascii() and key.isprintable()) or " " in key:
-            raise NeedsKeyError("The key has characters that no key has. Copy it once more.")
+            raise NeedsKeyError("The key contains characters that no key has. Copy it again.")
         self._end = end or end_text()
         self._service = Service(address, key or None, self.meter)
         secret = hashlib.sha256(key.encode()).hexdigest()
@@ -280,7 +280,7 @@ class OpenAICompatible(LanguageModel):
         """
         found = self._abilities
         if found.echo is None:
-            raise ModelError(f"{self.name} does not say how likely a given answer is.")
+            raise ModelError(f"{self.name} does not report how likely given answers are.")
         result = np.empty((len(prompts), len(answers)))
         pairs = [(i, j) for i in range(len(prompts)) for j in range(len(answers))]
         for start in range(0, len(pairs), PAIRS_A_CALL):
@@ -328,8 +328,9 @@ class OpenAICompatible(LanguageModel):
 
     def _changed(self) -> RefusedError:
         return RefusedError(
-            f"{self._service.host} does not give a text back piece by piece as it was sent, so it "
-            "cannot be scored. Ask differently, or choose another server for exact scores."
+            f"{self._service.host} does not echo the text unchanged, token by token, so it "
+            "cannot be scored. Rephrase the question, or choose another server for exact "
+            "scores."
         )
 
     # --------------------------------------------------------------------- abilities
@@ -486,14 +487,14 @@ class _Probe:
         if all(error.status in ABSENT for error in self.rejected):
             if any("model" in error.words.lower() for error in self.rejected):
                 return UnknownModelError(
-                    f"{host} has no model called “{self.model._model}” for us: “{words}”. Check "
+                    f"{host} offers no model called “{self.model._model}”: “{words}”. Check "
                     "its name."
                 )
             return UnknownModelError(
                 f"{self.service.address.url} offers no completions. Check the base URL: it often "
                 "ends in /v1."
             )
-        return RefusedError(f"{host} refused every way of asking: “{words}”. Check the model.")
+        return RefusedError(f"{host} refused every kind of request: “{words}”. Check the model.")
 
 
 def _is_scaled(at_one: Mapping[str, float], at_half: Mapping[str, float]) -> bool | None:

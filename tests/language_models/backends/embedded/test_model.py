@@ -258,7 +258,7 @@ def test_whatever_is_told_branching_does_not_show(embedded, answer):
     np.testing.assert_allclose(together, one_by_one(embedded, asked, ["Paris", answer]), atol=1e-4)
 
 
-@pytest.mark.parametrize("where", [0, 17, 40])
+@pytest.mark.parametrize("where", [0, 17])
 @pytest.mark.parametrize(
     "company",
     [
@@ -270,10 +270,10 @@ def test_whatever_is_told_branching_does_not_show(embedded, answer):
     ],
 )
 def test_branching_prompts_may_be_mixed_with_others(embedded, company, where):
-    asked = told(range(41))
+    asked = told(range(0, 41, 2))
     asked[where:where] = company
     together = embedded.log_likelihoods(asked, ANSWERS[:3])
-    checked = sorted({0, 1, 40, *range(where, where + len(company)), len(asked) - 1})
+    checked = sorted({0, 1, 20, *range(where, where + len(company)), len(asked) - 1})
     alone = one_by_one(embedded, [asked[i] for i in checked], ANSWERS[:3])
     np.testing.assert_allclose(together[checked], alone, atol=1e-4)
 

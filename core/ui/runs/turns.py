@@ -88,12 +88,12 @@ class Turns:
         with self._changed:
             if sum(ticket.who == who for ticket in self._tickets) >= MOST_A_SESSION:
                 raise BusyError(
-                    f"{MOST_A_SESSION} of your runs have not ended yet, the most that one visitor "
-                    "may have. Wait for one, or cancel one, and ask again."
+                    f"{MOST_A_SESSION} of your runs are unfinished, the most that one visitor "
+                    "may have. Wait for one or cancel one, then try again."
                 )
             if len(self._tickets) >= MOST:
                 raise BusyError(
-                    f"This server is busy: {MOST} runs have not ended yet. Ask again in a minute."
+                    f"This server is busy: {MOST} runs are unfinished. Try again in a minute."
                 )
             ticket = Ticket(self, who)
             self._tickets.append(ticket)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.ui import turns
-from core.ui.turns import BusyError, Turns
+from core.ui.runs import turns
+from core.ui.runs.turns import BusyError, Turns
 
 LONG = 30  # seconds: what never happens unless something hangs
 
@@ -136,7 +136,7 @@ def test_one_session_may_have_so_many_and_all_together_so_many():
     with pytest.raises(BusyError, match=f"{turns.MOST_A_SESSION} of your runs"):
         line.ticket("a")
     others = [line.ticket(i) for i in range(turns.MOST - len(mine))]
-    with pytest.raises(BusyError, match=f"{turns.MOST} runs have not ended"):
+    with pytest.raises(BusyError, match=f"{turns.MOST} runs are unfinished"):
         line.ticket("b")
     others[0].give_back()
     line.ticket("b")

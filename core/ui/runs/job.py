@@ -1,32 +1,31 @@
 """Long work beside the page: a thread that never touches Streamlit, and a way to stop it.
 
-Jobs live in a process-wide registry under a key that says what they compute, so a page
-that is reloaded finds its job again instead of starting, and paying for, a second one.
 A job belongs to the sessions that have asked for it: who leaves it stops it only where it is
-nobody else's. All jobs of the process take turns (`core.ui.turns`). Where strangers share the
-server, a job ends with the last session that it belongs to.
+nobody else's. All jobs of the process take turns (`core.ui.runs.turns`). Where strangers share
+the server, a job ends with the last session that it belongs to.
 """
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import stop
-from core.language_models.errors import StoppedError
+from core.language_models.errors import ModelError, StoppedError
+from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Cancelled
+from core.ui.runs.turns import Turns
 from core.ui.session import Session, public, this_session
-from core.ui.turns import Turns
 
 T = TypeVar("T")
 
-KEPT = 64  # finished jobs that stay in the registry
+_LOG = logging.getLogger(__name__)
 GONE = 10.0  # seconds without a browser after which a session does not come back
 
 #: Work on this machine computes in turns. Who asks a service only waits for it, and has asked
@@ -40,8 +39,16 @@ class Job(Generic[T]):
 
     Parameters
     ----------
+    work : callable
+        Given the job, for its `progress`; returns the result.
+    asks : LanguageModel, optional
+        The model that this job alone asks: its meter tells what the job used.
+    most : int, optional
+        How many calls were announced; None where they cost only time.
     turns : Turns, optional
         Where it stands in line; by default that follows from the model.
+    on_cancel : callable, optional
+        Ends what the work waits for; by default what the model is asked.
 
     Attributes
     ----------
@@ -51,8 +58,6 @@ class Job(Generic[T]):
         The newest intermediate result that it handed out.
     result : T or None
     error : Exception or None
-    asks : LanguageModel or None
-        The model that this job alone asks, if it says so: its meter tells what the job used.
 
     Raises
     ------
@@ -64,19 +69,23 @@ class Job(Generic[T]):
         self,
         work: Callable[[Job[T]], T],
         asks: LanguageModel | None = None,
+        *,
+        most: int | None = None,
         turns: Turns | None = None,
+        on_cancel: Callable[[], None] | None = None,
     ) -> None:
-        self.asks = asks
+        self.asks, self.most = asks, most
         self.stage, self.share = "Starting", 0.0
         self.partial: T | None = None
         self.result: T | None = None
         self.error: Exception | None = None
         self._cancel = threading.Event()
+        self._on_cancel = on_cancel
         self._sessions = {this_session()}
         self._alone_since: float | None = None
         self._ends_with_them = public()
         self._lock = threading.Lock()
-        turns = turns or (HERE if asks is None or asks.capabilities.local else ELSEWHERE)
+        turns = turns or (ELSEWHERE if self.is_paid else HERE)
         self._ticket = turns.ticket(this_session())
         self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
         self._thread.start()
@@ -87,6 +96,8 @@ class Job(Generic[T]):
             self.result = work(self)
         except Exception as error:  # handed to the page, which words it
             self.error = error
+            if not isinstance(error, (Cancelled, ModelError, InvalidRequestError)):
+                _LOG.exception("A run failed.")
         finally:
             self._ticket.give_back()
 
@@ -115,7 +126,9 @@ class Job(Generic[T]):
     def cancel(self) -> None:
         """Ask the work to stop: what it asks of a service at once, else at its next progress."""
         self._cancel.set()
-        if self.asks is not None:
+        if self._on_cancel is not None:
+            self._on_cancel()
+        elif self.asks is not None:
             stop(self.asks)
 
     def join(self, session: Session) -> None:
@@ -131,6 +144,11 @@ class Job(Generic[T]):
         if not others:
             self.cancel()
         return others
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether it asks a service; all else costs only time."""
+        return self.asks is not None and not self.asks.capabilities.local
 
     @property
     def before(self) -> int:
@@ -153,38 +171,14 @@ class Job(Generic[T]):
         stopped = self.cancelling and isinstance(self.error, StoppedError)
         return stopped or isinstance(self.error, Cancelled)
 
+    @property
+    def why(self) -> str:
+        """Why it failed, in words that may be shown: those of an error in the program are not."""
+        if isinstance(self.error, (ModelError, InvalidRequestError)):
+            return str(self.error)
+        return "An error in the program stopped this run."
+
     def wait(self, seconds: float) -> bool:
         """Wait a little, and say whether it is done: quick work needs no progress bar."""
         self._thread.join(seconds)
         return self.done
-
-
-class Registry:
-    """The jobs of this process by what they compute."""
-
-    def __init__(self) -> None:
-        self._jobs: OrderedDict[Hashable, Job] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def start(
-        self, key: Hashable, work: Callable[[Job[T]], T], asks: LanguageModel | None = None
-    ) -> Job[T]:
-        """Return the job under `key`; starts one unless one is there that may still succeed.
-
-        Either way it belongs to the session that asks.
-
-        Raises
-        ------
-        BusyError
-            When there are too many already.
-        """
-        with self._lock:
-            job = self._jobs.get(key)
-            if job is None or job.error is not None or job.cancelling:
-                job = self._jobs[key] = Job(work, asks)
-            else:
-                job.join(this_session())
-            self._jobs.move_to_end(key)
-            while len(self._jobs) > KEPT and (oldest := next(iter(self._jobs.items())))[1].done:
-                del self._jobs[oldest[0]]
-            return job

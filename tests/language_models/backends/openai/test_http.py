@@ -19,22 +19,13 @@ from core.language_models.backends.openai.http import (
     used,
 )
 from core.language_models.backends.openai.model import OpenAICompatible
-from core.language_models.base import MOST_TOKENS, Response
-from core.language_models.client.cache import Cached
+from core.language_models.base import MOST_TOKENS
 from core.language_models.errors import ModelError
-from core.language_models.registry import open_model
 from core.language_models.usage import Meter
-from core.store.calls import Calls
-from core.store.database import open_database
 from core.studies.costs import price
-from core.studies.inspection import inspection
-from core.studies.inspection.request import Request
-from core.studies.inspection.serialise import from_json, to_json
-from tests.language_models.gemini_server import serving as serving_gemini
+from tests.hostile import HALF, HUGE
 from tests.language_models.openai_server import serving
 
-HALF, SIGN = "\ud83d", "\N{REPLACEMENT CHARACTER}"
-HUGE = 10**400
 NUMBERS = st.sampled_from([HUGE, -HUGE, 10**18, -1, 0, 1, True, False, 1e308, -0.5, 0.5])
 NUMBERS |= st.sampled_from([float("inf"), -float("inf"), float("nan")])
 TEXTS = st.sampled_from(["", "Paris", "\n", HALF, f"a{HALF}b", "\x00", "9" * 400])
@@ -80,12 +71,6 @@ def no_settings(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.fixture
-def calls():
-    with open_database("sqlite://") as database:
-        yield Calls(database)
-
-
 @given(REPLIES)
 def test_whatever_json_comes_only_a_sentence_comes_out(reply):
     service = Service(read_address("http://127.0.0.1:1/v1"), None, Meter())
@@ -119,48 +104,6 @@ def test_what_is_no_logarithm_of_a_probability_is_none(value):
 @pytest.mark.parametrize("value", [-HUGE, -float("inf"), -9999, -10000.5])
 def test_the_least_logarithm_is_that_of_nothing(value):
     assert _log_probability(value) == -9999.0
-
-
-def test_a_response_has_no_half_of_a_character_wherever_it_comes_from():
-    assert Response(f"a{HALF}b", True).text == f"a{SIGN}b"
-    assert Response("👍", True).text == "👍"
-
-
-# ------------------------------------------------------------------------- whole studies
-
-
-def halved(reply):
-    """Cut every answer, and every token that is listed, in the middle of a character."""
-    for choice in reply["choices"]:
-        if "message" in choice:
-            choice["message"]["content"] += HALF
-        else:
-            choice["text"] += HALF
-    return reply | {"model": f"m{HALF}"}
-
-
-@pytest.mark.parametrize("flavour", ["none", "chat-none"])
-def test_half_a_character_in_every_answer_is_paid_for_once_and_saved(flavour, calls):
-    with serving(flavour, after=halved) as server:
-        model = Cached(open_model(server.name), calls)
-        request = Request("Who wrote the novel Dune?", samples=2)
-        found = inspection.run(request, model)
-        asked = len(server.exchanges)
-        again = inspection.run(request, Cached(open_model(server.name), calls))
-        assert len(server.exchanges) == asked  # not one more: everything was saved
-    assert to_json(from_json(to_json(found))) == to_json(found)
-    assert all(sample.text.endswith(SIGN) for sample in again.recording.samples)
-
-
-def test_an_older_answer_with_half_a_character_is_read_whole(calls):
-    with serving("none") as server:
-        model = Cached(OpenAICompatible(server.rest), calls)
-        model.sample("Q: Who? A:", 1)
-        with calls._database.write() as connection:
-            connection.exec_driver_sql(
-                "UPDATE calls SET payload = ?", (json.dumps([f"a{HALF}", True, None]),)
-            )
-        assert model.sample("Q: Who? A:", 1)[0].text == f"a{SIGN}"
 
 
 @pytest.mark.parametrize("number", [HUGE, -5, True, 10**12, "7", 1.5, None, [7]])
@@ -205,27 +148,3 @@ def test_an_error_with_status_200_may_say_any_code(code):
     with serving("none", before=refused) as server, pytest.raises(ModelError) as caught:
         OpenAICompatible(server.rest).sample("Q: Who? A:", 1)
     assert str(caught.value).encode() and len(str(caught.value)) < 400
-
-
-@pytest.mark.parametrize("wait", ["9" * 400, "nan", "-1", "inf", "soon", "Mon, 99 Foo", "²"])
-def test_a_server_may_ask_to_wait_for_anything(wait):
-    def busy(path, body):
-        return 429, {"Retry-After": wait.encode().decode("latin-1")}, b"{}"
-
-    with serving("none", before=busy) as server, pytest.raises(ModelError) as caught:
-        OpenAICompatible(server.rest).sample("Q: Who? A:", 1)
-    assert caught.value.retry_after is None or caught.value.retry_after >= 0
-
-
-def test_gemini_counts_no_negative_tokens():
-    with serving_gemini() as service:
-        generate = service.generate
-
-        def said(body, fault):
-            status, reply = generate(body, fault)
-            return status, reply | {"usageMetadata": {"promptTokenCount": -7}}
-
-        service.generate = said
-        model = service.open()
-        model.sample("Q: Who? A:", 1)
-        assert (model.meter.prompt_tokens, model.meter.response_tokens) == (0, 0)

@@ -1,15 +1,17 @@
-"""Jobs: long work beside the page, found again, stopped, and started anew when it failed."""
+"""Jobs: long work beside the page, stopped by whoever has it alone, and taking turns."""
 
 import threading
-from collections import Counter
 from types import SimpleNamespace
 
 import pytest
 
+from core.language_models.errors import ModelError
+from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Cancelled
-from core.ui import jobs, turns
-from core.ui.jobs import Job, Registry
-from core.ui.turns import BusyError, Turns
+from core.ui.runs import job as module
+from core.ui.runs import turns
+from core.ui.runs.job import Job
+from core.ui.runs.turns import BusyError, Turns
 
 LONG = 30  # seconds: what never happens unless something hangs
 
@@ -101,6 +103,34 @@ def test_an_error_is_handed_out_and_not_raised():
     assert (job.result, job.cancelled) == (None, False)
 
 
+@pytest.mark.parametrize(
+    ("error", "why", "logged"),
+    [
+        (ModelError("The model went away."), "The model went away.", False),
+        (InvalidRequestError("There is no question."), "There is no question.", False),
+        (ValueError("sk-secret"), "An error in the program stopped this run.", True),
+    ],
+)
+def test_why_it_failed_is_said_in_sentences_that_were_meant_for_a_person(
+    error, why, logged, caplog
+):
+    def work(job):
+        raise error
+
+    assert finished(Job(work)).why == why
+    assert [record.exc_info[1] for record in caplog.records] == [error] * logged
+
+
+def test_a_job_may_say_how_what_it_waits_for_is_ended(gate):
+    def work(job):
+        gate.wait(LONG)
+        job.progress("Opened", 0.0)
+
+    job = Job(work, on_cancel=gate.set)
+    job.cancel()
+    assert finished(job).cancelled
+
+
 # ----------------------------------------------------------------- whose it is
 
 
@@ -119,11 +149,11 @@ def visitors(monkeypatch):
     """Jobs that begin here are `ONE`'s; `change` lets another session run."""
     ONE.is_open = TWO.is_open = True
     current = [ONE]
-    monkeypatch.setattr(jobs, "this_session", lambda: current[0])
+    monkeypatch.setattr(module, "this_session", lambda: current[0])
     return lambda visitor: current.__setitem__(0, visitor)
 
 
-def waiting(gate, registry=None):
+def waiting(gate):
     """A job that waits for the gate, and then says how far it is."""
 
     def work(job):
@@ -132,7 +162,7 @@ def waiting(gate, registry=None):
         job.progress("Done waiting", 0.5)
         return "whole"
 
-    return registry.start("key", work) if registry else Job(work)
+    return Job(work)
 
 
 def test_who_has_it_alone_stops_it_by_leaving(gate):
@@ -141,13 +171,11 @@ def test_who_has_it_alone_stops_it_by_leaving(gate):
     assert finished(job).cancelled
 
 
-def test_who_leaves_does_not_stop_it_for_others(gate, registry, visitors):
-    job = waiting(gate, registry)
-    visitors(TWO)
-    assert waiting(gate, registry) is job  # who asks for the same has it, too
+def test_who_leaves_does_not_stop_it_for_others(gate):
+    job = waiting(gate)
+    job.join(TWO)
     assert job.leave(ONE) and not job.cancelling
-    visitors(ONE)
-    assert waiting(gate, registry) is job  # who left may come back
+    job.join(ONE)  # who left may come back
     assert job.leave(TWO) and not job.cancelling
     gate.set()
     assert finished(job).result == "whole"
@@ -170,7 +198,7 @@ def test_who_has_closed_the_page_does_not_keep_it_from_being_stopped(gate):
 
 
 def test_on_ones_own_machine_a_job_outlives_its_page(gate, monkeypatch):
-    monkeypatch.setattr(jobs, "GONE", 0.0)
+    monkeypatch.setattr(module, "GONE", 0.0)
     ONE.is_open = False
     job = waiting(gate)
     assert not job.wait(0.1)
@@ -184,14 +212,14 @@ def strangers(monkeypatch):
 
 
 def test_among_strangers_a_job_ends_with_its_session(gate, strangers, monkeypatch):
-    monkeypatch.setattr(jobs, "GONE", 0.0)
+    monkeypatch.setattr(module, "GONE", 0.0)
     job = waiting(gate)
     ONE.is_open = False
     assert finished(job).cancelled
 
 
 def test_a_job_ends_with_the_last_of_its_sessions(gate, strangers, monkeypatch):
-    monkeypatch.setattr(jobs, "GONE", 0.0)
+    monkeypatch.setattr(module, "GONE", 0.0)
     job = waiting(gate)
     job.join(TWO)
     ONE.is_open = False
@@ -202,7 +230,7 @@ def test_a_job_ends_with_the_last_of_its_sessions(gate, strangers, monkeypatch):
 
 def test_who_is_only_reconnecting_loses_nothing(strangers, monkeypatch):
     now, looks = [0.0], threading.Semaphore(0)
-    monkeypatch.setattr(jobs.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
 
     def work(job):
         for _ in range(4):
@@ -222,8 +250,8 @@ def test_who_is_only_reconnecting_loses_nothing(strangers, monkeypatch):
 
 
 def test_a_job_in_line_ends_with_its_session(gate, strangers, monkeypatch):
-    monkeypatch.setattr(jobs, "GONE", 0.0)
-    monkeypatch.setattr(jobs, "HERE", Turns(1))
+    monkeypatch.setattr(module, "GONE", 0.0)
+    monkeypatch.setattr(module, "HERE", Turns(1, float("inf")))
     first = waiting(gate)
     second = Job(lambda job: pytest.fail("it began"))
     second.leave(ONE)
@@ -236,7 +264,7 @@ def test_a_job_in_line_ends_with_its_session(gate, strangers, monkeypatch):
 
 
 def test_a_job_takes_its_place_in_line(gate, monkeypatch, visitors):
-    monkeypatch.setattr(jobs, "HERE", Turns(1, float("inf")))
+    monkeypatch.setattr(module, "HERE", Turns(1, float("inf")))
     first = waiting(gate)
     while not first.stage.startswith("Waiting"):
         first.wait(0.01)
@@ -249,7 +277,7 @@ def test_a_job_takes_its_place_in_line(gate, monkeypatch, visitors):
 
 
 def test_a_short_job_need_not_wait_for_the_end_of_a_long_one(gate, monkeypatch, visitors):
-    monkeypatch.setattr(jobs, "HERE", Turns(1, 0.0))
+    monkeypatch.setattr(module, "HERE", Turns(1, 0.0))
     long = waiting(gate)
     visitors(TWO)
     assert finished(Job(lambda job: "short")).result == "short"
@@ -259,14 +287,14 @@ def test_a_short_job_need_not_wait_for_the_end_of_a_long_one(gate, monkeypatch, 
 
 
 def test_who_asks_a_service_stands_in_another_line(gate, monkeypatch):
-    monkeypatch.setattr(jobs, "HERE", Turns(1, float("inf")))
+    monkeypatch.setattr(module, "HERE", Turns(1, float("inf")))
     waiting(gate)
     service = SimpleNamespace(capabilities=SimpleNamespace(local=False))
     assert finished(Job(lambda job: "asked", service)).result == "asked"
 
 
 def test_a_failed_job_frees_its_place(monkeypatch):
-    monkeypatch.setattr(jobs, "HERE", Turns(1))
+    monkeypatch.setattr(module, "HERE", Turns(1))
 
     def fail(job):
         raise ValueError
@@ -276,91 +304,11 @@ def test_a_failed_job_frees_its_place(monkeypatch):
 
 
 def test_too_many_jobs_are_refused(gate, monkeypatch):
-    monkeypatch.setattr(jobs, "HERE", Turns(1))
+    monkeypatch.setattr(module, "HERE", Turns(1))
     started = [waiting(gate) for _ in range(turns.MOST_A_SESSION)]
-    with pytest.raises(BusyError, match="Wait for one, or cancel one"):
+    with pytest.raises(BusyError, match="Wait for one or cancel one"):
         waiting(gate)
     gate.set()
     for job in started:
         finished(job)
     assert finished(waiting(gate)).result == "whole"
-
-
-# ------------------------------------------------------------------------- the registry
-
-
-@pytest.fixture
-def registry():
-    return Registry()
-
-
-def test_who_asks_for_the_same_finds_the_running_job(registry, gate):
-    job = registry.start("key", lambda job: gate.wait(LONG))
-    assert registry.start("key", lambda job: pytest.fail("started twice")) is job
-    assert registry.start("another", lambda job: None) is not job
-
-
-def test_a_finished_job_is_found_again(registry):
-    job = finished(registry.start("key", lambda job: "result"))
-    assert registry.start("key", lambda job: "other") is job
-
-
-@pytest.mark.parametrize("error", [ValueError, Cancelled])
-def test_a_job_that_failed_is_started_anew(registry, error):
-    def fail(job):
-        raise error
-
-    failed = finished(registry.start("key", fail))
-    again = finished(registry.start("key", lambda job: "result"))
-    assert again is not failed
-    assert again.result == "result"
-    assert failed.error is not None
-
-
-def test_a_result_of_none_is_a_result(registry):
-    job = finished(registry.start("key", lambda job: None))
-    assert registry.start("key", lambda job: "other") is job
-
-
-def test_many_who_ask_at_once_start_one_job(registry, gate):
-    started = Counter()
-    barrier = threading.Barrier(8)
-    found = []
-
-    def work(job):
-        started["job"] += 1
-        gate.wait(LONG)
-
-    def ask():
-        barrier.wait(LONG)
-        found.append(registry.start("key", work))
-
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(LONG)
-    gate.set()
-    finished(found[0])
-    assert len(found) == 8
-    assert all(job is found[0] for job in found)
-    assert started["job"] == 1
-
-
-def test_only_so_many_finished_jobs_are_kept(registry, monkeypatch):
-    monkeypatch.setattr(jobs, "KEPT", 3)
-    first = finished(registry.start(0, lambda job: 0))
-    for key in (1, 2):
-        finished(registry.start(key, lambda job: None))
-    assert registry.start(0, lambda job: "anew") is first  # used just now: not the oldest
-    finished(registry.start(3, lambda job: 3))
-    assert registry.start(0, lambda job: "anew") is first
-    assert finished(registry.start(1, lambda job: "anew")).result == "anew"
-
-
-def test_running_jobs_are_never_forgotten(registry, monkeypatch, gate):
-    monkeypatch.setattr(jobs, "KEPT", 1)
-    running = registry.start("long", lambda job: gate.wait(LONG))
-    for key in range(5):
-        finished(registry.start(key, lambda job: None))
-    assert registry.start("long", lambda job: pytest.fail("forgotten")) is running

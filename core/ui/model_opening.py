@@ -1,0 +1,109 @@
+"""Opening a model beside the page, so that a person can go on, or think better of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from core.language_models.base import LanguageModel
+from core.language_models.client.stack import prepared
+from core.language_models.errors import ModelError, NeedsKeyError, StoppedError
+from core.language_models.registry import SERVICES, open_model
+from core.language_models.usage import Budget
+from core.ui import lending
+from core.ui.model import Chosen, budget
+from core.ui.runs.job import ELSEWHERE, Job
+from core.ui.runs.widget import forget, run
+from core.ui.session import public
+
+_WISH, _PLACE = "model_wanted", "opening"
+
+
+@dataclass(frozen=True, eq=False)  # who asks for the same again wants another try
+class Wish:
+    """A model that a person wants, and the key that was typed for it."""
+
+    name: str
+    key: str | None = field(repr=False)
+
+
+def use(name: str, key: str | None) -> None:
+    """Want a model; the one before stays in use until it is open, and where that fails."""
+    st.session_state[_WISH] = Wish(name, key)
+
+
+def use_no_other() -> None:
+    """Stop opening a model, if one is being opened."""
+    forget(_PLACE)
+    st.session_state.pop(_WISH, None)
+
+
+def opened(in_use: str) -> Chosen | None:
+    """Return the model that is wanted once it is open; until then show how that goes.
+
+    Parameters
+    ----------
+    in_use : str
+        The name of the model of this session meanwhile.
+    """
+    wish: Wish | None = st.session_state.get(_WISH)
+    if wish is None:
+        return None
+
+    def meanwhile(job: Job[LanguageModel]) -> None:
+        if not job.cancelling:
+            st.text(f"{wish.name}: {in_use} stays in use until it is ready.")
+
+    session = budget()
+    model = run(
+        _PLACE,
+        wish,
+        lambda: _begin(wish, session),
+        cancelled=f"You cancelled opening {wish.name}. {in_use} stays in use. Press “Use this "
+        "model” to try again.",
+        retry=False,
+        beside=meanwhile,
+    )
+    if model is None:
+        return None
+    use_no_other()
+    return Chosen(wish.name, model)
+
+
+def _begin(wish: Wish, session: Budget) -> Job[LanguageModel]:
+    """Start opening a model; its calls count against the budget of the session.
+
+    A cancel leaves the requests under way; a download goes on to its end, and is not used.
+    """
+    trying = Budget()  # allows anything: it is there to be closed
+
+    def work(job: Job[LanguageModel]) -> LanguageModel:
+        job.progress("Opening the model, and finding out what it can do", 0.0)
+        try:
+            return _open(wish, session, trying)
+        except StoppedError:
+            raise
+        except ModelError as error:
+            state = "needs a key" if isinstance(error, NeedsKeyError) else "is not available"
+            raise ModelError(f"The model you chose {state}: {error}") from error
+
+    return Job(work, turns=ELSEWHERE, on_cancel=trying.close)
+
+
+def _open(wish: Wish, session: Budget, trying: Budget) -> LanguageModel:
+    """Open a model and find out what it can do: a few calls, each counted before it is made."""
+    if public() and wish.name.startswith("hf:"):
+        raise ModelError(
+            "This is a public demo: it opens no files of the server. Choose another kind."
+        )
+    if wish.name.endswith("@"):
+        raise ModelError("There is no base URL. Type it, such as http://localhost:8000/v1.")
+    if wish.name.startswith("openai:@") or wish.name == "gemini:":
+        raise ModelError("There is no model. Type its name as on the service.")
+    model = open_model(wish.name, wish.key)
+    if wish.name.partition(":")[0] in SERVICES:
+        with model.meter.allowed_by(session.part(*lending.budgets(model)).take):
+            ready = prepared(model, None, trying)  # asks for its abilities, patiently
+            ready.revision  # noqa: B018  which may take a question too
+    return model

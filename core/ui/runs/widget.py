@@ -1,0 +1,233 @@
+"""The one way to run something long on a page: start it, watch it, stop it, say why it ended.
+
+Each session remembers, for every place of a page, what was wanted there last and the job that
+makes it. So a job that was cancelled or failed is not started again by any other click, but by
+the person; and who cancels a job that others watch only leaves it. What a job has answered or
+computed until then is kept by whoever made the job (a store of results, the call cache).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, Generic
+
+import streamlit as st
+
+from core.language_models.base import LanguageModel
+from core.studies import costs
+from core.studies.costs import Plan, calls
+from core.ui.messages import problem
+from core.ui.payment import agreed, costing
+from core.ui.runs.job import Job, T
+from core.ui.runs.turns import BusyError
+from core.ui.session import this_session
+
+QUICK = 1.0  # seconds: what is there sooner is shown without a progress bar
+
+
+@dataclass
+class Run(Generic[T]):
+    """What a session wanted at one place of a page, and what became of it.
+
+    Attributes
+    ----------
+    wanted : hashable
+    job : Job or None
+        None until it is agreed to and started.
+    left : bool
+        Whether this session has cancelled it, though others may still wait for it.
+    """
+
+    wanted: Hashable
+    job: Job[T] | None = None
+    left: bool = False
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether it asks a service."""
+        return self.job is not None and self.job.is_paid
+
+    @property
+    def running(self) -> bool:
+        """Whether this session waits for it."""
+        return self.job is not None and not self.job.done and not self.left
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it ended, for this session, because somebody cancelled it."""
+        return self.left or (self.job is not None and self.job.cancelled)
+
+    def leave(self) -> None:
+        """Stop it, or only leave it where it is another session's too."""
+        if self.job is not None and self.running:
+            self.job.leave(this_session())
+            self.left = True
+
+
+def run_of(key: str, wanted: Hashable) -> Run[Any] | None:
+    """Return what became of a wish at a place of a page; None if it is not the last one there."""
+    this = _last(key)
+    return this if this is not None and this.wanted == wanted else None
+
+
+def want(key: str, wanted: Hashable) -> None:
+    """Want something at a place of a page: the next `run` there starts it, anew if it has ended."""
+    this = run_of(key, wanted)
+    if this is None or not this.running:
+        drop(key)
+        st.session_state[_state(key)] = Run(wanted)
+
+
+def again(key: str) -> None:
+    """Want the same anew where it has ended."""
+    if (this := _last(key)) is not None:
+        want(key, this.wanted)
+
+
+def forget(key: str) -> None:
+    """Want nothing any more at a place of a page."""
+    if (this := _last(key)) is not None:
+        this.leave()
+        del st.session_state[_state(key)]
+
+
+def drop(key: str) -> None:
+    """Forget what another wish was at a place, unless a service was asked.
+
+    What a service was asked goes on: it is paid for, and saved when it comes.
+    """
+    if (this := _last(key)) is not None and not this.is_paid:
+        forget(key)
+
+
+def run(
+    key: str,
+    wanted: Hashable,
+    start: Callable[[], Job[T]],
+    *,
+    paid: tuple[LanguageModel, Plan] | None = None,
+    on_press: bool = False,
+    quick: float | None = None,
+    cancelled: str = "Cancelled. Results so far are saved.",
+    retry: bool = True,
+    beside: Callable[[Job[T]], None] | None = None,
+) -> T | None:
+    """Return what is wanted; None while it is on its way, and where it ended otherwise.
+
+    Where it costs something, that is said first, and the person asked. Then it is started, and
+    watched with a button that cancels it; where it was cancelled or failed, that is said, what it
+    used, and a button offers to start it again.
+
+    Parameters
+    ----------
+    key : str
+        Tells the places of all pages apart.
+    wanted : hashable
+        What tells this wish from others, of this model and of others.
+    start : callable
+        Starts the job, or finds it.
+    paid : tuple of LanguageModel and Plan, optional
+        What is asked, and what that takes at most, where the person is to agree first.
+    on_press : bool
+        Whether it is started only when a button has called `want`.
+    quick : float, optional
+        Seconds to wait before progress is shown; `QUICK` by default.
+    cancelled : str
+        What to say after a cancel.
+    retry : bool
+        Whether a button offers to start it again; the screen may have one of its own.
+    beside : callable, optional
+        Draws what else there is to see of the job on its way, or cancelled.
+    """
+    this = run_of(key, wanted)
+    if this is None:
+        if on_press:
+            drop(key)
+            return None
+        drop(key)
+        this = st.session_state[_state(key)] = Run(wanted)
+    job = this.job or _started(key, this, start, paid, quick)
+    if job is None:
+        return None
+    if this.running:
+        _watch(key, this, job, beside)
+        return None
+    if not (this.cancelled or job.error):
+        return job.result
+    _say_why(job, cancelled if this.cancelled else None)
+    if beside and this.cancelled:
+        beside(job)
+    if retry:
+        st.button("Try again", key=f"again_{key}", on_click=again, args=(key,))
+    return None
+
+
+def _state(key: str) -> str:
+    return f"run_{key}"
+
+
+def _last(key: str) -> Run[Any] | None:
+    this: Run[Any] | None = st.session_state.get(_state(key))
+    return this
+
+
+def _started(
+    key: str,
+    this: Run[T],
+    start: Callable[[], Job[T]],
+    paid: tuple[LanguageModel, Plan] | None,
+    quick: float | None,
+) -> Job[T] | None:
+    """Return the job, started if the person agrees to what it takes."""
+    if paid and not agreed(*paid, this.wanted, key):
+        return None
+    try:
+        this.job = start()
+    except BusyError as error:
+        problem(str(error))
+        forget(key)
+        return None
+    if this.job.wait(QUICK if quick is None else quick) and this.is_paid:
+        st.rerun()  # what says above how much is used was drawn before
+    return this.job
+
+
+@st.fragment(run_every=0.5)
+def _watch(key: str, this: Run[T], job: Job[T], beside: Callable[[Job[T]], None] | None) -> None:
+    """Show how far a job is, let the person stop it, and redraw the page when it has ended."""
+    if not this.running:
+        st.rerun()
+    how_far(job)
+    st.button("Cancel", key=f"cancel_{key}", on_click=this.leave)
+    if beside:
+        beside(job)
+
+
+def how_far(job: Job[Any]) -> None:
+    """Draw how far a job is, or its place in line; of a service, how many calls it has made."""
+    if before := job.before:
+        turns = "one run comes" if before == 1 else f"{before} runs come"
+        st.progress(min(job.share, 1.0), f"Waiting: {turns} before this one")
+        return
+    if job.asks is None or not job.is_paid:
+        st.progress(min(job.share, 1.0), job.stage)
+        return
+    made = job.asks.meter.requests
+    st.progress(min(made / job.most if job.most else job.share, 1.0), job.stage)
+    of = "" if job.most is None else f", of at most {job.most:,}"
+    st.text(f"{calls(made)} so far{of}.")
+
+
+def _say_why(job: Job[Any], cancelled: str | None) -> None:
+    """Say why a job came to no result, and what it used of a service."""
+    if cancelled is None:
+        problem(job.why)
+    else:
+        st.text(cancelled)
+    if job.asks is not None and job.is_paid:
+        used = job.asks.meter.used
+        st.text(
+            f"Used so far: {costs.spent(used, costing(used), ended=False)} Requests in flight "
+            "may still be billed. Answers received are saved."
+        )

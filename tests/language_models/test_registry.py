@@ -1,0 +1,58 @@
+"""The registry: back ends by name, and a sentence for every name that is none."""
+
+import importlib
+
+import pytest
+
+from core.language_models.base import LanguageModel
+from core.language_models.errors import (
+    BrokenModelError,
+    ModelError,
+    PromptTooLongError,
+    UnknownModelError,
+)
+from core.language_models.registry import BACK_ENDS, open_model
+from tests.fakes import TableModel
+
+
+@pytest.mark.parametrize(
+    "name", ["", "unknown", "Embedded", " embedded", "unknown:embedded", ":embedded", "os:system"]
+)
+def test_an_unknown_name_gets_a_sentence_that_lists_the_known_ones(name):
+    with pytest.raises(UnknownModelError) as caught:
+        open_model(name)
+    message = str(caught.value)
+    assert f"“{name}”" in message
+    assert all(known in message for known in BACK_ENDS)
+    assert message.endswith(".")
+
+
+@pytest.mark.parametrize("error", [UnknownModelError, PromptTooLongError, BrokenModelError])
+def test_every_error_can_be_caught_as_one(error):
+    assert issubclass(error, ModelError)
+
+
+@pytest.mark.parametrize("entry", BACK_ENDS.values(), ids=BACK_ENDS)
+def test_every_entry_names_a_back_end(entry):
+    module, _, name = entry.partition(":")
+    assert issubclass(getattr(importlib.import_module(module), name), LanguageModel)
+
+
+def test_the_embedded_model_opens_by_its_name():
+    model = open_model("embedded")
+    assert model.name == "embedded"
+    assert model.capabilities.scores_given_text and model.capabilities.seeded
+    assert model.revision
+
+
+def test_what_stands_behind_the_colon_is_handed_on(monkeypatch, tmp_path):
+    class Echo(TableModel):
+        def __init__(self, where="nothing"):
+            self.where = where
+
+    monkeypatch.setitem(BACK_ENDS, "echo", "tests.fakes:Echo")
+    monkeypatch.setattr("tests.fakes.Echo", Echo, raising=False)
+    assert open_model("echo:NAME@http://host:1/v1").where == "NAME@http://host:1/v1"
+    assert open_model("echo").where == "nothing"
+    with pytest.raises(BrokenModelError, match="cannot be read"):
+        open_model(f"embedded:{tmp_path}")

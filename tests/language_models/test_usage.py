@@ -1,0 +1,142 @@
+"""Budgets and meters: what may be asked, and what was."""
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from core.language_models.client.concurrency import at_once
+from core.language_models.errors import BudgetError
+from core.language_models.usage import Budget, Meter
+
+
+def in_threads(count, work):
+    """Run work as often, at the same time."""
+    with ThreadPoolExecutor(count) as pool:
+        for done in [pool.submit(work) for _ in range(count)]:
+            done.result()
+
+
+def test_a_request_that_is_not_allowed_is_refused_before_it_is_made():
+    meter, budget = Meter(), Budget(2)
+    meter.begin()  # nobody counts
+    with meter.allowed_by(budget.take):
+        meter.begin()
+        at_once([meter.begin] * 5)  # of other threads
+        meter.begin()
+        with pytest.raises(BudgetError):
+            meter.begin()
+    meter.begin()
+    assert budget.used == 2
+
+
+def test_a_budget_counts_and_ends():
+    budget = Budget(3)
+    for used in range(3):
+        assert budget.used == used
+        budget.take()
+    for _ in range(2):
+        with pytest.raises(BudgetError, match="budget of 3 calls is used up") as caught:
+            budget.take()
+    assert str(caught.value).endswith(".")
+    assert budget.used == 3
+
+
+def test_a_budget_without_a_number_never_ends():
+    budget = Budget()
+    for _ in range(10_000):
+        budget.take()
+    assert budget.used == 10_000
+
+
+def test_a_large_budget_is_written_legibly():
+    budget = Budget(1200)
+    with pytest.raises(BudgetError, match="budget of 1,200 calls"):
+        for _ in range(1201):
+            budget.take()
+
+
+def test_a_closed_budget_allows_nothing_more():
+    budget = Budget()
+    budget.take()
+    budget.close()
+    with pytest.raises(BudgetError, match="Stopped"):
+        budget.take()
+    assert budget.used == 1
+    budget.close()  # a second time is no fault
+
+
+def test_a_budget_is_taken_from_by_many_threads():
+    budget, refused = Budget(500), itertools.count()
+
+    def take():
+        for _ in range(20):
+            try:
+                budget.take()
+            except BudgetError:
+                next(refused)
+
+    in_threads(64, take)
+    assert budget.used == 500
+    assert next(refused) == 64 * 20 - 500
+
+
+def test_a_part_counts_in_the_whole_and_closes_alone():
+    whole = Budget(5)
+    one, other = whole.part(), whole.part()
+    one.take()
+    one.take()
+    other.take()
+    assert (one.used, other.used, whole.used) == (2, 1, 3)
+    one.close()
+    with pytest.raises(BudgetError, match="Stopped"):
+        one.take()
+    other.take()
+    other.take()
+    with pytest.raises(BudgetError, match="budget of 5 calls"):
+        other.take()
+    assert (one.used, other.used, whole.used) == (2, 3, 5)
+
+
+def test_a_closed_whole_closes_its_parts():
+    whole = Budget()
+    part = whole.part()
+    whole.close()
+    with pytest.raises(BudgetError, match="Stopped"):
+        part.take()
+    assert (part.used, whole.used) == (0, 0)
+
+
+def test_a_part_of_two_counts_in_both_or_in_none():
+    one, other, server = Budget(10), Budget(10), Budget(3)
+    mine, yours = one.part(server), other.part(server)
+    for part in (mine, mine, yours):
+        part.take()
+    for part in (mine, yours):
+        with pytest.raises(BudgetError, match="budget of 3 calls"):
+            part.take()
+    assert (mine.used, yours.used, one.used, other.used, server.used) == (2, 1, 2, 1, 3)
+    assert (one.left, other.left, server.left, mine.left) == (8, 9, 0, None)
+
+
+def test_many_sessions_take_no_more_than_there_is_for_all():
+    server, sessions = Budget(500), [Budget(40) for _ in range(64)]
+    waiting = iter(sessions)
+
+    def take():
+        part = next(waiting).part(server)
+        for _ in range(40):
+            try:
+                part.take()
+            except BudgetError:
+                return
+
+    in_threads(64, take)
+    assert server.used == sum(session.used for session in sessions) == 500
+
+
+def test_a_budget_may_end_with_a_sentence_of_its_own():
+    budget = Budget(1000, used_up="All {most:,} are gone.")
+    with pytest.raises(BudgetError, match="All 1,000 are gone"):
+        for _ in range(1001):
+            budget.take()

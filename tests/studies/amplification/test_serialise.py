@@ -1,0 +1,161 @@
+"""Curves in files: as they were, as tables to read, and refused if somebody edited them."""
+
+import csv
+import io
+import json
+import math
+
+import pytest
+
+from core.charts.amplification import curves as curve_charts
+from core.charts.theme import LIGHT
+from core.cli import _curve as report
+from core.studies.amplification.curve import MOST_REPETITIONS, Case, amplify
+from core.studies.amplification.serialise import (
+    COLUMNS,
+    all_from_json,
+    all_to_json,
+    to_columns,
+    to_csv_bytes,
+    to_dict,
+    to_json,
+    to_table,
+)
+from core.studies.costs import price
+from core.studies.inspection.request import InvalidRequestError
+from tests.fakes import QUERY, Limited, Turning
+from tests.hostile import edited, opened
+from tests.studies.amplification.test_curve import CAPITAL, Speaker, curve, evidence, refusal
+
+
+def test_curves_of_two_spellings_that_were_kept_once_still_open():
+    old = Case("q", "Lemon", "LEMON", kept=True)
+    found = amplify(old, evidence(1.0), [0, 1])
+    assert all_from_json(all_to_json([found])) == [found]
+    assert refusal(lambda: Case("q", "a", "a", kept=True)).startswith("The two answers are the")
+
+
+def refuse(name):
+    raise AssertionError(name)
+
+
+def test_a_curve_as_json():
+    found = amplify(CAPITAL, evidence(1.0), [0, 3])
+    data = json.loads(to_json(found), parse_constant=refuse)
+    assert data == to_dict(found)
+    assert list(data)[:3] == ["query", "answer", "repeated"]
+    assert (data["query"], data["answer"], data["repeated"]) == (CAPITAL.query, "Paris", "Lyon")
+    assert (data["model"], data["revision"]) == ("teller", "7")
+    assert data["verdict"] == found.verdict
+    assert data["curve"][1] == {
+        "repetitions": 3,
+        "log_likelihood_answer": -20.0,
+        "log_likelihood_repeated": pytest.approx(-20 + math.log(4)),
+        "normalised_probability": pytest.approx(1 / 5),
+        "lower": None,
+        "upper": None,
+    }
+
+
+def test_several_curves_are_a_list():
+    found = [amplify(CAPITAL, evidence(weight), [0, 1]) for weight in (1.0, 2.0)]
+    assert json.loads(all_to_json(found), parse_constant=refuse) == [to_dict(a) for a in found]
+    assert json.loads(all_to_json([])) == []
+
+
+def test_what_was_never_sampled_is_null_and_no_nan():
+    found = amplify(CAPITAL, Speaker(lambda t: ["Nice"]), [0])
+    (point,) = json.loads(to_json(found), parse_constant=refuse)["curve"]
+    assert {value for name, value in point.items() if name != "repetitions"} == {None}
+
+
+def test_umlauts_stay_readable():
+    found = amplify(Case("Wer?", "Ærø", "Goethe"), evidence(1.0), [0])
+    assert "Ærø" in to_json(found)
+
+
+def test_a_table_has_one_row_a_point():
+    found = [amplify(CAPITAL, evidence(1.0), [0, 1, 2]), curve({0: 0.5, 7: None})]
+    columns = to_columns(found)
+    assert tuple(columns) == COLUMNS
+    assert columns["repetitions"] == [0, 1, 2, 0, 7]
+    assert columns["query"] == [CAPITAL.query] * 5
+    assert columns["normalised_probability"] == [
+        p.normalised_probability for a in found for p in a.points
+    ]
+    assert to_columns([]) == {name: [] for name in COLUMNS}
+
+
+def test_the_table_to_read_has_headings_and_no_empty_column():
+    scored = to_table([amplify(CAPITAL, evidence(1.0), [0, 1])])
+    assert list(scored) == [
+        "Question",
+        "Right answer",
+        "Answer to repeat",
+        "Repetitions",
+        "ln P(right answer), nats",
+        "ln P(answer to repeat), nats",
+        "P(right answer) of the two",
+    ]
+    assert scored["ln P(right answer), nats"] == [-20.0, -20.0]
+    counted = to_table([amplify(CAPITAL, Speaker(lambda t: ["Paris"]), [0])])
+    assert list(counted)[3:] == [
+        "Repetitions",
+        "P(right answer) of the two",
+        "95% interval from",
+        "95% interval to",
+    ]
+
+
+def test_formulas_are_disarmed_and_gaps_are_empty():
+    hostile = Case("=HYPERLINK(0)", "@sum", "+1")
+    found = amplify(hostile, Speaker(lambda t: ["Nice" if t else "@sum"]), [0, 2])
+    raw = to_csv_bytes([found])
+    assert raw.startswith(b"\xef\xbb\xbf")
+    first, second = csv.DictReader(io.StringIO(raw.decode("utf-8-sig")))
+    assert tuple(first) == COLUMNS
+    assert (first["query"], first["answer"], first["repeated"]) == (
+        "'=HYPERLINK(0)",
+        "'@sum",
+        "'+1",
+    )
+    assert (first["repetitions"], float(first["normalised_probability"])) == ("0", 1.0)
+    assert float(first["lower"]) == pytest.approx(found.points[0].lower)
+    assert first["log_likelihood_answer"] == ""
+    assert second["repetitions"] == "2"
+    assert second["normalised_probability"] == second["lower"] == second["upper"] == ""
+
+
+def test_negative_numbers_stay_numbers():
+    raw = to_csv_bytes([amplify(CAPITAL, evidence(1.0), [0])]).decode("utf-8-sig")
+    (row,) = csv.DictReader(io.StringIO(raw))
+    assert float(row["log_likelihood_answer"]) == -20
+
+
+# ------------------------------------------------------------------------- edited by hand
+
+
+@pytest.mark.parametrize("abilities", [{"scores_given_text": True}, {}], ids=["exact", "counted"])
+def test_curves_edited_by_hand_are_refused_or_can_be_shown(abilities):
+    model = Limited(Turning(), **abilities)
+    case = Case(QUERY, "one", "two")
+    found = json.loads(all_to_json([amplify(case, model, [0, 1, 5])]))
+    found[0]["used"] = {"requests": 3, "prompt_tokens": 10, "response_tokens": 5}
+    charted = set()
+    for path, text in edited(found):
+        drawn = opened(all_from_json, text, InvalidRequestError)
+        for one in drawn or []:
+            assert drawn
+            assert one.points[-1].repetitions <= MOST_REPETITIONS
+            report(one).encode()
+            curve_charts.described(one).encode()
+            assert json.loads(all_to_json(drawn), parse_constant=pytest.fail)
+            to_csv_bytes(drawn)
+            to_table(drawn)
+            for scale in curve_charts.SCALES if path[:-1] not in charted else ():
+                curve_charts.curves(drawn, scale, LIGHT).to_dict(validate=False)
+                curve_charts.probabilities(drawn, scale, LIGHT).to_dict(validate=False)
+            charted.add(path[:-1])  # a chart takes long
+            curve_charts.probabilities_alt(drawn)
+            if one.used:
+                assert math.isfinite(price(one.used, 1e6, 1e6))

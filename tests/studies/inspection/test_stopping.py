@@ -1,0 +1,148 @@
+"""When to stop sampling: how certificate and mass grow, and the sizes on the way."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.studies.inspection.inspection import read, run
+from core.studies.inspection.recorder import record
+from core.studies.inspection.request import MAX_SAMPLES, Reading, Request
+from core.studies.inspection.stopping import ENOUGH_MASS, growth, is_settled, next_size
+from core.studies.inspection.verdict import DecisionRule
+from tests.fakes import QUERY, Limited, TableModel, copies, knows, words
+
+NEVER = DecisionRule(value=math.inf, least_mass=0.5, origin="by hand")
+SAMPLED = [{"own_log_likelihoods": True}, {}]
+
+
+def ask(samples, seed=0):
+    return Request(QUERY, samples, seed=seed)
+
+
+def tables(seed, size):
+    """A model that was thrown together: nothing about it is special."""
+    rng = np.random.default_rng(seed)
+    first = rng.dirichlet(np.full(size, 0.7))
+    rows = 0.5 * rng.dirichlet(np.full(size, 0.5), size) + 0.5 * rng.dirichlet(np.ones(size))
+    return TableModel(words(size), first, rows)
+
+
+@given(seed=st.integers(0, 10**6), size=st.integers(2, 12))
+def test_the_certified_bound_is_never_above_the_truth_and_grows(seed, size):
+    model = tables(seed, size)
+    recording = record(ask(40, seed=seed), model)
+    points = growth(recording)
+    certified = [point.certified for point in points]
+    assert max(certified) <= model.mutual_information + 1e-9
+    assert min(certified) >= 0
+    for sooner, later in itertools.pairwise(points):
+        assert later.samples > sooner.samples
+        assert later.sampled_mass >= sooner.sampled_mass - 1e-12
+        assert later.certified >= sooner.certified - 1e-9
+
+
+def test_the_certified_bound_arrives_once_everything_was_said():
+    model = copies(8, share=0.7)
+    points = growth(record(ask(300), model))
+    assert points[0].certified < 0.01 < points[-1].certified
+    assert points[-1].certified == pytest.approx(model.mutual_information)
+
+
+def test_a_model_that_knows_is_certified_to_know_nothing_wrong():
+    assert growth(record(ask(100), knows(50)))[-1].certified == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 2, 7, 30])
+@pytest.mark.parametrize("maker", [knows, copies])
+def test_growth_ends_at_the_inspections_own_values(maker, k):
+    seen = run(ask(k), maker(40), Reading("ratio", 0.4, 0.1, 0.1))
+    points = growth(seen.recording, seen.reading)
+    assert points[0].samples == 1
+    assert points[-1].samples == k
+    assert points[-1].certified == seen.certified
+    assert points[-1].sampled_mass == seen.sampled_mass
+    for point in points:
+        alone = read(seen.recording.first(point.samples), seen.reading)
+        assert (point.certified, point.sampled_mass) == (alone.certified, alone.sampled_mass)
+
+
+def test_it_stops_when_the_bound_has_passed_the_threshold():
+    model = copies(30, share=0.95)
+    recording = record(ask(60), model)
+    bound = read(recording).certified
+    mass = read(recording).sampled_mass
+    assert bound > 0.1 and mass < ENOUGH_MASS
+    assert "Certified" in is_settled(recording, threshold=DecisionRule(bound, 0.1))
+    assert is_settled(recording, threshold=DecisionRule(math.nextafter(bound, 9), 0.1)) is None
+
+
+def test_it_stops_when_nearly_everything_was_said():
+    assert "of the probability" in is_settled(record(ask(100), knows(4)), threshold=NEVER)
+    assert is_settled(record(ask(2), knows(4)), threshold=NEVER) is None
+
+
+def test_two_wordings_of_one_answer_certify_nothing():
+    """Each wording copies itself: that is dependence between texts, not between answers."""
+    model = TableModel(["Paris", "Paris, France"], [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]])
+    recording = record(ask(20), model)
+    assert read(recording).certified == 0
+    assert read(recording, Reading(threshold=1.0)).certified > 0.1
+    assert "Certified" not in (is_settled(recording) or "")
+
+
+def test_mass_of_first_answers_alone_settles_nothing():
+    """What comes after A and B was never sampled, however surely A and B come first."""
+    words = ["a b", "c d", "e f", "g h"]
+    rows = [[0.02, 0.02, 0.96, 0], [0.02, 0.02, 0, 0.96], [0.5, 0.5, 0, 0], [0.5, 0.5, 0, 0]]
+    model = TableModel(words, [0.5, 0.5, 0.0, 0.0], rows)
+    recording = record(ask(40), model)
+    assert read(recording).sampled_mass == pytest.approx(1)
+    assert is_settled(recording, threshold=NEVER) is None
+
+
+def test_nothing_certified_when_no_response_came_to_its_end():
+    model = TableModel(["a b", "c d"], [0.6, 0.4], np.full((2, 2), 0.5), cut={"a b", "c d"})
+    seen = run(ask(10), model)
+    assert seen.certified is None
+    assert growth(seen.recording)[-1].certified is None
+    assert is_settled(seen.recording) is not None  # by its mass
+
+
+def test_sizes_grow_to_the_limit_and_no_further():
+    sizes = [1]
+    while sizes[-1] < MAX_SAMPLES:
+        sizes.append(next_size(sizes[-1]))
+        assert sizes[-1] > sizes[-2]
+    assert sizes[-1] == MAX_SAMPLES
+    assert len(sizes) < 15
+    assert next_size(MAX_SAMPLES) == MAX_SAMPLES
+
+
+def test_sampling_that_never_settles_ends_at_the_limit():
+    size = 2000
+    row = np.full(size, 1 / size)
+    model = TableModel(words(size), row, np.tile(row, (size, 1)))
+    recording = record(ask(1), model)
+    while (why := is_settled(recording, threshold=NEVER)) is None:
+        larger = Request(QUERY, next_size(recording.request.samples))
+        recording = record(larger, model, previous=recording)
+    assert recording.request.samples == MAX_SAMPLES
+    assert str(MAX_SAMPLES) in why
+    assert len(model.pairs) == len(set(model.pairs))
+
+
+@pytest.mark.parametrize("abilities", SAMPLED, ids=["chained", "counted"])
+def test_without_likelihoods_of_given_texts_nothing_is_certified(abilities):
+    for table in (knows(3), copies(30)):
+        made = record(ask(100), Limited(table, **abilities))
+        why = is_settled(made)
+        assert why.startswith("Nothing can be certified here") and why.endswith(".")
+        assert "exact likelihoods of given texts" in why
+        points = growth(made)
+        assert [point.certified for point in points] == [None] * len(points)
+        assert points[-1].sampled_mass == read(made).sampled_mass
+        assert all(0 <= point.sampled_mass <= 1 for point in points)

@@ -1,0 +1,102 @@
+"""The registry: whoever asks for the same finds the job that is there."""
+
+import threading
+from collections import Counter
+
+import pytest
+
+from core.studies.progress import Cancelled
+from core.ui.runs import registry as module
+from core.ui.runs.registry import Registry
+
+LONG = 30  # seconds: what never happens unless something hangs
+
+
+@pytest.fixture
+def gate():
+    """Opened at the end, so that no thread outlives its test."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def finished(job):
+    assert job.wait(LONG)
+    return job
+
+
+@pytest.fixture
+def registry():
+    return Registry()
+
+
+def test_who_asks_for_the_same_finds_the_running_job(registry, gate):
+    job = registry.start("key", lambda job: gate.wait(LONG))
+    assert registry.start("key", lambda job: pytest.fail("started twice")) is job
+    assert registry.start("another", lambda job: None) is not job
+
+
+def test_a_finished_job_is_found_again(registry):
+    job = finished(registry.start("key", lambda job: "result"))
+    assert registry.start("key", lambda job: "other") is job
+
+
+@pytest.mark.parametrize("error", [ValueError, Cancelled])
+def test_a_job_that_failed_is_started_anew(registry, error):
+    def fail(job):
+        raise error
+
+    failed = finished(registry.start("key", fail))
+    again = finished(registry.start("key", lambda job: "result"))
+    assert again is not failed
+    assert again.result == "result"
+    assert failed.error is not None
+
+
+def test_a_result_of_none_is_a_result(registry):
+    job = finished(registry.start("key", lambda job: None))
+    assert registry.start("key", lambda job: "other") is job
+
+
+def test_many_who_ask_at_once_start_one_job(registry, gate):
+    started = Counter()
+    barrier = threading.Barrier(8)
+    found = []
+
+    def work(job):
+        started["job"] += 1
+        gate.wait(LONG)
+
+    def ask():
+        barrier.wait(LONG)
+        found.append(registry.start("key", work))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG)
+    gate.set()
+    finished(found[0])
+    assert len(found) == 8
+    assert all(job is found[0] for job in found)
+    assert started["job"] == 1
+
+
+def test_only_so_many_finished_jobs_are_kept(registry, monkeypatch):
+    monkeypatch.setattr(module, "KEPT", 3)
+    first = finished(registry.start(0, lambda job: 0))
+    for key in (1, 2):
+        finished(registry.start(key, lambda job: None))
+    assert registry.start(0, lambda job: "anew") is first  # used just now: not the oldest
+    finished(registry.start(3, lambda job: 3))
+    assert registry.start(0, lambda job: "anew") is first
+    assert finished(registry.start(1, lambda job: "anew")).result == "anew"
+
+
+def test_running_jobs_are_never_forgotten(registry, monkeypatch, gate):
+    monkeypatch.setattr(module, "KEPT", 1)
+    running = registry.start("long", lambda job: gate.wait(LONG))
+    for key in range(5):
+        finished(registry.start(key, lambda job: None))
+    assert registry.start("long", lambda job: pytest.fail("forgotten")) is running
