@@ -33,7 +33,7 @@ def choose(page, server):
     fill(page, "Model", server.model)
     page.get_by_role("button", name="Use this model").click()
     expect(page.get_by_text(f"openai:{server.model}@{server.base_url}: ready.")).to_be_visible()
-    expect(page.get_by_text("exact scores")).to_be_visible()
+    expect(page.get_by_text("exact likelihoods")).to_be_visible()
     at_rest(page)
     assert too_wide(page) <= 0
     page.keyboard.press("Escape")

@@ -231,7 +231,7 @@ def test_a_missing_score_abstains_and_one_that_is_no_number_is_named_by_its_line
     upload(app, written(scores=scores), "odd.csv")
     assert badges(app) == [PROBLEM]  # one word makes it text: the person says that it is a score
     choose_scores(app, "score")
-    assert said(app, "Line 5: “score” is no number (counts as missing).")
+    assert said(app, "Line 5: “score” is not a number (counts as missing).")
     assert answered(app) == share(certified(RIGHT - 1, WRONG))
 
 

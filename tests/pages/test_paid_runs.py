@@ -111,7 +111,7 @@ def test_scoring_questions_says_what_it_takes_first_and_what_it_took(server):
 @pytest.mark.parametrize(
     ("flavour", "state"),
     [
-        ("echo", "exact scores"),
+        ("echo", "exact likelihoods"),
         ("none", "answers are counted"),
     ],
 )
