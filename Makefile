@@ -11,6 +11,8 @@ LOCAL_READY := $(LOCAL)/.local-ready
 PEERS_READY := $(PEERS)/.peers-ready
 
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+# Each core has a server and a browser of its own; who has done its share takes over of another's.
+PYTEST := $(VENV)/bin/python -m pytest -n auto --dist worksteal --ignore tests/local
 # Measured against other software, in an environment that has it.
 BESIDE_PEERS := calibration
 BENCHMARKS  := $(filter-out _% $(BESIDE_PEERS),$(basename $(notdir $(wildcard benchmarks/*.py))))
@@ -26,10 +28,10 @@ demo: $(DEMO_READY) ## start the dashboard on this machine and open it in the br
 	  --server.showEmailPrompt false --browser.gatherUsageStats false
 
 test: lint browser ## run the linters and all tests, those in a real browser too
-	$(VENV)/bin/python -m pytest --ignore tests/local
+	$(PYTEST)
 
 test-fast: $(TEST_READY) ## run the tests that need no browser
-	$(VENV)/bin/python -m pytest --ignore tests/local --ignore tests/browser
+	$(PYTEST) --ignore tests/browser
 
 test-local: $(LOCAL_READY) ## hold the embedded model against PyTorch (installs gigabytes)
 	BELIEVE_LOCAL=1 $(LOCAL)/bin/python -m pytest tests/local

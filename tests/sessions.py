@@ -1,6 +1,7 @@
-"""Sessions of visitors without a browser: opening a page, waiting for it, choosing a model."""
+"""Sessions of visitors without a browser: opening a page, waiting for it, looking at it."""
 
 import os
+import re
 import time
 
 from streamlit.testing.v1 import AppTest
@@ -9,6 +10,7 @@ from app import app as served
 from core.store import schema
 from core.ui import frame
 from core.ui.results import kept
+from tests.hostile import TEXTS
 
 PAGES = ("home", "inspection", "amplification", "calibration", "questions", "history")
 OWN = "another address"
@@ -34,21 +36,36 @@ def session(page, **query):
 
 def settled(app):
     """Run until nothing is on its way: a slow machine shows progress first."""
-    for _ in range(600):
+    until(app, lambda: not app.get("progress"))
+    return app
+
+
+def until(app, ready):
+    """Run until something is there: what is watched comes when it comes."""
+    for _ in range(1200):
         assert not app.exception, app.exception
-        if not app.get("progress"):
+        if ready():
             return app
-        time.sleep(0.1)
+        time.sleep(0.05)
         app.run()
-    raise AssertionError("it never ended")
+    raise AssertionError("it never came")
 
 
 def press(app, key):
     return settled(app.button(key=key).click().run())
 
 
+# ---------------------------------------------------------------------- looking at a page
+
+
 def keys(app):
     return [button.key for button in app.button]
+
+
+def of_key(elements, beginning):
+    """The one widget whose key begins so: many keys end with a fingerprint of the data."""
+    (found,) = [e for e in elements if e.key and e.key.startswith(beginning)]
+    return found
 
 
 def texts(app):
@@ -61,6 +78,48 @@ def said(app, words):
 
 def metrics(app):
     return {metric.label: metric.value for metric in app.metric}
+
+
+def badges(app):
+    found = (re.fullmatch(r":\w+-badge\[(?::\S+: )?(.+)\]", m.value) for m in app.markdown)
+    return [badge[1] for badge in found if badge]
+
+
+def pictures(app):
+    """What the charts say in words."""
+    return [chart.proto.alt for chart in app.get("vega_lite_chart")]
+
+
+def table(app, heading):
+    """The one table that has a column of this name."""
+    (found,) = [table.value for table in app.dataframe if heading in table.value]
+    return found
+
+
+def markdown(app):
+    """Every text of the page that Streamlit reads as Markdown."""
+    for kind in ("markdown", "caption", "title", "header", "subheader"):
+        yield from (element.value for element in app.get(kind))
+    for kind in ("error", "warning", "info", "success"):
+        yield from (element.value for element in app.get(kind))
+    for metric in app.metric:
+        yield from (metric.label, metric.value, metric.delta, metric.help)
+    for kind in ("expander", "tab"):
+        yield from (element.label for element in app.get(kind))
+    for kind in ("button", "download_button", "file_uploader", "number_input", "toggle"):
+        yield from (text for e in app.get(kind) for text in (e.proto.label, e.proto.help))
+    for kind in ("selectbox", "multiselect", "slider", "text_input", "checkbox"):
+        yield from (text for e in app.get(kind) for text in (e.proto.label, e.proto.help))
+
+
+def harmless(app):
+    """No text of a stranger is read as Markdown."""
+    found = [str(text) for text in markdown(app)]
+    assert found and not [text for text in found for hostile in TEXTS if hostile in text]
+    return True
+
+
+# ---------------------------------------------------------------------- choosing a model
 
 
 def choose(app, url, name, key=""):
@@ -91,20 +150,12 @@ def offer(app, key="pay_inspection"):
     return number
 
 
-def until(app, ready):
-    """Run until something is there: what is watched comes when it comes."""
-    for _ in range(600):
-        if ready():
-            return app
-        time.sleep(0.05)
-        app.run()
-        assert not app.exception, app.exception
-    raise AssertionError("it never came")
+# ------------------------------------------------------------------- all that it holds
 
 
 def tree(app):
     """Everything that was sent to the browser, as text."""
-    return "\n".join(str(getattr(node, "proto", "")) for node in app._tree)
+    return "\n".join(str(getattr(node, "proto", "")) for node in [*app.main, *app.sidebar])
 
 
 def database():

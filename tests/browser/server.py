@@ -48,6 +48,10 @@ def start_server(*options, folder=ROOT, **environment):
     raise RuntimeError("the app did not start")
 
 
+SHOOTING = bool(os.environ.get("BELIEVE_SCREENSHOTS"))
+DOCS = ROOT / "docs"
+PHONE = {"width": 390, "height": 844}
+
 CHROMIUM_FLAGS = (
     "--no-sandbox",
     "--disable-dev-shm-usage",
@@ -78,6 +82,18 @@ def at_rest(page):
     """Wait until the script has run to its end, and stays there."""
     page.evaluate("window.restsSince = undefined")
     page.wait_for_function(AT_REST)
+
+
+def screens(height):
+    """Return the screens on which every page must fit, by name, as arguments of `open_page`."""
+    wide = {"width": 1280, "height": height, "scheme": "light"}
+    return [("wide-light", wide), ("phone-dark", {**PHONE, "scheme": "dark"})]
+
+
+def shoot(page, name):
+    """Take a picture of the page for the documentation, where that is asked for."""
+    if SHOOTING:
+        page.screenshot(path=DOCS / f"{name}.png")
 
 
 def too_wide(page):

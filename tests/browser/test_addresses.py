@@ -1,8 +1,26 @@
-"""Addresses with numbers that are none, in a real browser."""
+"""Addresses in a real browser: the first visitor's, and numbers that are none."""
 
 import re
 
+import pytest
 from playwright.sync_api import expect
+
+from tests.browser.server import question_of
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_first_visitor_of_a_fresh_server_may_come_by_any_address(cold_address, open_page):
+    """Streamlit has its own idea of a folder `pages` until somebody has opened the app."""
+    page = open_page(f"{cold_address}/inspection?q=Name+a+fruit")
+    expect(page.get_by_test_id("stTopNavLink")).to_have_count(6)
+    expect(page.get_by_text("Calls and timings")).to_be_visible()
+    expect(question_of(page)).to_have_count(1)
+    expect(question_of(page)).to_have_value("Name a fruit")
+    question_of(page).fill("Name a mammal")
+    question_of(page).press("Enter")
+    page.wait_for_url(re.compile("q=Name.a.mammal|q=Name%20a%20mammal"))
+    expect(question_of(page)).to_have_count(1)
 
 
 def test_an_infinite_number_gives_way_and_leaves_the_address(address, open_page):

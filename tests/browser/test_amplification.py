@@ -4,7 +4,6 @@ import csv
 import html
 import io
 import json
-import os
 import re
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlencode, urlparse
@@ -19,12 +18,10 @@ from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.gallery import EXAMPLES, PAPER, by_band
 from core.studies.amplification.mechanism import looking
 from core.studies.amplification.serialise import to_columns
-from core.uncertainty import attention
-from tests.browser.server import at_rest, go_to, question_of, too_wide
+from tests.browser.server import at_rest, go_to, question_of, screens, shoot, too_wide
 
 pytestmark = pytest.mark.browser
 
-DOCS = Path(__file__).parents[2] / "docs"
 CURVES, PROBABILITIES = range(2)  # the pictures of the first tab, from the left
 FIRST, KNOWN, MANY = (EXAMPLES[name] for name in ("Half known", "Known", "Many answers"))
 OWN, PUBLISHED, WORLD, WHY = (
@@ -232,19 +229,6 @@ def test_what_stood_there_is_still_there_after_another_page(address, open_page):
     shows(page, Case(FIRST.query, FIRST.answer, "Nobody"))
 
 
-def test_the_answers_are_proposed_from_samples(address, open_page):
-    page = open_page(f"{address}/amplification")
-    shows(page, FIRST)
-    enter(page, "Question", "What is the capital of Germany?")
-    expect(listed(page).first).to_contain_text("capital of Germany")
-    at_rest(page)
-    page.get_by_role("button", name="Propose from samples").click()
-    expect(field(page, "Right answer")).to_have_value("Berlin")
-    expect(listed(page).first).to_contain_text("A: Berlin (")
-    assert field(page, "Answer to repeat").input_value() not in ("", "Berlin", FIRST.repeated)
-    page.wait_for_url(re.compile("answer=Berlin"))
-
-
 def test_from_an_inspection_to_its_curve(address, open_page):
     page = open_page(f"{address}/inspection?q={quote(FIRST.query)}")
     button = page.get_by_role("button", name="What does repeating an answer do here?")
@@ -321,17 +305,6 @@ def test_the_heads_follow_the_slider(address, open_page, embedded):
     expect(heads.locator("g.mark-rect path")).to_have_count(found.on_question.size)
 
 
-def test_the_papers_three_cases_move_the_idealised_head(address, open_page):
-    page = open_page(link(address, tab=WHY))
-    for name, share in attention.CASES.items():
-        page.get_by_role("button", name=name, exact=True).click()
-        expect(page.get_by_test_id("stSliderThumbValue").first).to_have_text(f"{share:.2f}")
-        found = attention.repeat(attention.idealised(in_span=share), attention.spread(1000))
-        expect(drawn(page, 0)).to_have_attribute("aria-label", mechanism_charts.weights_alt(found))
-        expect(drawn(page, 1)).to_have_attribute("aria-label", mechanism_charts.outputs_alt(found))
-        at_rest(page)
-
-
 def test_cancel_stops_and_nobody_goes_on_unasked(address, open_page):
     page = open_page(link(address, tab=WORLD, each=50, draw=4242))
     page.get_by_role("button", name="Cancel").click()
@@ -348,33 +321,10 @@ def test_cancel_stops_and_nobody_goes_on_unasked(address, open_page):
     expect(said).to_be_visible()
 
 
-def test_bad_input_gets_a_sentence(address, open_page):
-    page = open_page(f"{address}/amplification")
-    shows(page, FIRST)
-    enter(page, "Right answer", FIRST.repeated)
-    expect(page.get_by_text("The two answers are the same.")).to_be_visible()
-    enter(page, "Right answer", "")
-    expect(page.get_by_text("There is no right answer.")).to_be_visible()
-    expect(listed(page)).to_have_count(2)
-    enter(page, "Right answer", FIRST.answer)
-    shows(page, FIRST)
-    expect(page.get_by_text("There is no right answer.")).to_have_count(0)
-
-
-def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):
-    case = Case("What is the capital of Italy?", "Rome", "Milan")
-    page = open_page(link(cold_address, **of_case(case)))
-    shows(page, case)
-    expect(page.get_by_test_id("stTopNavLink")).to_have_count(6)
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_hostile_text_stays_text(address, open_page, width):
+def test_hostile_text_stays_text(address, open_page):
     """`open_page` fails the test if anything is fetched from where it points."""
     other = [f"two\nlines {IMAGE}", f"{IMAGE} <b>kept</b>", "$y$"]
-    page = open_page(
-        link(address, **of_case(HOSTILE), most=5, kept=json.dumps(other)), width=width, height=2000
-    )
+    page = open_page(link(address, **of_case(HOSTILE), most=5, kept=json.dumps(other)), height=2000)
     expect(listed(page)).to_have_count(2)
     expect(listed(page).first).to_contain_text(f"Q: {HOSTILE.query}  A: {HOSTILE.answer} (")
     expect(drawn(page, CURVES)).to_contain_text(f"1. {HOSTILE.query[:20]}")
@@ -393,23 +343,22 @@ def test_hostile_text_stays_text(address, open_page, width):
     assert page.locator("[src*='192.0.2.1'],[href*='192.0.2.1']").count() == 0
     assert page.locator("b").filter(has_text="right").count() == 0
     assert page.locator(".katex").count() == 0
-    assert too_wide(page) <= 0
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 2000})
+        at_rest(page)
+        assert too_wide(page) <= 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("name", "width", "height"), [("wide", 1280, 1180), ("phone", 390, 844)])
-def test_fits_the_screen(address, open_page, scheme, name, width, height, tmp_path):
-    page = open_page(f"{address}/amplification", width=width, height=height, scheme=scheme)
+@pytest.mark.parametrize(("name", "screen"), screens(1180))
+def test_fits_the_screen(address, open_page, name, screen):
+    page = open_page(f"{address}/amplification", **screen)
     shows(page, FIRST)
     drawn(page, CURVES)
     drawn(page, PROBABILITIES)
     assert too_wide(page) <= 0
-    folder = DOCS if os.environ.get("BELIEVE_SCREENSHOTS") else tmp_path
-    folder.mkdir(exist_ok=True)
-    page.screenshot(path=folder / f"amplification-{name}-{scheme}.png")
+    shoot(page, f"amplification-{name}")
     for tab, last in ((PUBLISHED, 11), (WORLD, 4), (WHY, 5)):
         choose(page, tab)
         drawn(page, last)
         at_rest(page)
         assert too_wide(page) <= 0
-        page.screenshot(path=tmp_path / f"amplification-{tab}-{name}-{scheme}.png")

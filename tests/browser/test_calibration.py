@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import re
 from pathlib import Path
 
@@ -16,11 +15,10 @@ from core.studies.calibration.example import EXAMPLE_NAME
 from core.studies.inspection.pipeline import pipeline_of, to_text
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.verdict import default_threshold
-from tests.browser.server import at_rest, go_to, too_wide
+from tests.browser.server import at_rest, go_to, screens, shoot, too_wide
 
 pytestmark = pytest.mark.browser
 
-DOCS = Path(__file__).parents[2] / "docs"
 IMAGE, FORMULA = "![x](http://192.0.2.1/x.png)", '=HYPERLINK("http://192.0.2.1")'
 RIGHT, ROWS = 150, 200  # of the tables here: the right answers have the smaller doubts
 CERTIFIED, FOUND = 153, 1.525  # P(Bin(153, 5 %) ≤ 3) is below 10 %, P(Bin(154, 5 %) ≤ 4) is not
@@ -244,16 +242,6 @@ def test_new_scores_are_compared_and_decided(address, open_page, tmp_path):
     assert {row["name"] for row in decisions} == {f"'{FORMULA}"}
 
 
-def test_a_bad_file_leaves_the_last_good_one_in_place(address, open_page, mine):
-    page = open_page(f"{address}/calibration")
-    at_rest(page)
-    with_the_example(page)
-    upload(page, b"\x89PNG\r\n\x1a\n" + bytes(50), "picture.csv")
-    expect(page.get_by_text("picture.csv: The file seems to be a PNG picture")).to_be_visible()
-    expect(page.get_by_text(f"{EXAMPLE_NAME}: 1,000 rows")).to_be_visible()
-    expect(outcome(page)).to_contain_text("Guaranteed")
-
-
 def test_the_target_stands_in_the_address(address, open_page):
     page = open_page(f"{address}/calibration")
     at_rest(page)
@@ -270,16 +258,9 @@ def test_the_target_stands_in_the_address(address, open_page):
     expect(outcome(page)).to_contain_text("at most 10% of answered questions are wrong")
 
 
-def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):
-    page = open_page(f"{cold_address}/calibration?alpha=0.1")
-    expect(page.get_by_role("heading", name="When should it answer?")).to_be_visible()
-    expect(page.get_by_test_id("stTopNavLink")).to_have_count(6)
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_hostile_text_stays_text(address, open_page, width):
+def test_hostile_text_stays_text(address, open_page):
     """`open_page` fails the test if anything is fetched from where it points."""
-    page = open_page(f"{address}/calibration", width=width, height=1400)
+    page = open_page(f"{address}/calibration", height=1400)
     at_rest(page)
     upload(page, hostile(), f"{IMAGE}.csv")
     expect(outcome(page)).to_contain_text(f"each tested at δ divided by 2: {IMAGE}.")
@@ -296,23 +277,23 @@ def test_hostile_text_stays_text(address, open_page, width):
     chart.hover()  # a tooltip is HTML
     assert page.locator("[src*='192.0.2.1'],[href*='192.0.2.1']").count() == 0
     assert page.locator("b").filter(has_text=":red").count() == 0
-    assert too_wide(page) <= 0
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 1400})
+        at_rest(page)
+        assert too_wide(page) <= 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("name", "width", "height"), [("wide", 1280, 1500), ("phone", 390, 844)])
-def test_fits_the_screen(address, open_page, scheme, name, width, height, tmp_path):
-    page = open_page(f"{address}/calibration", width=width, height=height, scheme=scheme)
+@pytest.mark.parametrize(("name", "screen"), screens(1500))
+def test_fits_the_screen(address, open_page, name, screen):
+    page = open_page(f"{address}/calibration", **screen)
     at_rest(page)
     assert too_wide(page) <= 0
     with_the_example(page)
     for chart in ("Answering every", "Histogram of", "Precision and recall"):
         drawn(page, chart)
     assert too_wide(page) <= 0
-    folder = DOCS if os.environ.get("BELIEVE_SCREENSHOTS") else tmp_path
-    folder.mkdir(exist_ok=True)
     page.mouse.move(0, 0)
-    page.screenshot(path=folder / f"calibration-{name}-{scheme}.png")
+    shoot(page, f"calibration-{name}")
     for tab in TABS:
         page.get_by_role("tab", name=tab).click()
         at_rest(page)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.uncertainty.scores import SCORES
-from tests.browser.server import at_rest, go_to, too_wide
+from tests.browser.server import at_rest, go_to, screens, too_wide
 
 pytestmark = pytest.mark.browser
 
@@ -67,10 +67,9 @@ def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_pa
     expect(gone.get_by_text("This result is not here")).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
-def test_fits_the_screen(address, open_page, scheme, width, height):
-    page = open_page(f"{address}/history", width=width, height=height, scheme=scheme)
+@pytest.mark.parametrize(("name", "screen"), screens(900))
+def test_fits_the_screen(address, open_page, name, screen):
+    page = open_page(f"{address}/history", **screen)
     expect(page.get_by_role("heading", name="History")).to_be_visible()
     at_rest(page)
     assert too_wide(page) <= 0

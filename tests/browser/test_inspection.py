@@ -1,9 +1,7 @@
 """The page "Inspection" as a person uses it."""
 
 import json
-import os
 import re
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -11,11 +9,10 @@ from click.testing import CliRunner
 from playwright.sync_api import expect
 
 from core.cli import main
-from tests.browser.server import at_rest, too_wide
+from tests.browser.server import at_rest, screens, shoot, too_wide
 
 pytestmark = pytest.mark.browser
 
-DOCS = Path(__file__).parents[2] / "docs"
 YELLOW = "Name a yellow fruit."
 WILD = "temperature=2"  # hardly an answer comes twice: 300 of them take long enough to cancel
 
@@ -48,24 +45,6 @@ def test_ask_and_read_the_verdict(address, open_page):
     page.wait_for_url(re.compile("q=Who"))
     page.get_by_role("button", name="Nonsense").click()
     expect(verdict).to_contain_text(re.compile("Abstain|Too little sampled to say"))
-
-
-def test_moving_the_threshold_changes_clusters_and_asks_nothing(address, open_page):
-    page = open_page(
-        f"{address}/inspection?q={quote('What is the tallest mountain above sea level?')}&k=100"
-    )
-    settled(page)
-    page.get_by_text("Calls and timings").click()
-    calls = page.get_by_text(re.compile(r"\d+ calls, .* s in the model"))
-    before = calls.inner_text()
-    page.get_by_text("Settings", exact=True).click()
-    slider = page.get_by_role("slider", name="Similarity threshold")
-    slider.focus()
-    for _ in range(15):
-        slider.press("ArrowRight")
-    page.wait_for_url(re.compile(r"tau=1"))
-    settled(page)
-    assert calls.inner_text() == before
 
 
 def test_choose_a_cell_by_clicking_into_the_matrix(address, open_page):
@@ -165,29 +144,6 @@ def test_cancelling_more_samples_goes_back_to_what_was_on_the_screen(address, op
     assert "k=300" not in page.url
 
 
-def test_holds_the_verdict_against_the_truth(address, open_page):
-    page = open_page(f"{address}/inspection")
-    settled(page)
-    expect(page.get_by_role("heading", name="Was it right?")).to_be_visible()
-    truth = page.locator(".st-key-truth")
-    expect(truth).to_contain_text("The truth: Paris")
-    expect(truth).to_contain_text(re.compile(r"Band: by heart\. \d+ training documents"))
-    expect(page.get_by_role("region", name="What every score would have decided")).to_be_visible()
-    page.get_by_label("Question").fill("Who is the mayor of Tomorrow?")
-    page.get_by_label("Question").press("Enter")
-    expect(page.get_by_text("outside the embedded model’s world")).to_be_visible()
-    expect(truth).to_have_count(0)
-    page.get_by_test_id("stPageLink").get_by_text("What can I ask?").click()
-    expect(page.get_by_text("Click one to inspect it")).to_be_visible()
-
-
-def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):
-    page = open_page(f"{cold_address}/inspection?q={quote(YELLOW)}")
-    settled(page)
-    expect(page).to_have_title(re.compile("Believe|Inspection"))
-    expect(page.get_by_label("Question")).to_have_value(YELLOW)
-
-
 def test_hostile_text_stays_text(address, open_page):
     """`open_page` fails the test if the image is fetched."""
     page = open_page(
@@ -197,18 +153,13 @@ def test_hostile_text_stays_text(address, open_page):
     assert page.locator("img[src*='192.0.2.1']").count() == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("name", "width", "height"), [("wide", 1280, 1180), ("phone", 390, 844)])
-def test_fits_the_screen(address, open_page, scheme, name, width, height, tmp_path):
+@pytest.mark.parametrize(("name", "screen"), screens(1180))
+def test_fits_the_screen(address, open_page, name, screen):
     query = "Which actor became M in the Bond film Skyfall?"
-    page = open_page(
-        f"{address}/inspection?q={quote(query)}", width=width, height=height, scheme=scheme
-    )
+    page = open_page(f"{address}/inspection?q={quote(query)}", **screen)
     settled(page)
     # Scores and charts arrive after the script has ended.
     expect(page.get_by_test_id("stMetricValue").nth(7)).to_be_visible()
     expect(page.get_by_test_id("stVegaLiteChart").first.locator("canvas,svg").first).to_be_visible()
     assert too_wide(page) <= 0
-    folder = DOCS if os.environ.get("BELIEVE_SCREENSHOTS") else tmp_path
-    folder.mkdir(exist_ok=True)
-    page.screenshot(path=folder / f"inspection-{name}-{scheme}.png")
+    shoot(page, f"inspection-{name}")

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.server import at_rest, go_to, too_wide
+from tests.browser.server import PHONE, at_rest, go_to, too_wide
 from tests.language_models.openai_server import serving
 
 pytestmark = pytest.mark.browser
@@ -33,16 +33,15 @@ def choose(page, server):
     fill(page, "Model", server.model)
     page.get_by_role("button", name="Use this model").click()
     expect(page.get_by_text(f"openai:{server.model}@{server.base_url}: ready.")).to_be_visible()
-    expect(page.get_by_text("exact scores")).to_be_visible()
+    expect(page.get_by_text("exact likelihoods")).to_be_visible()
     at_rest(page)
     assert too_wide(page) <= 0
     page.keyboard.press("Escape")
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 1000), (390, 844)])
-def test_from_an_address_to_an_answer_and_what_it_took(address, open_page, width, height):
-    page = open_page(f"{address}/inspection?q=Name+a+tool", width=width, height=height)
-    expect(page.get_by_test_id("stTopNavLink")).to_have_count(6 if width > 1000 else 0)
+def test_from_an_address_to_an_answer_and_what_it_took_on_a_phone(address, open_page):
+    page = open_page(f"{address}/inspection?q=Name+a+tool", **PHONE)
+    expect(page.get_by_test_id("stTopNavLink")).to_have_count(0)
     expect(page.get_by_test_id("stMetricValue").first).to_be_visible()
     at_rest(page)
     with serving("echo") as server:

@@ -5,9 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from core.data.world import grading
 from core.studies.questions import search
-from tests.browser.server import at_rest, go_to, question_of, too_wide
+from tests.browser.server import PHONE, at_rest, go_to, question_of, screens, too_wide
 
 pytestmark = pytest.mark.browser
 
@@ -96,17 +95,6 @@ def test_the_clicked_question_wins_over_what_was_typed_before(address, open_page
     inspects(page, "Name a bird.")
 
 
-def test_a_surprise_wins_over_what_was_typed_before(address, open_page):
-    page = open_page(f"{address}/inspection")
-    question_of(page).fill("Who is the mayor of Tomorrow?")
-    question_of(page).press("Enter")
-    page.wait_for_url(re.compile("mayor"))
-    go_to(page, "What can I ask?")
-    page.get_by_role("button", name="rarely seen").click()
-    expect(page.locator(".st-key-truth")).to_contain_text("Band: rarely seen")
-    assert grading.find(question_of(page).input_value()).band == "rarely seen"
-
-
 def test_sorting_and_the_other_columns_inspect_nothing(address, open_page):
     """A click on a heading sorts, and selects the first cell of the table besides."""
     found = search("planet")
@@ -119,42 +107,22 @@ def test_sorting_and_the_other_columns_inspect_nothing(address, open_page):
     look_for(page, "planets")  # the page runs again
     shows(page, search("planets"))
     assert "/questions" in page.url
-
-
-def test_what_is_clicked_in_a_sorted_list_is_what_is_inspected(address, open_page):
-    found = search("planet")
-    page = open_page(f"{address}/questions?words=planet")
-    shows(page, found)
-    click(page, -1)
-    by_name = sorted(found, key=lambda entry: entry.question.casefold())
+    look_for(page, "planet")  # what is clicked in a sorted list is what is inspected
     shows(page, by_name)
     click(page, 2)
     inspects(page, by_name[2].question)
 
 
-def test_nothing_found_gets_a_sentence(address, open_page):
-    page = open_page(f"{address}/questions?words=xyzzy")
-    expect(page.get_by_text("Nothing matches.")).to_be_visible()
-    expect(page.get_by_test_id("stDataFrame")).to_have_count(0)
-
-
-def test_a_cold_deep_link_shows_the_frame(cold_address, open_page):
-    page = open_page(f"{cold_address}/questions?words=planet")
-    shows(page, search("planet"))
-    expect(page.get_by_test_id("stTopNavLink")).to_have_count(6)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 720), (1920, 1080)])
-def test_fits_the_screen(address, open_page, scheme, width, height):
-    page = open_page(f"{address}/questions", width=width, height=height, scheme=scheme)
+@pytest.mark.parametrize(("name", "screen"), screens(720))
+def test_fits_the_screen(address, open_page, name, screen):
+    page = open_page(f"{address}/questions", **screen)
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
     at_rest(page)
     assert too_wide(page) <= 0
 
 
 def test_a_phone_inspects_by_a_click_too(address, open_page):
-    page = open_page(f"{address}/questions?words=planet", width=390, height=844)
+    page = open_page(f"{address}/questions?words=planet", **PHONE)
     shows(page, search("planet"))
     click(page, 0)
     inspects(page, search("planet")[0].question)

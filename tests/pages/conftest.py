@@ -1,20 +1,30 @@
-"""What the tests of pages that ask services have in common."""
+"""What the tests of pages have in common."""
 
 import pytest
+import streamlit as st
 
-from core.ui.session import _of_this_process
 from tests.sessions import QUERY, session
+
+SETTINGS = (
+    *("OPENAI_API_KEY", "GOOGLE_API_KEY", "BELIEVE_PUBLIC", "BELIEVE_PUBLIC_KEYS"),
+    *("BELIEVE_BUDGET", "BELIEVE_PUBLIC_BUDGET", "BELIEVE_ALLOWED_HOSTS"),
+)
 
 
 @pytest.fixture
-def on_ones_own(monkeypatch):
-    """No key or limit from outside, no waiting between tries, and nothing from another test."""
-    for name in ("OPENAI_API_KEY", "BELIEVE_PUBLIC", "BELIEVE_BUDGET", "BELIEVE_ALLOWED_HOSTS"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("core.language_models.client.retry._as_asked", lambda _: 0.0)
-    _of_this_process.clear()
+def fresh():
+    """A process in which nobody has been: nothing is saved, nothing was asked."""
+    st.cache_resource.clear()
     yield
-    _of_this_process.clear()
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def on_ones_own(fresh, monkeypatch):
+    """No key or limit from outside, no waiting between tries, and nothing from another test."""
+    for name in SETTINGS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("core.language_models.client.retry.pause", lambda _: 0.0)
 
 
 @pytest.fixture

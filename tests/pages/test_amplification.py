@@ -1,9 +1,12 @@
-"""The page "Amplification" without a browser: what it asks, what it shows, and in which words."""
+"""The page "Amplification" without a browser: what it asks, what it shows, and in which words.
+
+Curves are tested below tests/studies/amplification, and how they are drawn and described below
+tests/charts/amplification; here, that the page shows those of what was asked.
+"""
 
 import json
 import re
 import threading
-import time
 
 import pytest
 
@@ -11,10 +14,8 @@ from core import prompts
 from core.charts.amplification import curves as charts
 from core.charts.amplification import mechanism as mechanism_charts
 from core.data.world import grading
-from core.data.world.facts import Band, facts
-from core.data.world.grading import matches
+from core.data.world.facts import Band
 from core.language_models.errors import BrokenModelError, ModelError
-from core.studies.amplification import gallery as proposals
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
@@ -25,15 +26,7 @@ from core.studies.amplification.curve import (
     grid,
     percent,
 )
-from core.studies.amplification.gallery import (
-    EXAMPLES,
-    PAPER,
-    by_band,
-    drawn,
-    of_fact,
-    propose,
-    quartiles,
-)
+from core.studies.amplification.gallery import EXAMPLES, PAPER, by_band, of_fact, propose, quartiles
 from core.studies.amplification.mechanism import looking
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import InvalidRequestError, Request
@@ -41,18 +34,24 @@ from core.ui.amplification import form, gallery, mechanism
 from core.ui.runs import widget
 from core.uncertainty import attention
 from tests.fakes import Counted, Turning
-from tests.sessions import go, visit
+from tests.hostile import TEXTS
+from tests.sessions import (
+    harmless,
+    keys,
+    pictures,
+    press,
+    said,
+    session,
+    settled,
+    table,
+    texts,
+    until,
+)
 
 FIELDS = ("query", "answer", "repeated")
 FIRST, KNOWN, MANY = (EXAMPLES[name] for name in ("Half known", "Known", "Many answers"))
 PUBLISHED, WORLD, WHY = "The paper’s questions", "The embedded world", "The mechanism"
 SHARE = "P(right answer) of the two"  # a heading of the table of points
-HOSTILE = [
-    "![](http://example.invalid/x.png)",
-    "<script>alert(1)</script>",
-    "$5 and $6 :red[x] **b**",
-    "a \"quoted\" 'one' \\ [link](http://example.invalid)",
-]
 
 
 @pytest.fixture
@@ -65,34 +64,23 @@ def use(monkeypatch):
     """Let the page have another model than the shipped one."""
 
     def use(model):
-        monkeypatch.setattr("core.ui.model.embedded", lambda: model)
-        for module in (gallery, mechanism):
-            monkeypatch.setattr(module, "embedded", lambda: model)
+        for module in ("model", "amplification.gallery", "amplification.mechanism"):
+            monkeypatch.setattr(f"core.ui.{module}.embedded", lambda: model)
         return model
 
     return use
 
 
-def opened(**query):
-    page = visit("amplification")
-    for name, value in query.items():
-        page.query_params[name] = value
-    return settled(page.run())
+def opened(case=None, **query):
+    return session("amplification", **(given(case) if case else {}), **query)
 
 
-def settled(page):
-    """Run until nothing is on its way: a slow machine shows progress first."""
-    for _ in range(600):
-        if not page.get("progress"):
-            return sound(page)
-        time.sleep(0.1)
-        page.run()
-    raise AssertionError("the curves never came")
+def given(case):
+    return dict(zip(FIELDS, fields_of(case), strict=True))
 
 
-def sound(page):
-    assert not page.exception
-    return page
+def fields_of(case):
+    return [case.query, case.answer, case.repeated]
 
 
 def ask(page, *texts):
@@ -101,20 +89,13 @@ def ask(page, *texts):
     return settled(page.run())
 
 
-def press(page, key):
-    page.button(key=key).click().run()
-    return settled(page)
-
-
-# ---------------------------------------------------------------------- looking at the page
-
-
-def texts(page):
-    return [text.value for text in page.text]
-
-
-def said(page, words):
-    return [text for text in texts(page) if words in text]
+def put(page, key, value):
+    (found,) = [
+        widget
+        for widget in [*page.number_input, *page.selectbox, *page.select_slider, *page.slider]
+        if widget.key == key
+    ]
+    return settled(found.set_value(value).run())
 
 
 def typed(page):
@@ -126,28 +107,10 @@ def listed(page):
     return [text for text in texts(page) if re.match(r"\d\. Q: ", text)]
 
 
-def lines(curves):
-    return [f"{i + 1}. {charts.described(one)}" for i, one in enumerate(curves)]
-
-
-def keys(page):
-    return [button.key for button in page.button]
-
-
-def pictures(page):
-    """What the charts say in words."""
-    return [chart.proto.alt for chart in page.get("vega_lite_chart")]
-
-
 def kept(page):
     """What the address says is kept."""
-    given = page.query_params.get("kept", [])
-    return [given] if isinstance(given, str) else given
-
-
-def table(page, heading):
-    (found,) = [table.value for table in page.dataframe if heading in table.value]
-    return found
+    found = page.query_params.get("kept", [])
+    return [found] if isinstance(found, str) else found
 
 
 def curves_of(model, *wanted, most=100):
@@ -156,16 +119,16 @@ def curves_of(model, *wanted, most=100):
 
 def shows(page, curves):
     """Whether the page shows exactly these curves, in words, numbers and alternatives."""
-    assert listed(page) == lines(curves)
+    assert listed(page) == [f"{i + 1}. {charts.described(one)}" for i, one in enumerate(curves)]
     assert pictures(page) == [charts.curves_alt(curves), charts.probabilities_alt(curves)]
     assert table(page, SHARE).to_dict("list") == serialise.to_table(curves)
     return True
 
 
-# --------------------------------------------------------------------------- opening it
+# --------------------------------------------------------------------------- opening, asking
 
 
-def test_opens_on_a_half_known_question_beside_a_known_one_and_one_of_many_answers(app, embedded):
+def test_opens_on_a_half_known_question_beside_two_others_and_shows_exact_prompts(app, embedded):
     assert app.title[0].value == "What does repeating an answer do?"
     assert typed(app) == FIRST
     found = curves_of(embedded, FIRST, KNOWN, MANY)
@@ -173,109 +136,94 @@ def test_opens_on_a_half_known_question_beside_a_known_one_and_one_of_many_answe
     assert found[0].verdict in texts(app)
     assert found[1].verdict not in texts(app)  # the verdict is about the question above it
     assert keys(app)[-3:] == ["keep", "remove_1", "remove_2"]
-
-
-def test_opens_within_the_frame(embedded):
-    """The other tests run the page without app.py, as a cold deep link does."""
-    page = visit().run()
-    settled(go(page, "amplification").run())
-    assert shows(page, curves_of(embedded, FIRST, KNOWN, MANY))
-
-
-def test_what_is_typed_is_asked(app, embedded):
-    case = Case("What is the capital of Germany?", "Berlin", "Bonn")
-    ask(app, case.query, case.answer, case.repeated)
-    found = curves_of(embedded, case, KNOWN, MANY)
-    assert shows(app, found)
-    assert found[0].verdict in texts(app)
-
-
-def test_white_space_around_what_is_typed_means_nothing(app, embedded):
-    ask(app, f"  {FIRST.query} ", f"{FIRST.answer}  ", f" {FIRST.repeated}")
-    assert shows(app, curves_of(embedded, FIRST, KNOWN, MANY))
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_fills_in_all_three(app, embedded, name):
-    ask(app, "Who?", "Somebody", "Nobody")
-    press(app, f"case_{name}")
-    assert typed(app) == EXAMPLES[name]
-    others = [case for case in (KNOWN, MANY) if case != EXAMPLES[name]]
-    assert shows(app, curves_of(embedded, EXAMPLES[name], *others))  # none of them twice
-
-
-def test_fewer_repetitions_make_a_shorter_curve(app, embedded):
-    app.number_input(key="most").set_value(7).run()
-    settled(app)
-    assert shows(app, curves_of(embedded, FIRST, KNOWN, MANY, most=7))
-    assert sorted(set(table(app, SHARE)["Repetitions"])) == list(range(8))
-
-
-def test_the_other_axis_shows_the_same(app, embedded):
-    before = pictures(app)
-    app.segmented_control(key="scale").set_value("linear").run()
-    assert pictures(settled(app)) == before
-    spec = json.loads(app.get("vega_lite_chart")[0].proto.spec)
-    assert "symlog" not in json.dumps(spec)
-
-
-# ---------------------------------------------------------------------------- the prompt
-
-
-def test_the_exact_prompt_is_shown_for_any_number_of_repetitions(app):
-    for times in (0, 1, 3, 100):
-        app.number_input(key="prompt_at").set_value(times).run()
+    for times in (0, 100):
+        put(app, "prompt_at", times)
         assert app.code[0].value == prompts.iterative(FIRST.query, [FIRST.repeated] * times)
-
-
-def test_the_prompt_stays_below_fewer_repetitions(app):
-    app.number_input(key="prompt_at").set_value(100).run()
-    app.number_input(key="most").set_value(1).run()
-    settled(app)
-    at = app.number_input(key="prompt_at").value
-    assert at <= 1
-    assert app.code[0].value == FIRST.prompt(at)
-
-
-def test_the_exact_prompt_is_shown_of_any_curve(app):
-    assert app.selectbox(key="prompt_of").value == f"1. {FIRST.query}"
-    app.selectbox(key="prompt_of").set_value(f"3. {MANY.query}").run()
-    assert app.code[0].value == MANY.prompt(2)
+    put(app, "prompt_of", f"3. {MANY.query}")
+    assert app.code[0].value == MANY.prompt(100)
     press(app, "remove_2")
-    assert app.code[0].value == FIRST.prompt(2)
+    assert app.code[0].value == FIRST.prompt(100)
+    put(app, "most", 7)
+    assert app.code[0].value == FIRST.prompt(app.number_input(key="prompt_at").value)
+    assert app.number_input(key="prompt_at").value <= 7
+    assert shows(app, curves_of(embedded, FIRST, KNOWN, most=7))
+    before = pictures(app)
+    settled(app.segmented_control(key="scale").set_value("linear").run())
+    assert pictures(app) == before  # the other axis shows the same
+    assert "symlog" not in app.get("vega_lite_chart")[0].proto.spec
 
 
-def test_of_one_curve_there_is_nothing_to_choose():
-    assert not [box for box in opened(kept="").selectbox if box.key == "prompt_of"]
+def test_what_is_typed_or_chosen_is_asked(app, embedded):
+    case = Case("What is the capital of Germany?", "Berlin", "Bonn")
+    ask(app, f"  {case.query} ", f"{case.answer}  ", f" {case.repeated}")
+    found = curves_of(embedded, case, KNOWN, MANY)
+    assert shows(app, found) and found[0].verdict in texts(app)
+    for name, example in EXAMPLES.items():
+        press(app, f"case_{name}")
+        assert typed(app) == example
+        assert len(listed(app)) == (2 if example in (KNOWN, MANY) else 3)  # none of them twice
+
+
+BAD = [
+    (("", "Paris", "Lyon"), "There is no question. Type one."),
+    (("Where?", " ", "Lyon"), "There is no right answer. Type one."),
+    (("Where?", "Paris", "  "), "There is no answer to repeat. Type one."),
+    (("Where?", "Paris", "the paris."), "The two answers are the same."),
+    (("Where?", "Paris", "Rome\u2028Lyon"), "The answer to repeat has a line break"),
+]
+
+
+def test_bad_input_gets_a_sentence_and_no_curve(app, embedded):
+    for given, sentence in BAD:
+        ask(app, *given)
+        assert said(app, sentence) and "keep" not in keys(app)
+        assert shows(app, curves_of(embedded, KNOWN, MANY))
+    press(app, "remove_0")
+    press(app, "remove_0")
+    assert not pictures(app) and not listed(app)
+
+
+def test_what_is_too_long_names_its_question_and_the_most_repetitions_that_fit(embedded):
+    case = Case(FIRST.query, "no", "far too many words " * 20)
+    page = opened(case, most="100", kept=json.dumps(fields_of(KNOWN)))
+    with pytest.raises(InvalidRequestError) as error:
+        curves_of(embedded, case)
+    (sentence,) = said(page, "does not fit")
+    assert sentence == f"{case.query} {error.value}"
+    assert len(listed(page)) == 1  # the other is drawn
+    wanted, most = map(int, re.findall(r"\d+", sentence))
+    assert 0 < most < wanted == 100
+    put(page, "most", most)
+    assert shows(page, curves_of(embedded, case, KNOWN, most=most))
+    page = opened(Case("q" * 1990, "a", "b"), kept="", most="1")
+    assert said(page, "Shorten the question") and not listed(page)
 
 
 # ------------------------------------------------------------------- proposed from samples
 
 
-@pytest.mark.parametrize(
-    "query", [*(drawn(band, 1, seed=1)[0].question for band in Band), "what is the capital of PERU"]
-)
-def test_of_a_question_of_the_world_the_truth_is_proposed(app, query):
-    fact = grading.find(query)
-    ask(app, query)
-    press(app, "propose")
-    case = typed(app)
-    assert case.query == query
+def test_of_a_question_of_the_world_the_truth_is_proposed(app):
+    """Where many answers are right, another right one is repeated."""
+    for query in ("what is the capital of PERU", EXAMPLES["Many answers"].query):
+        fact = grading.find(query)
+        ask(app, query)
+        assert said(app, "The answers below still belong to “")
+        press(app, "propose")
+        assert not said(app, "The answers below still belong to “")
+        case = typed(app)
+        assert case.query == query
 
-    def right(text):
-        return [i for i, answer in enumerate(fact.answers) if matches(text, answer.names)]
+        def right(text, fact=fact):
+            return [i for i, a in enumerate(fact.answers) if grading.matches(text, a.names)]
 
-    assert right(case.answer)
-    if fact.band is Band.MANY_ANSWERS:
-        assert right(case.repeated) and right(case.repeated) != right(case.answer)
-    else:
-        assert not right(case.repeated)
-    assert listed(app)[0].startswith(f"1. Q: {query}  A: {case.answer} (")
+        assert right(case.answer)
+        assert bool(right(case.repeated)) == (fact.band is Band.MANY_ANSWERS)
+        assert right(case.repeated) != right(case.answer)
+        assert listed(app)[0].startswith(f"1. Q: {query}  A: {case.answer} (")
 
 
-@pytest.mark.parametrize("query", ["What is the capital of Zorvania?", "asdf qwer zxcv"])
-def test_of_any_other_question_the_two_likeliest_clusters_are_proposed(app, embedded, query):
-    assert grading.find(query) is None
+def test_of_any_other_question_the_two_likeliest_clusters_are_proposed(app, embedded):
+    query = "What is the capital of Zorvania?"
     ask(app, query)
     press(app, "propose")
     found = run(Request(query), embedded)
@@ -285,50 +233,42 @@ def test_of_any_other_question_the_two_likeliest_clusters_are_proposed(app, embe
 
 
 def test_of_another_question_it_is_said_that_the_answers_are_of_the_one_before(app):
-    before = "The answers below still belong to “"
-    assert not said(app, before)
-    ask(app, HOSTILE[0])
-    assert said(app, f"{before}{FIRST.query}”.")
-    ask(app, "Who was the first US president?")
-    assert said(app, f"{before}{FIRST.query}”.")
+    before = f"The answers below still belong to “{FIRST.query}”."
+    for query in (TEXTS[0], "Who was the first US president?"):
+        ask(app, query)
+        assert said(app, before)
     assert typed(app).repeated == FIRST.repeated  # nothing that was typed is taken away
-    press(app, "propose")
-    assert not said(app, before)
-    own = typed(app)
-    ask(app, FIRST.query)
-    assert said(app, f"{before}{own.query}”.")
-    ask(app, own.query)
-    assert not said(app, before)
-    ask(app, FIRST.query, FIRST.answer)
+    ask(app, query, "George Washington")
     assert not said(app, before)  # somebody who types answers knows whose they are
 
 
-def test_where_the_model_always_says_the_same_nothing_is_proposed(use):
-    use(Turning(samples=["the same"]))
-    page = opened(query="Who?", answer="me", repeated="you", kept="")
+def test_what_cannot_be_proposed_is_said_until_something_else_is_asked(use):
+    model = use(Turning(0.31, samples=["the same"]))
+    page = opened(Case("Who?", "me", "you"), kept="")
     press(page, "propose")
     assert said(page, "The model gave fewer than two answers in 10 samples, “the same”.")
-    assert typed(page) == Case("Who?", "me", "you")
-    assert len(listed(page)) == 1
-
-
-def test_without_a_question_nothing_is_proposed(app):
-    ask(app, " ")
-    press(app, "propose")
-    assert said(app, "There is no question. Type one and ask again.")
-
-
-def test_a_model_that_fails_while_proposing_is_said(use):
-    model = use(Turning(0.31))
-    page = opened(kept="")
+    assert typed(page) == Case("Who?", "me", "you") and len(listed(page)) == 1
+    ask(page, "Another?")
+    assert not said(page, "fewer than two answers")
+    model.samples = ("one\u2028more", "two")
+    press(page, "propose")
+    assert said(page, "line break")
+    model.samples = ("this", "that")
+    ask(page, "A third?")
+    press(page, "propose")
+    assert not said(page, "line break")
+    assert {typed(page).answer, typed(page).repeated} == {"this", "that"}
+    ask(page, " ")
+    press(page, "propose")
+    assert said(page, "There is no question. Type one and ask again.")
 
     def broken(*_, **__):
         raise ModelError("The model went away. Start it again.")
 
     model.sample = broken
+    ask(page, "A fourth?")
     press(page, "propose")
-    assert said(page, "The model went away. Start it again.")
-    assert typed(page) == FIRST and len(listed(page)) == 1
+    assert said(page, "The model went away. Start it again.") and len(listed(page)) == 1
 
 
 def test_one_persons_cancel_does_not_end_anothers_proposal(use, monkeypatch):
@@ -348,326 +288,152 @@ def test_one_persons_cancel_does_not_end_anothers_proposal(use, monkeypatch):
     one.button(key="cancel_propose").click().run()
     assert said(one, "Cancelled. Nothing changed.")
     gate.set()
-    settled(other)
-    assert {typed(other).answer, typed(other).repeated} == {"this", "that"}
+    until(other, lambda: {typed(other).answer, typed(other).repeated} == {"this", "that"})
     assert typed(one).answer == FIRST.answer
 
 
-def test_a_new_proposal_takes_the_last_ones_sentence_away(use):
-    model = use(Turning(0.32, samples=["the same"]))
-    page = opened(kept="")
-    press(page, "propose")
-    assert said(page, "fewer than two answers")
-    model.samples = ("this", "that")
-    ask(page, "Another?")
-    press(page, "propose")
-    assert not said(page, "fewer than two answers")
-    assert {typed(page).answer, typed(page).repeated} == {"this", "that"}
+# ------------------------------------------------------- kept beside the case, and the address
 
 
-# --------------------------------------------------------------------- kept beside the case
-
-
-def test_a_kept_curve_stays_beside_the_next_one(app, embedded):
+def test_curves_are_kept_and_removed_and_the_address_says_which(app, embedded):
+    assert kept(app) == []  # the first ones need none
+    press(app, "keep")
+    assert app.button(key="keep").disabled and len(kept(app)) == 3
     case = Case("What is the capital of Italy?", "Rome", "Milan")
-    press(app, "keep")
-    assert app.button(key="keep").disabled
-    ask(app, case.query, case.answer, case.repeated)
+    ask(app, *fields_of(case))
     assert shows(app, curves_of(embedded, case, KNOWN, MANY, FIRST))
+    page = opened(case, kept=kept(app))
+    assert listed(page) == listed(app)
+    press(page, "remove_1")
+    press(page, "remove_1")
+    assert shows(page, curves_of(embedded, case, FIRST))
+    assert kept(page) == [json.dumps(fields_of(FIRST))]
+    press(page, "remove_1")
+    assert kept(page) == [""]  # nothing, which is not the same as the first ones
+    assert not [box for box in page.selectbox if box.key == "prompt_of"]
 
 
-def test_a_removed_curve_is_gone(app, embedded):
-    press(app, "remove_1")
-    assert shows(app, curves_of(embedded, FIRST, MANY))
-    press(app, "remove_1")
-    assert shows(app, curves_of(embedded, FIRST))
-    press(app, "keep")
-    ask(app, "", "", "")
-    assert shows(app, curves_of(embedded, FIRST))
+def test_everything_can_be_given_in_the_address(embedded):
+    case = Case("Who?\nAnd where?", "me", "you")
+    other = Case('Who said "no"?', "He", "[She, too]")
+    page = opened(case, most="9", scale="linear", kept=[json.dumps(fields_of(other))])
+    assert shows(page, curves_of(embedded, case, other, most=9))
+    assert page.segmented_control(key="scale").value == "linear"
 
 
-def test_only_as_many_are_kept_as_there_are_colours(embedded):
+def test_only_as_many_are_kept_as_there_are_colours(use):
+    use(Turning(0.37))
     several = [Case(f"Name number {i}", "one", "two") for i in range(form.MOST_KEPT + 2)]
-    page = opened(kept=[json.dumps([c.query, c.answer, c.repeated]) for c in several])
-    assert shows(page, curves_of(embedded, FIRST, *several[: form.MOST_KEPT]))
-    assert len(listed(page)) == charts.MOST_CURVES
-    assert page.button(key="keep").disabled
+    page = opened(kept=[json.dumps(fields_of(c)) for c in several])
+    assert len(listed(page)) == charts.MOST_CURVES and page.button(key="keep").disabled
     press(page, "remove_3")
     press(page, "keep")
     assert len(listed(page)) == charts.MOST_CURVES - 1
     assert page.button(key="keep").disabled  # it is kept
 
 
-def test_the_kept_curves_outlive_an_input_that_is_none(app, embedded):
-    ask(app, "", "Paris", "Lyon")
-    assert shows(app, curves_of(embedded, KNOWN, MANY))
-    assert "keep" not in keys(app)
-
-
-def test_with_nothing_kept_and_nothing_typed_there_is_no_picture():
-    page = opened(kept="", query="")
-    ask(page, "")
-    assert said(page, "There is no question.")
-    assert not pictures(page) and not listed(page)
-
-
-# ------------------------------------------------------------------------------ bad input
-
-
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        (("", "Paris", "Lyon"), "There is no question. Type one."),
-        ((" ", "Paris", "Lyon"), "There is no question. Type one."),
-        (("Where?", "", "Lyon"), "There is no right answer. Type one."),
-        (("Where?", "Paris", "  "), "There is no answer to repeat. Type one."),
-        (("Where?", "Paris", "the paris."), "The two answers are the same."),
-        (("Where?", "Paris", "Paris"), "The two answers are the same."),
-        (("Where?", "Paris ", " Paris"), "The two answers are the same."),
-        (("Where?", "Paris\nLyon", "Rome"), "The right answer has a line break"),
-        (("Where?", "Paris", "Rome\u2028Lyon"), "The answer to repeat has a line break"),
-    ],
-)
-def test_bad_input_gets_a_sentence_and_no_curve(app, given, sentence):
-    ask(app, *given)
-    assert said(app, sentence)
-    assert len(listed(app)) == 2  # the kept ones
-
-
-def test_a_line_break_in_the_question_is_none_of_an_answers(embedded):
-    case = Case("Who?\nAnd where?", "me", "you")
-    page = opened(query=case.query, answer=case.answer, repeated=case.repeated, kept="")
-    assert shows(page, curves_of(embedded, case))
-    assert page.code[0].value == case.prompt(2)
-
-
-def test_a_prompt_that_is_too_long_names_the_most_repetitions_that_fit(embedded):
-    case = Case(FIRST.query, "no", "far too many words " * 20)
-    page = opened(answer=case.answer, repeated=case.repeated, kept="", most="200")
-    with pytest.raises(InvalidRequestError) as error:
-        curves_of(embedded, case, most=200)
-    (sentence,) = said(page, "does not fit")
-    assert sentence == f"{case.query} {error.value}"
-    given, most = map(int, re.findall(r"\d+", sentence))
-    assert 0 < most < given == 200 and not listed(page)
-    page.number_input(key="most").set_value(most + 1).run()
-    (sentence,) = said(settled(page), "does not fit")
-    assert re.findall(r"\d+", sentence) == [str(most + 1), str(most)]
-    page.number_input(key="most").set_value(most).run()
-    assert shows(settled(page), curves_of(embedded, case, most=most))
-    assert not said(page, "does not fit")
-
-
-def test_the_others_are_drawn_where_one_does_not_fit(embedded):
-    page = opened(repeated="far too many words " * 20)
-    assert len(said(page, "does not fit")) == 1
-    assert shows(page, curves_of(embedded, KNOWN, MANY))
-
-
-def test_a_question_that_does_not_fit_by_itself_gets_a_sentence():
-    page = opened(query="q" * 1990, answer="a", repeated="b", kept="", most="1")
-    assert said(page, "Shorten the question")
-    assert not listed(page)
-
-
-# ------------------------------------------------------------------------------ permalink
-
-
-def test_everything_can_be_given_in_the_address(embedded):
-    case = Case("What is the capital of Spain?", "Madrid", "Barcelona")
-    other = Case('Who said "no"?', "He", "[She, too]")
-    page = opened(
-        query=case.query,
-        answer=case.answer,
-        repeated=case.repeated,
-        most="9",
-        scale="linear",
-        kept=[json.dumps([other.query, other.answer, other.repeated])],
-    )
-    assert shows(page, curves_of(embedded, case, other, most=9))
-    assert page.segmented_control(key="scale").value == "linear"
-
-
-def test_the_address_follows_what_is_kept(app, embedded):
-    assert kept(app) == []  # the first ones need none
-    press(app, "keep")
-    assert len(kept(app)) == 3
-    case = Case("Who?", "me", "you")
-    page = opened(kept=kept(app), query=case.query, answer=case.answer, repeated=case.repeated)
-    assert shows(page, curves_of(embedded, case, KNOWN, MANY, FIRST))
-    press(page, "remove_1")
-    press(page, "remove_1")
-    assert kept(page) == [json.dumps([FIRST.query, FIRST.answer, FIRST.repeated])]
-    press(page, "remove_1")
-    assert kept(page) == [""]  # nothing, which is not the same as the first ones
-    assert listed(opened(kept="")) == lines(curves_of(embedded, FIRST))
-
-
 GARBAGE = [
-    "nonsense",
-    "[",
-    "null",
-    "7",
-    "[]",
-    "{}",
-    '["a"]',
-    '["a", "b"]',
-    '["a", "b", "c", "d"]',
-    '["a", "b", 3]',
-    '["a", "b", "b"]',
-    '["", "b", "c"]',
-    '["a", "b", null]',
-    '["a", "b\\nb", "c"]',
-    '["a", "\\ud800", "c"]',
-    "9" * 5000,
+    *("nonsense", "[", "null", "7", "[]", "{}", '["a"]', '["a", "b"]', '["a", "b", "c", "d"]'),
+    *('["a", "b", 3]', '["a", "b", "b"]', '["", "b", "c"]', '["a", "b", null]'),
+    *('["a", "b\\nb", "c"]', '["a", "\\ud800", "c"]', "9" * 5000, "[" * 1500),
     f'["{"x" * 2001}", "a", "b"]',
 ]
 
 
-def test_garbage_among_what_is_kept_is_dropped(embedded):
-    good = json.dumps([MANY.query, MANY.answer, MANY.repeated])
+def test_garbage_in_the_address_is_dropped(use):
+    use(Turning(0.38))
+    good = json.dumps(fields_of(MANY))
     page = opened(kept=[*GARBAGE, good, *GARBAGE])
-    assert shows(page, curves_of(embedded, FIRST, MANY))
-    assert kept(page) == [good]
-    assert kept(opened(kept=GARBAGE)) == [""]
+    assert len(listed(page)) == 2 and kept(page) == [good]
+    page = opened(kept=GARBAGE, most="100000", scale="cubic", tab="None")
+    assert kept(page) == [""] and pictures(page)
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"most": "many"},
-        {"most": "0"},
-        {"most": "-3"},
-        {"most": "100000"},
-        {"scale": "cubic"},
-        {"tab": "None"},
-        {"each": "9999", "draw": "-1", "tab": WORLD},
-        {"in_span": "7", "copies": "11", "dimension": "2", "tab": WHY},
-        {"heads_at": "3", "tab": WHY},
-    ],
-)
-def test_nonsense_in_the_address_is_no_traceback(bad):
-    assert pictures(opened(**bad))
-
-
-# --------------------------------------------------------------------- hostile text
-
-
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_hostile_texts_reach_no_markdown(hostile):
-    case = Case(hostile, f"{hostile} right", f"{hostile} wrong")
-    page = opened(
-        query=case.query,
-        answer=case.answer,
-        repeated=case.repeated,
-        most="5",
-        kept=[json.dumps([f"kept {hostile}", hostile, "else"])],
-    )
-    assert len(listed(page)) == 2
-    assert page.code[0].value == case.prompt(2)
+def test_hostile_texts_reach_no_markdown():
+    everything = " ".join(TEXTS)
+    case = Case(everything, f"{everything} right", f"{everything} wrong")
+    page = opened(case, most="2", kept=[json.dumps([f"kept {everything}", everything, "else"])])
+    assert len(listed(page)) == 2 and page.code[0].value == case.prompt(2) and harmless(page)
     press(page, "propose")
-    for element in [*page.markdown, *page.caption, *page.title, *page.subheader, *page.error]:
-        assert hostile not in element.value
-    for button in page.button:
-        assert hostile not in button.label and hostile not in (button.help or "")
+    assert harmless(page)
 
 
 # ------------------------------------------------------------------------------ galleries
 
 
-def test_the_papers_twelve_questions_stand_in_their_groups(embedded):
+def test_the_papers_twelve_questions_stand_in_their_groups_and_can_be_looked_at_closer(embedded):
     page = opened(tab=PUBLISHED)
     every = [published for group in PAPER.values() for published in group]
-    assert [heading.value for heading in page.subheader] == list(PAPER)
-    assert len(every) == 12
+    assert [heading.value for heading in page.subheader] == list(PAPER) and len(every) == 12
     found = [amplify(published.case, embedded, DEFAULT_REPETITIONS) for published in every]
     assert pictures(page) == [charts.curves_alt([one]) for one in found]
-    shown = texts(page)
     for published, one in zip(every, found, strict=True):
         case, first = published.case, one.points[0]
-        assert case.query in shown and one.verdict in shown
+        assert {case.query, one.verdict} <= set(texts(page))
         assert (
             f"{case.answer} {charts.initial(first.log_likelihood_answer)}, repeated: "
             f"{case.repeated} {charts.initial(first.log_likelihood_repeated)} "
             f"(in the paper {published.answer} and {published.repeated})"
-        ) in shown
+        ) in texts(page)
+    press(page, f"closer_{every[1].case.query}")
+    assert typed(page) == every[1].case
+    assert shows(page, curves_of(embedded, every[1].case, KNOWN, MANY))
 
 
-def test_a_question_of_the_paper_can_be_looked_at_closer(embedded):
-    page = visit().run()
-    page.query_params["tab"] = PUBLISHED
-    settled(go(page, "amplification").run())
-    case = PAPER[next(iter(PAPER))][1].case
-    press(page, f"closer_{case.query}")
-    assert typed(page) == case
-    assert shows(page, curves_of(embedded, case, KNOWN, MANY))
-
-
-@pytest.mark.parametrize(("each", "draw"), [(12, 0), (3, 7)])
-def test_the_world_is_shown_band_by_band(embedded, each, draw):
-    page = opened(tab=WORLD, each=str(each), draw=str(draw))
+def test_the_world_is_shown_band_by_band_and_other_numbers_draw_other_questions(embedded):
+    page = opened(tab=WORLD, each="3", draw="7")
     groups = {
         name: [amplify(case, embedded, DEFAULT_REPETITIONS) for case in group]
-        for name, group in by_band(each, draw).items()
+        for name, group in by_band(3, 7).items()
     }
     assert pictures(page) == [charts.band_alt(name, found) for name, found in groups.items()]
     medians, questions = (element.value for element in page.dataframe)
     assert list(medians["band"]) == list(groups)
     for row, found in zip(medians.to_dict("records"), groups.values(), strict=True):
-        _, median, _ = quartiles(found)
-        assert [row[str(t)] for t in DEFAULT_REPETITIONS] == median.tolist()
-    assert list(questions["question"]) == [a.case.query for found in groups.values() for a in found]
+        assert [row[str(t)] for t in DEFAULT_REPETITIONS] == quartiles(found)[1].tolist()
+    before = list(questions["question"])
+    assert before == [a.case.query for found in groups.values() for a in found]
     assert list(questions["outcome"]) == [a.verdict for found in groups.values() for a in found]
-    assert len(questions) == 5 * each
-
-
-def test_other_numbers_draw_other_questions():
-    page = opened(tab=WORLD, each="3")
-    before = list(page.dataframe[1].value["question"])
-    page.number_input(key="draw").set_value(5).run()
-    settled(page)
-    after = list(page.dataframe[1].value["question"])
-    assert len(before) == len(after) == 15 and before != after
-    page.number_input(key="each").set_value(4).run()
-    settled(page)
-    assert set(after) < set(page.dataframe[1].value["question"])  # the same ones, and more
+    put(page, "each", 4)
+    assert set(before) < set(page.dataframe[1].value["question"])  # the same ones, and more
+    put(page, "draw", 5)
+    assert not set(before) <= set(page.dataframe[1].value["question"])
 
 
 def test_a_gallery_is_computed_only_when_it_is_opened(use):
     model = use(Turning(0.33))
     opened(kept="")
     assert len(model.asked) == 1
-    opened(tab=PUBLISHED)
-    assert len(model.asked) == 13
-    opened(tab=PUBLISHED)
+    opened(tab=PUBLISHED).run()
     assert len(model.asked) == 13
 
 
 # -------------------------------------------------------------------------- the mechanism
 
 
-def head(page):
-    """The idealised head as the controls say."""
-    return attention.repeat(
+def shows_head(page):
+    """Whether the idealised head is drawn as the controls say."""
+    found = attention.repeat(
         attention.idealised(
             dimension=page.number_input(key="dimension").value,
             in_span=page.slider(key="in_span").value,
         ),
         attention.spread(page.select_slider(key="copies").value),
     )
-
-
-def shows_head(page):
-    found = head(page)
     assert pictures(page)[:2] == [
         mechanism_charts.weights_alt(found),
         mechanism_charts.outputs_alt(found),
     ]
-    return said(page, "The copies of Y weigh as much as X")[0]
+    (sentence,) = said(page, "The copies of Y weigh as much as X")
+    assert ("as soon as there is one" in sentence) == (found.gap <= 0 or "about" not in sentence)
+    return sentence
 
 
-def test_the_papers_three_cases_set_the_slider():
+def test_the_idealised_head_follows_the_papers_cases_and_every_control(use):
+    """Beside a model that does not show its attention, and says so."""
+    use(Turning(0.34))
     page = opened(tab=WHY)
+    assert said(page, "This model does not show its attention.") and len(pictures(page)) == 2
     overtaken = {}
     for name, share in attention.CASES.items():
         press(page, f"preset_{share}")
@@ -676,70 +442,36 @@ def test_the_papers_three_cases_set_the_slider():
         overtaken[name] = float(at.split(" repetition")[0].replace(",", ""))
     assert overtaken["seen often"] > 1000 > overtaken["seen sometimes"]
     assert overtaken["seen sometimes"] > 10 * overtaken["never seen"]
+    page = opened(tab=WHY, in_span="0.0", dimension="3", copies="10")
+    assert page.number_input(key="dimension").value == 3
+    assert page.select_slider(key="copies").value == 10
+    shows_head(page)
 
 
-@pytest.mark.parametrize(
-    ("share", "dimension", "copies"),
-    [(0.0, 3, 1000), (0.0, 1024, 10), (0.05, 1024, 100), (0.35, 512, 100), (1.0, 3, 10)],
-)
-def test_every_setting_moves_the_head(share, dimension, copies):
-    page = opened(tab=WHY, in_span=str(share), dimension=str(dimension), copies=str(copies))
-    assert page.slider(key="in_span").value == share
-    assert page.number_input(key="dimension").value == dimension
-    assert page.select_slider(key="copies").value == copies
-    text = shows_head(page)
-    gap = head(page).gap
-    assert ("as soon as there is one" in text) == (gap <= 0)
-
-
-def heads(page, band):
-    """What stands in the box of a band: its question and its sentence."""
-    question = page.selectbox(key=f"fact_{band.name.lower()}").value
-    return question, of_fact(grading.find(question))
-
-
-@pytest.mark.parametrize("times", [0, 1, 100])
-def test_the_real_heads_follow_the_slider(embedded, times):
-    page = opened(tab=WHY)
-    page.select_slider(key="heads_at").set_value(times).run()
-    sound(page)
-    expected = []
-    for band in (Band.BY_HEART, Band.RARELY):
-        _, case = heads(page, band)
-        (found,) = looking(case, embedded, [times])
-        expected += [
-            mechanism_charts.heads_alt(found, which)
-            for which in (mechanism_charts.ON_QUESTION, mechanism_charts.ON_TOLD)
-        ]
-        (point,) = amplify(case, embedded, [times]).points
-        assert (
-            f"“{case.repeated}” repeated {times} time{'' if times == 1 else 's'}, "
-            f"“{case.answer}” keeps {percent(point.normalised_probability)} of the two "
-            "answers’ probability."
-        ) in texts(page)
-    assert pictures(page)[2:] == expected
-
-
-def test_the_facts_to_choose_from_are_of_their_band(embedded):
-    page = opened(tab=WHY)
-    assert heads(page, Band.BY_HEART)[0] == KNOWN.query
-    for band in (Band.BY_HEART, Band.RARELY):
-        box = page.selectbox(key=f"fact_{band.name.lower()}")
-        assert len(box.options) >= 12
-        assert {grading.find(question).band for question in box.options} == {band}
-        box.set_value(box.options[-1]).run()
-        question, case = heads(sound(page), band)
-        assert question == box.options[-1]
-        (found,) = looking(case, embedded, [1])
-        assert mechanism_charts.heads_alt(found, mechanism_charts.ON_TOLD) in pictures(page)
-
-
-def test_a_model_that_does_not_show_its_attention_says_so(use):
-    use(Turning(0.34))
-    page = opened(tab=WHY)
-    assert said(page, "This model does not show its attention.")
-    assert len(pictures(page)) == 2  # the idealised head needs none
-    assert not any(box.key.startswith("fact_") for box in page.selectbox)
+def test_the_real_heads_follow_the_slider_and_the_fact(embedded):
+    page = opened(tab=WHY, heads_at="100")
+    for times in (100, 1):
+        put(page, "heads_at", times)
+        expected = []
+        for band in (Band.BY_HEART, Band.RARELY):
+            box = page.selectbox(key=f"fact_{band.name.lower()}")
+            assert len(box.options) >= 12
+            assert {grading.find(question).band for question in box.options} == {band}
+            case = of_fact(grading.find(box.value))
+            (found,) = looking(case, embedded, [times])
+            expected += [
+                mechanism_charts.heads_alt(found, which)
+                for which in (mechanism_charts.ON_QUESTION, mechanism_charts.ON_TOLD)
+            ]
+            (point,) = amplify(case, embedded, [times]).points
+            assert (
+                f"“{case.repeated}” repeated {times} time{'' if times == 1 else 's'}, "
+                f"“{case.answer}” keeps {percent(point.normalised_probability)} of the two "
+                "answers’ probability."
+            ) in texts(page)
+        assert pictures(page)[2:] == expected
+        box = page.selectbox(key="fact_rarely")
+        put(page, box.key, box.options[-1])
 
 
 # ------------------------------------------------------------- a model that cannot score
@@ -754,22 +486,22 @@ def says(told):
 
 def test_what_costs_calls_is_said_first_and_asked_only_on_demand(use):
     model = use(Counted(says, "counted on the page"))
+    assert said(opened(tab=PUBLISHED), f"{12 * 40 * len(FREQUENCY_REPETITIONS):,} calls")
     page = opened(kept="")
     calls = SAMPLES_A_POINT * len(FREQUENCY_REPETITIONS)
-    assert said(page, f": at most {calls:,} calls, about ")
-    assert not pictures(page)
-    for _ in range(3):
-        page.run()
-    page.number_input(key="most").set_value(50).run()
+    assert said(page, f": at most {calls:,} calls, about ") and not pictures(page)
+    page.run()
+    put(page, "most", 50)
     assert model.calls == 0
-    page.number_input(key="most").set_value(100).run()
+    put(page, "most", 100)
     press(page, "pay_own")
     assert model.calls == calls
     expected = amplify(FIRST, Counted(says), FREQUENCY_REPETITIONS)
     assert expected.verdict in texts(page)
-    assert listed(page) == lines([expected])
+    assert listed(page) == [f"1. {charts.described(expected)}"]
     assert pictures(page) == [charts.curves_alt([expected])]
     assert said(page, "its answers were counted")
+    assert "Probabilities of both answers" not in texts(page)  # no picture with nothing in it
     points = table(page, "95% interval from")
     assert list(points["Repetitions"]) == list(FREQUENCY_REPETITIONS)
     assert not [heading for heading in points if heading.startswith("ln P")]  # nothing to show
@@ -782,124 +514,48 @@ def test_where_neither_answer_was_ever_sampled_that_is_said(use):
     use(Counted(lambda told: ["Something else"], "says something else"))
     page = opened(kept="")
     press(page, "pay_own")
-    assert said(page, "Neither answer was sampled")
-    assert not said(page, "nan")
-
-
-@pytest.mark.parametrize("tab", [PUBLISHED, WORLD])
-def test_a_gallery_too_says_what_it_costs(use, tab):
-    model = use(Counted(says, "counted in galleries"))
-    page = opened(tab=tab)
-    assert len(said(page, " calls, about ")) == 1 and not pictures(page)
-    page.run()
-    assert model.calls == 0
+    assert said(page, "Neither answer was sampled") and not said(page, "nan")
 
 
 # -------------------------------------------------------------------- a model that fails
 
 
 class Failing(Turning):
-    """Goes away, and comes back when the test lets it."""
+    """Goes away at a question, and comes back when the test lets it."""
 
-    gone = True
+    gone, at = True, ""
 
     def log_likelihoods(self, prompts, answers):
-        if self.gone:
+        if self.gone and self.at in prompts[0]:
             raise ModelError("The model of `$x$` went away. Start it again.")
         return super().log_likelihoods(prompts, answers)
 
 
 @pytest.mark.parametrize(("tab", "place"), [(None, "own"), (PUBLISHED, "paper"), (WORLD, "world")])
-def test_a_model_that_fails_is_said_and_can_be_asked_again(use, tab, place):
+def test_a_model_that_fails_is_said_and_asked_again_only_on_demand(use, tab, place):
     model = use(Failing(0.35, samples=[place]))
+    model.at = KNOWN.query if tab is None else ""
     page = opened(**({"tab": tab, "each": "3"} if tab else {}))
     for _ in range(2):
-        assert said(page, "The model of `$x$` went away. Start it again.")
-        assert not pictures(page)
+        assert said(page, "The model of `$x$` went away. Start it again.") and not pictures(page)
         page.run()
     press(page, f"again_{place}")
     assert said(page, "went away")  # it still is
+    if tab is None:  # what was computed before is kept
+        assert len(listed(opened(kept=""))) == len(model.asked) == 1
     model.gone = False
-    page.run()
-    assert said(page, "went away")  # nobody asks again but the person
+    assert said(page.run(), "went away")  # nobody asks again but the person
     press(page, f"again_{place}")
     assert pictures(page) and not said(page, "went away")
 
 
-def test_what_was_computed_before_it_failed_is_kept(use):
-    class Second(Failing):
-        def log_likelihoods(self, prompts, answers):
-            self.gone = self.gone and KNOWN.query in prompts[0]
-            found = super().log_likelihoods(prompts, answers)
-            self.gone = True
-            return found
-
-    model = use(Second(0.36))
-    page = opened()
-    assert said(page, "went away") and not listed(page)
-    assert len(listed(opened(kept=""))) == 1
-    assert len(model.asked) == 1
-
-
-def test_the_world_has_a_rival_for_every_answer():
-    """Or the page would repeat the word “None”."""
-    for fact in facts():
-        assert proposals.rival(fact) not in ("", "None", fact.answers[0].text)
-
-
-# ------------------------------------------------------------------ what went wrong once
-
-
-@pytest.mark.parametrize("tab", [None, PUBLISHED, WORLD, WHY])
-def test_a_model_that_cannot_be_opened_is_said(monkeypatch, tab):
+def test_a_model_that_cannot_be_opened_is_said_in_every_tab(monkeypatch):
     def broken():
         raise BrokenModelError("A file is missing. Restore it.")
 
     monkeypatch.setattr("core.ui.model.embedded", broken)
     for module in (gallery, mechanism):
         monkeypatch.setattr(module, "embedded", broken)
-    page = visit("amplification")
-    if tab:
-        page.query_params["tab"] = tab
-    page.run()
-    assert not page.exception
-    assert said(page, "A file is missing. Restore it.")
-
-
-def test_deep_garbage_in_the_address_is_no_traceback():
-    assert listed(opened(kept="[" * 1500))
-
-
-def test_a_proposal_that_is_no_case_gets_a_sentence(use):
-    use(Turning(samples=["one\u2028more", "two"]))
-    page = opened(kept="")
-    press(page, "propose")
-    assert said(page, "line break")
-
-
-def test_another_question_takes_the_sentence_about_the_last_proposal_away(use):
-    use(Turning(0.41, samples=["the same"]))
-    page = opened(kept="")
-    press(page, "propose")
-    assert said(page, "fewer than two answers")
-    ask(page, "Another?")
-    assert not said(page, "fewer than two answers")
-
-
-def test_a_gallery_of_a_model_that_cannot_score_has_fewer_points(use):
-    use(Counted(lambda told: ["this"], "gallery points"))
-    page = opened(tab=PUBLISHED)
-    assert said(page, f"{12 * 40 * len(FREQUENCY_REPETITIONS):,} calls")
-
-
-def test_no_picture_is_offered_that_has_nothing_in_it(use):
-    use(Counted(lambda told: ["Judi Dench"], "empty picture"))
-    page = opened(kept="")
-    press(page, "pay_own")
-    assert "Probabilities of both answers" not in texts(page)
-
-
-def test_sentences_name_the_question_they_are_about():
-    found = [text for text in texts(opened(most="900")) if "does not fit" in text]
-    assert len(found) == 3
-    assert any("capital of France" in text for text in found)
+    for tab in (None, PUBLISHED, WORLD, WHY):
+        page = opened(**({"tab": tab} if tab else {}))
+        assert said(page, "A file is missing. Restore it.")

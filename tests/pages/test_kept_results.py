@@ -12,17 +12,9 @@ from core.studies.home import EXAMPLES
 from core.studies.inspection.serialise import from_json
 from core.studies.inspection.verdict import default_policy
 from core.ui.results import kept
-from core.ui.session import _of_this_process
-from tests.sessions import keys, metrics, press, said, session
+from tests.sessions import QUERY, keys, metrics, press, said, session
 
-QUERY = "Name a mammal"
-
-
-@pytest.fixture(autouse=True)
-def fresh():
-    _of_this_process.clear()
-    yield
-    _of_this_process.clear()
+pytestmark = pytest.mark.usefixtures("fresh")
 
 
 @pytest.fixture
@@ -76,33 +68,27 @@ def linked(page):
     return ids[0] if ids else None
 
 
-@pytest.mark.parametrize(
-    "move",
-    [
-        lambda page: page.slider(key="tau").set_value(0.9),
-        lambda page: page.number_input(key="gamma_1").set_value(0.1),
-        lambda page: page.number_input(key="gamma_2").set_value(0.1),
-        lambda page: page.selectbox(key="similarity").set_value("ratio"),
-    ],
-)
-def test_the_link_opens_what_is_on_the_screen(move):
+def test_the_link_opens_what_is_on_the_screen():
     page = session("inspection", q=QUERY)
-    first = only().id
-    assert linked(page) == first
-    move(page).run()
-    assert linked(page) is None and results().search().total == 1
-    press(page, "keep_view")
-    assert linked(page) not in (None, first) and results().search().total == 2
-    opened = session("inspection", saved=linked(page))
-    assert metrics(opened) == metrics(page)
-    assert from_json(results().open(linked(page)).payload).reading != (
-        from_json(results().open(first).payload).reading
-    )
-    for key, usual in (("gamma_1", 0.0), ("gamma_2", 0.0)):
-        page.number_input(key=key).set_value(usual)
-    page.selectbox(key="similarity").set_value("token_f1")
-    page.slider(key="tau").set_value(0.25).run()
-    assert linked(page) == first and results().search().total == 2
+    first = linked(page)
+    assert first == only().id
+    for number, (key, value, usual) in enumerate(
+        [("tau", 0.9, 0.25), ("gamma_1", 0.1, 0.0), ("gamma_2", 0.1, 0.0)]
+    ):
+        widget = (page.slider if key == "tau" else page.number_input)(key=key)
+        widget.set_value(value).run()
+        assert linked(page) is None and results().search().total == number + 1
+        press(page, "keep_view")
+        assert linked(page) not in (None, first) and results().search().total == number + 2
+        opened = session("inspection", saved=linked(page))
+        assert metrics(opened) == metrics(page)
+        assert from_json(results().open(linked(page)).payload).reading != (
+            from_json(results().open(first).payload).reading
+        )
+        (page.slider if key == "tau" else page.number_input)(key=key).set_value(usual).run()
+        assert linked(page) == first
+    page.selectbox(key="similarity").set_value("ratio").run()
+    assert linked(page) is None
 
 
 def test_the_link_opens_what_the_policy_on_the_screen_decided():
@@ -145,20 +131,16 @@ def test_what_cannot_be_kept_is_shown_and_said(monkeypatch):
     assert said(page, "The disk is full. Make room.") and linked(page) is None
 
 
-def test_from_a_kept_inspection_one_goes_back_to_asking():
-    session("inspection", q=QUERY)
-    page = press(session("inspection", saved=only().id), "leave_kept")
-    assert "saved" not in page.query_params
-    assert page.text_input(key="q").value == EXAMPLES["Known"] and "leave_kept" not in keys(page)
-
-
-def test_a_kept_inspection_offers_no_button_that_does_nothing():
+def test_a_kept_inspection_offers_no_button_that_does_nothing_and_a_way_back():
     session("inspection", q=QUERY)
     page = session("inspection", saved=only().id)
     before = metrics(page)
     offered = [b.key for b in page.button if b.key == "sample_30" and not b.disabled]
     for key in offered:
         assert metrics(press(page, key)) != before
+    press(page, "leave_kept")
+    assert "saved" not in page.query_params and "leave_kept" not in keys(page)
+    assert page.text_input(key="q").value == EXAMPLES["Known"]
 
 
 def test_a_curve_opens_as_it_was_without_asking(no_model):
@@ -190,22 +172,21 @@ def test_a_used_policy_opens_on_calibration():
     assert "stop_policy" in keys(page) and results().search().total == 1
 
 
-@pytest.mark.parametrize("name", ["inspection", "amplification", "calibration"])
-@pytest.mark.parametrize("other", [None, "inspection", "amplification", "policy"])
-def test_an_id_of_nothing_or_of_another_kind_gets_a_sentence(name, other):
-    ours = "policy" if name == "calibration" else name
-    if other == ours:
-        other = None
-    page = session(name, saved=save(kind=other) if other else "no-such-id-of-anything")
-    assert said(page, f"This link is to a saved {other}" if other else "not here")
-    assert "leave_kept" not in keys(page)
-    press(page, "close_notice")
-    assert "saved" not in page.query_params and "close_notice" not in keys(page)
+PAGES_OF = {"inspection": "inspection", "amplification": "amplification", "policy": "calibration"}
 
 
-@pytest.mark.parametrize("payload", ["{}", "not json", "[{}]"])
-@pytest.mark.parametrize("name", ["inspection", "amplification", "calibration"])
-def test_a_damaged_result_is_no_traceback(name, payload):
-    kind = "policy" if name == "calibration" else name
-    page = session(name, saved=save(kind=kind, payload=payload))
-    assert "leave_kept" in keys(page)
+@pytest.mark.parametrize(("kind", "name"), PAGES_OF.items())
+def test_a_link_that_leads_nowhere_gets_a_sentence_and_no_traceback(kind, name):
+    """An id of nothing, of another kind, and of a result that somebody has damaged."""
+    other = next(each for each in PAGES_OF if each != kind)
+    for id, sentence in (
+        ("no-such-id-of-anything", "not here"),
+        (save(kind=other), f"This link is to a saved {other}"),
+    ):
+        page = session(name, saved=id)
+        assert said(page, sentence) and "leave_kept" not in keys(page)
+        press(page, "close_notice")
+        assert "saved" not in page.query_params and "close_notice" not in keys(page)
+    for payload in ("{}", "not json"):
+        page = session(name, saved=save(kind=kind, payload=payload))
+        assert "leave_kept" in keys(page)

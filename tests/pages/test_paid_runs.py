@@ -1,19 +1,19 @@
-"""Paying for an inspection: agreed before, watched and stopped on the way, and said afterwards."""
+"""Paying for what a service is asked: agreed before, watched and stopped, and said afterwards."""
 
 import threading
-import time
 
 import pytest
+import streamlit as st
 
 from core.store.database import Database
 from core.store.errors import StoreError
 from core.store.results import Results
 from core.ui.results import kept
-from core.ui.session import _of_this_process
 from tests.language_models.openai_server import faults, serving
 from tests.sessions import (
     QUERY,
     chosen,
+    go,
     keys,
     metrics,
     offer,
@@ -21,11 +21,14 @@ from tests.sessions import (
     said,
     session,
     settled,
+    table,
     texts,
     until,
 )
 
 KEY = "sk-very-secret-4711"
+CASE = {"query": "What is the capital of Spain?", "answer": "Madrid", "repeated": "Paris"}
+GOLD = b"question,gold answers\nWhat is the capital of France?,Paris\nName a mammal,Dog\n"
 TOLD = "One answer to question Q is"  # in the prompts of second answers
 
 pytestmark = pytest.mark.usefixtures("on_ones_own")
@@ -34,10 +37,81 @@ pytestmark = pytest.mark.usefixtures("on_ones_own")
 # ------------------------------------------------------------------------------- before
 
 
+@pytest.fixture
+def server():
+    with serving("none") as server:
+        yield server
+
+
+def test_no_link_and_no_page_spends_anything_by_itself(server):
+    page = chosen(session("home"), server)
+    probes = len(server.exchanges)
+    for name, link in (
+        ("inspection", {"q": QUERY, "k": "40", "temperature": "2", "seed": "7"}),
+        ("inspection", {"q": QUERY, "saved": "no-such-id"}),
+        ("amplification", CASE | {"most": "1000", "tab": "Your question"}),
+        ("amplification", {"tab": "The paper’s questions"}),
+        ("amplification", {"tab": "The embedded world", "each": "3"}),
+        ("amplification", {"tab": "The mechanism"}),
+        ("questions", {"words": "capital"}),
+        ("calibration", {"saved": "no-such-id"}),
+        ("history", {"history_words": "x"}),
+    ):
+        page.query_params.update(link)
+        settled(go(page, name).run())
+        settled(page.run())
+        for key in link:
+            page.query_params.pop(key, None)
+    assert said(page, f"{server.name}: ready.") and len(server.exchanges) == probes
+
+
+def test_proposing_says_what_it_takes_first(server):
+    page = chosen(session("amplification", query="Name a yellow fruit."), server)
+    probes = len(server.exchanges)
+    settled(page.button(key="propose").click().run())
+    most = offer(page, "pay_propose")
+    assert most and len(server.exchanges) == probes
+    press(page, "pay_propose")
+    assert 0 < len(server.exchanges) - probes <= most
+    assert page.text_input(key="answer").value == "Banana" and "pay_propose" not in keys(page)
+    page.text_input(key="query").set_value("Name a fish").run()
+    settled(page.button(key="propose").click().run())
+    asked = len(server.exchanges)
+    page.text_input(key="query").set_value("Name a bird").run()  # nobody wants that any more
+    assert "pay_propose" not in keys(page) and len(server.exchanges) == asked
+
+
+def test_a_curve_says_what_it_takes_first_and_what_it_took(server):
+    page = chosen(session("amplification", **CASE, kept=""), server)
+    probes = len(server.exchanges)
+    most = offer(page, "pay_own")
+    press(page, "pay_own")
+    calls = len(server.exchanges) - probes
+    assert 0 < calls <= most
+    assert said(page, f"Used for these curves: {calls:,} calls, ")
+    with serving("none") as other:  # what was agreed of one service is not agreed of another
+        chosen(page, other)
+        probes = len(other.exchanges)
+        settled(page.run())
+        assert offer(page, "pay_own") and len(other.exchanges) == probes
+
+
+def test_scoring_questions_says_what_it_takes_first_and_what_it_took(server):
+    page = chosen(session("calibration"), server)
+    page.file_uploader(key="labelled_file").upload("gold.csv", GOLD).run()
+    probes = len(server.exchanges)
+    (said_first,) = said(page, ": at most ")
+    most = int(said_first.split(": at most ")[1].split(" ")[0].replace(",", ""))
+    press(page, "score")
+    calls = len(server.exchanges) - probes
+    assert 0 < calls <= most and said(page, "2 of 2 scored.")
+    assert said(page, f"Used for scoring so far: {calls:,} calls, ")
+
+
 @pytest.mark.parametrize(
     ("flavour", "state"),
     [
-        ("echo", "exact scores"),
+        ("echo", "exact likelihoods"),
         ("none", "answers are counted"),
     ],
 )
@@ -57,6 +131,7 @@ def test_a_service_says_what_it_can_and_is_asked_only_when_that_is_agreed(page, 
         assert set(server.outcomes[probes:]) == {"ok"}
         assert len(metrics(page)) > 3 and page.code[0].value
         assert said(page, f"openai:{server.model}@{server.base_url}")
+        assert "certify" not in keys(page) and page.button(key="sample_30")
         paid = len(server.exchanges)
         assert offer(page.run()) is None  # agreed once is agreed
         page.slider(key="tau").set_value(0.9).run()
@@ -65,9 +140,8 @@ def test_a_service_says_what_it_can_and_is_asked_only_when_that_is_agreed(page, 
         assert offer(page) and len(server.exchanges) == paid
 
 
-@pytest.mark.parametrize("flavour", ["top", "chat-top"])
-def test_a_service_that_needs_many_samples_is_offered_them_and_refuses_fewer(page, flavour):
-    with serving(flavour) as server:
+def test_a_service_that_needs_many_samples_is_offered_them_and_refuses_fewer(page):
+    with serving("top") as server:
         chosen(page, server)
         probes = len(server.exchanges)
         assert page.number_input(key="k").value == 100 and offer(page) >= 100
@@ -76,25 +150,36 @@ def test_a_service_that_needs_many_samples_is_offered_them_and_refuses_fewer(pag
         assert len(server.exchanges) == probes
 
 
-def test_what_was_agreed_is_not_offered_beside_its_result(page):
+def test_what_was_answered_before_costs_no_call(on_ones_own, monkeypatch, tmp_path):
+    """Neither in another session, nor after a restart; a saved inspection says what it cost."""
+    monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
     with serving("echo") as server:
-        chosen(page, server)
+        page = press(chosen(session("inspection", q=QUERY), server), "pay_inspection")
+        first = metrics(page)
+        (link,) = [code.value for code in page.code if "?saved=" in code.value]
+        assert used(session("inspection", saved=link.rpartition("=")[2])) == used(page)
+        page = chosen(session("inspection", q=QUERY), server)
+        assert offer(page) is None and metrics(page) == first
+        st.cache_resource.clear()  # as a restart does
+        page = chosen(session("inspection", q=QUERY), server)
+        asked = len(server.exchanges)
         press(page, "pay_inspection")
-        assert metrics(page) and offer(page) is None
+        assert len(server.exchanges) == asked and metrics(page) == first
+        assert used(page) == "0 calls: all answers came from the cache."
 
 
-def test_what_was_asked_is_asked_again_of_nobody():
-    with serving("echo") as server:
-        for _ in range(2):
-            page = chosen(session("inspection", q=QUERY), server)
-            if offer(page):
-                press(page, "pay_inspection")
-            assert metrics(page)
-            paid = len(server.exchanges)
-        _of_this_process()[1].pop("_shared_recordings")  # as after a restart with the same database
+def test_what_failed_at_once_is_not_asked_again_by_itself():
+    def dead(path, body):
+        return (403, {}, b'{"error": {"message": "No."}}') if QUERY in str(body) else None
+
+    with serving("none", before=dead) as server:
         page = chosen(session("inspection", q=QUERY), server)
         press(page, "pay_inspection")
-        assert metrics(page) and len(server.exchanges) == paid
+        made = len(server.exchanges)
+        for _ in range(3):
+            settled(page.run())
+        assert len(server.exchanges) == made and "again_inspection" in keys(page)
+        assert said(page, "Used so far: ")
 
 
 def test_a_service_that_goes_away_is_said_and_can_be_asked_again(page):
@@ -173,8 +258,8 @@ def test_answers_and_calls_are_shown_while_the_rest_is_on_its_way(page, gate):
         assert 11 <= int(made[0].split()[0]) <= len(server.exchanges) - probes <= most
         gate.set()
         settled(page)
-        table = next(t.value for t in page.dataframe if "ended by itself" in t.value)
-        assert table["text"].value_counts().to_dict() == shown
+        responses = table(page, "ended by itself")
+        assert responses["text"].value_counts().to_dict() == shown
         assert not answers_so_far(page) and metrics(page)
 
 
@@ -225,10 +310,7 @@ def test_a_run_that_nobody_watches_any_more_is_kept_in_history(page, gate):
         assert server.model not in str([result.model for result in history()])
         before = len(history())
         gate.set()
-        for _ in range(600):
-            if len(history()) > before:
-                break
-            time.sleep(0.05)
+        until(session("home"), lambda: len(history()) > before)
         (result,) = [r for r in history() if server.model in r.model]
         again = session("inspection", saved=result.id)
         assert len(metrics(again)) > 3 and used(again)
@@ -328,15 +410,14 @@ def used(page):
     return sentence.partition("Used for all scores together: ")[2]
 
 
-@pytest.mark.parametrize("flavour", ["echo", "none"])
-def test_what_was_really_used_stands_beside_the_scores(page, flavour):
+def test_what_was_really_used_stands_beside_the_scores(page):
     tokens = []
 
     def counted(reply):
         tokens.append((reply["usage"]["prompt_tokens"], reply["usage"]["completion_tokens"]))
         return reply
 
-    with serving(flavour, after=counted) as server:
+    with serving("none", after=counted) as server:
         chosen(page, server)
         page.number_input(key="price_in").set_value(3.0)
         page.number_input(key="price_out").set_value(5.0).run()
@@ -359,16 +440,6 @@ def test_what_was_really_used_stands_beside_the_scores(page, flavour):
         assert used(page).startswith(f"{calls:,} calls, ")
 
 
-def test_what_was_kept_from_before_costs_no_call(page):
-    with serving("echo") as server:
-        press(chosen(page, server), "pay_inspection")
-        first = metrics(page)
-        _of_this_process()[1].pop("_shared_recordings")  # as after a restart
-        page = chosen(session("inspection", q=QUERY), server)
-        press(page, "pay_inspection")
-        assert used(page) == "0 calls: all answers came from the cache." and metrics(page) == first
-
-
 def test_tries_that_failed_count_as_calls(page):
     with serving("none", n=False, faults=sometimes()) as server:
         chosen(page, server)
@@ -384,14 +455,6 @@ def sometimes():
     """Nothing goes wrong at first; then every tenth request."""
     yield from [None] * 8
     yield from faults(3, 0.1, ("busy", "broken", "cut", "empty"))
-
-
-def test_a_kept_inspection_says_what_it_cost(page):
-    with serving("none") as server:
-        press(chosen(page, server), "pay_inspection")
-        (link,) = [code.value for code in page.code if "?saved=" in code.value]
-        again = session("inspection", saved=link.rpartition("=")[2])
-        assert used(again) == used(page)
 
 
 def test_on_this_machine_calls_cost_nothing_and_that_is_said(page):

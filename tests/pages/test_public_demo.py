@@ -10,59 +10,60 @@ from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.errors import BudgetError
 from core.language_models.usage import Budget
 from core.ui import lending
-from core.ui.session import _of_this_process
 from tests.language_models import gemini_server
 from tests.language_models.openai_server import serving
-from tests.sessions import choose, keys, metrics, press, said, session, settled, texts, tree
+from tests.sessions import (
+    QUERY,
+    choose,
+    database,
+    go,
+    keys,
+    metrics,
+    press,
+    said,
+    session,
+    settled,
+    texts,
+    tree,
+)
 
-QUERY = "Name a mammal"
 READY = "embedded: ready."
-NOT_PUBLIC = "is not on the public internet"
+KEY = "sk-of-the-owner"
+OWNERS = "the key of this server's owner"
+GONE = "The owner of this server pays for {} calls by all visitors together"
 
 
 @pytest.fixture(autouse=True)
-def public(monkeypatch):
-    for name in (
-        "OPENAI_API_KEY",
-        "GOOGLE_API_KEY",
-        "BELIEVE_BUDGET",
-        "BELIEVE_PUBLIC_KEYS",
-        "BELIEVE_PUBLIC_BUDGET",
-        "BELIEVE_ALLOWED_HOSTS",
-    ):
-        monkeypatch.delenv(name, raising=False)
+def public(on_ones_own, monkeypatch):
     monkeypatch.setenv("BELIEVE_PUBLIC", "1")
     monkeypatch.setattr(lending, "LENT", Budget(0, used_up=lending.USED_UP))
-    monkeypatch.setattr("core.language_models.client.retry._as_asked", lambda _: 0.0)
-    _of_this_process.clear()
-    yield
-    _of_this_process.clear()
 
 
-def visit(app, name):
-    """Open another page in the same session."""
-    other = session(name)
-    for key in ("_shared_database", "_shared_recordings", "_shared_curves"):
-        if key in app.session_state:
-            other.session_state[key] = app.session_state[key]
-    return settled(other.run())
+@pytest.fixture
+def anywhere(monkeypatch):
+    """This machine counts as a part of the public internet: the servers of tests run on it."""
+    monkeypatch.setattr("core.language_models.backends.openai.address.is_global", lambda _: True)
 
 
 # -------------------------------------------------------------------------- strangers
 
 
 def test_each_sees_only_what_it_asked_itself():
-    one, two = session("inspection", q=QUERY), session("inspection", q="Name a fish")
-    for app, mine in ((one, QUERY), (two, "Name a fish")):
-        results = app.session_state["_shared_database"].results.search()
-        assert [result.query for result in results.results] == [mine]
-        page = visit(app, "history")
+    pages = [session("inspection", q=query) for query in (QUERY, "Name a fish")]
+    for page, mine in zip(pages, (QUERY, "Name a fish"), strict=True):
+        settled(go(page, "history").run())
         assert list(page.dataframe[0].value["title"]) == [mine]
         assert said(page, "This is a public demo: the list ends with this browser session.")
     assert not session("history").dataframe
+    (result,) = pages[0].session_state["_shared_database"].results.search().results
+    for name in ("inspection", "amplification", "calibration"):
+        other = session(name, saved=result.id)
+        assert said(other, "This result is not here") and "leave_kept" not in keys(other)
+        press(other, "close_notice")
+        assert "saved" not in other.query_params
 
 
-def test_recordings_are_not_shared(monkeypatch):
+def test_what_was_computed_for_one_is_not_there_for_another(monkeypatch):
     drawn, draw = [], EmbeddedModel.sample
 
     def counted(self, prompt, count, **options):
@@ -73,37 +74,21 @@ def test_recordings_are_not_shared(monkeypatch):
     one = session("inspection", q=QUERY)
     first = list(drawn)
     two = session("inspection", q=QUERY)
-    assert first and drawn == first * 2
-    ours, theirs = (app.session_state["_shared_recordings"] for app in (one, two))
-    assert ours is not theirs and metrics(one) == metrics(two)
-    session("inspection", q="Name a fish")
-    assert all(len(made._largest) == 1 for made in (ours, theirs))
-
-
-def test_curves_are_not_shared():
+    assert first and drawn == first * 2 and metrics(one) == metrics(two)
     case = {"query": "What is the capital of Spain?", "answer": "Madrid", "repeated": "Paris"}
     one, two = (session("amplification", **case) for _ in range(2))
     assert one.session_state["_shared_curves"] is not two.session_state["_shared_curves"]
 
 
-@pytest.mark.parametrize("name", ["inspection", "amplification", "calibration"])
-def test_a_link_to_the_result_of_another_opens_nothing(name):
-    one = session("inspection", q=QUERY)
-    (result,) = one.session_state["_shared_database"].results.search().results
-    other = session(name, saved=result.id)
-    assert said(other, "This result is not here") and "leave_kept" not in keys(other)
-    press(other, "close_notice")
-    assert "saved" not in other.query_params
-
-
 def test_nothing_is_kept_for_the_process_or_in_the_database_of_the_owner(monkeypatch, tmp_path):
     monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/owner.db")
     session("inspection", q=QUERY)
-    assert not list(tmp_path.iterdir()) and not _of_this_process()[1]
+    assert not list(tmp_path.iterdir())
+    monkeypatch.delenv("BELIEVE_PUBLIC")
+    assert not session("history").dataframe and QUERY not in database()
 
 
-def test_the_model_of_one_is_not_the_model_of_another(monkeypatch):
-    monkeypatch.setattr("core.language_models.backends.openai.address.is_global", lambda _: True)
+def test_the_model_of_one_is_not_the_model_of_another(anywhere):
     one = session("inspection", q=QUERY)
     with serving("echo", key="sk-very-secret-4711") as server:
         choose(one, server.base_url, server.model, "sk-very-secret-4711")
@@ -115,71 +100,48 @@ def test_the_model_of_one_is_not_the_model_of_another(monkeypatch):
 # -------------------------------------------------------------------- what is refused
 
 
-@pytest.mark.parametrize("name", ["gpt2", "/etc", "../../etc/passwd", ""])
-def test_no_files_of_the_server_are_opened(name):
+def test_no_files_of_the_server_are_opened():
     page = session("inspection", q=QUERY)
     before = metrics(page)
     page.selectbox(key="model_kind").set_value("hf").run()
-    page.text_input(key="hf_name").set_value(name).run()
-    press(page, "use_model")
-    assert said(page, "This is a public demo: it opens no files of the server.")
-    assert READY in texts(page) and metrics(page) == before
+    for name in ("gpt2", "/etc", "../../etc/passwd", ""):
+        page.text_input(key="hf_name").set_value(name).run()
+        press(page, "use_model")
+        assert said(page, "This is a public demo: it opens no files of the server.")
+        assert READY in texts(page) and metrics(page) == before
 
 
-@pytest.mark.parametrize(
-    "host",
-    ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "2130706433", "127.1", "[::ffff:127.0.0.1]"],
-)
-def test_no_address_leads_into_the_machine(host):
-    page = session("inspection", q=QUERY)
-    before = metrics(page)
+def test_no_address_leads_into_the_machine_or_the_network_behind_it():
+    """Every way to write one is tried below tests/language_models and tests/wire."""
+    page = session("home")
     with serving("echo") as server:
         port = server.base_url.rpartition(":")[2]
-        choose(page, f"http://{host}:{port}", server.model)
+        for url in (f"http://127.0.0.1:{port}", "http://[fd00::1]/v1", "http://169.254.169.254/v1"):
+            choose(page, url, server.model)
+            assert said(page, "The model you chose is not available: ")
+            assert said(page, "is not on the public internet") and READY in texts(page)
         assert not server.exchanges
-    assert said(page, "The model you chose is not available: ")
-    assert READY in texts(page) and metrics(page) == before
+    for preset in ("vLLM", "Ollama"):  # which usually stand on one's own machine
+        page.selectbox(key="openai_preset").set_value(preset).run()
+        page.text_input(key="openai_name").set_value("llama").run()
+        press(page, "use_model")
+        assert said(page, "is not on the public internet") and READY in texts(page)
 
 
-@pytest.mark.parametrize("host", ["10.0.0.1", "192.168.1.1", "169.254.169.254", "[fd00::1]"])
-def test_no_address_leads_into_the_network_behind_it(host):
-    page = session("inspection", q=QUERY)
-    choose(page, f"http://{host}/v1", "llama")
-    assert said(page, NOT_PUBLIC) and READY in texts(page)
-
-
-@pytest.mark.parametrize("preset", ["vLLM", "SGLang", "Ollama", "llama.cpp"])
-def test_servers_that_usually_stand_on_ones_own_machine_are_refused(preset):
-    page = session("inspection", q=QUERY)
-    page.selectbox(key="model_kind").set_value("openai").run()
-    page.selectbox(key="openai_preset").set_value(preset).run()
-    page.text_input(key="openai_name").set_value("llama").run()
-    press(page, "use_model")
-    assert said(page, NOT_PUBLIC) and READY in texts(page)
-
-
-def test_the_key_of_the_owner_goes_nowhere(monkeypatch):
-    """A stranger types an address; what the owner's environment holds must not be sent there."""
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-owner")
-    monkeypatch.setattr("core.language_models.backends.openai.address.is_global", lambda _: True)
-    page = session("inspection", q=QUERY)
-    with serving("echo") as server:
-        choose(page, server.base_url, server.model)
-        assert said(page, ": ready.") and server.exchanges
-        assert not any("sk-of-the-owner" in str(e.headers) for e in server.exchanges)
+def test_a_setting_that_cannot_be_read_stops_a_page_with_a_sentence(monkeypatch):
+    """Every setting is tried in tests/test_settings.py."""
+    monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", "sk-typed-in-the-wrong-place")
+    page = session("home")
+    assert said(page, "BELIEVE_PUBLIC_KEYS ") and said(page, "If you run this server")
+    assert "use_model" not in keys(page) and "wrong-place" not in "".join(texts(page))
 
 
 # ---------------------------------------------------------------- the keys of the owner
 
-KEY = "sk-of-the-owner"
-OWNERS = "the key of this server's owner"
-GONE = "The owner of this server pays for {} calls by all visitors together"
-
 
 @pytest.fixture
-def owned(monkeypatch):
-    """The owner has a key, permits servers of this machine, and makes strangers wait for none."""
-    monkeypatch.setattr("core.language_models.backends.openai.address.is_global", lambda _: True)
+def owned(anywhere, monkeypatch):
+    """The owner has a key, and permits servers of this machine."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("BELIEVE_ALLOWED_HOSTS", "127.0.0.1")
 
@@ -198,17 +160,25 @@ def visitor(server, key=""):
 
 @pytest.mark.parametrize("named", ["", "GOOGLE_API_KEY"])
 def test_no_key_is_lent_that_the_owner_did_not_name(owned, monkeypatch, named):
+    """A stranger types an address; what the owner's environment holds must not be sent there."""
     monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", named)
     with serving("echo", key=KEY) as server:
         page = visitor(server)
         assert said(page, "The model you chose needs a key: ") and READY in texts(page)
-        assert not any(KEY in str(exchange.headers) for exchange in server.exchanges)
+        assert server.exchanges and not [e for e in server.exchanges if KEY in str(e.headers)]
     assert not said(page, "owner is used") and not lending.LENT.used
 
 
-def test_gemini_is_lent_by_name_as_well(monkeypatch):
+def test_before_a_model_is_chosen_the_page_says_whose_key_is_used_there(lent, monkeypatch):
+    page = session("home")
+    page.selectbox(key="model_kind").set_value("openai").run()
+    page.selectbox(key="openai_preset").set_value("Together").run()
+    assert not said(page, "owner is used")  # the key goes to OpenAI, and where the owner says
+    page.selectbox(key="openai_preset").set_value("OpenAI").run()
+    assert not said(page, "owner is used")  # here the owner says so of 127.0.0.1 alone
+    monkeypatch.delenv("BELIEVE_ALLOWED_HOSTS")
+    assert said(page.run(), "Without your own key, the key of this server's owner is used. It")
     monkeypatch.setenv("GOOGLE_API_KEY", gemini_server.KEY)
-    page = session("inspection", q=QUERY)
     page.selectbox(key="model_kind").set_value("gemini").run()
     press(page, "use_model")
     assert said(page, "The model you chose needs a key: Gemini needs a key: type one")
@@ -222,31 +192,16 @@ def test_a_lent_key_is_said_and_counted(lent, monkeypatch):
     monkeypatch.setenv("BELIEVE_PUBLIC_BUDGET", "50")
     with serving("echo", key=KEY) as server:
         page = visitor(server)
-        assert said(page, ": ready.")
         used = len(server.exchanges)
         left = f"It covers {50 - used} calls more, by all visitors together."
-        assert said(page, f"Calls use {OWNERS}. {left}")
+        assert said(page, ": ready.") and said(page, f"Calls use {OWNERS}. {left}")
         assert said(page, f"The key of this server's owner is used. {left}")  # where one pays
         press(page, "pay_inspection")
         assert metrics(page) and lending.LENT.used == len(server.exchanges) > used
         assert KEY not in tree(page)
 
 
-def test_before_a_model_is_chosen_the_page_says_whose_key_is_used_there(lent, monkeypatch):
-    page = session("inspection", q=QUERY)
-    page.selectbox(key="model_kind").set_value("openai").run()
-    page.selectbox(key="openai_preset").set_value("Together").run()
-    assert not said(page, "owner is used")  # the key goes to OpenAI, and where the owner says
-    page.selectbox(key="openai_preset").set_value("OpenAI").run()
-    assert not said(page, "owner is used")  # here the owner says so of 127.0.0.1 alone
-    monkeypatch.delenv("BELIEVE_ALLOWED_HOSTS")
-    assert said(
-        page.run(), "Without your own key, the key of this server's owner is used. It covers"
-    )
-
-
-@pytest.mark.parametrize("forget", [False, True])
-def test_a_reload_gives_no_new_money(lent, monkeypatch, forget):
+def test_a_reload_gives_no_new_money_and_who_types_a_key_takes_nothing(lent, monkeypatch):
     monkeypatch.setenv("BELIEVE_PUBLIC_BUDGET", "8")
     with serving("none", key=KEY) as server:
         page = visitor(server)
@@ -254,28 +209,21 @@ def test_a_reload_gives_no_new_money(lent, monkeypatch, forget):
         settled(page.run())
         assert said(page, GONE.format(8)) and said(page, "enter your own key")
         assert len(server.exchanges) == 8 and not metrics(page)
-        if forget:  # as every visitor's browser can ask of Streamlit
-            st.cache_resource.clear()
-            st.cache_data.clear()
-        again = visitor(server)
-        press(again, "pay_inspection")  # what the server can do is known by now
-        settled(again.run())
-        assert said(again, GONE.format(8)) and said(
-            again, "Its budget is used up: enter your own key"
-        )
-        assert len(server.exchanges) == 8
-
-
-def test_who_types_a_key_takes_nothing_from_the_others(lent, monkeypatch):
-    monkeypatch.setenv("BELIEVE_PUBLIC_BUDGET", "0")
-    with serving("none", key=KEY) as server:
-        page = visitor(server)
-        assert said(page, GONE.format(0)) and not server.exchanges
+        for forget in (False, True):
+            if forget:  # as every visitor's browser can ask of Streamlit
+                st.cache_resource.clear()
+                st.cache_data.clear()
+            again = visitor(server)
+            press(again, "pay_inspection")  # what the server can do is known by now
+            settled(again.run())
+            assert said(again, GONE.format(8)) and said(
+                again, "Its budget is used up: enter your own key"
+            )
+            assert len(server.exchanges) == 8
         own = visitor(server, KEY)
         press(own, "pay_inspection")
-        assert metrics(settled(own.run())) and len(server.exchanges) > 8
-        assert not said(own, OWNERS)
-    assert not lending.LENT.used
+        assert metrics(settled(own.run())) and len(server.exchanges) > 16
+        assert not said(own, OWNERS) and lending.LENT.used == 8
 
 
 def test_finding_out_what_a_server_can_do_never_takes_more_than_there_is(lent, monkeypatch):
@@ -309,50 +257,21 @@ def test_visitors_at_the_same_time_take_no_more_than_there_is(lent, monkeypatch)
     assert {sentence[:40] for sentence in refused} == {GONE.format(50)[:40]}
 
 
-@pytest.mark.parametrize(
-    ("name", "typed"),
-    [
-        ("BELIEVE_PUBLIC_KEYS", "sk-typed-in-the-wrong-place"),
-        ("BELIEVE_PUBLIC_KEYS", "HF_TOKEN"),
-        ("BELIEVE_PUBLIC_BUDGET", "a lot"),
-        ("BELIEVE_BUDGET", "2k"),
-    ],
-)
-def test_a_setting_that_cannot_be_read_stops_a_page_with_a_sentence(monkeypatch, name, typed):
-    monkeypatch.setenv(name, typed)
-    page = session("home")
-    assert said(page, f"{name} ") and said(page, "If you run this server")
-    assert "use_model" not in keys(page) and typed not in "".join(texts(page))
-
-
 # -------------------------------------------------------------------------- the budget
 
 
-@pytest.mark.parametrize("wanted", [8, 100, 1_000_000])
-def test_the_budget_is_never_more_than_the_owner_allows(monkeypatch, wanted):
+def test_the_budget_is_never_more_than_the_owner_allows_and_may_be_lowered(anywhere, monkeypatch):
     monkeypatch.setenv("BELIEVE_BUDGET", "8")
-    monkeypatch.setattr("core.language_models.backends.openai.address.is_global", lambda _: True)
     page = session("inspection", q=QUERY)
     with serving("none") as server:
         choose(page, server.base_url, server.model)
         probes = len(server.exchanges)
         field = page.number_input(key="budget_calls")
         assert (field.value, field.max) == (8, 8)
-        field.set_value(wanted).run()
-        settled(page)
-        assert said(page, f" {8 - probes} are left in the budget.")
+        for wanted, given in ((6, 6), (1_000_000, 8)):
+            settled(page.number_input(key="budget_calls").set_value(wanted).run())
+            assert said(page, f" {given - probes} are left in the budget.")
         press(page, "pay_inspection")
         settled(page.run())
         assert len(server.exchanges) == 8 and said(page, "The budget of 8 calls is used")
         assert not metrics(page)
-
-
-def test_the_budget_may_be_lowered(monkeypatch):
-    monkeypatch.setenv("BELIEVE_BUDGET", "50")
-    monkeypatch.setattr("core.language_models.backends.openai.address.is_global", lambda _: True)
-    page = session("inspection", q=QUERY)
-    with serving("none") as server:
-        choose(page, server.base_url, server.model)
-        for most in (5, 50):
-            page.number_input(key="budget_calls").set_value(most).run()
-            assert said(page, f" {most - len(server.exchanges)} are left in the budget.")

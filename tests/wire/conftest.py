@@ -6,7 +6,7 @@ from core.language_models.backends.openai import http
 from core.store.database import open_database
 from tests.store.kept import Calls
 
-PATIENCE = 1.0  # seconds that the client waits for a sign of life
+PATIENCE = 4.0  # seconds that the client waits for a sign of life: long for a busy machine
 
 
 @pytest.fixture(autouse=True)

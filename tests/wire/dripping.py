@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 EVERY = 0.05  # seconds between two bytes
-HELD = 60.0  # seconds after which it gives up, should the client never
+HELD = 240.0  # seconds after which it gives up, should the client never
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 # What is sent before it begins to drip, and what drips, again and again.

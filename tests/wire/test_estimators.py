@@ -11,13 +11,7 @@ from core.uncertainty.scores import SCORES
 from tests.fakes import Limited
 from tests.language_models.openai_server import END, serving
 
-QUESTIONS = (
-    "Name a mammal",
-    "What is the capital of Spain?",
-    "Name a colour",
-    "What is the capital of Wales?",
-    "Who painted the Mona Lisa?",
-)
+QUESTIONS = ("Name a mammal", "What is the capital of Wales?", "Who painted the Mona Lisa?")
 CLOSE = 1e-4  # nats
 
 
@@ -41,8 +35,9 @@ def test_exact_scores_are_those_of_the_model_in_process(question, embedded):
     assert far.certified == pytest.approx(near.certified, abs=CLOSE)
 
 
-@pytest.mark.parametrize("flavour", ["top", "chat-top"])
-@pytest.mark.parametrize("question", ["Name a mammal", "Name a colour", "Who wrote Beowulf?"])
+@pytest.mark.parametrize(
+    ("question", "flavour"), [("Name a mammal", "top"), ("Who wrote Beowulf?", "chat-top")]
+)
 def test_chained_scores_are_those_of_the_model_in_process(question, flavour, embedded):
     """At a low temperature, so that no answer comes in odd tokens (“uk” without the space before
     it): a server says how likely the tokens were that it drew, the model in process how likely
@@ -58,8 +53,9 @@ def test_chained_scores_are_those_of_the_model_in_process(question, flavour, emb
         assert far.scores[name].value == pytest.approx(near.scores[name].value, abs=CLOSE), name
 
 
-@pytest.mark.parametrize("flavour", ["none", "chat-none"])
-@pytest.mark.parametrize("question", QUESTIONS[:3])
+@pytest.mark.parametrize(
+    ("question", "flavour"), [("Name a mammal", "none"), ("Who wrote Beowulf?", "chat-none")]
+)
 def test_counted_scores_are_those_of_the_model_in_process(question, flavour, embedded):
     far, near = both(flavour, Limited(embedded), Request(question, 10, seed=3))
     assert far.recording.estimator is Estimator.COUNTED

@@ -3,6 +3,7 @@
 import logging
 
 import pytest
+import streamlit as st
 
 from core.language_models.client.retry import Resilient
 from core.language_models.client.stack import Prepared
@@ -14,10 +15,10 @@ from core.store.results import Results
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Request
-from core.ui.session import _of_this_process
+from core.ui.inspection.recordings import recordings
 from tests.language_models import gemini_server
 from tests.language_models.openai_server import FLAVOURS, serving
-from tests.sessions import choose, press, said, session, settled, tree
+from tests.sessions import choose, database, press, said, session, settled, tree
 from tests.wire.hiding import FAILURES, KEY, NOWHERE, chain, failing, hidden, hidden_in
 from tests.wire.processes import forking
 
@@ -152,10 +153,10 @@ def kept(monkeypatch, tmp_path):
     """The pages' database in a file, where its bytes can be looked at."""
     monkeypatch.delenv("BELIEVE_BUDGET", raising=False)
     monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
-    monkeypatch.setattr("core.language_models.client.retry._as_asked", lambda _: 0.0)
-    _of_this_process.clear()
+    monkeypatch.setattr("core.language_models.client.retry.pause", lambda _: 0.0)
+    st.cache_resource.clear()
     yield tmp_path
-    _of_this_process.clear()
+    st.cache_resource.clear()
 
 
 def nothing_shown(page, kept, log):
@@ -165,7 +166,7 @@ def nothing_shown(page, kept, log):
     hidden(tree(other), dict(other.query_params))
     assert "embedded: ready." in [text.value for text in other.text]
     # Nor is it in what all sessions share.
-    hidden(repr(_of_this_process()))
+    hidden(database(), vars(recordings()))
 
 
 @pytest.mark.parametrize("way", ["401", "400", "redirect", "dropped", "nowhere"])

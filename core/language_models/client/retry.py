@@ -111,7 +111,7 @@ class Resilient(Wrapper):
         retrying = Retrying(
             retry=retry_if_exception_type(TemporaryError),
             stop=_GivesUp(clock),
-            wait=_as_asked,
+            wait=pause,
             sleep=self._wait,
             reraise=True,
         )
@@ -193,7 +193,7 @@ def _wish(error: BaseException | None) -> float | None:
     return error.retry_after if isinstance(error, TemporaryError) else None
 
 
-def _as_asked(state: RetryCallState) -> float:
+def pause(state: RetryCallState) -> float:
     """Return how long to wait: what the service asked for, else longer every time."""
     wish = _wish(state.outcome.exception() if state.outcome else None)
     return float(_BACK_OFF(state) if wish is None else max(wish, 0.0))

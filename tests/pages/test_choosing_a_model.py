@@ -1,0 +1,213 @@
+"""The model picker of every page: another model is chosen, opened beside the page, or refused."""
+
+import socket
+import threading
+
+import pytest
+
+from core.language_models.backends.openai.address import PRESETS
+from core.ui.results import kept
+from core.ui.runs import widget
+from tests.language_models.openai_server import serving
+from tests.sessions import (
+    OWN,
+    PAGES,
+    QUERY,
+    choose,
+    chosen,
+    database,
+    go,
+    harmless,
+    keys,
+    metrics,
+    press,
+    said,
+    session,
+    settled,
+    texts,
+    tree,
+    until,
+)
+from tests.wire.dripping import dripping
+
+KEY = "sk-very-secret-4711"
+LONG = 30  # seconds, of a wait that ends as soon as all is well; less than `dripping.HELD`
+READY = "embedded: ready."
+
+pytestmark = pytest.mark.usefixtures("on_ones_own")
+
+
+@pytest.fixture
+def page(on_ones_own):
+    return session("home")
+
+
+# ------------------------------------------------------------------------------ picking
+
+
+def test_stands_on_every_page_with_the_embedded_model_ready(page):
+    for name in PAGES:
+        settled(go(page, name).run())
+        assert texts(page).count(READY) == 1 and "use_model" in keys(page)
+        assert page.selectbox(key="model_kind").options == [
+            "Embedded model",
+            "OpenAI-compatible server",
+            "Gemini",
+            "Hugging Face",
+        ]
+
+
+def test_every_known_server_says_where_it_is_and_what_it_usually_does(page):
+    page.selectbox(key="model_kind").set_value("openai").run()
+    *known, own = page.selectbox(key="openai_preset").options
+    assert own == OWN and "OpenAI" in known
+    for name in known:
+        page.selectbox(key="openai_preset").set_value(name).run()
+        assert said(page, "/v1. ") and "openai_url" not in [f.key for f in page.text_input]
+
+
+def test_the_model_goes_along_to_other_pages_and_back_to_the_embedded_one(page):
+    with serving("none") as server:
+        chosen(page, server)
+        settled(go(page, "amplification").run())
+        assert said(page, f"{server.name}: ready.")
+        page.selectbox(key="model_kind").set_value("embedded").run()
+        press(page, "use_model")
+    assert READY in texts(page)
+
+
+def test_the_key_is_nowhere_but_in_the_session_and_the_server_is_filled_in_for_the_next():
+    page = session("inspection", q=QUERY)
+    before = metrics(page)
+    with serving("none", key=KEY) as server:
+        assert "model_before" not in [box.key for box in page.selectbox]
+        for wrong in ("", "sk-wrong-0815"):
+            choose(page, server.base_url, server.model, wrong)
+            assert said(page, "The model you chose needs a key: ") and READY in texts(page)
+            assert metrics(page) == before and not (wrong and wrong in tree(page))
+        chosen(page, server, KEY)
+        press(page, "pay_inspection")
+        assert metrics(page)
+        page.run()
+        for place in (tree(page), database(), str(dict(page.query_params)), str(metrics(page))):
+            assert place and KEY not in place
+        assert server.model in database() and server.model not in str(dict(page.query_params))
+
+        other = session("calibration")
+        assert READY in texts(other) and KEY not in tree(other)
+        past = other.selectbox(key="model_before")
+        assert past.options == [server.name]
+        past.set_value(server.name).run()
+        assert other.selectbox(key="model_kind").value == "openai"
+        assert other.text_input(key="openai_url").value == server.base_url
+        assert other.text_input(key="openai_name").value == server.model
+        assert other.text_input(key="openai_key").value == "" and KEY not in tree(other)
+        assert READY in texts(other)  # until the person says so
+        press(other, "use_model")
+        assert said(other, "The model you chose needs a key")
+        assert READY in texts(other)
+
+
+@pytest.mark.parametrize(
+    ("name", "filled"),
+    [
+        ("gemini:gemini-2.5-pro", {"gemini_name": "gemini-2.5-pro"}),
+        ("hf:gpt2", {"hf_name": "gpt2"}),
+        (
+            f"openai:meta@llama@{PRESETS[0].base_url}",
+            {"openai_preset": PRESETS[0].name, "openai_name": "meta@llama"},
+        ),
+    ],
+)
+def test_every_kind_that_was_used_before_is_filled_in(name, filled):
+    kept().results.save("inspection", "a", "a", name, "{}")
+    kept().results.save("policy", "a", "a", "scores of unknown origin", "{}")
+    page = session("home")
+    assert page.selectbox(key="model_before").options == [name]
+    page.selectbox(key="model_before").set_value(name).run()
+    widgets = {w.key: w.value for w in [*page.text_input, *page.selectbox]}
+    assert filled.items() <= widgets.items()
+
+
+def test_an_address_where_no_service_is_gets_a_sentence(page):
+    choose(page, "", "llama", KEY)  # no address is no server
+    assert not said(page, "api.openai.com")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        nobody = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    for url in (nobody, "nonsense", "ftp://x/v1", "http://", "![](http://x.example/leak.png)"):
+        choose(page, url, "llama", KEY)
+        assert said(page, "The model you chose is not available: ") and READY in texts(page)
+        assert harmless(page) and KEY not in tree(page)
+
+
+# ---------------------------------------------------------------- opening takes its time
+
+
+def begin(app, url, name="m"):
+    """Press “Use this model” for a server, and wait for nothing."""
+    app.selectbox(key="model_kind").set_value("openai").run()
+    app.selectbox(key="openai_preset").set_value(OWN).run()
+    app.text_input(key="openai_url").set_value(url)
+    app.text_input(key="openai_name").set_value(name)
+    app.text_input(key="openai_key").set_value(KEY)
+    app.run()
+    return app.button(key="use_model").click().run()
+
+
+@pytest.fixture
+def slow():
+    with dripping("headers") as server:
+        yield server
+
+
+def test_a_server_that_takes_its_time_holds_up_no_page_and_can_be_cancelled(slow):
+    page = session("inspection", q=QUERY)
+    before = metrics(page)
+    begin(page, slow.base_url)
+    assert said(page, f"openai:m@{slow.base_url}: embedded stays in use until it is ready.")
+    assert "cancel_opening" in keys(page) and READY in texts(page)
+    assert metrics(page) == before, "the page is there meanwhile"
+    page.selectbox(key="model_kind").set_value("gemini").run()
+    assert "gemini_name" in [field.key for field in page.text_input], "and does what one wants"
+    assert slow.begun.wait(LONG)
+    page.button(key="cancel_opening").click().run()
+    assert slow.left.wait(LONG), "the server sees that nobody listens"
+    assert said(page, f"You cancelled opening openai:m@{slow.base_url}. embedded stays in use.")
+    assert READY in texts(page) and "cancel_opening" not in keys(page)
+    assert not page.get("progress") and slow.connections == 1
+    until(page.run(), lambda: said(page, "Used so far: 1 call."))
+    with serving("none") as server:
+        chosen(page, server)
+    assert not said(page, "You cancelled")
+
+
+def test_another_model_takes_the_place_of_one_that_is_being_opened(page, slow):
+    begin(page, slow.base_url)
+    assert slow.begun.wait(LONG)
+    with serving("none") as server:
+        chosen(page, server)
+    assert slow.left.wait(LONG)
+    page.run()
+    assert said(page, f"{server.name}: ready.") and "cancel_opening" not in keys(page)
+
+
+def test_what_is_being_opened_goes_along_and_is_used_when_it_is_there(page, monkeypatch):
+    """It takes longer than the page waits for it."""
+    release = threading.Event()
+    monkeypatch.setattr(widget, "QUICK", 0.0)
+    with serving("none", before=lambda *_: release.wait(LONG) and None) as server:
+        begin(page, server.base_url, server.model)
+        assert "cancel_opening" in keys(page) and READY in texts(page)
+        go(page, "questions").run()
+        release.set()
+        until(page, lambda: said(page, f"{server.name}: ready."))
+        assert "cancel_opening" not in keys(page)
+        assert said(page, f"Used so far: {len(server.exchanges)} calls.")
+
+
+def test_opening_that_fails_late_is_said(page, monkeypatch):
+    monkeypatch.setattr(widget, "QUICK", 0.0)
+    with serving("none", key="another") as server:
+        choose(page, server.base_url, server.model, KEY)
+    assert said(page, "The model you chose needs a key: ") and READY in texts(page)
