@@ -331,7 +331,7 @@ def test_what_can_promise_nothing_says_why(app):
     upload(app, written(scores=["0.5"] * ROWS), "constant.csv")
     assert badges(app) == [UNCERTIFIED] and said(app, "All doubts are equal")
     assert said(app, f"the {ROWS} surest answers") and not app.slider and not app.metric
-    for labels, sentence in ((("1", "1"), "says right."), (("0", "0"), "surest answer")):
+    for labels, sentence in ((("1", "1"), "is right."), (("0", "0"), "surest answer")):
         upload(app, written(labels=labels), f"{labels[0]}.csv")
         assert badges(app) == [UNCERTIFIED] and said(app, sentence) and not app.metric
         intervals = table(app, "95% interval")
