@@ -1,7 +1,9 @@
 """Home: the idea in three steps, live, for somebody who has never heard of entropy."""
 
+from core.language_models.errors import ModelError
 from core.ui.header import page_header
 from core.ui.home import answers, contradiction, many_answers, onward
+from core.ui.messages import problem
 
 
 def home() -> None:
@@ -12,9 +14,12 @@ def home() -> None:
         "knows**, with a simple trick: give it an answer, and see whether it keeps its own. "
         "Three steps, live, on a small model that runs on this machine.",
     )
-    answers()
-    contradiction()
-    many_answers()
+    try:
+        answers()
+        contradiction()
+        many_answers()
+    except ModelError as error:
+        problem(str(error))
     onward()
 
 

@@ -18,7 +18,7 @@ from core.ui.inspection.form import ask, record
 from core.ui.inspection.grading import truth
 from core.ui.inspection.matrices import matrices
 from core.ui.inspection.sampling import more
-from core.ui.inspection.saving import is_asked_for, keep, keep_view, view
+from core.ui.inspection.saving import is_asked_for, keep, keep_view, saved_view
 from core.ui.inspection.scores import scores
 from core.ui.inspection.verdict import verdict
 from core.ui.messages import problem
@@ -67,8 +67,7 @@ def inspect() -> None:
         more(inspection)
     details(inspection)
     if kept is None:
-        id = st.session_state.get("kept_views", {}).get(view(inspection))
-        history.permalink(id, partial(keep_view, inspection))
+        history.permalink(saved_view(inspection), partial(keep_view, inspection))
 
 
 def amplified(inspection: Inspection) -> None:

@@ -11,11 +11,14 @@ from core.language_models.base import LanguageModel
 from core.language_models.client.stack import prepared
 from core.language_models.registry import open_model
 from core.language_models.usage import Budget
+from core.studies.inspection.recorder import usual_samples
+from core.studies.inspection.request import Request
 from core.ui import lending
 from core.ui.results import kept
 
 EMBEDDED = "embedded"
-_CHOSEN, _BUDGET = "chosen_model", "budget"
+NEXT_SAMPLES = "inspection_next_samples"  # k as it is to be, where a model needs more
+_CHOSEN, _BUDGET = "model_chosen", "model_budget"
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,20 @@ def current() -> LanguageModel:
     """Return the model of this session as it was opened; the embedded one at first."""
     chosen: Chosen | None = st.session_state.get(_CHOSEN)
     return chosen.model if chosen else embedded()
+
+
+def name_in_use() -> str:
+    """Return the name of the model of this session, which may be impossible to open."""
+    chosen: Chosen | None = st.session_state.get(_CHOSEN)
+    return chosen.name if chosen else EMBEDDED
+
+
+def choose(chosen: Chosen) -> None:
+    """Let a model answer that was opened."""
+    st.session_state[_CHOSEN] = chosen
+    fewest = usual_samples(chosen.model.capabilities)
+    if fewest > st.session_state.get("k", Request("?").samples):
+        st.session_state[NEXT_SAMPLES] = fewest  # fewer would be refused
 
 
 @st.cache_resource(show_spinner="Opening the model")

@@ -17,10 +17,8 @@ from core.language_models.errors import ModelError
 from core.language_models.registry import SERVICES
 from core.store.errors import StoreError
 from core.studies.costs import calls
-from core.studies.inspection.recorder import usual_samples
-from core.studies.inspection.request import Request
 from core.ui import lending, model_opening
-from core.ui.model import _CHOSEN, EMBEDDED, Chosen, budget, current, embedded
+from core.ui.model import EMBEDDED, Chosen, budget, choose, current, embedded, name_in_use
 from core.ui.results import kept
 from core.ui.session import public
 
@@ -42,7 +40,7 @@ MOST_BUDGET = 1_000_000
 
 def picker() -> None:
     """Say which model answers and in what state it is, and let the person choose another."""
-    with st.popover(BUTTONS[_kind(_name())], icon=":material/smart_toy:", key="picker"):
+    with st.popover(BUTTONS[_kind(name_in_use())], icon=":material/smart_toy:", key="picker"):
         _state()
         _used_before()
         kind = st.selectbox(
@@ -63,8 +61,8 @@ def picker() -> None:
         if st.button("Use this model", key="use_model", type="primary"):
             _use(name, key)
         # Below the button: on a phone the top is out of sight then.
-        if chosen := model_opening.opened(_name()):
-            _choose(chosen)
+        if chosen := model_opening.opened(name_in_use()):
+            choose(chosen)
             st.rerun()
         if kind != EMBEDDED:
             _limits()
@@ -92,12 +90,6 @@ def _state() -> None:
         st.text(f"Calls use the key of this server's owner. {lending.left()}")
 
 
-def _name() -> str:
-    """Return the name of the model of this session, which may be impossible to open."""
-    chosen: Chosen | None = st.session_state.get(_CHOSEN)
-    return chosen.name if chosen else EMBEDDED
-
-
 def _kind(name: str) -> str:
     kind = name.partition(":")[0]
     return kind if kind in KINDS else EMBEDDED
@@ -113,7 +105,7 @@ def _used_before() -> None:
     except StoreError:  # said where something is to be kept
         return
     ours = [name for name in found if ":" in name and _kind(name) != EMBEDDED]
-    if any(name != _name() for name in ours):
+    if any(name != name_in_use() for name in ours):
         st.selectbox("Used before", ours, None, key="model_before", on_change=_fill_in)
 
 
@@ -182,17 +174,9 @@ def _use(name: str, key: str | None) -> None:
     """Begin to open a model; a person wants one at a time."""
     if name == EMBEDDED:
         model_opening.use_no_other()
-        _choose(Chosen(name, embedded()))
+        choose(Chosen(name, embedded()))
         st.rerun()
     model_opening.use(name, key)
-
-
-def _choose(chosen: Chosen) -> None:
-    """Let a model answer that was opened."""
-    st.session_state[_CHOSEN] = chosen
-    fewest = usual_samples(chosen.model.capabilities)
-    if fewest > st.session_state.get("k", Request("?").samples):
-        st.session_state["next_samples"] = fewest  # fewer would be refused
 
 
 def _limits() -> None:

@@ -38,13 +38,14 @@ FIELDS = {
 FIRST = EXAMPLES["Half known"]
 AT_FIRST = tuple(EXAMPLES[name] for name in ("Known", "Many answers"))
 PROPOSAL = "propose"
+_PROPOSED, _ANSWERS_OF = "amplification_proposed", "amplification_answers_of"
 MOST_KEPT = MOST_CURVES - 1
 KEPT = "kept"  # in the address: one JSON list of three texts for each curve
 
 
 def ask() -> Case | None:
     """Let the person type a case; None, with a sentence, while it is none."""
-    if proposed := st.session_state.pop("proposed", None):
+    if proposed := st.session_state.pop(_PROPOSED, None):
         _set(proposed)  # before the fields are drawn, or it is too late
     columns = iter(st.columns([2, 1, 1], vertical_alignment="bottom"))
     texts = [_field(next(columns), field) for field in FIELDS]
@@ -79,7 +80,7 @@ def _proposal(*texts: str) -> None:
         problem(str(error))
         return
     if case:
-        st.session_state["proposed"] = case
+        st.session_state[_PROPOSED] = case
         forget(PROPOSAL)
         st.rerun()  # the fields to fill in stand above
 
@@ -104,10 +105,10 @@ def _left_over(query: str, *answers: str) -> str | None:
 
     The fields are not emptied: what somebody typed is theirs.
     """
-    belongs, before = st.session_state.get("answers_of", (query, answers))
+    belongs, before = st.session_state.get(_ANSWERS_OF, (query, answers))
     if answers != before:
         belongs = query
-    st.session_state["answers_of"] = (belongs, answers)
+    st.session_state[_ANSWERS_OF] = (belongs, answers)
     return belongs if query and belongs != query else None
 
 

@@ -25,6 +25,11 @@ from core.ui.messages import problem
 from core.ui.session import remembered
 from core.ui.uploads import prepare, read
 
+_UPLOAD, _UPLOADED, _PROBLEM = (
+    "calibration_upload",
+    "calibration_uploaded_id",
+    "calibration_upload_problem",
+)
 TYPES = ["csv", "tsv", "txt", "json", "jsonl", "parquet"]
 PREVIEW = 200  # rows
 PREVIEW_CELL = 200  # characters
@@ -65,13 +70,13 @@ def labelled_data() -> Labelled | None:
         "memory.",
     )
     prepare()
-    if given is not None and st.session_state.get("uploaded_id") != given.file_id:
+    if given is not None and st.session_state.get(_UPLOADED) != given.file_id:
         _keep(given.getvalue(), given.name)
         # Only now: a reading that was interrupted begins again.
-        st.session_state["uploaded_id"] = given.file_id
-    if failed := st.session_state.get("upload_problem"):
+        st.session_state[_UPLOADED] = given.file_id
+    if failed := st.session_state.get(_PROBLEM):
         problem(failed)
-    upload: Upload | None = st.session_state.get("upload")
+    upload: Upload | None = st.session_state.get(_UPLOAD)
     if upload is None:
         return None
     _what_was_read(upload)
@@ -84,26 +89,26 @@ def labelled_data() -> Labelled | None:
 
 
 def _use_example() -> None:
-    st.session_state["upload"] = uploads.parse(example_bytes(), EXAMPLE_NAME)
-    st.session_state.pop("upload_problem", None)
+    st.session_state[_UPLOAD] = uploads.parse(example_bytes(), EXAMPLE_NAME)
+    st.session_state.pop(_PROBLEM, None)
 
 
 def _keep(content: bytes, name: str) -> None:
     """Read and remember a file; one that cannot be read leaves the last one in place."""
     try:
-        st.session_state["upload"] = read(content, name)
-        st.session_state.pop("upload_problem", None)
+        st.session_state[_UPLOAD] = read(content, name)
+        st.session_state.pop(_PROBLEM, None)
     except UploadError as error:
-        st.session_state["upload_problem"] = f"{name}: {error}"
+        st.session_state[_PROBLEM] = f"{name}: {error}"
 
 
 def _changed() -> None:
     """Another file, or none: what was wrong with the one before is no longer of interest."""
-    st.session_state.pop("upload_problem", None)
+    st.session_state.pop(_PROBLEM, None)
 
 
 def _forget() -> None:
-    for key in ("upload", "upload_problem"):
+    for key in (_UPLOAD, _PROBLEM):
         st.session_state.pop(key, None)
 
 

@@ -46,7 +46,7 @@ def confirmation(found: Calibration, untouched: Labelled | None, looked_at_all: 
         return
     policy = found.policy
     st.markdown("**Confirm on the other half**")
-    confirmed: dict[str, list[Policy]] = st.session_state.setdefault("confirmed", {})
+    confirmed: dict[str, list[Policy]] = st.session_state.setdefault("calibration_confirmed", {})
     before = confirmed.setdefault(untouched.sha256, [])
     # The same threshold again, after a look at others, is no other threshold.
     policy = replace(policy, settings_tried=1)

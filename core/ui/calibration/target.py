@@ -68,6 +68,6 @@ def looked_at_all(data: Labelled, rows: Labelled) -> int:
 
 def _tried(data: Labelled) -> set[Target]:
     """Return the targets that this session has tried on these labels."""
-    counted = st.session_state.setdefault("targets_tried", {})
+    counted = st.session_state.setdefault("calibration_targets_tried", {})
     found: set[Target] = counted.setdefault((data.sha256, len(data.kept)), set())
     return found

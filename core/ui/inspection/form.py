@@ -26,7 +26,7 @@ from core.ui import figures
 from core.ui.addresses import number
 from core.ui.glossary import TERMS
 from core.ui.inspection.recordings import recordings
-from core.ui.model import asked, current, embedded
+from core.ui.model import NEXT_SAMPLES, asked, current, embedded
 from core.ui.runs.job import Job
 from core.ui.runs.widget import again, drop, forget, run, run_of, want
 from core.uncertainty.similarity import (
@@ -39,11 +39,12 @@ from core.uncertainty.similarity import (
 
 MOST_UNASKED = 100  # samples that a link may ask for without a press
 PLACE, CERTIFYING = "inspection", "certifying"
+_OPENED_WITH, _AGREED_TO_LINK = "inspection_opened_with", "inspection_agreed_to_link"
 
 
 def ask() -> tuple[Request, Reading]:
     """Let the person type, and return what to ask and how to read it. All in the URL."""
-    if samples := st.session_state.pop("next_samples", None):
+    if samples := st.session_state.pop(NEXT_SAMPLES, None):
         st.session_state["k"] = samples
     notices = st.container()  # the settings are folded away
     if st.query_params.get("q") == EXAMPLES["Known"]:  # Streamlit skips a default in the address
@@ -126,7 +127,7 @@ def _begin_at_the_usual() -> None:
 def _press() -> None:
     """Ask, whatever came of it before, and however many samples a link asks for."""
     again(PLACE)
-    st.session_state["agreed_to_link"] = True
+    st.session_state[_AGREED_TO_LINK] = True
 
 
 def _ask_for(question: str) -> None:
@@ -143,7 +144,7 @@ def record(
     kept : callable, optional
         What the job does with the finished recording; see `Recordings.ask`.
     """
-    by_link = st.session_state.setdefault("opened_with", request) == request
+    by_link = st.session_state.setdefault(_OPENED_WITH, request) == request
     model = asked()
     this = model.name, model.revision, request
     _certify(this, reading, model)
@@ -200,14 +201,14 @@ def _certify(this: tuple[str, str, Request], reading: Reading, model: LanguageMo
 
 def _back_to(samples: int, place: str) -> None:
     """Show so many samples, which are there, and want no more."""
-    st.session_state["next_samples"] = samples
+    st.session_state[NEXT_SAMPLES] = samples
     forget(place)
     st.rerun()
 
 
 def _waits_for_a_press(request: Request) -> bool:
     """Offer what a link asks for, where that is much, and say whether nobody has pressed yet."""
-    if request.samples <= MOST_UNASKED or "agreed_to_link" in st.session_state:
+    if request.samples <= MOST_UNASKED or _AGREED_TO_LINK in st.session_state:
         return False
     st.text(
         f"This link asks for {request.samples} samples, which can take minutes on this "

@@ -9,6 +9,8 @@ from core.studies.inspection.inspection import Inspection
 from core.ui import figures, tables
 from core.ui.glossary import TERMS
 
+_NAMES = "inspection_cluster_names"
+
 
 def matrices(inspection: Inspection) -> None:
     """Joint, product and contribution side by side, and the chosen cell in full."""
@@ -60,7 +62,7 @@ def _choose_cell() -> None:
         chosen = st.session_state[f"matrix_{which}"].selection.cell
         if chosen and chosen != st.session_state.get(f"seen_{which}"):
             st.session_state[f"seen_{which}"] = chosen
-            names = st.session_state["cluster_names"]
+            names = st.session_state[_NAMES]
             st.session_state["first"] = names[int(chosen[0]["row"])]
             st.session_state["second"] = names[int(chosen[0]["column"])]
 
@@ -68,8 +70,8 @@ def _choose_cell() -> None:
 def _cell(inspection: Inspection, names: list[str]) -> None:
     """Show one entry: both probabilities, its term, the exact prompt, the likelihoods."""
     # A choice outlives the clusters it was made in; where nobody chose, the likeliest is shown.
-    untouched = st.session_state.get("cluster_names", names)[0]
-    st.session_state["cluster_names"] = names
+    untouched = st.session_state.get(_NAMES, names)[0]
+    st.session_state[_NAMES] = names
     for key in ("first", "second"):
         if st.session_state.get(key, untouched) == untouched or st.session_state[key] not in names:
             st.session_state[key] = names[0]

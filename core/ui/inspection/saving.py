@@ -7,15 +7,17 @@ import streamlit as st
 from core.studies.inspection.inspection import Inspection
 from core.ui.results import save_inspection
 
+_LAST, _VIEWS = "inspection_saved", "inspection_saved_views"
+
 
 def keep(inspection: Inspection) -> None:
     """Keep a new inspection as it is first read; what nobody asked or paid for is not kept."""
     request = inspection.recording.request
     made = (inspection.recording.model, inspection.recording.revision, request)
     wanted = inspection.recording.used is not None or is_asked_for()
-    if not wanted or st.session_state.get("kept_inspection") == made:
+    if not wanted or st.session_state.get(_LAST) == made:
         return
-    st.session_state["kept_inspection"] = made
+    st.session_state[_LAST] = made
     keep_view(inspection)
 
 
@@ -26,8 +28,14 @@ def is_asked_for() -> bool:
 
 def keep_view(inspection: Inspection) -> None:
     """Keep an inspection as it is read and decided now, and remember under which id."""
-    kept = st.session_state.get("kept_views", {})
-    st.session_state["kept_views"] = {**kept, view(inspection): save_inspection(inspection)}
+    kept = st.session_state.get(_VIEWS, {})
+    st.session_state[_VIEWS] = {**kept, view(inspection): save_inspection(inspection)}
+
+
+def saved_view(inspection: Inspection) -> str | None:
+    """Return the id of what is on the screen, if it was saved just as it is."""
+    found: str | None = st.session_state.get(_VIEWS, {}).get(view(inspection))
+    return found
 
 
 def view(inspection: Inspection) -> Hashable:
