@@ -301,7 +301,7 @@ def test_the_heads_follow_the_slider(address, open_page, embedded):
         (found,) = looking(KNOWN, embedded, [times])
         said = mechanism_charts.heads_alt(found, mechanism_charts.ON_QUESTION)
         expect(heads).to_have_attribute("aria-label", said)
-        expect(page.get_by_text(f"Told “Lyon” {times} times, “Paris” keeps")).to_be_visible()
+        expect(page.get_by_text(f"“Lyon” repeated {times} times, “Paris” keeps")).to_be_visible()
     expect(heads.locator("g.mark-rect path")).to_have_count(found.on_question.size)
 
 
