@@ -433,7 +433,7 @@ def test_the_idealised_head_follows_the_papers_cases_and_every_control(use):
     """Beside a model that does not show its attention, and says so."""
     use(Turning(0.34))
     page = opened(tab=WHY)
-    assert said(page, "This model does not show its attention.") and len(pictures(page)) == 2
+    assert said(page, "This model does not expose its attention.") and len(pictures(page)) == 2
     overtaken = {}
     for name, share in attention.CASES.items():
         press(page, f"preset_{share}")

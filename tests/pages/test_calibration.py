@@ -781,6 +781,7 @@ def test_a_comparison_can_be_cancelled_and_gives_way_to_another(app, monkeypatch
     app.button(key="cancel_comparison").click().run()
     gate.set()
     until(app, lambda: "again_comparison" in keys(app))
+    until(app, lambda: first.done and second.done)
     assert first.cancelled and second.cancelled and PROBLEM not in badges(app)
     press(app, "again_comparison")
     until(app, lambda: has_intervals(app))
@@ -932,7 +933,9 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     use_entropy_by_hand(example, 0.25)
     inspect(example)
     assert badges(example)[0] == "Policy in use" and decided(example) != before
-    assert re.search(r"S\.E\. is \d\.\d+ nats, (?:below|above) λ = 0\.250 nats\.", verdict(example))
+    assert re.search(
+        r"S\.E\. is \d\.\d+ nats, (?:below|at least) λ = 0\.250 nats\.", verdict(example)
+    )
     assert said(example, "No guarantee: λ was chosen by hand.")
     inspect(example, tau=0.9)
     assert said(example, "τ = 0.25 there, 0.9 here")

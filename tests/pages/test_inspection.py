@@ -75,7 +75,7 @@ def test_opens_on_a_live_example_and_promises_a_bound(app):
     assert app.text_input(key="q").value == EXAMPLES["Known"]
     assert app.code[0].value == "Paris"  # code is never Markdown
     assert any("certified lower bound" in markdown.value for markdown in app.markdown)
-    assert any("what is certified" in caption.value for caption in app.caption)
+    assert any("the certified bound" in caption.value for caption in app.caption)
     assert "Members of each cluster, with log-likelihoods" in [e.label for e in app.expander]
     (table,) = decisions(app)
     served = table.set_index("score").loc["Mutual information"]

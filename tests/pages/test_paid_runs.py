@@ -195,7 +195,7 @@ def test_at_the_budget_it_stops_with_a_sentence_and_nothing_is_lost(page):
         chosen(page, server)
         probes = len(server.exchanges)
         page.number_input(key="budget_calls").set_value(5 + probes).run()
-        assert said(page, " 5 are left in the budget.")
+        assert said(page, " 5 calls are left in the budget.")
         press(page, "pay_inspection")
         assert len(server.exchanges) - probes == 5
         assert said(page, f"The budget of {5 + probes} calls is used up.") and not metrics(page)

@@ -270,7 +270,7 @@ def test_the_budget_is_never_more_than_the_owner_allows_and_may_be_lowered(anywh
         assert (field.value, field.max) == (8, 8)
         for wanted, given in ((6, 6), (1_000_000, 8)):
             settled(page.number_input(key="budget_calls").set_value(wanted).run())
-            assert said(page, f" {given - probes} are left in the budget.")
+            assert said(page, f" {given - probes} calls are left in the budget.")
         press(page, "pay_inspection")
         settled(page.run())
         assert len(server.exchanges) == 8 and said(page, "The budget of 8 calls is used")

@@ -129,7 +129,7 @@ def test_nothing_is_a_batch_too(calls):
 
 
 def test_a_batch_is_kept_whole_or_not_at_all(calls):
-    with pytest.raises(StoreError, match="cannot be kept"):
+    with pytest.raises(StoreError, match="cannot be saved"):
         calls.put_many({keys(2)[0]: "fine", keys(2)[1]: "half a \ud800"})
     assert calls.count() == 0
 

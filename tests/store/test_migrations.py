@@ -174,7 +174,7 @@ def test_a_newer_database_is_refused_and_not_altered(url, monkeypatch):
         before = shape(database)
     of_version(monkeypatch, MIGRATIONS)
     with pytest.raises(
-        StoreError, match=rf"newer Believe \(schema {len(LATER)}, known here: {NOW}"
+        StoreError, match=rf"newer Believe \(schema {len(LATER)}; this one reads up to {NOW}"
     ):
         open_database(url)
     of_version(monkeypatch, LATER)

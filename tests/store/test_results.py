@@ -105,7 +105,7 @@ def test_another_kind_is_refused(results):
 
 @pytest.mark.parametrize("payload", ["\x00", '"\ud800"'])
 def test_a_payload_that_would_not_come_back_is_refused(results, payload):
-    with pytest.raises(StoreError, match="cannot be kept"):
+    with pytest.raises(StoreError, match="cannot be saved"):
         save(results, "a", payload=payload)
     assert results.search().total == 0
 

@@ -246,7 +246,7 @@ def test_a_database_of_a_newer_version_is_refused_and_left_alone(filled):
     )
     before = filled.read_bytes()
     said = refused(filled)
-    assert f"written by a newer Believe (schema 99, known here: {len(MIGRATIONS)})" in said
+    assert f"written by a newer Believe (schema 99; this one reads up to {len(MIGRATIONS)})" in said
     assert "Update Believe" in said
     assert filled.read_bytes() == before
 

@@ -692,7 +692,7 @@ def test_gold_questions_keep_their_sources():
 
 def test_too_many_gold_questions_are_cut(monkeypatch):
     assert MAX_GOLD == 2000
-    monkeypatch.setattr(gold_questions, "MAX_GOLD", 2)
+    monkeypatch.setattr("core.data.tabular.gold_questions.MAX_GOLD", 2)
     rows = [["a", "1x"], ["", "2x"], ["b", "3x"], ["c", "4x"], ["", "5x"]]
     found = gold_questions(table(["question", "answer"], *rows))
     assert found.questions == ("a", "b")

@@ -646,8 +646,8 @@ def test_parquet_with_any_byte_wrong_is_read_or_refused():
 
 
 def test_parquet_with_bytes_that_are_no_text():
-    assert "bytes that are no text" in refused(as_parquet({"a": [b"\xff\xfe"]}))
-    assert "bytes that are no text" in refused(as_parquet({"a": [[b"\xff\xfe"]]}))
+    assert "bytes that are not text" in refused(as_parquet({"a": [b"\xff\xfe"]}))
+    assert "bytes that are not text" in refused(as_parquet({"a": [[b"\xff\xfe"]]}))
 
 
 def test_parquet_without_rows_or_columns():

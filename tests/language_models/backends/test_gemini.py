@@ -64,7 +64,7 @@ SENTENCES = {
     "fewer": (TemporaryError, "sent 2 answers instead of 3", None),
     "thinking": (RefusedError, "used all 8,192 tokens it may use for thinking", None),
     "safety": (RefusedError, "stopped an answer: its safety filter", None),
-    "recitation": (RefusedError, "recited", None),
+    "recitation": (RefusedError, "recitation", None),
     "other": (RefusedError, "“OTHER”", None),
     "newer": (RefusedError, "“99”", None),
     "slow": (SilentError, "did not answer within 0.2 seconds", None),

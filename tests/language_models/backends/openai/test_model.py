@@ -113,7 +113,7 @@ def test_a_name_ends_at_the_last_mark_before_an_address(rest, name, url):
         *("m@http://ho st/v1", "m@http://host\\evil/v1", "m@http://host%2eexample/v1"),
         *("m@http://hôst/v1", "m@http://host/v1?key=1", "m@http://host/v1?"),
         *("m@http://host/v1#x", "m@http://host/v1\n", "m@http://host/\x00"),
-        *("m@http://host/v1/chat/completions"),
+        "m@http://host/v1/chat/completions",
     ],
 )
 def test_what_is_no_name_or_no_address_gets_a_sentence(rest):
@@ -797,8 +797,8 @@ def test_mutual_information_through_a_server_is_that_of_the_model_in_process(emb
 @pytest.mark.parametrize(
     ("fault", "words", "wait"),
     [
-        ("busy", "too often", None),
-        ("busy for a while", "too often", 0.01),
+        ("busy", "too many requests", None),
+        ("busy for a while", "too many requests", 0.01),
         ("broken", "status 500", None),
         ("cut", "broke", None),
         ("malformed", "JSON", None),
@@ -913,7 +913,7 @@ def said(message, **more):
         (404, b"<html>gone</html>", RefusedError, "gone"),
         (402, said("Pay first"), RefusedError, "Pay first"),
         (429, said("No money", code="insufficient_quota"), RefusedError, "No money"),
-        (403, said(f"not with {KEY}"), NeedsKeyError, "does not accept"),
+        (403, said(f"not with {KEY}"), NeedsKeyError, "did not accept"),
         (400, said("This model's maximum context length is 9"), PromptTooLongError, "Shorten"),
         (413, said("Too many tokens"), PromptTooLongError, "Shorten"),
         (302, b"", RefusedError, "another address"),
