@@ -220,7 +220,7 @@ def test_what_stood_there_is_still_there_after_another_page(address, open_page):
     page = open_page(f"{address}/amplification")
     shows(page, FIRST)
     enter(page, "Answer to repeat", "Nobody")
-    expect(verdict(page)).to_contain_text("of the two answers' answers'")
+    expect(verdict(page)).to_contain_text("of the two answers")
     expect(listed(page).first).to_contain_text("repeated, Nobody")
     at_rest(page)
     go_to(page, "Home")
