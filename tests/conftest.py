@@ -14,8 +14,8 @@ from hypothesis import settings
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.base import LanguageModel
 
-# No test may fail for having run on a slow machine. Other examples are drawn at every run.
-settings.register_profile("believe", deadline=None, max_examples=30)
+# No test may fail for having run on a slow machine.
+settings.register_profile("believe", deadline=None)
 settings.load_profile("believe")
 
 

@@ -165,7 +165,7 @@ def test_bad_input_says_how_to_mend_it():
 def test_the_interval_of_a_difference_covers_the_truth_about_as_often_as_it_says():
     """90 % intervals on 150 rows; the truth is Φ(1 / √(2 (1 + σ²))) for noise σ."""
     truth = stats.norm.cdf(1 / np.sqrt(2 * 1.25)) - stats.norm.cdf(1 / np.sqrt(2 * 2))
-    repetitions, covered = 150, 0
+    repetitions, covered = 300, 0
     for i in range(repetitions):
         scores, correct = draw(np.random.default_rng(i), 150)
         found = compare(

@@ -10,13 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchmarks import promise
-from benchmarks.promise import LAW_1, LAW_2, Mixture, simulate, violated
+from benchmarks.promise import LAW_1, LAW_2, REPETITIONS, Mixture, simulate, violated
 from core.abstention import thresholds
 from core.abstention.thresholds import Threshold, Uncertifiable, learn_then_test
 
-# Simulations of each promise; its bound has three standard errors of that many.
-REPETITIONS = 300
 TARGETS = ((0.05, 0.9), (0.1, 0.8), (0.2, 0.9), (0.3, 0.95), (0.5, 0.6), (0.5, 0.99))
 
 
@@ -83,7 +80,7 @@ def rows(seed):
 @pytest.mark.parametrize("shift", [0, 1, 3])
 def test_learn_then_test_is_the_reference(shift):
     certified = 0
-    for seed in range(120):
+    for seed in range(200):
         doubts, correct = rows(seed)
         alpha, confidence = TARGETS[(seed // 6 + shift) % len(TARGETS)]
         found = learn_then_test(doubts, correct, target_error=alpha, confidence=confidence)
@@ -99,7 +96,7 @@ def test_learn_then_test_is_the_reference(shift):
         below = doubts < found.value
         assert (below.sum(), (below & ~correct).sum()) == (found.answered, found.errors), seed
         assert found.upper_bound <= alpha + 1e-12
-    assert certified > 20
+    assert certified > 40
 
 
 def test_p_values_are_binomial_tails():
@@ -333,11 +330,6 @@ def test_at_a_threshold_by_hand(value, answered, errors):
 # -------------------------------------------------------------- promises, on laws that we know
 
 
-@pytest.fixture(autouse=True)
-def repetitions(monkeypatch):
-    monkeypatch.setattr(promise, "REPETITIONS", REPETITIONS)
-
-
 def and_three_standard_errors(share):
     return share + 3 * np.sqrt(share * (1 - share) / REPETITIONS)
 
@@ -352,26 +344,23 @@ def test_the_known_truth_is_the_truth():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("law", "alpha", "n"),
-    [(LAW_1, 0.05, 300), (LAW_1, 0.15, 1000), (LAW_2, 0.05, 1000), (LAW_2, 0.15, 300)],
-    ids=["zeros", "zeros, many", "no ties, many", "no ties"],
-)
+@pytest.mark.parametrize("law", [LAW_1, LAW_2], ids=["zeros", "no ties"])
+@pytest.mark.parametrize("alpha", [0.05, 0.15])
+@pytest.mark.parametrize("n", [300, 1000])
 def test_the_promise_is_kept_and_the_empirical_rule_breaks_it(law, alpha, n):
     certify = functools.partial(learn_then_test, target_error=alpha, confidence=0.9)
     answered, wrong = simulate(law, n, certify)
     assert violated(answered, wrong, alpha) <= and_three_standard_errors(0.1)
     expected = {(LAW_1, 0.05, 300): 0.28, (LAW_1, 0.15, 1000): 0.82}.get((law, alpha, n))
     if expected:
-        assert abs(answered.mean() - expected) < 4 * answered.std() / np.sqrt(REPETITIONS)
+        assert answered.mean() == pytest.approx(expected, abs=0.03)
     observed = functools.partial(thresholds.empirical, target_error=alpha)
     assert violated(*simulate(law, n, observed), alpha) > 0.3
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("law", "alpha", "n"), [(LAW_1, 0.05, 50), (LAW_2, 0.05, 300), (LAW_1, 0.15, 300)]
-)
+@pytest.mark.parametrize("law", [LAW_1, LAW_2], ids=["zeros", "no ties"])
+@pytest.mark.parametrize(("alpha", "n"), [(0.05, 50), (0.05, 300), (0.15, 300)])
 def test_conformal_risk_control_keeps_its_mean(law, alpha, n):
     control = functools.partial(thresholds.conformal_risk_control, target_error=alpha)
     _, risk = simulate(law, n, control)
@@ -428,12 +417,12 @@ def test_best_of_takes_what_answers_most_or_needs_least():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("alpha", "n"), [(0.05, 20), (0.05, 200), (0.15, 60)])
+@pytest.mark.parametrize(("alpha", "n"), [(0.05, 20), (0.05, 60), (0.05, 200), (0.15, 60)])
 def test_about_as_many_labels_as_it_says_are_needed(alpha, n):
     """Wherever it fails on n rows and says how many more it takes, draw those, and look."""
     target = {"target_error": alpha, "confidence": 0.9}
     failed = helped = hopeless = 0
-    for i in range(120):
+    for i in range(250):
         rng = np.random.default_rng((n, i))
         doubts, correct = LAW_1.draw(rng, n)
         found = learn_then_test(doubts, correct, **target)

@@ -276,14 +276,14 @@ def test_where_nothing_can_tell_dependence_from_chance_the_information_is_0(seco
 
 
 @pytest.mark.parametrize("first", [[1] * 10, [31, 12, 3, 1, 1, 1, 1, 1, 1, 1]])
-@pytest.mark.parametrize("answers", [3, 100])
+@pytest.mark.parametrize("answers", [3, 30, 100])
 def test_a_model_that_knows_many_answers_is_centred_on_0(answers, first):
-    """Ten told answers, 30 second ones after each, 50 times; Miller-Madow leaves far more."""
+    """Ten told answers, 30 second ones after each, 200 times; Miller-Madow leaves far more."""
     rng = np.random.default_rng(1)
     shares = 1 / np.arange(2.0, answers + 2)
-    rows = rng.multinomial(30, shares / shares.sum(), size=(50, 10))
+    rows = rng.multinomial(30, shares / shares.sum(), size=(200, 10))
     values = [from_counts(first, table).value for table in rows]
-    assert abs(np.mean(values)) < 0.005 + 3 * np.std(values) / np.sqrt(50)
+    assert abs(np.mean(values)) < 0.01
     rough = [from_counts(first, table, correction="miller-madow").value for table in rows]
     assert answers == 3 or np.mean(rough) > 0.2
 
@@ -331,19 +331,23 @@ def test_a_first_answer_that_never_came_weighs_nothing():
     ("correction", "first", "strength", "part_left"),
     [
         ("miller-madow", [1, 1, 1, 1], 0.0, 0.2),
+        ("miller-madow", [17, 1, 1, 1], 0.0, 0.2),
+        ("miller-madow", [1, 1, 1, 1], 0.4, 0.2),
         # Rows that differ make their mixture steadier than Miller-Madow assumes.
         ("miller-madow", [12, 4, 2, 2], 0.4, 0.33),
-        ("chance", [17, 1, 1, 1], 0.0, 0.1),
+        ("chance", [1, 1, 1, 1], 0.0, 0.05),
+        ("chance", [17, 1, 1, 1], 0.0, 0.05),
+        ("chance", [1, 1, 1, 1], 0.4, 0.33),
         ("chance", [12, 4, 2, 2], 0.4, 0.33),
     ],
 )
 def test_the_correction_takes_most_of_the_bias_away(correction, first, strength, part_left):
-    """30 second answers a row, with equal weights and with unequal ones; 300 samples."""
+    """30 second answers a row, with equal weights and with unequal ones; 2,000 samples."""
     rng = np.random.default_rng(7)
     weights = np.array(first) / sum(first)
     rows = (1 - strength) * np.array([0.4, 0.3, 0.2, 0.1]) + strength * np.eye(4)
     truth = from_table(np.log(weights[:, None] * rows)).value
-    drawn = rng.multinomial(30, rows, size=(300, 4))
+    drawn = rng.multinomial(30, rows, size=(2000, 4))
     samples = [from_counts(first, table, correction=correction) for table in drawn]
     plug_in_bias = np.mean([s.plug_in for s in samples]) - truth
     corrected_bias = np.mean([s.value for s in samples]) - truth

@@ -123,7 +123,7 @@ def test_three_hundred_inspections_end_and_no_call_is_lost_or_paid_twice(backs, 
     found = outcomes(backs, wanted)
 
     errors = [outcome for outcome in found if isinstance(outcome, ModelError)]
-    assert len(errors) < 30, "few requests fail six times in a row"
+    assert 0 < len(errors) < 30, "some requests fail six times in a row, and few do"
     for error in errors:
         assert isinstance(error, UnreachableError)
         assert re.fullmatch(r"openai:\S+ failed 6 times in a row\. The last time: .+\.", str(error))
