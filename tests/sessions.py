@@ -1,9 +1,11 @@
 """Sessions of visitors without a browser: opening a page, waiting for it, looking at it."""
 
+import functools
 import os
 import re
 import time
 
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from app import app as served
@@ -15,6 +17,12 @@ from tests.hostile import TEXTS
 PAGES = ("home", "inspection", "amplification", "calibration", "questions", "history")
 OWN = "another address"
 QUERY = "Name a mammal"
+
+# Every session of AppTest's looks for components in all installed packages, which takes longer
+# than most pages; what is installed does not change in between.
+manifest_scanner.scan_component_manifests = functools.cache(
+    manifest_scanner.scan_component_manifests
+)
 
 
 def visit(page="home", **query):

@@ -18,6 +18,10 @@ Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 
 # Beside the colours of `Palette.categories`, so that no meaning rests on colour alone.
 DASHES: tuple[list[int], ...] = ([], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3], [10, 4])
+# The palettes below are all the theme there is, and a chart may have as many rows as it wants.
+alt.theme.enable("none")
+alt.data_transformers.disable_max_rows()
+
 QUARTERS = [0, 0.25, 0.5, 0.75, 1]  # of an axis
 FONT = "'Source Sans', 'Source Sans Pro', sans-serif"
 

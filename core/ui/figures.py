@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
 
 import streamlit as st
 
 from core.charts import export
 from core.charts.theme import DARK, LIGHT, Chart, Palette
+
+MOST_CHARTS: Final = 512  # remembered by this process: some ten kilobytes each
 
 
 def palette() -> Palette:
@@ -15,9 +21,45 @@ def palette() -> Palette:
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
-def draw(chart: Chart, *, key: str, alt_text: str) -> None:
-    """Show a chart as wide as its column."""
-    st.altair_chart(chart, theme=None, key=key, alt=alt_text, width="stretch")
+def draw(
+    chart: Callable[..., Chart],
+    *data: object,
+    key: str,
+    alt_text: str,
+    on_select: Callable[[], None] | None = None,
+) -> None:
+    """Show a chart of the data in the page's palette.
+
+    Building a chart costs more than everything else on most pages, and a page is run again for
+    every click: a chart of the same data is built once.
+
+    Parameters
+    ----------
+    chart : callable
+        A function of the data and a palette.
+    *data : object
+        What pickle can write.
+    key, alt_text : str
+    on_select : callable, optional
+        Called when a person chooses a cell; the chart then has a parameter named ``cell``.
+    """
+    drawn = partial(chart, *data, palette())
+    digest = hashlib.sha256(pickle.dumps((drawn.func.__qualname__, drawn.args))).hexdigest()
+    st.vega_lite_chart(
+        spec=_specification(drawn, f"{drawn.func.__module__} {digest}"),
+        theme=None,
+        key=key,
+        alt=alt_text,
+        width="stretch",
+        on_select=on_select or "ignore",
+        selection_mode="cell" if on_select else None,
+    )
+
+
+@st.cache_data(show_spinner=False, max_entries=MOST_CHARTS)
+def _specification(_drawn: Callable[[], Chart], key: str) -> dict[str, Any]:
+    # The tests of the charts hold every one of them against the schema of Vega-Lite.
+    return _drawn().to_dict(validate=False)
 
 
 def downloads(name: str, title: str, question: str, chart: Callable[[], Chart]) -> None:

@@ -43,7 +43,8 @@ def answers() -> None:
     with picture:
         found = example(chosen)
         figures.draw(
-            charts.answers(found, figures.palette()),
+            charts.answers,
+            found,
             key="answers",
             alt_text=charts.answers_alt(found),
         )
@@ -73,7 +74,8 @@ def contradiction() -> None:
     with picture:
         cases = contradict(times, model.embedded())
         figures.draw(
-            charts.turned(cases, figures.palette()),
+            charts.turned,
+            cases,
             key="turned",
             alt_text=charts.turned_alt(cases),
         )
@@ -111,7 +113,10 @@ def many_answers() -> None:
         found = {name: example(name) for name in SHORT}
         cases = doubts(MEASURES[measure], found)
         figures.draw(
-            charts.doubts(cases, measure, widest(found), figures.palette()),
+            charts.doubts,
+            cases,
+            measure,
+            widest(found),
             key="doubts",
             alt_text=charts.doubts_alt(cases, measure),
         )

@@ -21,7 +21,9 @@ def pictures(drawn: list[Amplification], scale: str) -> None:
             help=TERMS["Normalised conditional probability"],
         )
         figures.draw(
-            charts.curves(drawn, scale, figures.palette()),
+            charts.curves,
+            drawn,
+            scale,
             key="curves",
             alt_text=charts.curves_alt(drawn),
         )
@@ -32,7 +34,9 @@ def pictures(drawn: list[Amplification], scale: str) -> None:
         )
         if any(one.points[0].log_likelihood_answer is not None for one in drawn):
             figures.draw(
-                charts.probabilities(drawn, scale, figures.palette()),
+                charts.probabilities,
+                drawn,
+                scale,
                 key="probabilities",
                 alt_text=charts.probabilities_alt(drawn),
             )

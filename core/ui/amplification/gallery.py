@@ -52,7 +52,8 @@ def _published(published: Published, found: Found) -> None:
             problem(found)
             return
         figures.draw(
-            charts.small(found, figures.palette()),
+            charts.small,
+            found,
             key=f"paper_{case.query}",
             alt_text=charts.curves_alt([found]),
         )
@@ -96,7 +97,8 @@ def world() -> None:
             if not several:
                 continue
             figures.draw(
-                charts.band(several, figures.palette()),
+                charts.band,
+                several,
                 key=f"band_{name}",
                 alt_text=charts.band_alt(name, several),
             )

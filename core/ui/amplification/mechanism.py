@@ -69,7 +69,8 @@ def idealised() -> None:
     with weights:
         st.markdown("**Attention from the last token**")
         figures.draw(
-            charts.weights(found, figures.palette()),
+            charts.weights,
+            found,
             key="ideal_weights",
             alt_text=charts.weights_alt(found),
         )
@@ -77,7 +78,8 @@ def idealised() -> None:
     with outputs:
         st.markdown("**Output of the head**")
         figures.draw(
-            charts.outputs(found, figures.palette()),
+            charts.outputs,
+            found,
             key="ideal_outputs",
             alt_text=charts.outputs_alt(found),
         )
@@ -146,7 +148,9 @@ def _heads_of(band: Band, times: int) -> None:
     for which in (ON_QUESTION, ON_TOLD):
         st.markdown({ON_QUESTION: "On the question", ON_TOLD: "On the repeated answer"}[which])
         figures.draw(
-            charts.heads(found, which, figures.palette()),
+            charts.heads,
+            found,
+            which,
             key=f"heads_{band.name}_{which}",
             alt_text=charts.heads_alt(found, which),
         )

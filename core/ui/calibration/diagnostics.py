@@ -45,7 +45,9 @@ def _curves(found: Calibration) -> None:
         st.text("No labelled answer has a score.")
         return
     figures.draw(
-        charts.precision_recall(curves, found.score, figures.palette()),
+        charts.precision_recall,
+        curves,
+        found.score,
         key="precision_recall",
         alt_text=charts.precision_recall_alt(curves),
     )
@@ -70,7 +72,9 @@ def _entropy(found: Calibration) -> None:
     for column, measure in zip(st.columns(2), (charts.RECALL, charts.ERROR), strict=True):
         with column:
             figures.draw(
-                charts.entropy_bins(binned, measure, figures.palette()),
+                charts.entropy_bins,
+                binned,
+                measure,
                 key=f"entropy_{'recall' if measure == charts.RECALL else 'error'}",
                 alt_text=charts.entropy_bins_alt(binned),
             )
@@ -91,7 +95,9 @@ def _sources(found: Calibration) -> None:
     value = found.policy.threshold
     bins = remembered("by_source", found, lambda: diagnostics.by_source(found, value))
     figures.draw(
-        charts.sources(bins, found.target.error, figures.palette()),
+        charts.sources,
+        bins,
+        found.target.error,
         key="sources",
         alt_text=charts.sources_alt(bins),
     )

@@ -76,9 +76,11 @@ def risk(found: Calibration) -> None:
         st.text("No labelled answer has a score.")
         return
     figures.draw(
-        charts.risk_coverage(
-            curve, found.policy, found.target.error, found.target.confidence, figures.palette()
-        ),
+        charts.risk_coverage,
+        curve,
+        found.policy,
+        found.target.error,
+        found.target.confidence,
         key="risk_coverage",
         alt_text=charts.risk_coverage_alt(curve, found.policy),
     )

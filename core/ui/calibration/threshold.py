@@ -33,13 +33,11 @@ def threshold(found: Calibration) -> None:
     certified = found.policy.threshold if found.policy else None
     st.markdown("**Doubt of right and wrong answers**", help=TERMS["Threshold λ"])
     figures.draw(
-        charts.histogram(
-            shares,
-            found.score,
-            certified,
-            policy.threshold if by_hand and policy else None,
-            figures.palette(),
-        ),
+        charts.histogram,
+        shares,
+        found.score,
+        certified,
+        policy.threshold if by_hand and policy else None,
         key="histogram",
         alt_text=charts.histogram_alt(shares, found.score, policy.threshold if policy else None),
     )

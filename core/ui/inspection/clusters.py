@@ -13,7 +13,8 @@ def clusters(inspection: Inspection) -> None:
     """Show what counts as one answer: bars, and every text behind them."""
     st.subheader("Clusters", help=TERMS["Cluster"])
     figures.draw(
-        charts.clusters(inspection, figures.palette()),
+        charts.clusters,
+        inspection,
         key="clusters",
         alt_text=charts.clusters_alt(inspection),
     )

@@ -242,7 +242,9 @@ def draw_growth(recording: Recording, reading: Reading, key: str) -> None:
     """Show how the certified bound and the sampled mass grew with the samples."""
     points = growth(recording, reading)
     figures.draw(
-        charts.growth(points, default_threshold().value, figures.palette()),
+        charts.growth,
+        points,
+        default_threshold().value,
         key=key,
         alt_text=charts.growth_alt(points),
     )

@@ -25,13 +25,13 @@ def matrices(inspection: Inspection) -> None:
         st.text(note)
     for column, which in zip(st.columns(3), charts.MATRICES, strict=True):
         with column:
-            st.altair_chart(
-                charts.matrix(inspection, which, figures.palette()),
-                theme=None,
+            figures.draw(
+                charts.matrix,
+                inspection,
+                which,
                 key=f"matrix_{which}",
-                alt=charts.matrix_alt(inspection, which),
+                alt_text=charts.matrix_alt(inspection, which),
                 on_select=_choose_cell,
-                selection_mode="cell",
             )
     _cell(inspection, names)
     with st.expander("The same as a table"):

@@ -33,7 +33,8 @@ def verdict(inspection: Inspection) -> None:
         with right:
             st.markdown("**Doubt about a second answer**", help=TERMS["Epistemic uncertainty"])
             figures.draw(
-                charts.doubt(inspection, figures.palette()),
+                charts.doubt,
+                inspection,
                 key="doubt",
                 alt_text=charts.doubt_alt(inspection),
             )
