@@ -12,16 +12,19 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import altair as alt
+from altair.utils import schemapi
+
+# The palettes below are all the theme there is, and a chart may have as many rows as it wants.
+alt.theme.enable("none")
+alt.data_transformers.disable_max_rows()
+# The tests hold whole charts against the schema; part by part takes longer than all the rest.
+schemapi.disable_debug_mode()
 
 Channel = TypeVar("Channel", alt.Color, alt.StrokeDash, alt.Shape)
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 
 # Beside the colours of `Palette.categories`, so that no meaning rests on colour alone.
 DASHES: tuple[list[int], ...] = ([], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3], [10, 4])
-# The palettes below are all the theme there is, and a chart may have as many rows as it wants.
-alt.theme.enable("none")
-alt.data_transformers.disable_max_rows()
-
 QUARTERS = [0, 0.25, 0.5, 0.75, 1]  # of an axis
 FONT = "'Source Sans', 'Source Sans Pro', sans-serif"
 
