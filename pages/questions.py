@@ -5,7 +5,7 @@ from dataclasses import asdict
 import streamlit as st
 
 from core.studies.questions import BANDS, search, subject_areas, surprise
-from core.ui import frame, tables
+from core.ui import downloads, frame
 from core.ui.glossary import TERMS
 from core.ui.header import page_header
 
@@ -87,7 +87,7 @@ def catalogue() -> None:
         key="catalogue",
         alt="The questions of the embedded model’s world, with subject and band",
     )
-    tables.download({name: [row[name] for row in rows] for name in rows[0]}, "questions")
+    downloads.table({name: [row[name] for row in rows] for name in rows[0]}, "questions")
     for row, column in clicked.selection.cells:
         if column == "question":
             frame.inspect(found[row].question)

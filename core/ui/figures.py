@@ -12,6 +12,7 @@ import streamlit as st
 
 from core.charts import export
 from core.charts.theme import DARK, LIGHT, Chart, Palette
+from core.ui import downloads
 
 MOST_CHARTS: Final = 512  # remembered by this process: some ten kilobytes each
 
@@ -62,23 +63,13 @@ def _specification(_drawn: Callable[[], Chart], key: str) -> dict[str, Any]:
     return _drawn().to_dict(validate=False)
 
 
-def downloads(name: str, title: str, question: str, chart: Callable[[], Chart]) -> None:
+def as_files(name: str, title: str, question: str, chart: Callable[[], Chart]) -> None:
     """Offer a chart as PNG and SVG; it is drawn when somebody asks for it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(title, width="stretch")
-        st.download_button(
-            "PNG",
-            lambda: export.to_png(export.alone(chart(), title, question)),
-            file_name=f"{name}.png",
-            mime="image/png",
-            key=f"{name}_png",
-            on_click="ignore",
+        downloads.file(
+            "PNG", lambda: export.to_png(export.alone(chart(), title, question)), f"{name}.png"
         )
-        st.download_button(
-            "SVG",
-            lambda: export.to_svg(export.alone(chart(), title, question)),
-            file_name=f"{name}.svg",
-            mime="image/svg+xml",
-            key=f"{name}_svg",
-            on_click="ignore",
+        downloads.file(
+            "SVG", lambda: export.to_svg(export.alone(chart(), title, question)), f"{name}.svg"
         )

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.store.errors import StoreError
 from core.store.results import Result, Summary
-from core.ui import frame, tables
+from core.ui import downloads, frame
 from core.ui.messages import problem
 from core.ui.results import kept
 from core.ui.session import public
@@ -66,7 +66,7 @@ def listed() -> Summary | None:
         key=f"history_{st.session_state.get(_LISTS, 0)}",
         alt="Saved results, newest first",
     )
-    tables.download(columns, "history")
+    downloads.table(columns, "history")
     rows = picked.selection.rows
     if not rows or rows[0] >= len(found.results):
         st.text("Choose a row to open, rename or delete it.")

@@ -7,7 +7,7 @@ import streamlit as st
 from core.charts.amplification import curves as charts
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification, Case
-from core.ui import figures
+from core.ui import downloads, figures
 from core.ui.amplification import form
 from core.ui.glossary import TERMS
 
@@ -87,32 +87,18 @@ def details(drawn: list[Amplification], scale: str) -> None:
     with st.expander("Every point as a table"):
         st.dataframe(serialise.to_table(drawn), hide_index=True, key="points")
     with st.container(horizontal=True):
-        st.download_button(
-            "Curves (CSV)",
-            lambda: serialise.to_csv_bytes(drawn),
-            file_name="amplification.csv",
-            mime="text/csv",
-            key="curves_csv",
-            on_click="ignore",
-        )
-        st.download_button(
-            "Curves (JSON)",
-            lambda: serialise.all_to_json(drawn),
-            file_name="amplification.json",
-            mime="application/json",
-            key="curves_json",
-            on_click="ignore",
-        )
+        downloads.file("Curves (CSV)", lambda: serialise.to_csv_bytes(drawn), "amplification.csv")
+        downloads.file("Curves (JSON)", lambda: serialise.all_to_json(drawn), "amplification.json")
     with st.expander("Figures as PNG and SVG"):
         palette, query = figures.palette(), drawn[0].case.query
-        figures.downloads(
+        figures.as_files(
             "curves",
             "Share of an answer as another is repeated",
             query,
             partial(charts.curves, drawn, scale, palette),
         )
         if any(one.points[0].log_likelihood_answer is not None for one in drawn):
-            figures.downloads(
+            figures.as_files(
                 "probabilities",
                 "Probabilities of both answers",
                 query,

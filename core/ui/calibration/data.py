@@ -18,6 +18,7 @@ from core.data.tabular.labels import MOST_VALUES
 from core.data.tabular.uploads import Upload, UploadError
 from core.studies.calibration.calibration import REPEATED, independent
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.ui import downloads
 from core.ui.calibration import scoring
 from core.ui.calibration.label_meanings import meanings
 from core.ui.glossary import TERMS
@@ -51,14 +52,10 @@ def labelled_data() -> Labelled | None:
             on_click=_use_example,
             help="1,000 questions of the embedded model’s world, scored and labelled.",
         )
-        st.download_button(
+        downloads.file(
             "Template",
             template,
-            file_name="template.csv",
-            mime="text/csv",
-            key="template",
-            icon=":material/download:",
-            on_click="ignore",
+            "template.csv",
             help="A small CSV whose columns are recognised automatically.",
         )
     given = st.file_uploader(

@@ -12,7 +12,7 @@ from core.charts import calibration as charts
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.diagnostics import Compared
-from core.ui import figures, tables
+from core.ui import downloads, figures
 from core.ui.calibration import result
 from core.ui.glossary import TERMS
 from core.ui.runs.job import Job
@@ -156,7 +156,7 @@ def _table(found: Calibration, compared: tuple[Compared, ...]) -> None:
         "Paired bootstrap, 2,000 resamples of the questions, the same for every score. Two "
         "scores differ when the interval of their difference excludes 0."
     )
-    tables.download(_numbers(compared), "comparison")
+    downloads.table(_numbers(compared), "comparison")
 
 
 def _numbers(compared: tuple[Compared, ...]) -> dict[str, list[object]]:

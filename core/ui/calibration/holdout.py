@@ -15,6 +15,7 @@ from core.data.tabular.labelled import Labelled
 from core.data.tabular.uploads import Upload, UploadError
 from core.studies.calibration import holdout, new_rows
 from core.studies.calibration.calibration import Calibration, CalibrationError
+from core.ui import downloads
 from core.ui.calibration.data import TYPES
 from core.ui.messages import problem
 from core.ui.session import remembered
@@ -115,13 +116,8 @@ def new_scores(found: Calibration) -> None:
             st.badge("No difference visible", icon=":material/check:", color="blue")
         st.text(compared.sentence)
         st.text(f"{fresh.answered:,} of {len(fresh.doubts):,} would be answered.")
-        st.download_button(
-            "Decisions (CSV)",
-            lambda: new_rows.new_decisions(fresh),
-            file_name="new_decisions.csv",
-            mime="text/csv",
-            key="new_decisions",
-            on_click="ignore",
+        downloads.file(
+            "Decisions (CSV)", lambda: new_rows.new_decisions(fresh), "new_decisions.csv"
         )
 
 

@@ -18,6 +18,7 @@ from core.studies.calibration.scoring import Gold, Scored, score_all, table
 from core.studies.costs import Plan, plan
 from core.studies.inspection.recorder import usual_samples
 from core.studies.inspection.request import Request
+from core.ui import downloads
 from core.ui.messages import problem
 from core.ui.model import EMBEDDED, asked
 from core.ui.payment import offer, spent
@@ -162,14 +163,7 @@ def scored(gold: GoldQuestions) -> Upload | None:
     if not so_far:
         return None
     upload = _as_upload(gold, model)
-    st.download_button(
-        "Download the scored table",
-        upload[1],
-        file_name="scored.csv",
-        mime="text/csv",
-        key="scored_csv",
-        on_click="ignore",
-    )
+    downloads.file("Download the scored table", upload[1], "scored.csv")
     return upload[0]
 
 

@@ -13,7 +13,7 @@ from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, new_rows
 from core.studies.calibration.calibration import Calibration
 from core.studies.inspection.inspection import cannot_decide
-from core.ui import figures
+from core.ui import downloads, figures
 from core.ui.calibration.policy import in_use, use
 from core.ui.glossary import TERMS
 from core.ui.session import remembered
@@ -104,23 +104,9 @@ def _offers(found: Calibration, policy: Policy) -> None:
         ):
             use(policy)
             st.rerun()  # all of the page: its top says what is in use
-        st.download_button(
-            "Policy (JSON)",
-            lambda: to_json(policy),
-            file_name="policy.json",
-            mime="application/json",
-            key="policy_json",
-            icon=":material/download:",
-            on_click="ignore",
-        )
-        st.download_button(
-            "Decisions (CSV)",
-            lambda: new_rows.decisions(found.data, policy),
-            file_name="decisions.csv",
-            mime="text/csv",
-            key="decisions_csv",
-            icon=":material/download:",
-            on_click="ignore",
+        downloads.file("Policy (JSON)", lambda: to_json(policy), "policy.json")
+        downloads.file(
+            "Decisions (CSV)", lambda: new_rows.decisions(found.data, policy), "decisions.csv"
         )
     if policy.pipeline is None:
         st.text(

@@ -13,7 +13,7 @@ from core.studies.inspection import serialise
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.stopping import growth
-from core.ui import figures
+from core.ui import downloads, figures
 from core.ui.payment import spent
 
 
@@ -34,38 +34,30 @@ def details(inspection: Inspection) -> None:
 
 def _files(inspection: Inspection) -> None:
     """Offer the inspection and its responses as files."""
-    st.download_button(
+    downloads.file(
         "Inspection (JSON)",
         lambda: serialise.to_json(inspection),
-        file_name="inspection.json",
-        mime="application/json",
-        on_click="ignore",
+        "inspection.json",
         help="Recompute it offline: python -m core inspect --from inspection.json",
     )
-    st.download_button(
-        "Responses (CSV)",
-        lambda: serialise.to_csv_bytes(inspection),
-        file_name="responses.csv",
-        mime="text/csv",
-        on_click="ignore",
-    )
+    downloads.file("Responses (CSV)", lambda: serialise.to_csv_bytes(inspection), "responses.csv")
 
 
 def _figures(inspection: Inspection) -> None:
     """Offer every chart as PNG and SVG."""
     query = inspection.query
     palette = figures.palette()
-    figures.downloads(
+    figures.as_files(
         "doubt",
         "Doubt about a second answer",
         query,
         partial(charts.doubt, inspection, palette),
     )
-    figures.downloads("clusters", "Clusters", query, partial(charts.clusters, inspection, palette))
+    figures.as_files("clusters", "Clusters", query, partial(charts.clusters, inspection, palette))
     for which, title in charts.MATRICES.items():
-        figures.downloads(which, title, query, partial(charts.matrix, inspection, which, palette))
+        figures.as_files(which, title, query, partial(charts.matrix, inspection, which, palette))
     reading, threshold = inspection.reading, inspection.information_threshold
-    figures.downloads(
+    figures.as_files(
         "growth",
         "Certified lower bound and sampled mass",
         query,

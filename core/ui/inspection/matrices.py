@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.charts import inspection as charts
 from core.studies.inspection.inspection import Inspection
-from core.ui import figures, tables
+from core.ui import downloads, figures
 from core.ui.glossary import TERMS
 
 _NAMES = "inspection_cluster_names"
@@ -53,7 +53,7 @@ def matrices(inspection: Inspection) -> None:
             hide_index=True,
             key="matrix_table",
         )
-        tables.download(columns, "matrix")
+        downloads.table(columns, "matrix")
 
 
 def _choose_cell() -> None:

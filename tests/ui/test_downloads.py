@@ -5,15 +5,15 @@ import io
 
 from streamlit.testing.v1 import AppTest
 
-from core.ui import tables
+from core.ui import downloads
 
 FORMULA = '=HYPERLINK("http://192.0.2.1")'
 
 
 def page():
-    from core.ui import tables
+    from core.ui import downloads
 
-    tables.download({"=heading": ["=1+1", "plain"], "number": [-1.5, None]}, "mine")
+    downloads.table({"=heading": ["=1+1", "plain"], "number": [-1.5, None]}, "mine")
 
 
 def test_a_table_is_offered_as_a_file():
@@ -26,9 +26,9 @@ def test_a_table_is_offered_as_a_file():
 def test_the_file_is_disarmed_and_keeps_its_numbers(monkeypatch):
     given = {}
     monkeypatch.setattr(
-        tables.st, "download_button", lambda label, data, **how: given.update(how, data=data)
+        downloads.st, "download_button", lambda label, data, **how: given.update(how, data=data)
     )
-    tables.download({"=heading": [FORMULA, "plain"], "number": [-1.5, None]}, "mine")
+    downloads.table({"=heading": [FORMULA, "plain"], "number": [-1.5, None]}, "mine")
     assert (given["file_name"], given["mime"]) == ("mine.csv", "text/csv")
     rows = list(csv.reader(io.StringIO(given["data"]().decode("utf-8-sig"))))
     assert rows == [["'=heading", "number"], [f"'{FORMULA}", "-1.5"], ["plain", ""]]

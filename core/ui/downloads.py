@@ -1,0 +1,57 @@
+"""Files to take along: every download button of the app, and our CSV, in which no formula runs.
+
+Streamlit's own download of a table is switched off (`.streamlit/config.toml`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import streamlit as st
+
+from core.data.tabular.csv_export import to_csv
+
+TYPES: Final = {
+    "csv": "text/csv",
+    "json": "application/json",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+}
+
+
+def file(
+    label: str, content: bytes | Callable[[], str | bytes], name: str, *, help: str | None = None
+) -> None:
+    """Offer a file.
+
+    Parameters
+    ----------
+    label : str
+        On the button.
+    content : bytes or callable
+        What is in the file, or what writes it when somebody asks for it.
+    name : str
+        Of the file, with one of the endings in `TYPES`.
+    help : str, optional
+        Markdown.
+    """
+    st.download_button(
+        label,
+        content,
+        file_name=name,
+        mime=TYPES[name.rpartition(".")[2]],
+        key=f"download_{name}",
+        icon=":material/download:",
+        on_click="ignore",
+        help=help,
+    )
+
+
+def table(columns: Mapping[str, Sequence[object]], name: str) -> None:
+    """Offer a table, given by heading, all columns of the same length."""
+    file(
+        "Table (CSV)",
+        lambda: to_csv(list(columns), zip(*columns.values(), strict=True)),
+        f"{name}.csv",
+    )
