@@ -111,10 +111,12 @@ def button() -> None:
 def _terms() -> None:
     typed = st.text_input("Find a term", key="glossary_term") or ""
     wanted = typed.casefold().split()
-    found = False
-    for term, meaning in TERMS.items():
-        if all(word in f"{term} {meaning}".casefold() for word in wanted):
-            st.markdown(f"**{term}.** {meaning}")
-            found = True
-    if not found:
+    found = [
+        f"**{term}.** {meaning}"
+        for term, meaning in TERMS.items()
+        if all(word in f"{term} {meaning}".casefold() for word in wanted)
+    ]
+    if found:
+        st.markdown("\n\n".join(found))  # one element: a page is sent with every run
+    else:
         st.text("No term matches. Use fewer words.")
