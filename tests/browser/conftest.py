@@ -28,14 +28,8 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session")
-def address(chromium):
+def address():
     process, address = start_server()
-    # Streamlit knows the pages only after somebody has opened the first one: until then it
-    # loses the first click on a page that was opened by its own address.
-    page = chromium.new_page()
-    page.goto(address)
-    expect(page.get_by_test_id("stTopNavLink").first).to_be_visible()
-    page.close()
     yield address
     stop_server(process)
 
@@ -68,10 +62,11 @@ def open_page(chromium):
     """
     contexts, strangers, refused = [], [], []
 
-    def open_one(url, *, width=1280, height=1000, scheme="light"):
+    def open_one(url, *, width=1280, height=1000):
         context = chromium.new_context(
             viewport={"width": width, "height": height},
-            color_scheme=scheme,
+            color_scheme="light",
+            reduced_motion="reduce",  # moving pictures keep a processor busy
             accept_downloads=True,
         )
         context.set_default_timeout(60_000)

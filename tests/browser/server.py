@@ -81,13 +81,16 @@ TOO_WIDE = """() => Math.max(
 def at_rest(page):
     """Wait until the script has run to its end, and stays there."""
     page.evaluate("window.restsSince = undefined")
-    page.wait_for_function(AT_REST)
+    page.wait_for_function(AT_REST, polling=100)
 
 
-def screens(height):
-    """Return the screens on which every page must fit, by name, as arguments of `open_page`."""
-    wide = {"width": 1280, "height": height, "scheme": "light"}
-    return [("wide-light", wide), ("phone-dark", {**PHONE, "scheme": "dark"})]
+def screens(page):
+    """Show a page on one screen after the other; yield the name of each."""
+    yield "wide-light"
+    page.set_viewport_size(PHONE)
+    page.emulate_media(color_scheme="dark")
+    at_rest(page)
+    yield "phone-dark"
 
 
 def shoot(page, name):

@@ -123,7 +123,7 @@ def test_type_a_question_and_read_its_curve(address, open_page, embedded):
     expect(drawn(page, CURVES)).to_contain_text(f"3. {MANY.query}")  # those kept beside it
 
 
-def test_the_axis_can_be_linear_or_logarithmic(address, open_page):
+def test_the_axis_can_be_linear_and_the_exact_prompt_is_one_click_away(address, open_page):
     page = open_page(f"{address}/amplification")
     shows(page, FIRST)
     assert {"0", "1", "2", "5", "10", "20", "50", "100"} <= {*ticks(page, CURVES)}
@@ -133,11 +133,6 @@ def test_the_axis_can_be_linear_or_logarithmic(address, open_page):
     for number in (CURVES, PROBABILITIES):
         expect(drawn(page, number).get_by_text("40", exact=True)).to_be_visible()
         assert "2" not in ticks(page, number) and "100" in ticks(page, number)
-
-
-def test_the_exact_prompt_is_one_click_away(address, open_page):
-    page = open_page(f"{address}/amplification")
-    shows(page, FIRST)
     page.get_by_role("button", name="The exact prompt").click()
     code = page.get_by_test_id("stCode")
     expect(code).to_have_text(FIRST.prompt(2), use_inner_text=True)
@@ -349,16 +344,17 @@ def test_hostile_text_stays_text(address, open_page):
         assert too_wide(page) <= 0
 
 
-@pytest.mark.parametrize(("name", "screen"), screens(1180))
-def test_fits_the_screen(address, open_page, name, screen):
-    page = open_page(f"{address}/amplification", **screen)
+def test_fits_the_screen(address, open_page):
+    page = open_page(f"{address}/amplification", height=1180)
     shows(page, FIRST)
-    drawn(page, CURVES)
-    drawn(page, PROBABILITIES)
-    assert too_wide(page) <= 0
-    shoot(page, f"amplification-{name}")
-    for tab, last in ((PUBLISHED, 11), (WORLD, 4), (WHY, 5)):
-        choose(page, tab)
-        drawn(page, last)
-        at_rest(page)
+    for name in screens(page):
+        drawn(page, CURVES)
+        drawn(page, PROBABILITIES)
         assert too_wide(page) <= 0
+        shoot(page, f"amplification-{name}")
+        for tab, last in ((PUBLISHED, 11), (WORLD, 4), (WHY, 5)):
+            choose(page, tab)
+            drawn(page, last)
+            at_rest(page)
+            assert too_wide(page) <= 0
+        choose(page, OWN)

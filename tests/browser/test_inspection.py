@@ -153,13 +153,13 @@ def test_hostile_text_stays_text(address, open_page):
     assert page.locator("img[src*='192.0.2.1']").count() == 0
 
 
-@pytest.mark.parametrize(("name", "screen"), screens(1180))
-def test_fits_the_screen(address, open_page, name, screen):
+def test_fits_the_screen(address, open_page):
     query = "Which actor became M in the Bond film Skyfall?"
-    page = open_page(f"{address}/inspection?q={quote(query)}", **screen)
+    page = open_page(f"{address}/inspection?q={quote(query)}", height=1180)
     settled(page)
     # Scores and charts arrive after the script has ended.
     expect(page.get_by_test_id("stMetricValue").nth(7)).to_be_visible()
     expect(page.get_by_test_id("stVegaLiteChart").first.locator("canvas,svg").first).to_be_visible()
-    assert too_wide(page) <= 0
-    shoot(page, f"inspection-{name}")
+    for name in screens(page):
+        assert too_wide(page) <= 0
+        shoot(page, f"inspection-{name}")

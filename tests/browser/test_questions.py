@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.studies.questions import search
-from tests.browser.server import PHONE, at_rest, go_to, question_of, screens, too_wide
+from tests.browser.server import at_rest, go_to, question_of, screens, too_wide
 
 pytestmark = pytest.mark.browser
 
@@ -70,27 +70,24 @@ def test_a_click_inspects_and_coming_back_does_not_jump_again(address, open_page
     inspects(page, found[1].question)
 
 
-@pytest.mark.parametrize(
-    ("words", "question"),
-    [
+def test_the_clicked_question_wins_over_what_was_typed_before(address, open_page):
+    page = open_page(f"{address}/inspection?k=5")
+    for words, question in (
         ("bird cannot fly", "Name a bird that cannot fly."),
         ("capital france", "What is the capital of France?"),  # which no address holds
-    ],
-)
-def test_the_clicked_question_wins_over_what_was_typed_before(address, open_page, words, question):
-    page = open_page(f"{address}/inspection?k=5")
-    question_of(page).fill("Name a mammal")
-    question_of(page).press("Enter")
-    page.wait_for_url(re.compile("mammal"))
-    go_to(page, "What can I ask?")
-    look_for(page, words)
-    shows(page, search(words))
-    click(page, 0)
-    inspects(page, question)
-    question_of(page).fill("Name a bird.")  # and what is typed then counts again
-    question_of(page).press("Enter")
-    page.wait_for_url(re.compile(r"bird\."))
-    inspects(page, "Name a bird.")
+    ):
+        question_of(page).fill("Name a mammal")
+        question_of(page).press("Enter")
+        page.wait_for_url(re.compile("mammal"))
+        go_to(page, "What can I ask?")
+        look_for(page, words)
+        shows(page, search(words))
+        click(page, 0)
+        inspects(page, question)
+        question_of(page).fill("Name a bird.")  # and what is typed then counts again
+        question_of(page).press("Enter")
+        page.wait_for_url(re.compile(r"bird\."))
+        inspects(page, "Name a bird.")
     page.reload()
     inspects(page, "Name a bird.")
 
@@ -113,16 +110,13 @@ def test_sorting_and_the_other_columns_inspect_nothing(address, open_page):
     inspects(page, by_name[2].question)
 
 
-@pytest.mark.parametrize(("name", "screen"), screens(720))
-def test_fits_the_screen(address, open_page, name, screen):
-    page = open_page(f"{address}/questions", **screen)
+def test_fits_the_screen(address, open_page):
+    page = open_page(f"{address}/questions", height=720)
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
     at_rest(page)
-    assert too_wide(page) <= 0
-
-
-def test_a_phone_inspects_by_a_click_too(address, open_page):
-    page = open_page(f"{address}/questions?words=planet", **PHONE)
+    for _ in screens(page):
+        assert too_wide(page) <= 0
+    look_for(page, "planet")  # a phone inspects by a click too
     shows(page, search("planet"))
     click(page, 0)
     inspects(page, search("planet")[0].question)
