@@ -54,7 +54,7 @@ def until(app, ready):
         assert not app.exception, app.exception
         if ready():
             return app
-        time.sleep(0.05)
+        time.sleep(0.2)
         app.run()
     raise AssertionError("it never came")
 
