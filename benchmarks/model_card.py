@@ -188,7 +188,7 @@ def _repeated(item: tuple[int, Fact], *, folder: Path) -> list[float]:
 
 
 def repetition(folder: Path) -> dict[str, list[float]]:
-    """Return the median of P(right) / (P(right) + P(told)) by how often it was told."""
+    """Return the median of P(right) / (P(right) + P(repeated)) by the repetitions."""
     return {
         band.value: np.median(
             in_parallel(functools.partial(_repeated, folder=folder), drawn(band, REPEATED_A_BAND)),

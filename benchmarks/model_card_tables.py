@@ -81,11 +81,11 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         0.70,
         1,
     ),
-    ("told wrongly 100 times: by heart keeps", lambda c: _repeated(c, Band.BY_HEART)[-1], 0.9, 1),
-    ("told wrongly 100 times: rarely seen", lambda c: _repeated(c, Band.RARELY)[-1], 0, 0.05),
+    ("a wrong answer 100 times: by heart keeps", lambda c: _repeated(c, Band.BY_HEART)[-1], 0.9, 1),
+    ("a wrong answer 100 times: rarely seen", lambda c: _repeated(c, Band.RARELY)[-1], 0, 0.05),
     ("largest rebound on the way there", _rebound, -1, 0.02),
     (
-        "told another right one 100 times: keeps",
+        "another right answer 100 times: keeps",
         lambda c: _repeated(c, Band.MANY_ANSWERS)[-1],
         1 / 3,
         1,
@@ -201,7 +201,7 @@ def growths(card: Card) -> str:
 
 
 def repetitions(card: Card) -> str:
-    """What is left of the right answer by how often another was told, for one seed."""
+    """What is left of the right answer by how often another was repeated, for one seed."""
     return table(
         ["band", *(str(t) for t in card["repetition"]["times"])],
         [
@@ -249,8 +249,8 @@ def page(cards: Sequence[Card], shipped: Card) -> str:
         f"## Which seed is shipped\n\n{RULE} Shipped: **seed {shipped['seed']}** "
         f"(revision `{shipped['revision']}`).",
         requirements(cards),
-        "A rebound is a median over a band that rises again as the wrong answer is told more "
-        "often.",
+        "A rebound is a median over a band that rises again as the wrong answer is repeated "
+        "more often.",
         "## By band",
     ]
     for wording in Wording:
@@ -282,8 +282,9 @@ def page(cards: Sequence[Card], shipped: Card) -> str:
         "(sampled mass).",
         growths(shipped),
         "## What repeating an answer does",
-        "Shipped seed: median over 60 questions of a band of P(right) / (P(right) + P(told)), by "
-        "how often the misconception (for many answers: another right answer) is told.",
+        "Shipped seed: median over 60 questions of a band of P(right) / (P(right) + P(repeated)), "
+        "by how often the prompt repeats the misconception (for many answers: another right "
+        "answer).",
         repetitions(shipped),
         "## Questions nobody can answer",
         "Half nonsense, half known forms about the unheard-of, 200 in all, with each seed's own "

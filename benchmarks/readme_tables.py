@@ -78,7 +78,7 @@ def bands(measured: Card) -> str:
 
 
 def repetition(measured: Card) -> str:
-    """Return what is left of the right answer by how often another was told, by band."""
+    """Return what is left of the right answer by how often another was repeated, by band."""
     told = measured["repetition"]
     lines = [
         f"| band | {' | '.join(f'{t} ×' for t in told['times'])} |",

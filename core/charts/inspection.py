@@ -157,7 +157,7 @@ def clusters_alt(inspection: Inspection) -> str:
 
 
 def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
-    """One of the three matrices as a heat map; rows are told first, columns come second.
+    """One of the three matrices as a heat map; rows are answers in the prompt, columns come next.
 
     The joint and the product share one colour scale, or they would look alike however
     different they are; the contributions diverge around 0.

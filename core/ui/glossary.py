@@ -12,6 +12,8 @@ TERMS: Final[dict[str, str]] = {
     "answers. “Name a bird” spreads over many birds, however well the model knows them.",
     "Amplification": "Repeating an answer in the prompt, “One answer to question Q is …. Another "
     "answer to question Q is …”, and watching the model’s next answer.",
+    "Answer in the prompt": "An answer that the prompt gives before it asks: “One answer to "
+    "question Q is …”. What a model knows does not depend on it.",
     "Answer or abstain": "The decision: serve the model’s answer when the doubt is below λ, "
     "otherwise say that it does not know.",
     "Attention head": "The part of a transformer that decides how much each earlier piece of the "
@@ -94,8 +96,6 @@ TERMS: Final[dict[str, str]] = {
     "Threshold λ": "Believe abstains when the doubt is at least λ. The default was certified on "
     "questions of the embedded model’s world, for its default settings; Calibration finds "
     "others.",
-    "Told": "An answer given in the prompt before the question: “One answer to question Q is …”. "
-    "What a model knows does not depend on it.",
     "Too little sampled": "The samples cover so little of the probability that a low score means "
     "nothing. More samples may decide it.",
 }

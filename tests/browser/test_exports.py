@@ -86,4 +86,4 @@ def test_tables_of_an_inspection_and_its_downloads(address, open_page):
     expect(page.get_by_role("heading", name="Clusters")).to_be_visible()
     gives_nothing_away(page, 5)
     assert disarmed(rows_of(page, "Responses (CSV)"))
-    assert rows_of(page, "Table (CSV)")[0][:2] == ["told first", "then answers"]
+    assert rows_of(page, "Table (CSV)")[0][:2] == ["answer in the prompt", "next answer"]

@@ -107,8 +107,8 @@ def _responses(inspection: Inspection) -> None:
         st.caption("Answers after each of them was in the prompt")
         st.dataframe(
             {
-                "told first": [charts.shown(text) for text, _ in pairs],
-                "then answered": [charts.shown(second.text) for _, second in pairs],
+                "answer in the prompt": [charts.shown(text) for text, _ in pairs],
+                "next answer": [charts.shown(second.text) for _, second in pairs],
                 "log-likelihood (nats)": [second.log_likelihood for _, second in pairs],
             },
             hide_index=True,

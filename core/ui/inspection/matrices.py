@@ -38,8 +38,8 @@ def matrices(inspection: Inspection) -> None:
         information = inspection.evidence.mutual_information
         m = len(names)
         columns: dict[str, list[str] | list[float]] = {
-            "told first": [name for name in names for _ in range(m)],
-            "then answers": names * m,
+            "answer in the prompt": [name for name in names for _ in range(m)],
+            "next answer": names * m,
             "joint": information.joint.ravel().tolist(),
             "product": information.product.ravel().tolist(),
             "contribution (nats)": information.contributions.ravel().tolist(),
