@@ -3,6 +3,7 @@
 import functools
 import os
 import re
+import threading
 import time
 
 from streamlit.components.v2 import manifest_scanner
@@ -12,6 +13,7 @@ from app import app as served
 from core.store import schema
 from core.ui import frame
 from core.ui.results import kept
+from core.ui.runs.job import JOB
 from tests.hostile import TEXTS
 
 PAGES = ("home", "inspection", "amplification", "calibration", "questions", "history")
@@ -44,17 +46,20 @@ def session(page, **query):
 
 def settled(app):
     """Run until nothing is on its way: a slow machine shows progress first."""
-    until(app, lambda: not app.get("progress"))
-    return app
+    return until(app, lambda: not app.get("progress"), look_every=2.0)
 
 
-def until(app, ready):
+def until(app, ready, look_every=0.2):
     """Run until something is there: what is watched comes when it comes."""
     for _ in range(1200):
         assert not app.exception, app.exception
         if ready():
             return app
-        time.sleep(0.2)
+        jobs = [thread for thread in threading.enumerate() if thread.name == JOB]
+        if jobs:  # they have the processor meanwhile
+            jobs[0].join(look_every)
+        else:
+            time.sleep(0.05)
         app.run()
     raise AssertionError("it never came")
 

@@ -34,6 +34,9 @@ HERE: Final = Turns(os.cpu_count() or 1, first=1)
 ELSEWHERE: Final = Turns(16, math.inf)
 
 
+JOB: Final = "job"  # the name of every job's thread
+
+
 class Job(Generic[T]):
     """One piece of work in a thread of its own.
 
@@ -87,7 +90,7 @@ class Job(Generic[T]):
         self._lock = threading.Lock()
         turns = turns or (ELSEWHERE if self.is_paid else HERE)
         self._ticket = turns.ticket(this_session())
-        self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(work,), name=JOB, daemon=True)
         self._thread.start()
 
     def _run(self, work: Callable[[Job[T]], T]) -> None:
