@@ -286,9 +286,6 @@ def test_precision_and_recall_in_words():
     assert charts.precision_recall_alt({"s": ONE_BLOCK, "none": NO_CURVE}) == (
         "Precision and recall: s from 75% answered with 67% right to 75% with 67%."
     )
-    text = charts.precision_recall_alt(CURVES)
-    for name, full in CURVES.items():
-        assert f"{SCORES[name].title} from {full.coverage[0]:.0%} answered" in text
 
 
 # --------------------------------------------------------------------------- by entropy

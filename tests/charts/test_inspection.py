@@ -15,7 +15,7 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping import growth
 from tests.charts.drawing import check, only_text, rows_of, spec_of
-from tests.fakes import QUERY, TableModel, copies, falling, knows
+from tests.fakes import QUERY, TableModel, copies, falling
 from tests.hostile import ANY_TEXTS as HOSTILE
 
 
@@ -123,11 +123,6 @@ def test_axes_name_the_likeliest_first_whatever_the_alphabet_says(count):
     assert re.findall(r">(\wnswer)<", bars) == names
     axes = export.to_svg(charts.matrix(inspection, "joint", LIGHT)).decode()
     assert re.findall(r">(\wnswer)<", axes) == names * 2
-
-
-def test_a_model_that_knows_still_gets_a_scale():
-    low, _, high = scale_of(charts.matrix(seen(5, knows), "contribution", LIGHT))["domain"]
-    assert low < 0 < high
 
 
 # ------------------------------------------------------------------------- the others

@@ -158,13 +158,6 @@ def test_the_curves_are_the_studys_numbers(name, scale):
     ]
 
 
-def test_where_neither_answer_was_sampled_there_is_no_point():
-    rows = rows_of(charts.curves([COUNTED], "log", LIGHT), "share")
-    assert [row["t"] for row in rows] == [0, 1, 20, 100]
-    assert [row["share"] for row in rows] == [0.75, 0.5, 0.0, 0.0]
-    assert rows_of(charts.curves([SILENT], "log", LIGHT), "share") == []
-
-
 @pytest.mark.parametrize(("found", "banded"), [(COUNTED, True), (TURNS, False)])
 def test_frequencies_have_a_band_and_likelihoods_have_none(found, banded):
     layers = spec_of(charts.curves([found], "log", LIGHT))["layer"]
@@ -236,14 +229,6 @@ def test_the_axis_ends_where_the_longest_curve_does():
         for x in encodings(charts.curves(found, "log", LIGHT), "x"):
             assert x["scale"]["domain"] == [0, most]
             assert max(x["axis"]["values"]) <= most
-
-
-def test_many_points_do_not_hide_their_line():
-    sizes = {}
-    for found in (TURNS, EVERY):
-        layers = spec_of(charts.curves([found], "log", LIGHT))["layer"]
-        (sizes[found],) = (x["mark"]["size"] for x in layers if x["mark"]["type"] == "point")
-    assert sizes[EVERY] < sizes[TURNS]
 
 
 # ------------------------------------------------------------------- the raw probabilities
