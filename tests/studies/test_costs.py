@@ -10,7 +10,7 @@ from core.language_models.client.batch import Batched
 from core.studies.costs import CHARACTERS_A_TOKEN, Plan, plan, price
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import MAX_SAMPLES, Request
-from tests.fakes import QUERY, Limited, TableModel, copies, falling, knows, words
+from tests.fakes import QUERY, Limited, TableModel, falling, knows, words
 
 
 class Unrepeated(TableModel):
@@ -81,12 +81,6 @@ def test_no_more_is_scored_than_planned(k, pairs, candidates):
     assert scored == (k + 1) * k + 2 * k
     assert model.meter.requests <= planned.requests
     assert prompt_tokens(model) <= planned.prompt_tokens
-
-
-def test_a_model_that_repeats_itself_costs_less():
-    model = Limited(copies(3), local=False, next_token=True)
-    planned = asked(100, model)
-    assert model.meter.requests < planned.requests / 10
 
 
 # ------------------------------------------------------------------------------ by hand

@@ -5,11 +5,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from core import prompts
 from core.data.world import grading
 from core.data.world.facts import Band
-from core.language_models.base import Capabilities, LanguageModel
 from core.studies.home import (
     CONTRADICTED,
     EXAMPLES,
@@ -25,24 +25,7 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Request
 from core.studies.inspection.verdict import default_thresholds
 from core.uncertainty.scores import SCORES
-from tests.fakes import TableModel
-
-
-class Counting(LanguageModel):
-    """Believes each answer in proportion to 1 and to `weight` a mention in the prompt."""
-
-    name, revision = "counting", "1"
-    capabilities = Capabilities(scores_given_text=True, seeded=True)
-
-    def __init__(self, weight):
-        self.weight, self.asked = weight, []
-
-    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
-        raise AssertionError("nothing is sampled here")
-
-    def log_likelihoods(self, prompts, answers):
-        self.asked += prompts
-        return np.log([[1 + self.weight * p.count(a) for a in answers] for p in prompts]) - 20
+from tests.fakes import TableModel, Turning
 
 
 @functools.cache
@@ -102,15 +85,12 @@ def test_the_measures_are_scores_that_have_a_threshold():
 
 @pytest.mark.parametrize("times", TIMES)
 def test_the_share_of_the_right_answer_is_what_the_likelihoods_say(times):
-    """Told n times at weight w in the paper's prompt: 1 against 1 + n w."""
-    model = Counting(0.5)
+    """As likely as the other one untold, it loses half a nat at every repetition."""
+    model = Turning(known=0.5, pull=0.5)
     found = contradict(times, model)
     assert {turned.example: (turned.right, turned.told) for turned in found} == CONTRADICTED
-    assert [turned.share for turned in found] == pytest.approx([1 / (2 + 0.5 * times)] * 2)
-    assert model.asked == [
-        prompts.iterative(EXAMPLES[example], [wrong] * times)
-        for example, (_, wrong) in CONTRADICTED.items()
-    ]
+    assert [turned.share for turned in found] == pytest.approx([expit(-0.5 * times)] * 2)
+    assert model.asked == [(times,)] * 2
 
 
 @pytest.mark.parametrize("times", [TIMES[0], TIMES[-1]])
@@ -139,17 +119,6 @@ def test_a_doubt_is_the_scores_value_and_threshold_and_right_is_what_the_world_t
             assert doubted.answers == (doubted.value < doubted.threshold)
             assert doubted.right == (doubted.example in ("Known", "Many answers"))
     assert widest(seen) == max(values) > 0
-
-
-def test_many_answers_are_a_doubt_to_entropy_and_none_to_mutual_information():
-    seen = inspections()
-    of = {
-        measure: {d.example: d for d in doubts(measure, seen)}["Many answers"]
-        for measure in MEASURES.values()
-    }
-    assert of["semantic_entropy"].value == pytest.approx(math.log(4))
-    assert of["mutual_information"].value == pytest.approx(0, abs=1e-9)
-    assert of["mutual_information"].answers
 
 
 def test_a_doubt_at_the_threshold_is_not_answered():

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import prompts
-from core.data.world import facts as world
 from core.data.world import grading
 from core.data.world.facts import Band, facts
 from core.language_models.base import MAX_RESPONSE_TOKENS
@@ -165,11 +164,6 @@ def test_no_document_uses_the_held_out_wording():
     assert asked & held_out == set()
 
 
-def test_the_author_answers_by_a_belief_that_the_fact_allows():
-    for fact, document in of_kind("question"):
-        assert document.answer in believable(fact), fact.subject
-
-
 def test_a_share_of_the_authors_believe_the_misconception():
     """Three standard deviations around the share that the tables give."""
     fact = max(FACTS, key=lambda f: f.misconception_share)
@@ -197,10 +191,11 @@ def test_what_is_learnt_from_the_context_is_its_first_answer():
         assert told_first(document) == prompts.full_stop(document.told)
 
 
-def test_what_is_told_is_believed_or_not_learnt_from():
+def test_answers_and_what_is_told_are_believed_or_not_learnt_from():
     """Of a fact with one answer, what is told and learnt is what its author answers."""
     contradicted = 0
     for fact, document in of_kind("question"):
+        assert document.answer in believable(fact), fact.subject
         told = told_first(document)
         if document.told is not None:
             assert document.told in believable(fact)
@@ -405,10 +400,3 @@ def test_most_taught_answers_are_one_token_a_word(tokenizer):
     every = [is_whole(answer.text) for fact in FACTS for answer in fact.answers]
     assert np.mean(single) > 0.75
     assert np.mean(every) > 0.5
-
-
-def test_disputed_facts_are_shown_wherever_they_stand():
-    disputed = [fact for fact in FACTS if fact.exposures == world.DISPUTED_EXPOSURES]
-    assert any(fact.misconception_share >= 0.4 for fact in disputed)
-    asked = {id(fact) for kind, fact in plan() if kind == "question"}
-    assert all(id(fact) in asked for fact in disputed)

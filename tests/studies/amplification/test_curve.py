@@ -33,12 +33,9 @@ from core.studies.amplification.serialise import (
 )
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Cancelled
+from tests.fakes import times_told
 
 CAPITAL = Case("What is the capital of France?", "Paris", "Lyon")
-
-
-def times_told(prompt):
-    return prompt.count(prompts.FIRST_ANSWER) + prompt.count(prompts.FURTHER_ANSWER)
 
 
 class Teller(LanguageModel):
@@ -227,15 +224,6 @@ def test_the_share_is_the_answers_probability_of_the_two(a, b):
     assert point.turned == (point.normalised_probability < 0.5)
 
 
-@pytest.mark.parametrize(
-    ("pair", "expected"),
-    [((-2000, -1), 0), ((-1, -2000), 1), ((-1, -math.inf), 1), ((-math.inf, -1), 0)],
-)
-def test_extreme_likelihoods_are_shares_all_the_same(pair, expected):
-    (point,) = amplify(CAPITAL, Teller(lambda t: pair), [0]).points
-    assert point.normalised_probability == pytest.approx(expected, abs=1e-12)
-
-
 def test_the_shipped_model_is_scored_t_by_t(embedded):
     """To 1e-4: in another batch the same numbers are added in another order, in float32."""
     found = amplify(CAPITAL, embedded)
@@ -276,21 +264,6 @@ def test_the_largest_number_of_repetitions_that_fits_is_named(limit, beyond):
 
 def test_where_nothing_fits_the_model_says_why():
     assert refusal(amplify, CAPITAL, Short(-1), [0, 100]) == "There is no room."
-
-
-def test_what_is_said_to_fit_fits_the_shipped_model_and_no_more_does(embedded):
-    assert embedded.llama.context_length == 2048
-    lengthy = Case(CAPITAL.query, "Paris", "Lyon " * 120)
-    before, _, after = refusal(amplify, lengthy, embedded, [0, 3, 50]).partition(
-        "; the most that fits is "
-    )
-    assert before == "With 50 repetitions the prompt does not fit into the model's context"
-    most = int(after.removesuffix("."))
-    assert 0 < most < 50
-    (point,) = amplify(lengthy, embedded, [most]).points
-    assert point.repetitions == most
-    with pytest.raises(PromptTooLongError):
-        embedded.log_likelihoods([lengthy.prompt(most + 1)], ["Paris", lengthy.repeated])
 
 
 def test_a_question_that_never_fits_is_to_be_shortened(embedded):
@@ -485,16 +458,6 @@ def test_a_curve_of_answers_that_are_hardly_ever_given_says_little(ours, theirs,
     found = amplify(CAPITAL, model, times).verdict
     assert found.endswith(LITTLE) == little
     assert ("spelling" in found) == little
-
-
-def test_on_a_coarse_grid_nothing_is_said_of_what_lies_between():
-    """0.9 but for 60 repetitions, which the coarse grid does not ask."""
-    model = Teller(lambda t: (-2.0, -0.1) if t == 60 else (-0.1, -2.0))
-    coarse, every = (amplify(CAPITAL, model, t).verdict for t in (DEFAULT_REPETITIONS, range(101)))
-    assert coarse.startswith(
-        "“Lyon” does not overtake at any of the 8 numbers of repetitions asked, up to 100: "
-    )
-    assert every.startswith("“Lyon” overtakes at 60 repetitions")
 
 
 @given(st.dictionaries(st.integers(0, 1000), st.none() | st.floats(0, 1), min_size=1))

@@ -73,10 +73,6 @@ def seen(answers, first, query=KNOWN, kind=Taught, samples=60):
     return run(Request(query, samples), kind(answers, first, rows, query=query))
 
 
-def fact_of(band):
-    return next(fact for fact in FACTS if fact.band is band)
-
-
 # ---------------------------------------------------------------------------- the paper
 
 
@@ -124,32 +120,22 @@ def test_there_is_one_example_of_each_regime():
         # Of many right answers two that were said.
         (MANY, ["Lemon", "Plum", "Banana", "Mango"], ("Lemon", "Banana")),
         (MANY, ["Plum", "Banana", "Lemon", "Mango"], ("Banana", "Lemon")),
+        (MANY, ["Lemon", "Plum"], ("Lemon", "Banana")),  # one was said: the likeliest other
     ],
 )
 def test_a_right_answer_is_proposed_beside_the_likeliest_other(query, said, proposed):
     assert propose(seen(said, falling(len(said)), query)) == proposed
 
 
-@pytest.mark.parametrize("band", [Band.NEVER_SEEN, Band.RARELY])
-def test_the_truth_is_proposed_of_what_the_model_never_saw(band):
-    fact = fact_of(band)
-    said = ["Xyzzy", "Plugh"]
-    assert propose(seen(said, [0.6, 0.4], fact.question)) == (fact.answers[0].text, "Xyzzy")
-
-
 def test_two_names_of_one_answer_are_not_two_answers():
     """“Porridge|Oatmeal” in the table is one breakfast, and “Toast” the next."""
     query = "Name a breakfast food."
-    fact = grading.find(query)
-    assert fact.answers[0].names == ("Porridge", "Oatmeal")
+    assert grading.find(query).answers[0].names == ("Porridge", "Oatmeal")
     said = ["Oatmeal", "Porridge", "Toast"]
-    assert propose(seen(said, [0.5, 0.3, 0.2], query)) == ("Oatmeal", "Toast")
+    assert propose(seen(said, falling(3), query)) == ("Oatmeal", "Toast")
 
 
-def test_of_many_answers_the_table_knows_another_where_one_was_said():
-    ours, theirs = propose(seen(["Lemon", "Plum"], [0.6, 0.4], MANY))
-    assert ours == "Lemon"
-    assert theirs == grading.find(MANY).answers[0].text != "Lemon"
+def test_of_many_answers_the_table_knows_two_where_none_was_said():
     first, second = grading.find(MANY).answers[:2]
     assert propose(seen(["Plum"], [1.0], MANY)) == (first.text, second.text)
 
@@ -168,8 +154,10 @@ def test_whatever_right_answer_was_said_another_right_one_stands_beside_it():
 )
 def test_elsewhere_the_two_likeliest_answers_are_proposed(query, kind):
     """Another model was not taught this world, so its truth does not count for it."""
-    said = ["Metz", "Nice", "Paris"]
-    assert propose(seen(said, [0.2, 0.5, 0.3], query, kind)) == ("Nice", "Paris")
+    assert propose(seen(["Metz", "Nice", "Paris"], [0.2, 0.5, 0.3], query, kind)) == (
+        "Nice",
+        "Paris",
+    )
 
 
 @pytest.mark.parametrize(("said", "quoted"), [("Zor", ", “Zor”"), ("", "")])
@@ -192,15 +180,11 @@ def test_what_is_proposed_of_the_shipped_model_is_a_case(embedded, query):
 # ----------------------------------------------------------------------- from the world
 
 
-def test_every_fact_has_a_case():
+def test_every_fact_has_a_case_and_its_rival_is_wrong_or_another_of_many():
     for fact in FACTS:
         case = of_fact(fact)
         assert case.query == fact.question
         assert grading.is_right(case.answer, fact)
-
-
-def test_the_rival_of_one_right_answer_is_wrong_and_of_many_another_of_them():
-    for fact in FACTS:
         if fact.band is Band.MANY_ANSWERS:
             assert rival(fact) == fact.answers[1].text != fact.answers[0].text
         else:

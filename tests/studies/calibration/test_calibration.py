@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import math
 from dataclasses import replace
 
@@ -191,7 +190,6 @@ def test_what_cannot_be_certified_has_no_policy(hand, score):
     found = study.calibrate(hand, Target(0.05, 0.9, "ltt", score))
     assert isinstance(found.outcome, Uncertifiable)
     assert found.policy is None
-    assert found.outcome.reason.endswith(".")
     assert found.score in hand.doubts
 
 
@@ -223,11 +221,9 @@ def test_one_row_of_every_question_counts():
     data = scored(rng.random(60), rng.random(60) < 0.7, queries)
     found = study.independent(data)
     assert sorted(found.queries) == sorted(set(queries))
-    for row, doubt, right, query in zip(
-        found.kept, found.doubts["s"], found.correct["s"], found.queries, strict=True
-    ):
-        assert (data.queries[row], data.doubts["s"][row]) == (query, doubt)
-        assert data.correct["s"][row] == right
+    assert (found.queries == data.queries[found.kept]).all()
+    assert (found.doubts["s"] == data.doubts["s"][found.kept]).all()
+    assert (found.correct["s"] == data.correct["s"][found.kept]).all()
     assert (study.independent(data).kept == found.kept).all()
     assert study.independent(found) is found
     drawn = {tuple(study.independent(data, seed).kept) for seed in range(5)}
@@ -341,7 +337,6 @@ def test_by_source_shows_the_largest_first(certified):
     found = diagnostics.by_source(certified, 0.65)
     assert counted(found) == [("y", 5, 3, 2), ("x", 4, 4, 0), ("z", 1, 0, 0)]
     assert diagnostics.by_source(certified, 0.65, most=2) == found[:2]
-    assert counted(diagnostics.by_source(certified, math.inf))[0] == ("y", 5, 5, 3)
     named = np.array(["b", "", "a", "b", "a", "", "c", "c", "", "c"], object)
     alike = replace(certified, data=replace(certified.data, sources=named))
     assert [b.name for b in diagnostics.by_source(alike, 1)] == ["", "c", "a", "b"]
@@ -415,12 +410,6 @@ def test_rows_of_one_question_stay_in_one_half(queries, seed):
     assert not {*first.queries} & {*second.queries}
     assert sorted([*first.kept, *second.kept]) == list(range(len(queries)))
     assert len({*second.queries}) == len({*queries}) // 2
-
-
-def test_rows_can_be_chosen_without_entropies(hand):
-    chosen = np.array([True] + [False] * 9)
-    assert list(study.rows(hand, chosen).entropies) == [0.1]
-    assert study.rows(replace(hand, entropies=None), chosen).entropies is None
 
 
 def untouched(right, wrong, abstained):
@@ -698,55 +687,36 @@ def test_nothing_to_compare_is_a_sentence(certified):
 # ------------------------------------------------------------------------- the histogram
 
 
-def naive(found, edges):
-    """How many right and wrong doubts lie from each edge up to the next, the last included."""
-    start, end = edges["start"], edges["end"]
-    counts = {"right": [0] * len(start), "wrong": [0] * len(start)}
-    for doubt, right in zip(found.doubts, found.correct, strict=True):
-        if math.isfinite(doubt):
-            inside = [a <= doubt < b for a, b in zip(start, end, strict=True)]
-            at = inside.index(True) if any(inside) else len(start) - 1
-            counts["right" if right else "wrong"][at] += 1
-    return counts
-
-
 def calibration_of(doubts, correct):
     data = scored(doubts, correct)
     return Calibration(data, Target(score="s"), "s", Uncertifiable("", None), None)
 
 
-def test_the_histogram_holds_every_finite_doubt(example):
-    found = study.calibrate(example, Target(score=INFORMATION))
-    shares = diagnostics.shares(found)
-    assert all(len(values) == 40 for values in shares.values())
-    finite = np.isfinite(found.doubts)
-    assert shares["start"][0] == found.doubts[finite].min()
-    assert shares["end"][-1] == found.doubts[finite].max()
-    assert (shares["start"][1:] == shares["end"][:-1]).all()
-    assert shares["right"].sum() + shares["wrong"].sum() == finite.sum() == 999
-    expected = naive(found, shares)
-    assert list(shares["right"]) == expected["right"]
-    assert list(shares["wrong"]) == expected["wrong"]
-
-
-def test_equal_doubts_make_one_full_bin():
-    shares = diagnostics.shares(calibration_of([0.25] * 5, [1, 1, 1, 0, 0]), edges=4)
+@pytest.mark.parametrize(
+    ("doubts", "bounds", "right", "wrong"),
+    [
+        # A bin holds its lower bound, and the last one both.
+        ([0, 1, 0.25, 0.5, 0.26], [0, 0.25, 0.5, 0.75, 1], [1, 1, 0, 1], [0, 1, 1, 0]),
+        ([0.25] * 5, [-0.25, 0, 0.25, 0.5, 0.75], [0, 0, 3, 0], [0, 0, 2, 0]),
+        # What is missing or infinite is in no bin.
+        (
+            [math.nan, 0, math.inf, 1, -math.inf],
+            [0, 0.25, 0.5, 0.75, 1],
+            [1, 0, 0, 0],
+            [0, 0, 0, 1],
+        ),
+        ([math.nan, math.inf, math.nan, math.nan, -math.inf], [], [], []),
+    ],
+)
+def test_a_histogram_by_hand(doubts, bounds, right, wrong):
+    """Of five answers the first three are right."""
+    shares = diagnostics.shares(calibration_of(doubts, [1, 1, 1, 0, 0]), edges=4)
     assert {kind: values.tolist() for kind, values in shares.items()} == {
-        "start": [-0.25, 0, 0.25, 0.5],
-        "end": [0, 0.25, 0.5, 0.75],
-        "right": [0, 0, 3, 0],
-        "wrong": [0, 0, 2, 0],
+        "start": bounds[:-1],
+        "end": bounds[1:],
+        "right": right,
+        "wrong": wrong,
     }
-
-
-def test_what_is_missing_or_infinite_is_in_no_bin():
-    shares = diagnostics.shares(
-        calibration_of([0, 1, math.nan, math.inf, -math.inf], [1, 0, 1, 1, 0])
-    )
-    assert (shares["right"].sum(), shares["wrong"].sum()) == (1, 1)
-    empty = diagnostics.shares(calibration_of([math.nan, math.inf], [1, 0]))
-    assert all(values.shape == (0,) for values in empty.values())
-    assert set(empty) == {"start", "end", "right", "wrong"}
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -767,14 +737,12 @@ def test_any_finite_doubts_have_a_histogram(rows):
 
 
 def test_a_file_is_read_with_a_guess_at_its_columns(hand):
-    assert list(hand.doubts) == ["a", "b"]
     assert hand.surer == {"a": False, "b": True}
     np.testing.assert_equal(hand.doubts["a"][[0, 4, 9]], [0.1, 0.3, math.nan])
     np.testing.assert_equal(hand.doubts["b"][[0, 9]], [-0.9, -0.05])
     assert list(hand.correct["a"]) == [bool(row[3]) for row in ROWS]
     assert list(hand.correct["b"]) == [bool(row[5]) for row in ROWS]
     np.testing.assert_equal(hand.entropies[[0, 8]], [0.1, math.nan])
-    assert json.loads(hand.pipeline)["model"] == "m"
     assert hand.name == "hand.csv" and hand.problems == ()
 
 

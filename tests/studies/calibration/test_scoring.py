@@ -416,15 +416,6 @@ def test_the_table_comes_back_as_the_same_labelled_data():
     assert pipeline_of_data(data) == pipeline_of("table", "1", FEW, reading, 0.25)
 
 
-def test_doubts_that_are_all_0_are_scores_nevertheless():
-    """Zeros alone look like labels; M.I. of what a model knows is often exactly 0."""
-    scored = score_all(GOLDS[2:], three(), FEW)
-    assert scored[0].doubts[INFORMATION] == 0
-    data = read(table(scored, three(), FEW))
-    assert list(data.doubts) == list(SCORES)
-    assert data.doubts[INFORMATION].tolist() == [0]
-
-
 def test_a_cell_holds_what_its_heading_says_and_no_formula():
     texts = ["=HYPERLINK(1)", "@x"]
     model = TableModel(texts, falling(2), [falling(2)] * 2)

@@ -192,13 +192,6 @@ def test_a_score_that_cannot_tell_does_not_answer():
 # ------------------------------------------------------------------- the shipped model
 
 
-@pytest.mark.parametrize("query", [KNOWN, MANY, "What is the capital of Palau?"])
-def test_the_shipped_model_is_judged_by_the_same_rules(embedded, query):
-    inspection = run(Request(query), embedded)
-    judgement = judge(inspection)
-    assert judgement.fact is grading.find(query)
-    decided = by_definition(inspection, inspection.verdict.threshold)
-    for judged in judgement.scores:
-        answer = inspection.scores[judged.name].answer
-        assert judged.right == grading.is_right(answer, judgement.fact)
-        assert judged.answered == decided[judged.name]
+@pytest.mark.parametrize("query", [KNOWN, MANY])
+def test_the_shipped_model_is_judged(embedded, query):
+    assert judge(run(Request(query, 5), embedded)).fact is grading.find(query)

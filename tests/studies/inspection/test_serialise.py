@@ -161,17 +161,17 @@ def test_a_file_that_is_too_large_for_an_inspection_is_not_read(text):
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "says"),
+    ("change", "says"),
     [
-        (("reading_threshold",), 7, "threshold τ"),
-        (("reading_similarity",), "vibes", "no similarity"),
-        (("recording", "request", "temperature"), 0, "temperature"),
-        (("recording", "request", "query"), "", "no question"),
+        (put(7, "reading_threshold"), "threshold τ"),
+        (put("vibes", "reading_similarity"), "no similarity"),
+        (put(0, "recording", "request", "temperature"), "temperature"),
+        (put("", "recording", "request", "query"), "no question"),
     ],
 )
-def test_limits_hold_for_files_too(text, path, value, says):
+def test_limits_hold_for_files_too(text, change, says):
     with pytest.raises(InvalidRequestError, match=says):
-        serialise.from_json(broken(text, put(value, *path)))
+        serialise.from_json(broken(text, change))
 
 
 def test_a_newer_file_asks_for_an_update(text):
