@@ -154,10 +154,8 @@ def test_whatever_right_answer_was_said_another_right_one_stands_beside_it():
 )
 def test_elsewhere_the_two_likeliest_answers_are_proposed(query, kind):
     """Another model was not taught this world, so its truth does not count for it."""
-    assert propose(seen(["Metz", "Nice", "Paris"], [0.2, 0.5, 0.3], query, kind)) == (
-        "Nice",
-        "Paris",
-    )
+    inspection = seen(["Metz", "Nice", "Paris"], [0.2, 0.5, 0.3], query, kind)
+    assert propose(inspection) == ("Nice", "Paris")
 
 
 @pytest.mark.parametrize(("said", "quoted"), [("Zor", ", “Zor”"), ("", "")])
