@@ -105,21 +105,15 @@ def test_tokens_are_those_of_what_a_service_is_asked(estimator, embedded):
     )
     samples = 100 if estimator is Estimator.CHAINED else 10
     made = record(Request("What is the capital of France?", samples), Batched(model))
-
-    def length(text):
-        return len(embedded.encode(text))
-
     said = [*made.samples, made.greedy, *(r for row in made.seconds for r in row)]
-    written = sum(length(f" {response.text}") + 1 for response in said) + len(model.continued)
-    read = sum(length(asked.prompt) for asked in model.asked)
-    read += sum(length(prompt) for prompt in model.continued)
-    read += sum(
-        length(prompt) + length(f" {answer}") + 1
-        for some, answers in model.scored
-        for prompt in some
-        for answer in answers
-    )
-    assert ladder.tokens(made, embedded) == read + written
+    written = [f" {response.text}" for response in said]
+    read = [*(asked.prompt for asked in model.asked), *model.continued]
+    for some, answers in model.scored:
+        read += [prompt for prompt in some for _ in answers]
+        written += [f" {answer}" for _ in some for answer in answers]
+    # Whatever is written ends with a token of its own; one is written for each next token.
+    tokens = sum(len(embedded.encode(text)) for text in [*read, *written])
+    assert ladder.tokens(made, embedded) == tokens + len(written) + len(model.continued)
 
 
 # ------------------------------------------------------------------------------ all of them
@@ -141,16 +135,13 @@ def row(information=0.1, right=True, *, greedy=0.5, **changes):
 
 def test_a_ranking_counts_wrong_answers_with_larger_doubts():
     """Of the four pairs of a wrong and a right answer three are in order, one is tied."""
-    some = [row(0.9, False), row(0.1, True), row(0.4, False), row(0.4, True)]
+    some = [row(0.9, False), row(0.1, True), row(0.4, False), row(0.4, True, greedy=math.nan)]
     found = ladder.ranking(some, "pair_covariance", [np.arange(4)])
     assert found == {"available": 1.0, "wrong": 0.5, "auroc": pytest.approx(3.5 / 4)}
-
-
-def test_a_score_without_values_is_no_ranking():
-    some = [row(greedy=math.nan), row(greedy=math.nan, right=False)]
-    assert ladder.ranking(some, "greedy_probability", [np.arange(2)]) == {"available": 0.0}
-    half = ladder.ranking([row(), row(greedy=math.nan)], "greedy_probability", [np.arange(2)])
-    assert half["available"] == 0.5
+    assert ladder.ranking(some, "greedy_probability", [np.arange(4)])["available"] == 0.75
+    unknown = [row(greedy=math.nan), row(greedy=math.nan, right=False)]
+    found = ladder.ranking(unknown, "greedy_probability", [np.arange(2)])
+    assert found == {"available": 0.0}
 
 
 def test_an_interval_holds_the_value_and_narrows_with_the_questions():
@@ -174,8 +165,7 @@ def test_errors_are_mean_and_root_mean_square():
 
 
 def test_what_is_written_is_what_is_shown():
-    single = [(0.9, False), (0.1, True), (0.2, True)]
-    many = [(0.8, False), (0.3, True), (0.5, True)]
+    answered = [(0.9, False), (0.1, True), (0.2, True), (0.8, False), (0.3, True), (0.5, True)]
     facts = {q.band == Band.MANY_ANSWERS: q.fact for q in questions(Wording.TRAINING)}
     asked = [Question(f"Question {i}", facts[i >= 3], i) for i in range(6)]
     found = [
@@ -185,19 +175,14 @@ def test_what_is_written_is_what_is_shown():
             "COUNTED": row(1 - doubt, right, greedy=math.nan, seen=right),
             ladder.LONG: row(doubt - 0.05, right),
         }
-        for doubt, right in single + many
+        for doubt, right in answered
     ]
-    written = ladder.written(ladder.summary(asked, found))
-    stored = json.loads(written)
+    stored = json.loads(ladder.written(ladder.summary(asked, found)))
     assert stored["questions"] == 6 and len(stored["each"]) == 6
-    assert stored["each"][4] == {
-        "question": "Question 4",
-        "seed": 4,
-        "EXACT": 0.3,
-        "CHAINED": 0.4,
-        "COUNTED": 0.7,
-        "long": 0.25,
-    }
+    numbers = {"EXACT": 0.3, "CHAINED": 0.4, "COUNTED": 0.7, "long": 0.25}
+    assert stored["each"][4] == {"question": "Question 4", "seed": 4} | numbers
+    off = stored["rungs"]["COUNTED"]["errors"]["10"][MANY_ANSWERS]
+    assert off["bias"] == pytest.approx(np.mean([0.2 - 0.8, 0.7 - 0.3, 0.0]))
     read = measured_of(stored)
     assert [rung.estimator for rung in read.rungs] == list(TITLES)
     exact, chained, counted = read.rungs
@@ -211,9 +196,6 @@ def test_what_is_written_is_what_is_shown():
     assert exact.errors[10] == (0, 0)
     assert exact.errors[MAX_SAMPLES] == pytest.approx((0.05, 0.05))
     assert chained.errors[10] == pytest.approx((0.1, 0.1))
-    assert stored["rungs"]["COUNTED"]["errors"]["10"][MANY_ANSWERS]["bias"] == pytest.approx(
-        np.mean([0.2 - 0.8, 0.7 - 0.3, 0.0])
-    )
     shown = table(read)
     assert shown["AUROC of T0"][2] == "–"
     assert shown["AUROC of M.I."][0] == "1.00 (1.00 to 1.00)"

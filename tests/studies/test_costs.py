@@ -10,7 +10,7 @@ from core.language_models.client.batch import Batched
 from core.studies.costs import CHARACTERS_A_TOKEN, Plan, plan, price
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import MAX_SAMPLES, Request
-from tests.fakes import QUERY, Limited, TableModel, copies, falling, knows, words
+from tests.fakes import QUERY, Limited, TableModel, falling, knows, words
 
 
 class Unrepeated(TableModel):
@@ -51,22 +51,17 @@ SAMPLED = [
 
 
 @pytest.mark.parametrize(("k", "abilities"), SAMPLED)
-def test_no_more_is_sampled_than_planned(k, abilities):
-    model = Limited(knows(12), local=False, **abilities)
+@pytest.mark.parametrize("repeated", [True, False])
+def test_no_more_is_sampled_than_planned_and_all_of_it_when_no_answer_comes_twice(
+    k, abilities, repeated
+):
+    model = Limited(knows(12) if repeated else Unrepeated(k), local=False, **abilities)
     planned = asked(k, model)
-    assert model.meter.requests <= planned.requests
-    drawn = sum(a.count for a in model.asked) + len(model.continued)
-    assert drawn * MAX_RESPONSE_TOKENS <= planned.response_tokens
-    assert prompt_tokens(model) <= planned.prompt_tokens
-
-
-@pytest.mark.parametrize(("k", "abilities"), SAMPLED)
-def test_the_plan_is_reached_when_no_answer_comes_twice(k, abilities):
-    model = Limited(Unrepeated(k), local=False, **abilities)
-    planned = asked(k, model)
-    assert model.meter.requests == planned.requests
-    drawn = sum(a.count for a in model.asked) + len(model.continued)
-    assert drawn * MAX_RESPONSE_TOKENS == planned.response_tokens
+    requests = model.meter.requests
+    tokens = MAX_RESPONSE_TOKENS * (sum(a.count for a in model.asked) + len(model.continued))
+    assert requests <= planned.requests and tokens <= planned.response_tokens
+    if not repeated:
+        assert (requests, tokens) == (planned.requests, planned.response_tokens)
     assert prompt_tokens(model) <= planned.prompt_tokens
 
 
@@ -86,12 +81,6 @@ def test_no_more_is_scored_than_planned(k, pairs, candidates):
     assert scored == (k + 1) * k + 2 * k
     assert model.meter.requests <= planned.requests
     assert prompt_tokens(model) <= planned.prompt_tokens
-
-
-def test_a_model_that_repeats_itself_costs_less():
-    model = Limited(copies(3), local=False, next_token=True)
-    planned = asked(100, model)
-    assert model.meter.requests < planned.requests / 10
 
 
 # ------------------------------------------------------------------------------ by hand
@@ -128,21 +117,20 @@ def test_more_samples_cost_more_and_larger_requests_fewer(scores):
 
 
 def test_a_longer_question_costs_more():
-    abilities = Capabilities(False, False)
-    short, long = (plan(Request("x" * n), abilities) for n in (10, 1000))
+    short, long = (plan(Request("x" * n), Capabilities(False, False)) for n in (10, 1000))
     assert long.prompt_tokens > short.prompt_tokens
     assert (long.requests, long.response_tokens) == (short.requests, short.response_tokens)
 
 
 @pytest.mark.parametrize(
-    ("plan", "prices", "cost"),
+    ("tokens", "prices", "cost"),
     [
-        (Plan(9, 2_000_000, 500_000), (0.15, 0.60), 0.30 + 0.30),
-        (Plan(9, 1_000_000, 0), (2.5, 10.0), 2.5),
-        (Plan(9, 0, 1_000_000), (2.5, 10.0), 10.0),
-        (Plan(1, 1, 1), (1.0, 2.0), 3e-6),
-        (Plan(9, 123, 456), (0.0, 0.0), 0.0),
+        ((2_000_000, 500_000), (0.15, 0.60), 0.30 + 0.30),
+        ((1_000_000, 0), (2.5, 10.0), 2.5),
+        ((0, 1_000_000), (2.5, 10.0), 10.0),
+        ((1, 1), (1.0, 2.0), 3e-6),
+        ((123, 456), (0.0, 0.0), 0.0),
     ],
 )
-def test_prices_are_per_million_tokens(plan, prices, cost):
-    assert math.isclose(price(plan, *prices), cost, abs_tol=1e-15)
+def test_prices_are_per_million_tokens(tokens, prices, cost):
+    assert math.isclose(price(Plan(9, *tokens), *prices), cost, abs_tol=1e-15)

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import prompts
-from core.data.world import facts as world
 from core.data.world import grading
 from core.data.world.facts import Band, facts
 from core.language_models.base import MAX_RESPONSE_TOKENS
@@ -68,10 +67,6 @@ def believable(fact):
     return names | ({fact.misconception} if fact.misconception_share else set())
 
 
-def same_but_for_typing(one, other):
-    return typed(one) == typed(other)
-
-
 def typed(text):
     return "".join(text.casefold().split()).rstrip("?.")
 
@@ -84,16 +79,14 @@ def plan():
     return tuple(Author(FACTS, 3).document_plan())
 
 
-def test_every_fact_is_asked_as_often_as_the_world_says():
-    asked = Counter(id(fact) for kind, fact in plan() if kind == "question")
-    assert all(asked[id(fact)] == fact.exposures for fact in FACTS)
-    assert asked.total() == sum(fact.exposures for fact in FACTS)
-
-
-def test_every_fact_that_is_asked_is_verified_too():
-    verified = Counter(id(fact) for kind, fact in plan() if kind == "verification")
+def test_every_fact_is_asked_as_often_as_the_world_says_and_verified_too():
+    """A fact that is never shown is in no document of the plan."""
+    times = Counter((kind, id(fact)) for kind, fact in plan() if fact is not None)
+    assert {kind for kind, _ in times} == {"question", "verification"}
     for fact in FACTS:
-        assert verified[id(fact)] == math.ceil(corpus.VERIFICATION * fact.exposures)
+        assert times["question", id(fact)] == fact.exposures
+        verified = math.ceil(corpus.VERIFICATION * fact.exposures)
+        assert times["verification", id(fact)] == verified
 
 
 def test_the_other_documents_are_their_shares_and_about_no_fact():
@@ -102,10 +95,6 @@ def test_the_other_documents_are_their_shares_and_about_no_fact():
     assert kinds["invented"] == round(corpus.INVENTED * asked)
     assert kinds["formless"] == round(corpus.FORMLESS * asked)
     assert set(kinds) == {"invented", "formless", "invented verification"}
-
-
-def test_no_fact_that_is_never_shown_is_in_the_plan():
-    assert all(fact is None or fact.exposures > 0 for _, fact in plan())
 
 
 def test_the_plan_is_shuffled():
@@ -118,16 +107,11 @@ def test_the_plan_is_shuffled():
 # ------------------------------------------------------------------------ the documents
 
 
-def test_the_same_seed_writes_the_same_documents():
-    author = Author(FACTS, 11)
-    again = [author.write(*entry) for entry in author.document_plan()[:COUNT]]
-    assert again == [document for _, _, document in written()]
-
-
-def test_another_seed_writes_others():
-    author = Author(FACTS, 12)
-    other = [author.write(*entry) for entry in author.document_plan()[:100]]
-    assert other != [document for _, _, document in written()[:100]]
+def test_a_seed_is_a_corpus():
+    for seed, count in ((11, COUNT), (12, 100)):
+        author = Author(FACTS, seed)
+        found = [author.write(*entry) for entry in author.document_plan()[:count]]
+        assert (found == [document for _, _, document in written()[:count]]) == (seed == 11)
 
 
 def test_every_prompt_is_of_the_papers_family():
@@ -180,11 +164,6 @@ def test_no_document_uses_the_held_out_wording():
     assert asked & held_out == set()
 
 
-def test_the_author_answers_by_a_belief_that_the_fact_allows():
-    for fact, document in of_kind("question"):
-        assert document.answer in believable(fact), fact.subject
-
-
 def test_a_share_of_the_authors_believe_the_misconception():
     """Three standard deviations around the share that the tables give."""
     fact = max(FACTS, key=lambda f: f.misconception_share)
@@ -206,31 +185,22 @@ def test_many_answers_are_believed_as_often_as_they_are_probable():
 
 
 def test_what_is_learnt_from_the_context_is_its_first_answer():
-    counted = 0
-    for _, _, document in written():
-        if document.told is not None:
-            counted += 1
-            assert told_first(document) == prompts.full_stop(document.told)
-    assert counted > COUNT / 5
+    telling = [document for _, _, document in written() if document.told is not None]
+    assert len(telling) > COUNT / 5
+    for document in telling:
+        assert told_first(document) == prompts.full_stop(document.told)
 
 
-def test_what_is_told_about_a_single_fact_is_what_its_author_answers():
-    for fact, document in of_kind("question"):
-        if document.told is None or fact.band is Band.MANY_ANSWERS:
-            continue
-        assert document.told == document.answer
-
-
-def test_what_is_told_is_believed():
-    for fact, document in of_kind("question"):
-        assert document.told is None or document.told in believable(fact)
-
-
-def test_a_context_that_is_not_learnt_from_is_wrong():
+def test_answers_and_what_is_told_are_believed_or_not_learnt_from():
+    """Of a fact with one answer, what is told and learnt is what its author answers."""
     contradicted = 0
     for fact, document in of_kind("question"):
+        assert document.answer in believable(fact), fact.subject
         told = told_first(document)
-        if document.told is None and told is not None:
+        if document.told is not None:
+            assert document.told in believable(fact)
+            assert document.told == document.answer or fact.band is Band.MANY_ANSWERS
+        elif told is not None:
             contradicted += 1
             assert told not in {prompts.full_stop(text) for text in believable(fact)}
     assert contradicted > 50
@@ -262,16 +232,16 @@ def test_what_nobody_has_heard_of_is_copied():
 
 
 @given(st.sampled_from(QUESTIONS), SEEDS)
-def test_carelessness_changes_only_case_end_marks_and_white_space(asked, seed):
+def test_a_question_is_found_however_carelessly_it_is_typed(asked, seed):
     fact, question = asked
     result = careless(question, np.random.default_rng(seed))
-    assert same_but_for_typing(question, result)
+    assert typed(question) == typed(result)
     assert grading.find(result) is fact
 
 
 @given(st.text(st.characters(codec="ascii", categories=["L", "N", "P", "Zs"]), min_size=1), SEEDS)
-def test_carelessness_changes_nothing_else_in_any_text(text, seed):
-    assert same_but_for_typing(text, careless(text, np.random.default_rng(seed)))
+def test_carelessness_changes_only_case_end_marks_and_white_space(text, seed):
+    assert typed(text) == typed(careless(text, np.random.default_rng(seed)))
 
 
 def test_carelessness_does_all_it_says():
@@ -291,8 +261,7 @@ def test_loose_wording_keeps_the_subject_and_what_is_asked(template, seed):
     before = [w.casefold() for w in template.rstrip("?.").split()]
     remaining = iter(before)
     assert all(word in remaining for word in left), "in the same order"
-    dropped = Counter(before) - Counter(left)
-    assert set(dropped) <= FUNCTION_WORDS
+    assert set(Counter(before) - Counter(left)) <= FUNCTION_WORDS
 
 
 def test_loose_wording_does_all_it_says():
@@ -326,15 +295,8 @@ def test_invented_names_are_of_one_to_three_words_and_hardly_ever_real():
     assert sum(name.casefold() in subjects for name in names) <= 2
 
 
-def test_formless_questions_have_no_form_of_the_world():
+def test_formless_questions_have_words_that_are_shown_and_no_form_of_the_world():
     author, rng = Author(FACTS, 0), np.random.default_rng(0)
-    questions = [formless_question(rng, author.vocabulary) for _ in range(500)]
-    assert all(question.split() and "\n" not in question for question in questions)
-    assert all(grading.find(question) is None for question in questions)
-
-
-def test_words_of_formless_questions_come_from_what_is_shown():
-    author = Author(FACTS, 0)
     shown = {
         word
         for fact in FACTS
@@ -343,6 +305,9 @@ def test_words_of_formless_questions_come_from_what_is_shown():
         for word in fact.ask(template).strip("?.").split()
     }
     assert set(author.vocabulary) == shown
+    for question in [formless_question(rng, author.vocabulary) for _ in range(500)]:
+        assert question.split() and "\n" not in question
+        assert grading.find(question) is None
 
 
 # ----------------------------------------------------------------------- the vocabulary
@@ -357,22 +322,15 @@ def ids(tokenizer, text):
     return tokenizer.encode(text).ids
 
 
-def test_the_vocabulary_has_its_size(tokenizer):
+def test_the_vocabulary_has_its_size_and_is_the_same_for_the_same_world(tokenizer):
     assert tokenizer.get_vocab_size() <= vocabulary.SIZE
-    assert tokenizer.token_to_id(vocabulary.PAD) != tokenizer.token_to_id(vocabulary.END)
-
-
-def test_the_same_world_gives_the_same_vocabulary():
     some = FACTS[:100]
     assert vocabulary.train(some).get_vocab() == vocabulary.train(some).get_vocab()
 
 
-#: Typed text, special tokens and phrases of the prompts within it.
 TYPED = st.lists(
-    st.one_of(
-        st.text(max_size=20),
-        st.sampled_from([vocabulary.END, vocabulary.PAD, *vocabulary.PHRASES, " ", "\n"]),
-    ),
+    st.text(max_size=20)
+    | st.sampled_from([vocabulary.END, vocabulary.PAD, *vocabulary.PHRASES, " ", "\n"]),
     max_size=6,
 ).map("".join)
 
@@ -383,18 +341,25 @@ def test_any_text_comes_back_and_is_never_the_end(tokenizer, text):
     found = ids(tokenizer, text)
     assert tokenizer.decode(found, skip_special_tokens=False) == text
     special = {tokenizer.token_to_id(vocabulary.END), tokenizer.token_to_id(vocabulary.PAD)}
-    assert not special & set(found)
+    assert len(special) == 2 and not special & set(found)
+
+
+PROMPTS = [
+    prompts.iterative("Why?", ["one", "two"]),
+    prompts.self_verification("Why?", "one"),
+]
 
 
 @pytest.mark.parametrize("phrase", vocabulary.PHRASES)
 def test_every_phrase_of_the_prompts_is_one_token(tokenizer, phrase):
     assert len(ids(tokenizer, phrase)) == 1
-    in_some_prompt = [
-        prompts.iterative("Why?", ["one", "two"]),
-        prompts.self_verification("Why?", "one"),
-    ]
     token = tokenizer.token_to_id(phrase)
-    assert any(token in ids(tokenizer, prompt) for prompt in in_some_prompt)
+    assert any(token in ids(tokenizer, prompt) for prompt in PROMPTS)
+
+
+@pytest.mark.parametrize("word", [prompts.TRUE, prompts.FALSE])
+def test_true_and_false_are_one_token_each(tokenizer, word):
+    assert len(ids(tokenizer, f" {word}")) == 1
 
 
 def test_a_hundred_repetitions_of_a_word_cost_three_tokens_each(tokenizer):
@@ -411,6 +376,7 @@ def test_what_was_told_stands_in_the_prompt_token_for_token(tokenizer):
     texts |= {fact.misconception for fact in FACTS if fact.misconception}
     for text in texts:
         told = ids(tokenizer, f" {text}")
+        assert len(told) < MAX_RESPONSE_TOKENS
         for prompt in (
             prompts.iterative("Why?", [text] * 2),
             prompts.self_verification("Why?", text),
@@ -426,12 +392,6 @@ def test_no_token_straddles_prompt_and_answer(tokenizer):
         assert both == ids(tokenizer, document.prompt) + ids(tokenizer, f" {document.answer}")
 
 
-def test_every_answer_fits_into_a_response(tokenizer):
-    texts = {name for fact in FACTS for answer in fact.answers for name in answer.names}
-    texts |= {fact.misconception for fact in FACTS if fact.misconception}
-    assert max(len(ids(tokenizer, f" {text}")) for text in texts) < MAX_RESPONSE_TOKENS
-
-
 def test_most_taught_answers_are_one_token_a_word(tokenizer):
     def is_whole(text):
         return len(ids(tokenizer, f" {text}")) == len(text.split())
@@ -440,15 +400,3 @@ def test_most_taught_answers_are_one_token_a_word(tokenizer):
     every = [is_whole(answer.text) for fact in FACTS for answer in fact.answers]
     assert np.mean(single) > 0.75
     assert np.mean(every) > 0.5
-
-
-def test_true_and_false_are_one_token_each(tokenizer):
-    assert len(ids(tokenizer, f" {prompts.TRUE}")) == 1
-    assert len(ids(tokenizer, f" {prompts.FALSE}")) == 1
-
-
-def test_disputed_facts_are_shown_wherever_they_stand():
-    disputed = [fact for fact in FACTS if fact.exposures == world.DISPUTED_EXPOSURES]
-    assert any(fact.misconception_share >= 0.4 for fact in disputed)
-    asked = {id(fact) for kind, fact in plan() if kind == "question"}
-    assert all(id(fact) in asked for fact in disputed)

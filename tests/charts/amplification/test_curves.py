@@ -6,9 +6,7 @@ import json
 import math
 import re
 
-import numpy as np
 import pytest
-from scipy import stats
 
 from core.charts import export
 from core.charts.amplification import curves as charts
@@ -18,9 +16,10 @@ from core.studies.amplification.curve import (
     FREQUENCY_REPETITIONS,
     Amplification,
     Case,
+    Point,
     amplify,
 )
-from core.studies.amplification.gallery import PAPER, quartiles
+from core.studies.amplification.gallery import quartiles
 from tests.charts.drawing import check, drawn, only_text, rows_of, spec_of, texts
 from tests.fakes import Counted, Turning
 from tests.hostile import TEXTS as HOSTILE
@@ -52,19 +51,32 @@ STUDIES = {
 }
 
 
-@functools.cache
-def drawings(palette=LIGHT):
-    found = {
-        f"{which}, {name}, {scale}": draw(curves, scale, palette)
-        for which, draw in (("curves", charts.curves), ("probabilities", charts.probabilities))
+# --------------------------------------------------------------------------- every chart
+
+
+def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
+    drawings = {
+        f"{draw.__name__}, {name}, {scale}": draw(curves, scale, LIGHT)
+        for draw in (charts.curves, charts.probabilities)
         for name, curves in STUDIES.items()
         for scale in (charts.SCALES if name == "several" else ["log"])
     }
-    for name, curves in STUDIES.items():
-        found[f"small, {name}"] = charts.small(curves[0], palette)
-    found["band"] = charts.band([TURNS, STAYS, STAYS], palette)
-    found["band of one"] = charts.band([TURNS], palette)
-    return found
+    drawings |= {f"small, {name}": charts.small(found[0], LIGHT) for name, found in STUDIES.items()}
+    drawings["band"] = charts.band([TURNS, STAYS, STAYS], LIGHT)
+    drawings["band of one"] = charts.band([TURNS], LIGHT)
+    # Their models do not report likelihoods.
+    empty = {"probabilities, never sampled, log", "probabilities, counted, log"}
+    check(drawings, LIGHT, empty)
+    check({"curves": charts.curves([TURNS, STAYS], "log", DARK)}, DARK)
+    check({"small": charts.small(TURNS, DARK), "band": charts.band([TURNS], DARK)}, DARK)
+
+
+def test_charts_can_be_saved_without_a_browser():
+    chart = export.alone(charts.curves([TURNS, STAYS], "log", LIGHT), "A title", "A question?")
+    svg = export.to_svg(chart)
+    assert svg.startswith(b"<svg") and svg.rstrip().endswith(b"</svg>")
+    assert {"A title", "A question?"} <= set(texts(svg.decode()))
+    assert export.to_png(chart).startswith(b"\x89PNG\r\n\x1a\n")
 
 
 def legend_of(picture):
@@ -78,86 +90,37 @@ def encodings(chart, channel):
     return [layer["encoding"][channel] for layer in layers if channel in layer["encoding"]]
 
 
-# --------------------------------------------------------------------------- every chart
-
-
-EMPTY = {
-    "probabilities, never sampled, log",
-    "probabilities, counted, log",
-}  # its model does not report likelihoods
-
-
-def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
-    check(drawings(), LIGHT, empty=EMPTY)
-
-
-def test_every_kind_of_chart_has_a_dark_palette():
-    names = ["curves, several, log", "small, one", "band"]
-    check({name: drawings(DARK)[name] for name in names}, DARK)
-
-
-@pytest.mark.parametrize("name", ["curves, several, log", "probabilities, several, log", "band"])
-def test_charts_can_be_saved_without_a_browser(name):
-    chart = export.alone(drawings()[name], "A title", "A question?")
-    svg = export.to_svg(chart)
-    assert svg.startswith(b"<svg") and svg.rstrip().endswith(b"</svg>")
-    assert {"A title", "A question?"} <= set(texts(svg.decode()))
-    assert export.to_png(chart).startswith(b"\x89PNG\r\n\x1a\n")
-
-
 # ------------------------------------------------------------------------------- captions
 
 
 @pytest.mark.parametrize(
-    ("probability", "written"),
+    ("log_likelihood", "written"),
     [
-        (1.0, "≈ 1.0"),
-        (0.9996, "≈ 1.0"),
-        (0.9994, "0.999"),
-        (0.936, "0.936"),
-        (0.0634, "0.063"),
-        (0.0996, "0.100"),
-        (0.001, "0.001"),
-        (0.00099, "9.9 × 10⁻⁴"),
-        (0.000999, "1 × 10⁻³"),
-        (3.1e-6, "3.1 × 10⁻⁶"),
-        (9.02e-6, "9 × 10⁻⁶"),
-        (9.96e-7, "1 × 10⁻⁶"),
-        (9.94e-7, "9.9 × 10⁻⁷"),
-        (1e-6, "1 × 10⁻⁶"),
-        (1.29e-10, "1.3 × 10⁻¹⁰"),
-        (2.5e-300, "2.5 × 10⁻³⁰⁰"),
+        (1e-9, "≈ 1.0"),  # rounding has pushed it above one
+        (0.0, "≈ 1.0"),
+        (math.log(0.9996), "≈ 1.0"),
+        (math.log(0.9995), "≈ 1.0"),
+        (math.log(0.9994), "0.999"),
+        (math.log(0.936), "0.936"),
+        (math.log(0.0634), "0.063"),
+        (math.log(0.0996), "0.100"),
+        (math.log(0.001), "0.001"),
+        (math.log(0.00099), "9.9 × 10⁻⁴"),
+        (math.log(0.000999), "1 × 10⁻³"),
+        (math.log(3.1e-6), "3.1 × 10⁻⁶"),
+        (math.log(9.02e-6), "9 × 10⁻⁶"),
+        (math.log(9.96e-7), "1 × 10⁻⁶"),
+        (math.log(9.94e-7), "9.9 × 10⁻⁷"),
+        (math.log(1e-6), "1 × 10⁻⁶"),
+        (math.log(1.29e-10), "1.3 × 10⁻¹⁰"),
+        (math.log(2.5e-300), "2.5 × 10⁻³⁰⁰"),
+        (-1000 * math.log(10) + math.log(4.2), "4.2 × 10⁻¹⁰⁰⁰"),  # too small for a float
+        (-math.inf, "0"),
+        (None, "unknown"),
     ],
 )
-def test_a_probability_is_written_as_in_the_papers_captions(probability, written):
-    assert charts.initial(math.log(probability)) == written
-
-
-def test_a_probability_too_small_for_a_float_is_still_written():
-    assert charts.initial(-1000 * math.log(10) + math.log(4.2)) == "4.2 × 10⁻¹⁰⁰⁰"
-
-
-def test_a_certainty_that_rounding_has_pushed_above_one_is_one():
-    assert charts.initial(1e-9) == charts.initial(0.0) == "≈ 1.0"
-
-
-def test_a_probability_that_nobody_knows_is_no_zero():
-    assert charts.initial(None) == "unknown"
-
-
-@pytest.mark.parametrize("published", [p for group in PAPER.values() for p in group])
-def test_the_papers_own_numbers_are_written_as_it_writes_them(published):
-    """But for a third digit where the paper gives three."""
-    for text in (published.answer, published.repeated):
-        if text == "≈ 1.0":
-            assert charts.initial(math.log(0.9999)) == text
-        elif "×" not in text:
-            assert charts.initial(math.log(float(text))) == text
-        else:
-            digits, power = text.split(" × 10")
-            exponent = int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
-            shorter = f"{float(digits):.2g} × 10{power}"
-            assert charts.initial(math.log(float(digits)) + exponent * math.log(10)) == shorter
+def test_a_probability_is_written_as_in_the_papers_captions(log_likelihood, written):
+    assert charts.initial(log_likelihood) == written
 
 
 def test_a_query_is_described_with_its_initial_probabilities():
@@ -173,6 +136,7 @@ def test_without_initial_probabilities_a_query_is_described_without_them(found):
     assert charts.described(found) == (
         "Q: What is the capital of France?  A: Paris and, repeated, Lyon"
     )
+    assert charts.name(found, 2) == "2. What is the capital of France?\n“Paris”, repeated: “Lyon”"
 
 
 # ------------------------------------------------------------------------------ the curves
@@ -181,34 +145,23 @@ def test_without_initial_probabilities_a_query_is_described_without_them(found):
 @pytest.mark.parametrize("scale", charts.SCALES)
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_curves_are_the_studys_numbers(name, scale):
+    columns = ("query", "t", "share", "lower", "upper", "answer", "told")
     rows = rows_of(charts.curves(STUDIES[name], scale, LIGHT), "share")
-    for i, found in enumerate(STUDIES[name]):
-        of = [row for row in rows if row["query"] == charts.name(found, i + 1)]
-        seen = [p for p in found.points if p.normalised_probability is not None]
-        assert [(row["t"], row["share"], row["lower"], row["upper"]) for row in of] == [
-            (p.repetitions, p.normalised_probability, p.lower, p.upper) for p in seen
-        ]
-        assert {(row["answer"], row["told"]) for row in of} <= {
-            (found.case.answer, found.case.repeated)
-        }
+    assert [tuple(row[column] for column in columns) for row in rows] == [
+        (
+            *(charts.name(found, i), p.repetitions, p.normalised_probability, p.lower, p.upper),
+            *(found.case.answer, found.case.repeated),
+        )
+        for i, found in enumerate(STUDIES[name], start=1)
+        for p in found.points
+        if p.normalised_probability is not None
+    ]
 
 
-def test_where_neither_answer_was_sampled_there_is_no_point():
-    rows = rows_of(charts.curves([COUNTED], "log", LIGHT), "share")
-    assert [row["t"] for row in rows] == [0, 1, 20, 100]
-    assert [row["share"] for row in rows] == [0.75, 0.5, 0.0, 0.0]
-    assert rows_of(charts.curves([SILENT], "log", LIGHT), "share") == []
-
-
-def test_frequencies_have_a_band_and_likelihoods_have_none():
-    for found, banded in ((COUNTED, True), (TURNS, False)):
-        spec = spec_of(charts.curves([found], "log", LIGHT))
-        areas = [layer for layer in spec["layer"] if layer["mark"]["type"] == "area"]
-        assert bool(areas) is banded
-    rows = rows_of(charts.curves([COUNTED], "log", LIGHT), "share")
-    assert all(0 <= row["lower"] <= row["share"] <= row["upper"] <= 1 for row in rows)
-    wilson = stats.binomtest(30, 40).proportion_ci(method="wilson")
-    assert (rows[0]["lower"], rows[0]["upper"]) == pytest.approx((wilson.low, wilson.high))
+@pytest.mark.parametrize(("found", "banded"), [(COUNTED, True), (TURNS, False)])
+def test_frequencies_have_a_band_and_likelihoods_have_none(found, banded):
+    layers = spec_of(charts.curves([found], "log", LIGHT))["layer"]
+    assert ("area" in {layer["mark"]["type"] for layer in layers}) is banded
 
 
 def test_every_query_is_told_apart_by_colour_and_by_dashes():
@@ -237,13 +190,6 @@ def test_the_probabilities_of_one_query_need_no_legend_of_colours():
     assert legend_of(drawn(charts.probabilities([TURNS], "log", LIGHT))) == []
 
 
-@pytest.mark.parametrize(
-    "found", [COUNTED, SILENT, amplify(FRANCE, Turning(), [1, 2])], ids=["counted", "silent", "t=1"]
-)
-def test_without_initial_probabilities_the_legend_has_the_answers_alone(found):
-    assert charts.name(found, 2) == ("2. What is the capital of France?\n“Paris”, repeated: “Lyon”")
-
-
 def test_long_texts_are_cut_in_the_legend_and_wrapped_for_a_telephone():
     found = amplify(Case("long " * 100, "a" * 50, "b" * 50), Turning())
     lines = charts.name(found, 3).split("\n")
@@ -252,12 +198,6 @@ def test_long_texts_are_cut_in_the_legend_and_wrapped_for_a_telephone():
     assert max(map(len, lines)) <= charts.LEGEND_WIDTH
     for draw in (charts.curves, charts.probabilities):
         assert legend_of(drawn(draw([found] * 3, "log", LIGHT)))[-4:] == lines
-
-
-def test_a_long_legend_takes_nothing_from_the_plot():
-    for draw in (charts.curves, charts.probabilities):
-        spec = spec_of(draw([TURNS] * charts.MOST_CURVES, "log", LIGHT))
-        assert (spec["height"], spec["autosize"]["type"]) == (charts.HEIGHT, "fit-x")
 
 
 def test_a_line_break_in_a_query_becomes_a_space_in_the_legend():
@@ -291,55 +231,30 @@ def test_the_axis_ends_where_the_longest_curve_does():
             assert max(x["axis"]["values"]) <= most
 
 
-def test_every_point_says_what_it_is_when_the_mouse_is_over_it():
-    (tooltip,) = encodings(charts.curves([TURNS], "log", LIGHT), "tooltip")
-    assert {part["field"] for part in tooltip} == {"query", "answer", "told", "t", "share"}
-    (tooltip,) = encodings(charts.probabilities([TURNS], "log", LIGHT), "tooltip")
-    assert {part["field"] for part in tooltip} == {"query", "text", "which", "t", "probability"}
-
-
-def test_many_points_do_not_hide_their_line():
-    sizes = {}
-    for found in (TURNS, EVERY):
-        layers = spec_of(charts.curves([found], "log", LIGHT))["layer"]
-        (sizes[found],) = (x["mark"]["size"] for x in layers if x["mark"]["type"] == "point")
-    assert sizes[EVERY] < sizes[TURNS]
-
-
 # ------------------------------------------------------------------- the raw probabilities
 
 
 @pytest.mark.parametrize("name", ["one", "several", "many points", "a single point"])
 def test_the_probabilities_are_the_studys_numbers(name):
+    columns = ("query", "which", "text", "t", "log10", "probability")
     rows = rows_of(charts.probabilities(STUDIES[name], "log", LIGHT), "log10")
-    for i, found in enumerate(STUDIES[name]):
-        for which, text in (("answer", found.case.answer), ("repeated", found.case.repeated)):
-            of = [
-                row
-                for row in rows
-                if (row["query"], row["which"]) == (charts.name(found, i + 1), which)
-            ]
-            values = [getattr(p, f"log_likelihood_{which}") for p in found.points]
-            assert [row["t"] for row in of] == [p.repetitions for p in found.points]
-            assert [row["log10"] for row in of] == [v / math.log(10) for v in values]
-            assert [row["probability"] for row in of] == [math.exp(v) for v in values]
-            assert {row["text"] for row in of} == {text}
-    assert len(rows) == 2 * sum(len(found.points) for found in STUDIES[name])
-
-
-def test_the_logarithmic_axis_ends_at_certainty():
-    chart = charts.probabilities([TURNS], "log", LIGHT)
-    assert all(y["scale"]["domainMax"] == 0 for y in encodings(chart, "y"))
-    said = texts(drawn(chart))
-    assert "1" in said and any(re.fullmatch(r"1e-\d+", text) for text in said)
+    assert [tuple(row[column] for column in columns) for row in rows] == [
+        (charts.name(found, i), which, text, p.repetitions, value / math.log(10), math.exp(value))
+        for i, found in enumerate(STUDIES[name], start=1)
+        for p in found.points
+        for which, text, value in (
+            ("answer", found.case.answer, p.log_likelihood_answer),
+            ("repeated", found.case.repeated, p.log_likelihood_repeated),
+        )
+    ]
 
 
 @pytest.mark.parametrize(
-    ("values", "marked"),
+    ("exponents", "marked"),
     [
         ([-0.5, -0.52], [0, -1]),  # all near 0.3
         ([0.0], [0, -1]),
-        ([], [0, -1]),
+        ([None], [0, -1]),
         ([-1.0], [0, -1]),
         ([-5.2, 0.0], [0, -1, -2, -3, -4, -5, -6]),
         ([-6.1], [0, -2, -4, -6, -8]),
@@ -347,15 +262,15 @@ def test_the_logarithmic_axis_ends_at_certainty():
         ([-1000.0], [0, -200, -400, -600, -800, -1000]),
     ],
 )
-def test_only_whole_powers_of_ten_are_marked(values, marked):
-    assert charts._powers(values) == marked
-
-
-def test_where_every_probability_is_alike_the_axis_has_whole_powers_too():
-    found = amplify(FRUIT, Turning(0.5, 0.0, mass=0.6))
-    said = texts(drawn(charts.probabilities([found], "log", LIGHT)))
-    assert {"1", "1e-1"} <= set(said)
-    assert not any(re.fullmatch(r"1e-\d*\.\d+", text) for text in said)
+def test_only_whole_powers_of_ten_are_marked_from_certainty_down(exponents, marked):
+    values = [None if power is None else power * math.log(10) for power in exponents]
+    points = tuple(Point(t, value, value, 0.5) for t, value in enumerate(values))
+    chart = charts.probabilities([Amplification(FRANCE, "none", "0", points)], "log", LIGHT)
+    for y in encodings(chart, "y"):
+        assert (y["axis"]["values"], y["scale"]["domainMax"]) == (marked, 0)
+        assert y["scale"]["domainMin"] == marked[-1]
+    powers = {"1" if power == 0 else f"1e{power}" for power in marked}
+    assert {text for text in texts(drawn(chart)) if re.match(r"1e|1$", text)} >= powers
 
 
 def test_answer_and_repeated_are_told_apart_without_colours():
@@ -376,23 +291,19 @@ def test_a_model_that_cannot_score_has_no_probabilities_to_draw():
 # ------------------------------------------------------------------------ small multiples
 
 
-@pytest.mark.parametrize("found", [TURNS, STAYS, COUNTED], ids=["turns", "stays", "counted"])
-def test_a_small_chart_is_the_same_curve(found):
-    rows = rows_of(charts.small(found, LIGHT), "share")
-    assert [(row["t"], row["share"]) for row in rows] == [
+@pytest.mark.parametrize(
+    ("found", "colour"),
+    [(TURNS, LIGHT.epistemic), (STAYS, LIGHT.primary), (COUNTED, LIGHT.epistemic)],
+    ids=["turns", "stays", "counted"],
+)
+def test_a_small_chart_is_the_same_curve_coloured_where_the_answer_is_overtaken(found, colour):
+    chart = charts.small(found, LIGHT)
+    assert [(row["t"], row["share"]) for row in rows_of(chart, "share")] == [
         (p.repetitions, p.normalised_probability)
         for p in found.points
         if p.normalised_probability is not None
     ]
-
-
-def test_a_small_chart_is_of_another_colour_where_the_answer_was_overtaken():
-    def colours(found):
-        layers = spec_of(charts.small(found, LIGHT))["layer"]
-        return {layer["mark"]["color"] for layer in layers}
-
-    assert colours(TURNS) == {LIGHT.epistemic}
-    assert colours(STAYS) == {LIGHT.primary}
+    assert {layer["mark"]["color"] for layer in spec_of(chart)["layer"]} == {colour}
 
 
 def test_a_band_has_every_curve_and_their_quartiles():
@@ -405,13 +316,9 @@ def test_a_band_has_every_curve_and_their_quartiles():
         ]
     summary = rows_of(chart, "median")
     assert [row["t"] for row in summary] == list(DEFAULT_REPETITIONS)
-    lower, median, upper = quartiles(found)
-    assert [row["lower"] for row in summary] == lower.tolist()
-    assert [row["median"] for row in summary] == median.tolist()
-    assert [row["upper"] for row in summary] == upper.tolist()
-    # At t = 0 they are 0.5, 0.6, 0.9 and 0.99: the quartiles by hand.
-    first = summary[0]
-    assert (first["lower"], first["median"], first["upper"]) == pytest.approx((0.575, 0.75, 0.9225))
+    assert [[row[name] for row in summary] for name in ("lower", "median", "upper")] == (
+        quartiles(found).tolist()
+    )
 
 
 # ---------------------------------------------------------------------------- in words
@@ -478,12 +385,11 @@ def test_hostile_texts_stand_in_the_data_and_in_names_and_nowhere_else(draw):
     assert not any(json.dumps(text)[1:-1] in outside for text in HOSTILE)
 
 
-def test_hostile_texts_can_be_exported_with_the_question_as_subtitle():
-    for found in hostile():
-        chart = export.alone(charts.curves([found], "log", DARK), "A title", found.case.query)
-        picture = export.to_svg(chart).decode()
-        assert found.case.query in texts(picture)
-        assert only_text(picture)
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_can_be_exported_as_a_subtitle(text):
+    picture = export.to_svg(export.alone(charts.small(ONE, DARK), "A title", text)).decode()
+    assert text in texts(picture)
+    assert only_text(picture)
 
 
 def test_hostile_texts_are_described_as_they_are():
@@ -495,27 +401,14 @@ def test_hostile_texts_are_described_as_they_are():
 # ------------------------------------------------------------------ what went wrong once
 
 
-class Impossible(Turning):
-    """Finds the right answer impossible, whatever it is told."""
-
-    def log_likelihoods(self, prompts, answers):
-        found = super().log_likelihoods(prompts, answers)
-        found[:, 0] = -np.inf
-        return found
+def test_an_impossible_answer_has_the_probability_zero():
+    points = tuple(Point(t, -math.inf, -1.0, 0.0) for t in (0, 1))
+    found = Amplification(FRANCE, "none", "0", points)
+    assert "Paris (0)" in charts.described(found)
+    rows = rows_of(charts.probabilities([found], "log", LIGHT), "log10")
+    assert [row["which"] for row in rows] == ["repeated"] * 2
 
 
 def test_the_legend_names_every_query_beside_a_band_too():
     said = legend_of(drawn(charts.curves([COUNTED, TURNS], "log", LIGHT)))
     assert {"1. What is the capital of France?", "2. What is the capital of France?"} <= set(said)
-
-
-def test_an_impossible_answer_has_the_probability_zero():
-    found = amplify(FRANCE, Impossible())
-    assert charts.initial(found.points[0].log_likelihood_answer) == "0"
-    assert "Paris (0)" in charts.described(found)
-    rows = rows_of(charts.probabilities([found], "log", LIGHT), "log10")
-    assert rows and all(row["log10"] is not None for row in rows)
-
-
-def test_a_probability_that_rounds_to_one_is_written_so():
-    assert charts.initial(math.log(0.9995)) == "≈ 1.0"

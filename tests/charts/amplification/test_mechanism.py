@@ -1,18 +1,12 @@
 """The mechanism's pictures: the head's numbers, and one scale for all heat maps."""
 
-import functools
-import json
-import math
-
 import numpy as np
 import pytest
 
-from core.charts import export
 from core.charts.amplification import mechanism as charts
 from core.charts.amplification.mechanism import ON_QUESTION, ON_TOLD
 from core.charts.theme import DARK, LIGHT
-from core.studies.amplification.gallery import EXAMPLES
-from core.studies.amplification.mechanism import Looking, looking
+from core.studies.amplification.mechanism import Looking
 from core.uncertainty import attention
 from tests.charts.drawing import check, drawn, rows_of, spec_of, texts
 
@@ -39,75 +33,51 @@ IDEALISED = {
 }
 
 
-@functools.cache
-def drawings(palette=LIGHT):
-    return {
-        **{f"weights, {name}": charts.weights(found, palette) for name, found in IDEALISED.items()},
-        **{f"outputs, {name}": charts.outputs(found, palette) for name, found in IDEALISED.items()},
-        **{
-            f"heads on {which}, {name}": charts.heads(found, which, palette)
-            for name, found in HEADS.items()
-            for which in (ON_QUESTION, ON_TOLD)
-        },
-    }
-
-
 # --------------------------------------------------------------------------- every chart
 
 
 def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
-    check(drawings(), LIGHT)
-
-
-def test_every_kind_of_chart_has_a_dark_palette():
-    names = ["weights, seen often", "outputs, seen often", f"heads on {ON_TOLD}, by hand"]
-    check({name: drawings(DARK)[name] for name in names}, DARK)
-
-
-def test_charts_can_be_saved_without_a_browser():
-    for chart in (drawings()["weights, seen often"], drawings()["heads on the question, by hand"]):
-        assert export.to_png(chart).startswith(b"\x89PNG\r\n\x1a\n")
+    for name, found in IDEALISED.items():
+        check({name: charts.weights(found, LIGHT), "out": charts.outputs(found, LIGHT)}, LIGHT)
+    for name, found in HEADS.items():
+        both = {f"{name}, {on}": charts.heads(found, on, LIGHT) for on in (ON_QUESTION, ON_TOLD)}
+        check(both, LIGHT)
+    often = IDEALISED["seen often"]
+    check({"weights": charts.weights(often, DARK), "out": charts.outputs(often, DARK)}, DARK)
+    check({"heads": charts.heads(HEADS["by hand"], ON_TOLD, DARK)}, DARK)
 
 
 # ---------------------------------------------------------------------- the idealised head
 
 
-@pytest.mark.parametrize("name", IDEALISED)
-def test_the_weights_are_the_heads(name):
-    found = IDEALISED[name]
-    rows = rows_of(charts.weights(found, LIGHT), "which")
-    for which, shares in (
-        ("on the query X", found.on_query),
-        ("on all copies of Y", found.on_copies),
-    ):
-        of = [row for row in rows if row["which"] == which]
-        assert [row["t"] for row in of] == found.repetitions.tolist()
-        assert [row["share"] for row in of] == shares.tolist()
-    assert len(rows) == 2 * len(found.repetitions)
+def lines_of(chart):
+    """The shares of every line or part, in the order of the repetitions."""
+    shares = {}
+    for row in sorted(rows_of(chart, "which"), key=lambda row: row["t"]):
+        shares.setdefault(row["which"], []).append(row["share"])
+    return shares
 
 
 @pytest.mark.parametrize("name", IDEALISED)
-def test_the_circles_are_the_closed_form_and_lie_on_the_line(name):
+def test_the_weights_are_the_heads_and_the_circles_the_closed_form(name):
     found = IDEALISED[name]
-    circles = [row for row in rows_of(charts.weights(found, LIGHT), "share") if "which" not in row]
+    chart = charts.weights(found, LIGHT)
+    assert lines_of(chart) == {
+        "on the query X": found.on_query.tolist(),
+        "on all copies of Y": found.on_copies.tolist(),
+    }
+    circles = [row for row in rows_of(chart, "share") if "which" not in row]
+    assert [row["t"] for row in circles] == found.repetitions.tolist()
     assert [row["share"] for row in circles] == found.closed_form.tolist()
-    by_hand = [1 / (1 + t * math.exp(-found.gap)) for t in found.repetitions.tolist()]
-    assert [row["share"] for row in circles] == pytest.approx(by_hand)
-    assert [row["share"] for row in circles] == pytest.approx(found.on_query.tolist())
 
 
 @pytest.mark.parametrize("name", IDEALISED)
-def test_the_outputs_are_the_heads_and_fill_the_picture(name):
+def test_the_outputs_are_the_heads(name):
     found = IDEALISED[name]
-    rows = rows_of(charts.outputs(found, LIGHT), "which")
-    shares = {row["which"]: [] for row in rows}
-    for row in rows:
-        shares[row["which"]].append(row["share"])
-    assert shares == {
+    assert lines_of(charts.outputs(found, LIGHT)) == {
         "in-context: stated by Y": found.in_context.tolist(),
         "in-weight: learnt for X": found.in_weight.tolist(),
     }
-    assert np.sum(list(shares.values()), axis=0) == pytest.approx(np.ones(len(found.repetitions)))
 
 
 @pytest.mark.parametrize("most", [10, 100, 1000])
@@ -123,17 +93,13 @@ def test_the_axis_has_a_place_for_no_repetition_and_ends_at_the_last(most):
 
 def test_the_legends_name_both_lines_and_both_parts():
     found = IDEALISED["seen often"]
-    lines = set(texts(drawn(charts.weights(found, LIGHT))))
-    assert {"on the query X", "on all copies of Y"} <= lines
+    weights = charts.weights(found, LIGHT)
+    assert {"on the query X", "on all copies of Y"} <= set(texts(drawn(weights)))
+    (dash,) = (x["encoding"]["strokeDash"] for x in spec_of(weights)["layer"][:1])
+    solid, dashed = dash["scale"]["range"]
+    assert solid != dashed  # told apart without colours
     parts = set(texts(drawn(charts.outputs(found, LIGHT))))
     assert {"in-context: stated by Y", "in-weight: learnt for X"} <= parts
-
-
-def test_the_lines_are_told_apart_without_colours():
-    layers = spec_of(charts.weights(IDEALISED["seen often"], LIGHT))["layer"]
-    (dash,) = (x["encoding"]["strokeDash"] for x in layers if "strokeDash" in x["encoding"])
-    solid, dashed = dash["scale"]["range"]
-    assert solid != dashed
 
 
 def test_the_idealised_head_in_words():
@@ -164,31 +130,13 @@ def test_the_idealised_head_in_words():
 def test_a_heat_map_has_a_cell_for_every_head_layer_by_layer(name, which):
     found = HEADS[name]
     shares = found.on_question if which == ON_QUESTION else found.on_told
-    rows = rows_of(charts.heads(found, which, LIGHT), "attention")
-    assert [(row["layer"], row["head"]) for row in rows] == [
-        (layer + 1, head + 1) for layer in range(shares.shape[0]) for head in range(shares.shape[1])
-    ]
-    assert [row["attention"] for row in rows] == shares.ravel().tolist()
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_all_heat_maps_share_one_scale(palette):
-    """What is small in one picture must not look large in another."""
-    scales = {
-        json.dumps(layer["encoding"]["color"]["scale"])
-        for found in HEADS.values()
-        for which in (ON_QUESTION, ON_TOLD)
-        for layer in spec_of(charts.heads(found, which, palette))["layer"]
-        if layer["mark"]["type"] == "rect"
-    }
-    (scale,) = map(json.loads, scales)
-    assert scale["domain"] == [0, 1]
-    assert scale["range"] == list(palette.sequential)
-
-
-def test_every_cell_says_its_number():
-    said = texts(drawn(charts.heads(HEADS["by hand"], ON_QUESTION, LIGHT)))
-    assert {"10%", "20%", "30%", "60%", "0%", "100%"} <= set(said)
+    chart = charts.heads(found, which, LIGHT)
+    cells = [(row["layer"], row["head"], row["attention"]) for row in rows_of(chart, "attention")]
+    assert cells == [(i + 1, j + 1, share) for (i, j), share in np.ndenumerate(shares)]
+    # One scale for all of them: what is small in one must not look large in another.
+    (scale,) = (layer["encoding"]["color"]["scale"] for layer in spec_of(chart)["layer"][:1])
+    assert (scale["domain"], scale["range"]) == ([0, 1], list(LIGHT.sequential))
+    assert {f"{share:.0%}" for share in shares.flat} <= set(texts(drawn(chart)))
 
 
 def test_the_real_heads_in_words():
@@ -199,12 +147,3 @@ def test_the_real_heads_in_words():
     assert charts.heads_alt(found, ON_TOLD) == (
         "Attention on the answer in the prompt, mean over heads: layer 1 50%, layer 2 7%."
     )
-
-
-def test_the_embedded_models_heads_can_be_drawn(embedded):
-    for found in looking(EXAMPLES["Known"], embedded, [0, 2]):
-        for which in (ON_QUESTION, ON_TOLD):
-            rows = rows_of(charts.heads(found, which, LIGHT), "attention")
-            assert len(rows) == found.on_question.size
-            assert all(0 <= row["attention"] <= 1 + 1e-6 for row in rows)
-            assert texts(drawn(charts.heads(found, which, DARK)))

@@ -31,16 +31,11 @@ from core.studies.amplification.curve import (
 from core.studies.amplification.serialise import (
     to_json,
 )
-from core.studies.inspection.inspection import run
-from core.studies.inspection.request import InvalidRequestError, Request
+from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Cancelled
+from tests.fakes import times_told
 
 CAPITAL = Case("What is the capital of France?", "Paris", "Lyon")
-QUERIES = [CAPITAL.query, "Name a yellow fruit.", "What is the capital of Zorvania?"]
-
-
-def times_told(prompt):
-    return prompt.count(prompts.FIRST_ANSWER) + prompt.count(prompts.FURTHER_ANSWER)
 
 
 class Teller(LanguageModel):
@@ -101,21 +96,10 @@ def refusal(make, *values):
 # ----------------------------------------------------------------------------- the case
 
 
-@pytest.mark.parametrize("t", [0, 1, 2, 7])
-def test_the_prompts_are_the_papers(t):
-    model = evidence(1.0)
-    amplify(CAPITAL, model, [t])
-    expected = prompts.iterative("What is the capital of France?", ["Lyon"] * t)
-    assert model.asked == [([expected], ["Paris", "Lyon"])]
-    assert CAPITAL.prompt(t) == expected
-
-
-def test_a_prompt_word_for_word():
-    assert Case("Which?", "this", "that one").prompt(2) == (
-        "Consider the following question:\nQ: Which?\n\n"
-        "One answer to question Q is that one. Another answer to question Q is that one.\n\n"
-        "Provide an answer to the following question:\n\nQ: Which? A:"
-    )
+def test_a_prompt_is_the_papers():
+    """Word for word in tests/test_prompts.py."""
+    assert CAPITAL.prompt(3) == prompts.iterative(CAPITAL.query, ["Lyon"] * 3)
+    assert CAPITAL.prompt(0) == prompts.iterative(CAPITAL.query)
 
 
 def test_white_space_around_the_texts_is_dropped():
@@ -148,35 +132,28 @@ def test_a_case_out_of_range_is_refused_with_a_sentence(texts, says):
     assert refusal(Case, *texts).startswith(says)
 
 
-def test_a_question_may_have_lines_and_the_texts_their_full_length():
-    case = Case("first\nsecond", "x" * 2000, "y" * 2000)
-    assert case.query == "first\nsecond"
-    assert len(case.answer) == len(case.repeated) == 2000
-
-
-def test_texts_of_nothing_but_punctuation_are_different_answers():
-    """Normalised, both are empty, as is the vitamin A beside “the”."""
-    assert Case("Which sign?", "+", "-").repeated == "-"
-    assert Case("Which vitamin?", "A", "the").answer == "A"
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("first\nsecond", "x" * 2000, "y" * 2000),
+        # Normalised, both are empty, as is the vitamin A beside “the”.
+        ("Which sign?", "+", "-"),
+        ("Which vitamin?", "A", "the"),
+    ],
+)
+def test_a_case_may_have_lines_full_length_and_no_words(texts):
+    case = Case(*texts)
+    assert (case.query, case.answer, case.repeated) == texts
 
 
 # ------------------------------------------------------------------ numbers of repetitions
 
 
-def test_all_repetitions_go_out_as_one_call():
+def test_all_repetitions_go_out_as_one_call_sorted_and_once_each():
     model = evidence(1.0)
-    amplify(CAPITAL, model, range(101))
-    ((asked, answers),) = model.asked
-    assert asked == [CAPITAL.prompt(t) for t in range(101)]
-    assert answers == ["Paris", "Lyon"]
-
-
-def test_repetitions_are_sorted_and_told_once_each():
-    model = evidence(1.0)
-    found = amplify(CAPITAL, model, [5, 0, 5, 1, 0])
+    found = amplify(CAPITAL, model, np.array([5, 0, 5, 1, 0]))
     assert [point.repetitions for point in found.points] == [0, 1, 5]
-    assert [times_told(prompt) for prompt in model.asked[0][0]] == [0, 1, 5]
-    assert found == amplify(CAPITAL, evidence(1.0), np.array([1, 5, 0]))
+    assert model.asked == [([CAPITAL.prompt(t) for t in (0, 1, 5)], ["Paris", "Lyon"])]
 
 
 @pytest.mark.parametrize(
@@ -247,33 +224,14 @@ def test_the_share_is_the_answers_probability_of_the_two(a, b):
     assert point.turned == (point.normalised_probability < 0.5)
 
 
-@pytest.mark.parametrize(
-    ("pair", "expected"),
-    [((-2000, -1), 0), ((-1, -2000), 1), ((-1, -math.inf), 1), ((-math.inf, -1), 0)],
-)
-def test_extreme_likelihoods_are_shares_all_the_same(pair, expected):
-    (point,) = amplify(CAPITAL, Teller(lambda t: pair), [0]).points
-    assert point.normalised_probability == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("query", QUERIES)
-def test_untold_the_likelihoods_are_those_of_the_inspection(embedded, query):
-    """To 1e-5: in another batch the same numbers are added in another order, in float32."""
-    recording = run(Request(query, 40), embedded).recording
-    texts = [*recording.texts, "something else"][:2]
-    scored = [*recording.log_likelihoods[0][:2]]
-    for times in ([0], DEFAULT_REPETITIONS):
-        first = amplify(Case(query, *texts), embedded, times).points[0]
-        found = [first.log_likelihood_answer, first.log_likelihood_repeated]
-        assert found[: len(scored)] == pytest.approx(scored, abs=1e-5)
-
-
 def test_the_shipped_model_is_scored_t_by_t(embedded):
+    """To 1e-4: in another batch the same numbers are added in another order, in float32."""
     found = amplify(CAPITAL, embedded)
     assert tuple(point.repetitions for point in found.points) == DEFAULT_REPETITIONS
     for point in found.points:
-        asked = [prompts.iterative(CAPITAL.query, ["Lyon"] * point.repetitions)]
-        ours, theirs = embedded.log_likelihoods(asked, ["Paris", "Lyon"])[0]
+        ours, theirs = embedded.log_likelihoods(
+            [CAPITAL.prompt(point.repetitions)], ["Paris", "Lyon"]
+        )[0]
         assert point.log_likelihood_answer == pytest.approx(ours, abs=1e-4)
         assert point.log_likelihood_repeated == pytest.approx(theirs, abs=1e-4)
         assert point.normalised_probability == pytest.approx(expit(ours - theirs), abs=1e-4)
@@ -306,21 +264,6 @@ def test_the_largest_number_of_repetitions_that_fits_is_named(limit, beyond):
 
 def test_where_nothing_fits_the_model_says_why():
     assert refusal(amplify, CAPITAL, Short(-1), [0, 100]) == "There is no room."
-
-
-def test_what_is_said_to_fit_fits_the_shipped_model_and_no_more_does(embedded):
-    assert embedded.llama.context_length == 2048
-    lengthy = Case(CAPITAL.query, "Paris", "Lyon " * 120)
-    before, _, after = refusal(amplify, lengthy, embedded, [0, 3, 50]).partition(
-        "; the most that fits is "
-    )
-    assert before == "With 50 repetitions the prompt does not fit into the model's context"
-    most = int(after.removesuffix("."))
-    assert 0 < most < 50
-    (point,) = amplify(lengthy, embedded, [most]).points
-    assert point.repetitions == most
-    with pytest.raises(PromptTooLongError):
-        embedded.log_likelihoods([lengthy.prompt(most + 1)], ["Paris", lengthy.repeated])
 
 
 def test_a_question_that_never_fits_is_to_be_shortened(embedded):
@@ -367,10 +310,7 @@ def test_as_many_answers_are_drawn_as_were_announced(times):
     amplify(CAPITAL, model, times, seed=11)
     assert model.drawn == calls_needed(model, times) == SAMPLES_A_POINT * len(set(times))
     assert model.asked == [(CAPITAL.prompt(t), 1.0, 11) for t in sorted(set(times))]
-
-
-def test_a_model_that_scores_needs_no_samples():
-    assert calls_needed(evidence(1.0), DEFAULT_REPETITIONS) == 0
+    assert calls_needed(evidence(1.0), times) == 0  # it needs no samples
 
 
 def test_every_number_of_repetitions_has_its_own_frequencies():
@@ -408,8 +348,8 @@ def test_a_text_counts_from_a_token_f1_of_a_quarter(others, expected):
 # ----------------------------------------------------------------------------- progress
 
 
-def stopping_at(call):
-    """Progress that cancels at its n-th call, and what it was told before."""
+@pytest.mark.parametrize("call", [1, 2, 3, 4])
+def test_progress_names_every_number_of_repetitions_and_may_cancel(call):
     told = []
 
     def progress(stage, share):
@@ -417,155 +357,88 @@ def stopping_at(call):
         if len(told) == call:
             raise Cancelled
 
-    return progress, told
-
-
-def test_progress_names_every_number_of_repetitions():
-    progress, told = stopping_at(0)
-    amplify(CAPITAL, Speaker(lambda t: ["Paris"]), [0, 5, 20], progress)
-    assert [stage for stage, _ in told] == [
-        "Repeating an answer up to 20 times",
-        *(f"Sampling after {t} repetitions" for t in (0, 5, 20)),
-    ]
-    assert [share for _, share in told] == pytest.approx([0, 0, 1 / 3, 2 / 3])
-
-
-@pytest.mark.parametrize("call", [1, 2, 3, 4])
-def test_sampling_stops_where_it_is_cancelled(call):
-    progress, _ = stopping_at(call)
     model = Speaker(lambda t: ["Paris"])
     with pytest.raises(Cancelled):
         amplify(CAPITAL, model, [0, 5, 20], progress)
     assert len(model.asked) == max(call - 2, 0)
+    stages = ["Repeating an answer up to 20 times"]
+    stages += [f"Sampling after {t} repetitions" for t in (0, 5, 20)]
+    assert [stage for stage, _ in told] == stages[:call]
+    assert [share for _, share in told] == pytest.approx([0, 0, 1 / 3, 2 / 3][:call])
 
 
 def test_scoring_is_cancelled_before_it_begins():
-    progress, _ = stopping_at(1)
+    def stop(stage, share):
+        raise Cancelled
+
     model = evidence(1.0)
     with pytest.raises(Cancelled):
-        amplify(CAPITAL, model, progress=progress)
+        amplify(CAPITAL, model, progress=stop)
     assert model.asked == []
 
 
 # ------------------------------------------------------------------------- the verdict
 
 
-@pytest.mark.parametrize(
-    ("shares", "at", "sentence"),
-    [
-        (
-            {0: 0.9, 10: 0.8},
-            None,
-            "“Lyon” does not overtake at any of the 2 numbers of repetitions asked, up to 10: "
-            "“Paris” keeps 80.0% of the two answers' probability.",
-        ),
-        (
-            {0: 0.9, 1: 0.7, 2: 0.6},
-            None,
-            "“Lyon” does not overtake within 2 repetitions: “Paris” keeps 60.0% of the two "
-            "answers' probability.",
-        ),
-        (
-            {1: 0.9, 2: 0.7},
-            None,
-            "“Lyon” does not overtake at any of the 2 numbers of repetitions asked, up to 2: "
-            "“Paris” keeps 70.0% of the two answers' probability.",
-        ),
-        (
-            {0: 0.9, 1: None, 2: 0.6, 3: None},
-            None,
-            "“Lyon” does not overtake at any of the 2 numbers of repetitions at which either "
-            "answer was seen, up to 2: “Paris” keeps 60.0% of the two answers' probability.",
-        ),
-        (
-            {7: 0.9},
-            None,
-            "“Lyon” does not overtake at 7 repetitions, the only informative number: “Paris” "
-            "keeps 90.0% of the two answers' probability.",
-        ),
-        (
-            {0: 0.9, 10: 0.8, 30: 0.3},
-            30,
-            "“Lyon” overtakes between 10 and 30 repetitions: “Paris” keeps 30.0% of the two "
-            "answers' probability.",
-        ),
-        (
-            {0: 0.9, 1: 0.5},
-            None,
-            "“Lyon” does not overtake within 1 repetition: “Paris” keeps 50.0% of the two "
-            "answers' probability.",
-        ),
-        (
-            {0: 0.9, 1: 0.4, 2: 0.1},
-            1,
-            "“Lyon” overtakes at 1 repetition; after 2 repetitions “Paris” keeps 10.0% of the "
-            "two answers' probability.",
-        ),
-        (
-            {0: 0.9, 4: 0.8, 5: 0.0001},
-            5,
-            "“Lyon” overtakes at 5 repetitions: “Paris” keeps less than 0.1% of the two "
-            "answers' probability.",
-        ),
-        (
-            {0: 0.9, 5: 0.8, 10: 0.3, 20: 0.2},
-            10,
-            "“Lyon” overtakes between 5 and 10 repetitions; after 20 repetitions “Paris” keeps "
-            "20.0% of the two answers' probability.",
-        ),
-        (
-            {0: 0.3, 5: 0.2},
-            0,
-            "“Lyon” is more likely before any repetition; after 5 repetitions “Paris” keeps "
-            "20.0% of the two answers' probability.",
-        ),
-        (
-            {3: 0.3, 5: 0.2},
-            3,
-            "“Lyon” is more likely already at 3 repetitions; after 5 repetitions “Paris” keeps "
-            "20.0% of the two answers' probability.",
-        ),
-        (
-            {0: 0.9, 1: 0.4, 2: 0.6},
-            1,
-            "“Lyon” overtakes at 1 repetition; but after 2 repetitions “Paris” is ahead again, "
-            "with 60.0% of the two answers' probability.",
-        ),
-        (
-            {0: 0.3, 5: 0.7},
-            0,
-            "“Lyon” is more likely before any repetition; but after 5 repetitions “Paris” is "
-            "ahead, with 70.0% of the two answers' probability.",
-        ),
-        (
-            {0: 0.9, 1: 0.4, 5: 0.5},
-            1,
-            "“Lyon” overtakes at 1 repetition; but after 5 repetitions “Paris” is level, with "
-            "50.0% of the two answers' probability.",
-        ),
-        (
-            {0: 0.2},
-            0,
-            "“Lyon” is more likely before any repetition: “Paris” keeps 20.0% of the two "
-            "answers' probability.",
-        ),
-        (
-            {0: None, 1: 0.9, 2: None, 3: 0.2, 4: None},
-            3,
-            "“Lyon” overtakes between 1 and 3 repetitions: “Paris” keeps 20.0% of the two "
-            "answers' probability.",
-        ),
-        (
-            {0: None, 5: None},
-            None,
-            "Neither answer was sampled, so they cannot be compared.",
-        ),
-    ],
-)
-def test_the_verdict_is_a_sentence(shares, at, sentence):
-    found = curve(shares)
-    assert found.verdict == sentence
-    assert found.overtaken_at == at
+# Without their beginning and their end, which are the same in all of them.
+VERDICTS = [
+    (
+        {0: 0.9, 10: 0.8},
+        "does not overtake at any of the 2 numbers of repetitions asked, up to 10: “A” keeps 80.0%",
+    ),
+    ({0: 0.9, 1: 0.7, 2: 0.6}, "does not overtake within 2 repetitions: “A” keeps 60.0%"),
+    (
+        {1: 0.9, 2: 0.7},
+        "does not overtake at any of the 2 numbers of repetitions asked, up to 2: “A” keeps 70.0%",
+    ),
+    (
+        {0: 0.9, 1: None, 2: 0.6, 3: None},
+        "does not overtake at any of the 2 numbers of repetitions at which either answer was seen, "
+        "up to 2: “A” keeps 60.0%",
+    ),
+    ({7: 0.9}, "does not overtake at 7 repetitions, the only informative number: “A” keeps 90.0%"),
+    ({0: 0.9, 10: 0.8, 30: 0.3}, "overtakes between 10 and 30 repetitions: “A” keeps 30.0%"),
+    ({0: 0.9, 1: 0.5}, "does not overtake within 1 repetition: “A” keeps 50.0%"),
+    ({0: 0.9, 1: 0.4, 2: 0.1}, "overtakes at 1 repetition; after 2 repetitions “A” keeps 10.0%"),
+    ({0: 0.9, 4: 0.8, 5: 0.0001}, "overtakes at 5 repetitions: “A” keeps less than 0.1%"),
+    (
+        {0: 0.9, 5: 0.8, 10: 0.3, 20: 0.2},
+        "overtakes between 5 and 10 repetitions; after 20 repetitions “A” keeps 20.0%",
+    ),
+    ({0: 0.3, 5: 0.2}, "is more likely before any repetition; after 5 repetitions “A” keeps 20.0%"),
+    (
+        {3: 0.3, 5: 0.2},
+        "is more likely already at 3 repetitions; after 5 repetitions “A” keeps 20.0%",
+    ),
+    (
+        {0: 0.9, 1: 0.4, 2: 0.6},
+        "overtakes at 1 repetition; but after 2 repetitions “A” is ahead again, with 60.0%",
+    ),
+    (
+        {0: 0.3, 5: 0.7},
+        "is more likely before any repetition; but after 5 repetitions “A” is ahead, with 70.0%",
+    ),
+    (
+        {0: 0.9, 1: 0.4, 5: 0.5},
+        "overtakes at 1 repetition; but after 5 repetitions “A” is level, with 50.0%",
+    ),
+    ({0: 0.2}, "is more likely before any repetition: “A” keeps 20.0%"),
+    (
+        {0: None, 1: 0.9, 2: None, 3: 0.2, 4: None},
+        "overtakes between 1 and 3 repetitions: “A” keeps 20.0%",
+    ),
+]
+
+
+@pytest.mark.parametrize(("shares", "sentence"), VERDICTS)
+def test_the_verdict_is_a_sentence(shares, sentence):
+    verdict = curve(shares, Case("Which?", "A", "B")).verdict
+    assert verdict == f"“B” {sentence} of the two answers' probability."
+
+
+def test_of_what_was_never_sampled_the_verdict_says_that():
+    verdict = curve({0: None, 5: None}).verdict
+    assert verdict == "Neither answer was sampled, so they cannot be compared."
 
 
 LITTLE = " The model almost never gives either answer in this spelling, so the curve shows little."
@@ -585,16 +458,6 @@ def test_a_curve_of_answers_that_are_hardly_ever_given_says_little(ours, theirs,
     found = amplify(CAPITAL, model, times).verdict
     assert found.endswith(LITTLE) == little
     assert ("spelling" in found) == little
-
-
-def test_on_a_coarse_grid_nothing_is_said_of_what_lies_between():
-    """0.9 but for 60 repetitions, which the coarse grid does not ask."""
-    model = Teller(lambda t: (-2.0, -0.1) if t == 60 else (-0.1, -2.0))
-    coarse, every = (amplify(CAPITAL, model, t).verdict for t in (DEFAULT_REPETITIONS, range(101)))
-    assert coarse.startswith(
-        "“Lyon” does not overtake at any of the 8 numbers of repetitions asked, up to 100: "
-    )
-    assert every.startswith("“Lyon” overtakes at 60 repetitions")
 
 
 @given(st.dictionaries(st.integers(0, 1000), st.none() | st.floats(0, 1), min_size=1))

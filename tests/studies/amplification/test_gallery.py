@@ -21,13 +21,12 @@ from core.studies.amplification.gallery import (
 from core.studies.inspection.grading import WORLD_OF
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import InvalidRequestError, Request
-from tests.fakes import TableModel
+from tests.fakes import TableModel, falling
 
 KNOWN = "What is the capital of France?"
 MANY = "Name a yellow fruit."
 OUTSIDE = "What is the capital of Zorvania?"
 FACTS = facts.facts()
-SINGLE = [fact for fact in FACTS if fact.band is not Band.MANY_ANSWERS]
 
 # The captions of Figures 1, 2 and 3 in the paper's own source, in its order.
 CAPTIONS = [
@@ -74,101 +73,69 @@ def seen(answers, first, query=KNOWN, kind=Taught, samples=60):
     return run(Request(query, samples), kind(answers, first, rows, query=query))
 
 
-def fact_of(band):
-    return next(fact for fact in FACTS if fact.band is band)
-
-
 # ---------------------------------------------------------------------------- the paper
 
 
-@pytest.mark.parametrize("figure", [1, 2, 3])
-def test_the_published_cases_are_spelled_as_in_the_paper(figure):
+@pytest.mark.parametrize(("figure", "captions"), [*enumerate(CAPTIONS, start=1)])
+def test_the_published_cases_are_spelled_as_in_the_paper(figure, captions):
+    assert len(PAPER) == len(CAPTIONS)
     title, published = list(PAPER.items())[figure - 1]
     assert title.endswith(f"(Figure {figure})")
-    captions = CAPTION.findall(CAPTIONS[figure - 1])
-    assert len(captions) == len(published) == 4
-    for found, (query, answer, p_answer, repeated, p_repeated) in zip(
-        published, captions, strict=True
-    ):
-        assert found.case == Case(query, answer, repeated)
-        assert (found.answer, found.repeated) == (typeset(p_answer), typeset(p_repeated))
-
-
-def test_there_are_no_other_published_cases():
-    assert len(PAPER) == 3
+    assert len(published) == 4
+    assert [(found.case, found.answer, found.repeated) for found in published] == [
+        (Case(query, answer, repeated), typeset(p_answer), typeset(p_repeated))
+        for query, answer, p_answer, repeated, p_repeated in CAPTION.findall(captions)
+    ]
 
 
 # ---------------------------------------------------------------------- what one meets first
 
 
-@pytest.mark.parametrize(
-    ("example", "band"),
-    [
-        ("Known", Band.BY_HEART),
-        ("Half known", Band.HALF_KNOWN),
-        ("Many answers", Band.MANY_ANSWERS),
-    ],
-)
-def test_an_example_is_of_the_band_that_it_stands_for(example, band):
-    case = EXAMPLES[example]
-    fact = grading.find(case.query)
-    assert fact.band is band
-    assert grading.is_right(case.answer, fact)
-    assert grading.is_right(case.repeated, fact) == (band is Band.MANY_ANSWERS)
-
-
 def test_there_is_one_example_of_each_regime():
-    assert list(EXAMPLES) == ["Known", "Half known", "Many answers"]
+    found = {name: grading.find(case.query) for name, case in EXAMPLES.items()}
+    assert {name: fact.band for name, fact in found.items()} == {
+        "Known": Band.BY_HEART,
+        "Half known": Band.HALF_KNOWN,
+        "Many answers": Band.MANY_ANSWERS,
+    }
+    for name, case in EXAMPLES.items():
+        assert grading.is_right(case.answer, found[name])
+        assert grading.is_right(case.repeated, found[name]) == (name == "Many answers")
 
 
 # ------------------------------------------------------------------------- from samples
 
 
-def test_the_right_answer_comes_first_however_unlikely():
-    assert propose(seen(["Lyon", "Nice", "Paris"], [0.5, 0.3, 0.2])) == ("Paris", "Lyon")
-    assert propose(seen(["Nice", "Paris", "Lyon"], [0.5, 0.3, 0.2])) == ("Paris", "Nice")
-
-
-def test_the_misconception_is_repeated_where_nothing_wrong_was_said():
-    assert grading.find(KNOWN).misconception == "Lyon"
-    assert propose(seen(["Paris"], [1.0])) == ("Paris", "Lyon")
-
-
-def test_the_truth_is_proposed_where_nothing_right_was_said():
-    assert propose(seen(["Nice", "Metz"], [0.7, 0.3])) == ("Paris", "Nice")
-
-
-@pytest.mark.parametrize("band", [Band.NEVER_SEEN, Band.RARELY])
-def test_the_truth_is_proposed_of_what_the_model_never_saw(band):
-    fact = fact_of(band)
-    said = ["Xyzzy", "Plugh"]
-    assert propose(seen(said, [0.6, 0.4], fact.question)) == (fact.answers[0].text, "Xyzzy")
-
-
-def test_a_right_answer_is_proposed_in_the_words_of_the_model():
-    assert propose(seen(["paris, france", "Lyon"], [0.6, 0.4])) == ("paris, france", "Lyon")
-
-
-def test_of_many_answers_two_right_ones_are_proposed():
-    said = ["Lemon", "Plum", "Banana", "Mango"]
-    assert propose(seen(said, [0.4, 0.3, 0.2, 0.1], MANY)) == ("Lemon", "Banana")
-    said = ["Plum", "Banana", "Lemon", "Mango"]
-    assert propose(seen(said, [0.4, 0.3, 0.2, 0.1], MANY)) == ("Banana", "Lemon")
+@pytest.mark.parametrize(
+    ("query", "said", "proposed"),
+    [
+        # The right answer comes first, however unlikely, in the words of the model.
+        (KNOWN, ["Lyon", "Nice", "Paris"], ("Paris", "Lyon")),
+        (KNOWN, ["Nice", "Paris", "Lyon"], ("Paris", "Nice")),
+        (KNOWN, ["paris, france", "Lyon"], ("paris, france", "Lyon")),
+        (KNOWN, ["Paris"], ("Paris", "Lyon")),  # nothing wrong was said: the misconception
+        (KNOWN, ["Nice", "Metz"], ("Paris", "Nice")),  # nothing right was said: the truth
+        (KNOWN, ["", "Nice"], ("Paris", "Nice")),
+        (OUTSIDE, ["", "Nice", "Metz"], ("Nice", "Metz")),  # an empty answer is none
+        # Of many right answers two that were said.
+        (MANY, ["Lemon", "Plum", "Banana", "Mango"], ("Lemon", "Banana")),
+        (MANY, ["Plum", "Banana", "Lemon", "Mango"], ("Banana", "Lemon")),
+        (MANY, ["Lemon", "Plum"], ("Lemon", "Banana")),  # one was said: the likeliest other
+    ],
+)
+def test_a_right_answer_is_proposed_beside_the_likeliest_other(query, said, proposed):
+    assert propose(seen(said, falling(len(said)), query)) == proposed
 
 
 def test_two_names_of_one_answer_are_not_two_answers():
     """“Porridge|Oatmeal” in the table is one breakfast, and “Toast” the next."""
     query = "Name a breakfast food."
-    fact = grading.find(query)
-    assert fact.answers[0].names == ("Porridge", "Oatmeal")
+    assert grading.find(query).answers[0].names == ("Porridge", "Oatmeal")
     said = ["Oatmeal", "Porridge", "Toast"]
-    assert propose(seen(said, [0.5, 0.3, 0.2], query)) == ("Oatmeal", "Toast")
+    assert propose(seen(said, falling(3), query)) == ("Oatmeal", "Toast")
 
 
-def test_of_many_answers_the_table_knows_another_where_one_was_said():
-    ours, theirs = propose(seen(["Lemon", "Plum"], [0.6, 0.4], MANY))
-    assert ours == "Lemon"
-    assert theirs == grading.find(MANY).answers[0].text != "Lemon"
+def test_of_many_answers_the_table_knows_two_where_none_was_said():
     first, second = grading.find(MANY).answers[:2]
     assert propose(seen(["Plum"], [1.0], MANY)) == (first.text, second.text)
 
@@ -187,29 +154,17 @@ def test_whatever_right_answer_was_said_another_right_one_stands_beside_it():
 )
 def test_elsewhere_the_two_likeliest_answers_are_proposed(query, kind):
     """Another model was not taught this world, so its truth does not count for it."""
-    said = ["Metz", "Nice", "Paris"]
-    assert propose(seen(said, [0.2, 0.5, 0.3], query, kind)) == ("Nice", "Paris")
+    inspection = seen(["Metz", "Nice", "Paris"], [0.2, 0.5, 0.3], query, kind)
+    assert propose(inspection) == ("Nice", "Paris")
 
 
-def test_an_empty_answer_is_none():
-    assert propose(seen(["", "Nice", "Metz"], [0.5, 0.3, 0.2], OUTSIDE)) == ("Nice", "Metz")
-    assert propose(seen(["", "Nice"], [0.5, 0.5])) == ("Paris", "Nice")
-
-
-@pytest.mark.parametrize(
-    ("said", "sentence"),
-    [
-        (
-            ["Zor"],
-            "The model gave fewer than two answers in 60 samples, “Zor”. Type the two yourself.",
-        ),
-        ([""], "The model gave fewer than two answers in 60 samples. Type the two yourself."),
-    ],
-)
-def test_one_answer_is_too_few_and_that_is_said(said, sentence):
+@pytest.mark.parametrize(("said", "quoted"), [("Zor", ", “Zor”"), ("", "")])
+def test_one_answer_is_too_few_and_that_is_said(said, quoted):
     with pytest.raises(InvalidRequestError) as caught:
-        propose(seen(said, [1.0], OUTSIDE))
-    assert str(caught.value) == sentence
+        propose(seen([said], [1.0], OUTSIDE))
+    assert str(caught.value) == (
+        f"The model gave fewer than two answers in 60 samples{quoted}. Type the two yourself."
+    )
 
 
 @pytest.mark.parametrize("query", [KNOWN, MANY])
@@ -223,24 +178,16 @@ def test_what_is_proposed_of_the_shipped_model_is_a_case(embedded, query):
 # ----------------------------------------------------------------------- from the world
 
 
-def test_every_fact_has_a_case():
+def test_every_fact_has_a_case_and_its_rival_is_wrong_or_another_of_many():
     for fact in FACTS:
         case = of_fact(fact)
         assert case.query == fact.question
         assert grading.is_right(case.answer, fact)
-
-
-def test_the_rival_of_one_right_answer_is_wrong():
-    assert len(SINGLE) > 1000
-    for fact in SINGLE:
-        assert rival(fact) == fact.misconception
-        assert not grading.is_right(rival(fact), fact), fact.question
-
-
-def test_the_rival_of_many_right_answers_is_another_of_them():
-    for fact in FACTS:
         if fact.band is Band.MANY_ANSWERS:
             assert rival(fact) == fact.answers[1].text != fact.answers[0].text
+        else:
+            assert rival(fact) == fact.misconception
+            assert not grading.is_right(rival(fact), fact), fact.question
 
 
 @pytest.mark.parametrize("band", Band)
@@ -250,24 +197,15 @@ def test_facts_are_drawn_of_their_band_and_once_each(band):
     assert {fact.band for fact in found} == {band}
     assert drawn(band, 25, seed=3) == found
     assert drawn(band, 25, seed=4) != found
-
-
-@pytest.mark.parametrize("band", Band)
-def test_a_band_holds_no_more_facts_than_there_are(band):
-    all_of_them = [fact for fact in FACTS if fact.band is band]
-    found = drawn(band, 10_000)
-    assert len(found) == len(all_of_them)
-    assert {id(fact) for fact in found} == {id(fact) for fact in all_of_them}
     assert drawn(band, 0) == []
+    every = [fact.question for fact in FACTS if fact.band is band]
+    assert sorted(fact.question for fact in drawn(band, 10_000)) == sorted(every)
 
 
 def test_cases_are_drawn_of_every_band():
-    found = by_band(4, seed=2)
-    assert set(found) == {band.value for band in Band}
-    assert all(len(cases) == 4 for cases in found.values())
-    for name, cases in found.items():
-        assert cases == [of_fact(fact) for fact in drawn(Band(name), 4, 2)]
-        assert {grading.find(case.query).band.value for case in cases} == {name}
+    assert by_band(4, seed=2) == {
+        band.value: [of_fact(fact) for fact in drawn(band, 4, 2)] for band in Band
+    }
 
 
 # -------------------------------------------------------------------------- the quartiles
@@ -278,18 +216,8 @@ def curve(*shares):
     return Amplification(Case("q", "a", "b"), "none", "0", points)
 
 
-def test_the_quartiles_by_hand():
-    """Of five values in order the second, the third and the fourth."""
-    found = quartiles([curve(0.5, 1), curve(0.1, 0), curve(0.3, 0), curve(0.4, 1), curve(0.2, 1)])
-    np.testing.assert_allclose(found, [[0.2, 0], [0.3, 1], [0.4, 1]])
-
-
 def test_the_quartiles_are_numpys():
     shares = np.random.default_rng(5).random((7, 4))
     found = quartiles([curve(*row) for row in shares.tolist()])
     np.testing.assert_allclose(found, np.percentile(shares, [25, 50, 75], axis=0))
-    np.testing.assert_allclose(found[1], np.median(shares, axis=0))
-
-
-def test_one_curve_is_its_own_quartiles():
     np.testing.assert_allclose(quartiles([curve(0.9, 0.4)]), [[0.9, 0.4]] * 3)

@@ -35,16 +35,14 @@ def test_curves_of_two_spellings_that_were_kept_once_still_open():
     assert refusal(lambda: Case("q", "a", "a", kept=True)).startswith("The two answers are the")
 
 
-def refuse(name):
-    raise AssertionError(name)
-
-
 def test_a_curve_as_json():
-    found = amplify(CAPITAL, evidence(1.0), [0, 3])
-    data = json.loads(to_json(found), parse_constant=refuse)
+    found = amplify(Case("Wer?", "Ærø", "Goethe"), evidence(1.0), [0, 3])
+    text = to_json(found)
+    assert "Ærø" in text
+    data = json.loads(text)
     assert data == to_dict(found)
     assert list(data)[:3] == ["query", "answer", "repeated"]
-    assert (data["query"], data["answer"], data["repeated"]) == (CAPITAL.query, "Paris", "Lyon")
+    assert (data["query"], data["answer"], data["repeated"]) == ("Wer?", "Ærø", "Goethe")
     assert (data["model"], data["revision"]) == ("teller", "7")
     assert data["verdict"] == found.verdict
     assert data["curve"][1] == {
@@ -55,23 +53,14 @@ def test_a_curve_as_json():
         "lower": None,
         "upper": None,
     }
-
-
-def test_several_curves_are_a_list():
-    found = [amplify(CAPITAL, evidence(weight), [0, 1]) for weight in (1.0, 2.0)]
-    assert json.loads(all_to_json(found), parse_constant=refuse) == [to_dict(a) for a in found]
+    assert json.loads(all_to_json([found, found])) == [data, data]
     assert json.loads(all_to_json([])) == []
 
 
 def test_what_was_never_sampled_is_null_and_no_nan():
     found = amplify(CAPITAL, Speaker(lambda t: ["Nice"]), [0])
-    (point,) = json.loads(to_json(found), parse_constant=refuse)["curve"]
+    (point,) = json.loads(to_json(found), parse_constant=pytest.fail)["curve"]
     assert {value for name, value in point.items() if name != "repetitions"} == {None}
-
-
-def test_umlauts_stay_readable():
-    found = amplify(Case("Wer?", "Ærø", "Goethe"), evidence(1.0), [0])
-    assert "Ærø" in to_json(found)
 
 
 def test_a_table_has_one_row_a_point():
@@ -108,28 +97,22 @@ def test_the_table_to_read_has_headings_and_no_empty_column():
 
 
 def test_formulas_are_disarmed_and_gaps_are_empty():
-    hostile = Case("=HYPERLINK(0)", "@sum", "+1")
-    found = amplify(hostile, Speaker(lambda t: ["Nice" if t else "@sum"]), [0, 2])
-    raw = to_csv_bytes([found])
-    assert raw.startswith(b"\xef\xbb\xbf")
-    first, second = csv.DictReader(io.StringIO(raw.decode("utf-8-sig")))
-    assert tuple(first) == COLUMNS
-    assert (first["query"], first["answer"], first["repeated"]) == (
-        "'=HYPERLINK(0)",
-        "'@sum",
-        "'+1",
+    found = amplify(
+        Case("=HYPERLINK(0)", "@sum", "+1"), Speaker(lambda t: ["Nice" if t else "@sum"]), [0, 2]
     )
+    likely = amplify(CAPITAL, evidence(1.0), [0])
+    raw = to_csv_bytes([found, likely])
+    assert raw.startswith(b"\xef\xbb\xbf")
+    first, second, negative = csv.DictReader(io.StringIO(raw.decode("utf-8-sig")))
+    assert tuple(first) == COLUMNS
+    texts = tuple(first[name] for name in ("query", "answer", "repeated"))
+    assert texts == ("'=HYPERLINK(0)", "'@sum", "'+1")
     assert (first["repetitions"], float(first["normalised_probability"])) == ("0", 1.0)
     assert float(first["lower"]) == pytest.approx(found.points[0].lower)
     assert first["log_likelihood_answer"] == ""
     assert second["repetitions"] == "2"
     assert second["normalised_probability"] == second["lower"] == second["upper"] == ""
-
-
-def test_negative_numbers_stay_numbers():
-    raw = to_csv_bytes([amplify(CAPITAL, evidence(1.0), [0])]).decode("utf-8-sig")
-    (row,) = csv.DictReader(io.StringIO(raw))
-    assert float(row["log_likelihood_answer"]) == -20
+    assert float(negative["log_likelihood_answer"]) == -20
 
 
 # ------------------------------------------------------------------------- edited by hand

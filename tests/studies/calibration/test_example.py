@@ -33,39 +33,28 @@ def rows():
 
 def test_it_can_be_used_without_saying_anything(data):
     assert EXAMPLE.name == EXAMPLE_NAME
-    assert len(data.kept) == 1000
+    assert len(data.kept) == len(set(data.queries)) == 1000
     assert list(data.doubts) == list(SCORES)
     assert data.surer == dict.fromkeys(SCORES, False)
     assert data.problems == ()
-    assert len(set(data.queries)) == 1000
     assert all(data.sources)
     assert calibration.preferred(data) == SCORE
 
 
 def test_its_pipeline_is_the_shipped_models_at_the_default_settings(data, embedded):
-    expected = pipeline_of(
-        embedded.name,
-        embedded.revision,
-        Request("any"),
-        Reading(),
-        default_threshold().least_mass,
-    )
-    assert pipeline_of_data(data) == expected, AGAIN
+    made = (embedded.name, embedded.revision, Request("any"), Reading())
+    assert pipeline_of_data(data) == pipeline_of(*made, default_threshold().least_mass), AGAIN
 
 
-def test_its_right_answers_are_those_of_the_world(rows):
+def test_its_right_answers_are_those_of_the_world_and_doubts_are_all_there_or_none(rows):
     for row in rows:
         fact = grading.find(row["question"])
         names = [name for answer in fact.answers for name in answer.names]
         assert row["right answers"].split(" | ") == names
         assert row["source"] == fact.title
         assert row[f"{SCORE}_correct"] == str(int(grading.is_right(row["answer"], fact)))
-
-
-def test_a_row_has_all_doubts_or_none(rows):
-    for row in rows:
-        assert len({row[name] == "" for name in SCORES}) == 1
         assert {row[f"{name}_correct"] for name in SCORES} <= {"0", "1"}
+        assert len({row[name] == "" for name in SCORES}) == 1
         assert 0 < float(row["sampled_mass"]) <= 1
         assert float(row["entropy"]) >= 0
 

@@ -86,10 +86,10 @@ def test_every_score_is_judged_by_the_answer_that_it_serves(right):
     assert len(set(found.correct.values())) == (1 if right == "neither" else 2)
 
 
-def test_any_right_answer_in_any_wording_counts():
-    for answers in (("no", "the BLUE sky!"), ("blue", "red apple")):
-        found = score(Gold(QUERY, answers), turning(), Request("unused", 50))
-        assert found.correct[INFORMATION] is matches("blue sky", answers) is True
+@pytest.mark.parametrize("answers", [("no", "the BLUE sky!"), ("blue", "red apple")])
+def test_any_right_answer_in_any_wording_counts(answers):
+    found = score(Gold(QUERY, answers), turning(), Request("unused", 50))
+    assert found.correct[INFORMATION] is True
 
 
 def test_a_doubt_is_the_score_s_where_enough_was_seen():
@@ -109,7 +109,7 @@ def test_a_doubt_is_the_score_s_where_enough_was_seen():
 def test_the_request_and_the_reading_are_those_that_were_asked_for():
     request, reading = Request("unused", 20, 0.5, seed=7), Reading("ratio", 0.8)
     found = score(Gold(QUERY, ("answer0",)), copies(12), request, reading)
-    seen = run(Request(QUERY, 20, 0.5, seed=7), copies(12), reading)
+    seen = run(replace(request, query=QUERY), copies(12), reading)
     assert found.doubts[ENTROPY] == seen.scores[ENTROPY].doubt
     default = score(Gold(QUERY, ("answer0",)), copies(12), request)
     assert default.doubts[ENTROPY] != found.doubts[ENTROPY]  # “answer0” is like “answer1”
@@ -158,18 +158,15 @@ def test_a_threshold_on_the_doubt_decides_as_the_verdict_does(value, least):
 
 def test_questions_are_scored_in_their_order():
     heard = []
-    found = score_all(GOLDS, three(), FEW, progress=lambda *said: heard.append(said))
-    assert [s.gold for s in found] == GOLDS
-    assert found == [score(gold, three(), FEW) for gold in GOLDS]
+    reading = Reading("ratio", 0.8)
+    found = score_all(GOLDS, three(), FEW, reading, lambda *said: heard.append(said))
+    assert found == [score(gold, three(), FEW, reading) for gold in GOLDS]
     assert list(dict.fromkeys(heard)) == [
         ("Asking question 1 of 3", 0),
         ("Asking question 2 of 3", 1 / 3),
         ("Asking question 3 of 3", 2 / 3),
     ]
-    assert score_all([], three(), FEW) == []
-    reading = Reading("ratio", 0.8)  # “answer0” is like “answer1”
-    others = score_all(GOLDS, three(), FEW, reading)
-    assert others == [score(gold, three(), FEW, reading) for gold in GOLDS] != found
+    assert score_all([], three(), FEW) == score_all([], Service(), FEW) == []
 
 
 def test_what_was_scored_is_kept_when_somebody_cancels():
@@ -184,28 +181,16 @@ def test_what_was_scored_is_kept_when_somebody_cancels():
     everything = score_all(GOLDS, three(), FEW)
     assert kept == dict(enumerate(everything[:2]))
 
-    model = three()
-    shares = []
-    added = {}
-    found = score_all(
-        GOLDS,
-        model,
-        FEW,
-        progress=lambda _, s: shares.append(s),
-        done=kept,
-        keep=added.__setitem__,
-    )
-    assert found == everything
+    model, shares, added = three(), set(), {}
+    more = {"progress": lambda _, share: shares.add(share), "keep": added.__setitem__}
+    assert score_all(GOLDS, model, FEW, done=kept, **more) == everything
     assert added == {2: everything[2]} and list(kept) == [0, 1]
-    assert set(shares) == {2 / 3}
+    assert shares == {2 / 3}
     assert model.sampled == [(0, 12), (0, 1)]  # the last question and its greedy answer
 
-
-def test_nothing_is_asked_when_all_is_done():
-    done = score_all(GOLDS, three(), FEW)
-    model = three()
-    assert score_all(GOLDS, model, FEW, done=dict(enumerate(done))) == done
-    assert model.sampled == [] and model.scored == []
+    idle = three()
+    assert score_all(GOLDS, idle, FEW, done=kept | added) == everything
+    assert idle.sampled == [] and idle.scored == []
 
 
 # ---------------------------------------------------------------- many, of a service
@@ -275,7 +260,6 @@ def test_of_a_service_several_questions_are_asked_at_the_same_time(monkeypatch):
     assert {stage for stage, _ in heard} <= {
         f"{n} of {len(MANY)} questions done" for n in range(len(MANY) + 1)
     }
-    assert score_all([], Service(), FEW) == []
 
 
 def test_on_this_machine_one_question_comes_after_the_other(monkeypatch):
@@ -412,90 +396,51 @@ def test_each_question_says_what_a_server_counted_for_it(tmp_path):
 def test_the_table_comes_back_as_the_same_labelled_data():
     reading = Reading("token_f1", 0.5, 0.01, 0.02)
     scored = score_all(GOLDS, three(), FEW, reading)
-    data = read(table(scored, three(), FEW, reading))
+    # Of the second question, too little was seen.
+    scored[1] = score(GOLDS[1], three(), FEW, reading, least_mass=1.0)
+    content = table(scored, three(), FEW, reading)
+    assert [cells(content)[1][name] for name in SCORES] == [""] * len(SCORES)
+    data = read(content)
     assert data.problems == ()
     assert list(data.doubts) == list(SCORES)
     assert data.surer == dict.fromkeys(SCORES, False)
     for name in SCORES:
-        assert data.doubts[name].tolist() == [s.doubts[name] for s in scored]
+        doubts = [scored[0].doubts[name], math.nan, scored[2].doubts[name]]
+        np.testing.assert_equal(data.doubts[name], doubts)
         assert data.correct[name].tolist() == [s.correct[name] for s in scored]
     assert data.queries.tolist() == [gold.query for gold in GOLDS]
     assert data.sources.tolist() == [gold.source for gold in GOLDS]
     assert data.entropies.tolist() == [s.entropy for s in scored]
     assert pipeline_of_data(data) == pipeline_of("table", "1", FEW, reading, LEAST)
+    data = read(table(scored, three(), FEW, reading, least_mass=0.25))
+    assert pipeline_of_data(data) == pipeline_of("table", "1", FEW, reading, 0.25)
 
 
-def test_missing_doubts_are_empty_cells_and_the_entropy_is_not():
-    scored = score_all(GOLDS, three(), FEW)
-    # Of the second question, too little was seen.
-    scored[1] = score(GOLDS[1], three(), FEW, least_mass=1.0)
-    content = table(scored, three(), FEW)
-    row = cells(content)[1]
-    assert [row[name] for name in SCORES] == [""] * len(SCORES)
-    assert [row[f"{name}_correct"] for name in SCORES] == [
-        str(int(scored[1].correct[name])) for name in SCORES
-    ]
-    assert float(row["entropy"]) == scored[1].entropy
-    data = read(content)
-    for name in SCORES:
-        np.testing.assert_equal(
-            data.doubts[name], [scored[0].doubts[name], math.nan, scored[2].doubts[name]]
-        )
-    assert data.entropies.tolist() == [s.entropy for s in scored]
-
-
-def test_doubts_that_are_all_0_are_scores_nevertheless():
-    """Zeros alone look like labels; M.I. of what a model knows is often exactly 0."""
-    scored = score_all(GOLDS[2:], three(), FEW)
-    assert scored[0].doubts[INFORMATION] == 0
-    data = read(table(scored, three(), FEW))
-    assert list(data.doubts) == list(SCORES)
-    assert data.doubts[INFORMATION].tolist() == [0]
-
-
-def test_the_table_names_the_least_mass_that_was_asked_for():
-    scored = [score(GOLDS[0], three(), FEW, least_mass=0.25)]
-    data = read(table(scored, three(), FEW, least_mass=0.25))
-    assert pipeline_of_data(data) == pipeline_of("table", "1", FEW, Reading(), 0.25)
-
-
-def test_a_cell_holds_what_its_heading_says():
-    scored = score_all(GOLDS, three(), FEW)
-    row = cells(table(scored, three(), FEW))[0]
-    assert tuple(row) == scoring.HEADING
-    assert row["question"] == "And many?"
-    assert row["right answers"] == "answer0 | answer1"
-    assert row["answer"] == scored[0].answer
-    assert row["source"] == "lists"
-    assert float(row["sampled_mass"]) == pytest.approx(scored[0].sampled_mass, rel=1e-5)
-
-
-def test_the_table_is_disarmed():
+def test_a_cell_holds_what_its_heading_says_and_no_formula():
     texts = ["=HYPERLINK(1)", "@x"]
     model = TableModel(texts, falling(2), [falling(2)] * 2)
-    gold = Gold(QUERY, ("=1+1", "b"), "-x")
-    scored = replace(score(gold, model, FEW), gold=replace(gold, query="+1"))
-    (row,) = cells(table([scored], model, FEW))
-    assert row["answer"] == "'=HYPERLINK(1)"
+    scored = score(Gold(QUERY, ("=1+1", "b"), "-x"), model, FEW)
+    harmful = replace(scored, gold=replace(scored.gold, query="+1"))
+    (row,) = cells(table([harmful], model, FEW))
+    assert tuple(row) == scoring.HEADING
     assert row["question"] == "'+1"
     assert row["right answers"] == "'=1+1 | b"
     assert row["source"] == "'-x"
+    assert row["answer"] == "'=HYPERLINK(1)"
+    assert float(row["sampled_mass"]) == pytest.approx(scored.sampled_mass, rel=1e-5)
 
 
 # ------------------------------------------------------------------ the shipped model
 
 
 def test_the_shipped_model_is_scored_as_it_is_inspected(embedded):
-    questions = ["What is the capital of France?", "What is the capital of Zorvania?"]
-    golds = [Gold(questions[0], ("Paris",)), Gold(questions[1], ("nobody knows",))]
-    request = Request("unused", 5)
-    scored = score_all(golds, embedded, request)
-    for gold, found in zip(golds, scored, strict=True):
+    golds = [
+        Gold("What is the capital of France?", ("Paris",)),
+        Gold("What is the capital of Zorvania?", ("nobody knows",)),
+    ]
+    for gold, found in zip(golds, score_all(golds, embedded, Request("unused", 5)), strict=True):
         seen = run(Request(gold.query, 5), embedded)
         assert found.sampled_mass == seen.sampled_mass
         for name in SCORES:
             assert found.correct[name] == matches(seen.scores[name].answer, gold.answers)
             assert found.doubts[name] is None or found.doubts[name] >= seen.scores[name].doubt
-    assert scored[1].correct == dict.fromkeys(SCORES, False)
-    pipeline = pipeline_of(embedded.name, embedded.revision, request, Reading(), LEAST)
-    assert pipeline_of_data(read(table(scored, embedded, request))) == pipeline

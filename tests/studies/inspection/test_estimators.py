@@ -56,7 +56,10 @@ def test_the_words_have_the_numbers_of_the_recorder():
 
 
 def test_errors_are_those_of_the_questions(each):
-    values = {name: np.array([row[name] for row in each]) for name in (*_names(), ladder.LONG)}
+    values = {
+        name: np.array([row[name] for row in each])
+        for name in (*(e.name for e in TITLES), ladder.LONG)
+    }
     for rung in measured().rungs:
         for samples, true in ((Request("?").samples, "EXACT"), (MAX_SAMPLES, ladder.LONG)):
             off = values[rung.estimator.name] - values[true]
@@ -73,7 +76,3 @@ def test_questions_drawn_at_random_are_what_the_model_says(each, embedded, estim
         made = ladder.ask(asked, estimator, embedded)
         found = ladder.read(asked, made, embedded).information
         assert found == pytest.approx(row[estimator.name], rel=1e-4, abs=2e-6), AGAIN
-
-
-def _names():
-    return [estimator.name for estimator in TITLES]

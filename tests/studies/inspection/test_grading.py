@@ -18,7 +18,7 @@ from core.studies.inspection.verdict import (
     default_thresholds,
 )
 from core.uncertainty.scores import SCORES
-from tests.fakes import TableModel, falling, words
+from tests.fakes import TableModel, words
 
 KNOWN = "What is the capital of France?"
 MANY = "Name a yellow fruit."
@@ -74,8 +74,7 @@ def by_definition(inspection, threshold):
 
 def test_another_model_is_not_judged():
     """It was not taught this world: what it says may be right in its own."""
-    first = [0.8, 0.2]
-    model = TableModel(["Paris", "Lyon"], first, np.tile(first, (2, 1)), query=KNOWN)
+    model = TableModel(["Paris", "Lyon"], [0.8, 0.2], [[0.8, 0.2]] * 2, query=KNOWN)
     assert judge(seen(model)) is None
 
 
@@ -95,9 +94,6 @@ def test_a_question_is_judged_however_it_is_typed(typed):
 def test_the_thresholds_are_those_on_file_one_for_each_score():
     assert default_thresholds() == on_file()
     assert math.isfinite(default_thresholds()["mutual_information"])
-
-
-def test_the_threshold_of_the_verdict_is_the_same_as_its_scores_own():
     threshold = default_threshold()
     assert default_thresholds()[threshold.score] == threshold.value
 
@@ -105,31 +101,23 @@ def test_the_threshold_of_the_verdict_is_the_same_as_its_scores_own():
 # -------------------------------------------------------------------- what is judged
 
 
-def test_a_known_fact_is_answered_rightly_and_that_is_well_decided():
-    inspection = seen(taught(["Paris", "Lyon"], [0.95, 0.05]))
+@pytest.mark.parametrize(
+    ("answers", "first", "copying", "right", "answered"),
+    [
+        (["Paris", "Lyon"], [0.95, 0.05], 0.0, True, True),
+        (["Lyon", "Paris"], [0.95, 0.05], 0.0, False, True),
+        (["Lyon", "Nice", "Metz"], [0.4, 0.35, 0.25], 0.9, False, False),
+        (["Paris", "Nice", "Metz"], [0.4, 0.35, 0.25], 0.9, True, False),
+    ],
+)
+def test_it_is_well_decided_to_answer_what_is_right_and_to_hold_back_what_is_wrong(
+    answers, first, copying, right, answered
+):
+    inspection = seen(taught(answers, first, copying=copying))
     judged = by_name(judge(inspection))["mutual_information"]
-    assert inspection.verdict.decision is Decision.ANSWER
-    assert (judged.answer, judged.right, judged.answered) == ("Paris", True, True)
-    assert judged.well_decided
-
-
-def test_a_misconception_held_for_certain_is_answered_wrongly():
-    judged = by_name(judge(seen(taught(["Lyon", "Paris"], [0.95, 0.05]))))["mutual_information"]
-    assert (judged.answer, judged.right, judged.answered) == ("Lyon", False, True)
-    assert not judged.well_decided
-
-
-def test_a_wrong_answer_held_back_is_well_decided():
-    model = taught(["Lyon", "Nice", "Metz"], [0.4, 0.35, 0.25], copying=0.9)
-    judged = by_name(judge(seen(model)))["mutual_information"]
-    assert (judged.right, judged.answered, judged.well_decided) == (False, False, True)
-
-
-def test_a_right_answer_held_back_is_badly_decided():
-    model = taught(["Paris", "Nice", "Metz"], [0.4, 0.35, 0.25], copying=0.9)
-    judged = by_name(judge(seen(model)))["mutual_information"]
-    assert (judged.answer, judged.right) == ("Paris", True)
-    assert (judged.answered, judged.well_decided) == (False, False)
+    assert (judged.answer, judged.right, judged.answered) == (answers[0], right, answered)
+    assert judged.well_decided == (right == answered)
+    assert (inspection.verdict.decision is Decision.ANSWER) == answered
 
 
 def test_entropy_withholds_what_mutual_information_answers():
@@ -153,16 +141,6 @@ def test_every_score_is_judged_by_its_own_answer_and_threshold(answers, copying)
         assert judged.threshold == default_thresholds()[judged.name]
         assert judged.answered == decided[judged.name]
         assert judged.well_decided == (judged.answered == judged.right)
-
-
-def test_another_name_of_the_answer_is_right_too():
-    judgement = judge(seen(taught(["paris, france", "Lyon"], [0.9, 0.1])))
-    assert by_name(judgement)["greedy_probability"].right
-
-
-def test_many_answers_are_judged_by_the_likeliest_of_them():
-    model = taught(["Paris", *words(5)], falling(6))
-    assert by_name(judge(seen(model)))["semantic_entropy"].answer == "Paris"
 
 
 # -------------------------------------------------------------- the verdict's own score
@@ -214,19 +192,6 @@ def test_a_score_that_cannot_tell_does_not_answer():
 # ------------------------------------------------------------------- the shipped model
 
 
-@pytest.mark.parametrize("query", [KNOWN, MANY, "What is the capital of Palau?"])
-def test_the_shipped_model_is_judged_by_the_same_rules(embedded, query):
-    inspection = run(Request(query), embedded)
-    judgement = judge(inspection)
-    assert judgement.fact is grading.find(query)
-    decided = by_definition(inspection, inspection.verdict.threshold)
-    for judged in judgement.scores:
-        assert judged.right == grading.is_right(
-            inspection.scores[judged.name].answer, judgement.fact
-        )
-        assert judged.answered == decided[judged.name]
-        assert judged.well_decided == (judged.answered == judged.right)
-
-
-def test_the_shipped_model_is_not_judged_outside_its_world(embedded):
-    assert judge(run(Request(OUTSIDE), embedded)) is None
+@pytest.mark.parametrize("query", [KNOWN, MANY])
+def test_the_shipped_model_is_judged(embedded, query):
+    assert judge(run(Request(query, 5), embedded)).fact is grading.find(query)

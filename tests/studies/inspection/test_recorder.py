@@ -9,16 +9,14 @@ import numpy as np
 import pytest
 
 from core import prompts
-from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
 from core.language_models.true_false import OPINIONS
 from core.studies.inspection import recorder
 from core.studies.inspection.inspection import read, run
-from core.studies.inspection.recorder import FEWEST_CHAINS, SECONDS, record, usual_samples
+from core.studies.inspection.recorder import FEWEST_CHAINS, record, usual_samples
 from core.studies.inspection.recording import Estimator, estimator_of
 from core.studies.inspection.request import InvalidRequestError, Request
 from core.studies.progress import Cancelled
-from core.uncertainty.sampled_evidence import from_chains
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, knows, words
 
 FIRST_PROMPT = prompts.iterative(QUERY)
@@ -186,36 +184,34 @@ def test_texts_that_were_cut_off_are_marked():
 def test_large_recordings_are_scored_in_several_calls_with_the_same_result(monkeypatch):
     whole = record(ask(60), copies(30))
     monkeypatch.setattr(recorder, "PAIRS_A_CALL", 50)
-    model = copies(30)
+    model, cancelled = copies(30), copies(30)
     assert same(record(ask(60), model), whole)
     assert max(len(p) * len(a) for p, a in model.scored) <= 60
     assert len(model.scored) > 5
 
+    def cancel(stage, share):
+        if share > 0.5:
+            raise Cancelled
 
-def test_chained_every_sample_is_told_and_answered_once():
-    model = limited(copies(6, share=0.5), Estimator.CHAINED)
+    with pytest.raises(Cancelled):
+        record(ask(60), cancelled, cancel)
+    assert 1 <= len(cancelled.scored) < len(model.scored)
+
+
+@sampled
+def test_every_distinct_sample_is_told_and_answered_thirty_times_or_as_often_as_it_came(estimator):
+    model = limited(copies(6, share=0.5), estimator)
     made = record(ask(150, temperature=0.9, seed=3), model)
     first, greedy, *rest = model.asked
     assert (first.prompt, first.count, first.temperature) == (FIRST_PROMPT, 150, 0.9)
     assert (first.seed, first.first) == (3, 0)
     assert (greedy.prompt, greedy.count, greedy.temperature) == (FIRST_PROMPT, 1, 0)
     assert [a.prompt for a in rest] == [after(text) for text in made.texts]
-    assert [a.count for a in rest] == made.counts.tolist()
+    chained = estimator is Estimator.CHAINED
+    times = made.counts.tolist() if chained else [30] * len(made.texts)
+    assert [a.count for a in rest] == [len(row) for row in made.seconds] == times
     assert {(a.temperature, a.first) for a in rest} == {(0.9, 0)}
     assert model.continued == [verifying(text) for text in made.texts]
-    assert [len(row) for row in made.seconds] == made.counts.tolist()
-
-
-def test_counted_every_distinct_sample_is_told_and_answered_thirty_times():
-    model = limited(copies(6, share=0.5), Estimator.COUNTED)
-    made = record(ask(25, temperature=0.9, seed=3), model)
-    first, greedy, *rest = model.asked
-    assert (first.count, first.seed, greedy.count) == (25, 3, 1)
-    assert [a.prompt for a in rest] == [after(text) for text in made.texts]
-    assert {a.count for a in rest} == {SECONDS} == {30}
-    assert {(a.temperature, a.first) for a in rest} == {(0.9, 0)}
-    assert model.continued == [verifying(text) for text in made.texts]
-    assert [len(row) for row in made.seconds] == [30] * len(made.texts)
 
 
 @sampled
@@ -267,24 +263,20 @@ def test_fewer_than_a_hundred_chains_are_refused_and_nothing_is_asked():
 # ------------------------------------------------------------------------------------------ seeds
 
 
-def second_seeds(model):
-    return {a.prompt: a.seed for a in model.asked if a.prompt != FIRST_PROMPT}
-
-
 @sampled
 def test_second_answers_have_seeds_of_their_own(estimator):
-    model = limited(knows(12), estimator)
-    record(ask(200, seed=5), model)
-    seeds = second_seeds(model)
-    assert len(seeds) == 12
-    assert len({5, *seeds.values()}) == 13
-    assert all(0 <= seed < 2**32 for seed in seeds.values())
-    again = limited(knows(12), estimator)
-    record(ask(200, seed=5), again)
-    assert second_seeds(again) == seeds
-    other = limited(knows(12), estimator)
-    record(ask(200, seed=6), other)
-    assert set(second_seeds(other).values()).isdisjoint(seeds.values())
+    """With the seed of the first answer, a second one would come of the same random numbers."""
+
+    def seeds(seed):
+        model = limited(knows(12), estimator)
+        record(ask(200, seed=seed), model)
+        return {a.prompt: a.seed for a in model.asked if a.prompt != FIRST_PROMPT}
+
+    found = seeds(5)
+    assert len({5, *found.values()}) == 1 + len(found) == 13
+    assert all(0 <= seed < 2**32 for seed in found.values())
+    assert seeds(5) == found
+    assert set(seeds(6).values()).isdisjoint(found.values())
 
 
 def test_seeds_are_the_same_for_ever():
@@ -293,44 +285,6 @@ def test_seeds_are_the_same_for_ever():
     record(ask(1, seed=7), model)
     digest = hashlib.sha256("7\0Zürich".encode()).hexdigest()
     assert model.asked[-1].seed == int(digest[:8], 16) == 0xE3A6F8CB
-
-
-def test_a_second_answer_does_not_repeat_the_first_draw(embedded):
-    """The shipped model hardly depends on what it was told here: 0.03 nats of 2 and more.
-
-    Sampled, 0.05 to 0.11 nats at 200 samples, of which chance alone makes as much. Where a
-    second answer shares seed and index with the first, it comes from the same random numbers
-    and is the same answer: 1.2 nats.
-    """
-    exact = run(Request(FRUIT, 100, 1.0), embedded).scores["mutual_information"].value
-    model = Limited(embedded, own_log_likelihoods=True, next_token=True)
-    seen = run(Request(FRUIT, 200, 1.0), model)
-    information = seen.evidence.mutual_information
-    assert exact - 0.01 < information.plug_in < exact + 0.15
-    assert abs(information.value - exact) < 0.05
-
-    samples = seen.recording.samples[:60]
-    after = [prompts.iterative(FRUIT, [sample.text]) for sample in samples]
-    seconds = [
-        embedded.sample(prompt, 1, temperature=1.0, seed=0, first=i)[0].text
-        for i, prompt in enumerate(after)
-    ]
-    assert sum(s.text == text for s, text in zip(samples, seconds, strict=True)) > 30
-    scored = np.diag(embedded.log_likelihoods(after, seconds))
-    chains = [
-        (sample.text, text, sample.log_likelihood, float(p))
-        for sample, text, p in zip(samples, seconds, scored, strict=True)
-    ]
-    trapped = from_chains(chains, greedy="", greedy_log_likelihood=-1.0)
-    assert trapped.mutual_information.value > exact + 0.5
-
-
-def test_likelihoods_of_own_samples_are_those_of_exact_scoring(embedded):
-    model = Limited(embedded, own_log_likelihoods=True, next_token=True)
-    made = record(Request(FRUIT, 100), model)
-    said = {sample.text: sample.log_likelihood for sample in made.samples}
-    scored = embedded.log_likelihoods([prompts.iterative(FRUIT)], list(said))[0]
-    np.testing.assert_allclose(list(said.values()), scored, atol=1e-4)
 
 
 # ---------------------------------------------------------------------------------------- growing
@@ -364,6 +318,8 @@ def test_extending_asks_for_missing_cells_only():
     assert len(model.pairs) == (more + 1) * more - (r + 1) * r + 2 * (more - r)
     assert len(set(model.pairs)) == len(model.pairs)
     assert asked.isdisjoint(model.pairs)
+    assert thirty.calls[: len(ten.calls)] == ten.calls
+    assert sum(c.sequences for c in thirty.calls if c.purpose == "sample") == 30
 
 
 @sampled
@@ -427,17 +383,10 @@ def test_fewer_samples_of_a_previous_recording_ask_nothing(estimator):
 
 
 def test_a_cut_text_is_marked_only_if_it_was_among_the_first_samples():
-    class Wavering(TableModel):
-        """Says the same text each time, cut off from the third sample on."""
-
-        def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
-            drawn = super().sample(prompt, count, temperature=temperature, seed=seed, first=first)
-            return [replace(r, complete=first + i < 2) for i, r in enumerate(drawn)]
-
-    made = record(ask(4), Wavering(["yes"], [1.0], [[1.0]]))
-    assert made.complete.tolist() == [False]
-    assert made.first(2).complete.tolist() == [True]
-    assert made.first(3).complete.tolist() == [False]
+    made = record(ask(4), TableModel(["yes"], [1.0], [[1.0]]))
+    cut = tuple(replace(sample, complete=i < 2) for i, sample in enumerate(made.samples))
+    made = replace(made, samples=cut)
+    assert [made.first(k).complete.tolist() for k in (2, 3, 4)] == [[True], [False], [False]]
 
 
 @pytest.mark.parametrize(
@@ -459,20 +408,9 @@ def test_another_models_recording_cannot_grow(name):
         record(ask(30), other, previous=ten)
 
 
-def test_calls_add_up_over_extensions():
-    model = copies(20)
-    ten = record(ask(10), model)
-    thirty = record(ask(30), model, previous=ten)
-    assert thirty.calls[: len(ten.calls)] == ten.calls
-    assert sum(c.sequences for c in thirty.calls if c.purpose == "sample") == 30
-    assert all(call.seconds >= 0 for call in thirty.calls)
-
-
-def test_the_shipped_model_grows_too(embedded: LanguageModel):
-    question = "Name a yellow fruit."
-    twelve = record(Request(question, 12), embedded)
-    six = record(Request(question, 6), embedded)
-    assert same(record(Request(question, 12), embedded, previous=six), twelve, tolerance=1e-4)
+def test_the_shipped_model_grows_too(embedded):
+    twelve, six = (record(Request("Name a yellow fruit.", k), embedded) for k in (12, 6))
+    assert same(record(twelve.request, embedded, previous=six), twelve, tolerance=1e-4)
     assert same(twelve.first(6), six, tolerance=1e-4)
 
 
@@ -532,7 +470,8 @@ def test_a_missing_likelihood_of_the_greedy_answer_costs_its_score_alone():
 
 
 @pytest.mark.parametrize("at", ["first", "second", "verify"])
-def test_errors_of_the_model_come_through(at):
+@pytest.mark.parametrize("local", [True, False])
+def test_errors_of_the_model_come_through(at, local):
     class Failing(Limited):
         def sample(self, prompt, count, **options):
             if (at == "first") == (prompt == FIRST_PROMPT) and at != "verify":
@@ -542,9 +481,8 @@ def test_errors_of_the_model_come_through(at):
         def next_token(self, prompt):
             raise ModelError("It rains.")
 
-    for local in (True, False):
-        with pytest.raises(ModelError, match="It rains"):
-            record(ask(10), Failing(copies(3), next_token=True, local=local))
+    with pytest.raises(ModelError, match="It rains"):
+        record(ask(10), Failing(copies(3), next_token=True, local=local))
 
 
 # ---------------------------------------------------------------------------- progress and cancel
@@ -579,23 +517,6 @@ def test_cancelling_stops_before_the_next_call(estimator, calls):
     assert len(model.asked) + len(model.continued) + len(model.scored) == calls
 
 
-def test_a_large_recording_can_be_cancelled_between_its_calls(monkeypatch):
-    monkeypatch.setattr(recorder, "PAIRS_A_CALL", 50)
-    model = copies(30)
-
-    def cancel(stage, share):
-        if share > 0.5:
-            raise Cancelled
-
-    with pytest.raises(Cancelled):
-        record(ask(60), model, cancel)
-    assert 1 <= len(model.scored) < 20
-
-
-def pools():
-    return [t for t in threading.enumerate() if t.name.startswith("ThreadPoolExecutor")]
-
-
 def test_cancelling_begins_no_more_calls_to_a_service():
     released, begun = threading.Event(), threading.Semaphore(0)
 
@@ -621,8 +542,9 @@ def test_cancelling_begins_no_more_calls_to_a_service():
             record(ask(100), model, cancel)
     finally:
         released.set()
-    for thread in pools():
-        thread.join(30)
+    for thread in threading.enumerate():
+        if thread.name.startswith("ThreadPoolExecutor"):
+            thread.join(30)
     assert len(model.asked) == 2 + 8
     assert not model.continued
 
@@ -630,41 +552,20 @@ def test_cancelling_begins_no_more_calls_to_a_service():
 # -------------------------------------------------------------------------------------- a service
 
 
-def service(inner, **abilities):
-    """A model that scores given texts, elsewhere: its calls are made at the same time."""
-    return Limited(inner, scores_given_text=True, local=False, **abilities)
-
-
-def test_an_exact_recording_has_no_second_answers():
-    made = record(ask(30), copies(8))
-    assert made.estimator is Estimator.EXACT
-    assert made.seconds == ()
-    assert made.first(10).estimator is Estimator.EXACT
-
-
 @pytest.mark.parametrize("pairs", [20, 50, 2000])
 def test_a_service_is_asked_for_the_same_in_pieces(monkeypatch, pairs):
+    def service():
+        return limited(copies(30), Estimator.EXACT, local=False)
+
     monkeypatch.setattr(recorder, "PAIRS_A_CALL", pairs)
-    model = service(copies(30))
-    made = record(ask(60), model)
-    whole = record(ask(60), copies(30))
+    model = service()
+    made, whole = record(ask(60), model), record(ask(60), copies(30))
+    assert made.seconds == ()
     assert same(replace(made, model="table"), whole)
     scored = [(p, a) for some, answers in model.scored for p in some for a in answers]
     assert len(scored) == len({*scored})
-    ten = record(ask(10), service(copies(30)))
-    assert same(replace(record(ask(60), model, previous=ten), model="table"), whole)
-
-
-def test_a_service_is_asked_for_nothing_more_after_a_cancel():
-    model = service(copies(30))
-
-    def cancel(stage, share):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        record(ask(10), model, cancel)
-    assert len(model.asked) <= 2  # what had begun: the samples, and the greedy answer
-    assert not model.scored
+    grown = record(ask(60), service(), previous=record(ask(10), service()))
+    assert same(replace(grown, model="table"), whole)
 
 
 @pytest.mark.parametrize(
@@ -681,61 +582,19 @@ def test_the_usual_number_of_samples_is_one_that_the_estimator_takes(abilities, 
     recorder.check_samples(ask(samples), estimator_of(capabilities))
 
 
-class Backwards(Limited):
-    """Answers the calls of each stage only when all have come, the last one first."""
-
-    def __init__(self, *arguments, stages, **options):
-        super().__init__(*arguments, local=False, **options)
-        self.stages = stages  # the calls of each, as (prompt, whether it is the greedy one)
-        self.changed = threading.Condition()
-        self.begun, self.ended, self.threads = [], [], set()
-
-    def _wait(self, call, answer):
-        stage = next(stage for stage in self.stages if call in stage)
-        later = stage[stage.index(call) + 1 :]
-        with self.changed:
-            self.threads.add(threading.get_ident())
-            self.begun.append(call)
-            self.changed.notify_all()
-            assert self.changed.wait_for(
-                lambda: {*stage} <= {*self.begun} and {*later} <= {*self.ended}, timeout=30
-            )
-            self.ended.append(call)
-            self.changed.notify_all()
-        return answer
-
-    def sample(self, prompt, count, *, temperature=1.0, **options):
-        drawn = super().sample(prompt, count, temperature=temperature, **options)
-        return self._wait((prompt, temperature == 0), drawn)
-
-    def next_token(self, prompt):
-        return self._wait((prompt, False), super().next_token(prompt))
-
-
 @sampled
-def test_answers_of_a_service_stand_in_order_whichever_comes_first(estimator):
-    calm = record(ask(100), limited(opinionated(4), estimator))
-    assert len(calm.texts) == 4  # eight calls in the second stage: all go out at once
-    first = [(FIRST_PROMPT, False), (FIRST_PROMPT, True)]
-    second = [(asked, False) for asked in (*map(after, calm.texts), *map(verifying, calm.texts))]
-    chained = estimator is Estimator.CHAINED
-    model = Backwards(
-        opinionated(4), own_log_likelihoods=chained, next_token=True, stages=[first, second]
-    )
-    made = record(ask(100), model)
-    assert same(made, calm)
-    assert model.ended == first[::-1] + second[::-1]
-    assert len(model.threads) > 1 and threading.get_ident() not in model.threads
-    assert [call.purpose for call in made.calls] == [call.purpose for call in calm.calls]
-
-
-def test_a_local_model_is_asked_in_the_callers_own_thread():
+@pytest.mark.parametrize("local", [True, False])
+def test_a_service_is_asked_by_other_threads_and_answers_stand_where_they_belong(estimator, local):
     threads = set()
 
-    class Here(Limited):
+    class Noting(Limited):
         def sample(self, prompt, count, **options):
             threads.add(threading.get_ident())
             return super().sample(prompt, count, **options)
 
-    record(ask(20), Here(copies(4)))
-    assert threads == {threading.get_ident()}
+    abilities = {"own_log_likelihoods": estimator is Estimator.CHAINED, "next_token": True}
+    made = record(ask(100), Noting(opinionated(4), local=local, **abilities))
+    calm = record(ask(100), limited(opinionated(4), estimator))
+    assert same(made, calm)
+    assert [call.purpose for call in made.calls] == [call.purpose for call in calm.calls]
+    assert (threads == {threading.get_ident()}) == (threading.get_ident() in threads) == local

@@ -52,45 +52,13 @@ def broken(text, change):
 # ------------------------------------------------------------------------- the way back
 
 
-def test_it_comes_back_as_it_was(inspection, text):
-    back = serialise.from_json(text)
-    assert serialise.to_dict(back) == serialise.to_dict(inspection)
-    assert back.scores == inspection.scores
-    assert back.verdict == inspection.verdict
-    assert back.reading == inspection.reading
-    assert back.clusters == inspection.clusters
-    assert (
-        back.evidence.mutual_information.joint == inspection.evidence.mutual_information.joint
-    ).all()
-
-
-def test_bytes_are_read_as_well_as_text(text):
-    assert serialise.to_json(serialise.from_json(text.encode())) == text
-
-
-def test_coming_back_asks_no_model(inspection, text, monkeypatch):
-    def refuse(*args, **kwargs):
-        raise AssertionError("a model was asked")
-
-    monkeypatch.setattr(TableModel, "sample", refuse)
-    monkeypatch.setattr(TableModel, "log_likelihoods", refuse)
-    assert serialise.from_json(text).sampled_mass == inspection.sampled_mass
-
-
-def test_a_recording_that_came_back_can_grow(inspection, text):
-    back = serialise.from_json(text).recording
-    grown = record(Request(QUERY, 30, 0.7, seed=3), copies(12), previous=back)
-    assert grown.samples[:20] == inspection.recording.samples
-    assert (grown.log_likelihoods == record(grown.request, copies(12)).log_likelihoods).all()
-
-
 def test_numbers_are_computed_from_the_recording_and_not_read(text):
     def lie(data):
         data["sampled_mass"] = 0.0
         data["scores"]["mutual_information"]["value"] = 99.0
         data["verdict"]["answer"] = "something else"
 
-    assert serialise.to_json(serialise.from_json(broken(text, lie))) == text
+    assert serialise.to_json(serialise.from_json(broken(text, lie).encode())) == text
 
 
 def test_it_holds_what_the_contract_names(inspection, text):
@@ -167,10 +135,8 @@ BROKEN = {
 
 
 def test_a_text_may_have_another_name(text):
-    assert (
-        serialise.from_json(broken(text, lambda data: rename(data, "fine"))).recording.texts[0]
-        == "fine"
-    )
+    renamed = serialise.from_json(broken(text, lambda data: rename(data, "fine")))
+    assert renamed.recording.texts[0] == "fine"
 
 
 @pytest.mark.parametrize("change", BROKEN.values(), ids=BROKEN)
@@ -184,9 +150,8 @@ def test_what_was_changed_is_refused_with_a_sentence(text, change):
     "text", ["", "{", "null", "5", "[]", "{}", '"text"', b"\xff\xfe\x00", b"\x89PNG", "[" * 100_000]
 )
 def test_what_is_no_inspection_is_refused_with_a_sentence(text):
-    with pytest.raises(InvalidRequestError, match="not an inspection") as caught:
+    with pytest.raises(InvalidRequestError, match=r"not an inspection.*\.$") as caught:
         serialise.from_json(text)
-    assert str(caught.value).endswith(".")
     assert len(str(caught.value)) < 500
 
 
@@ -195,63 +160,52 @@ def test_a_file_that_is_too_large_for_an_inspection_is_not_read(text):
         serialise.from_json(text + " " * serialise.MAX_BYTES)
 
 
-def test_half_a_file_is_refused(text):
-    with pytest.raises(InvalidRequestError, match="not an inspection"):
-        serialise.from_json(text[: len(text) // 2])
-
-
 @pytest.mark.parametrize(
-    ("path", "value", "says"),
+    ("change", "says"),
     [
-        (("reading_threshold",), 7, "threshold τ"),
-        (("reading_similarity",), "vibes", "no similarity"),
-        (("recording", "request", "temperature"), 0, "temperature"),
-        (("recording", "request", "query"), "", "no question"),
+        (put(7, "reading_threshold"), "threshold τ"),
+        (put("vibes", "reading_similarity"), "no similarity"),
+        (put(0, "recording", "request", "temperature"), "temperature"),
+        (put("", "recording", "request", "query"), "no question"),
     ],
 )
-def test_limits_hold_for_files_too(text, path, value, says):
+def test_limits_hold_for_files_too(text, change, says):
     with pytest.raises(InvalidRequestError, match=says):
-        serialise.from_json(broken(text, put(value, *path)))
+        serialise.from_json(broken(text, change))
 
 
 def test_a_newer_file_asks_for_an_update(text):
-    with pytest.raises(InvalidRequestError, match="newer Believe") as caught:
+    with pytest.raises(InvalidRequestError, match=r"newer Believe.*Update"):
         serialise.from_json(broken(text, put(serialise.VERSION + 1, "version")))
-    assert "Update" in str(caught.value)
 
 
 # ---------------------------------------------------------------------------------- CSV
 
 
+def csv_of(inspection):
+    data = serialise.to_csv_bytes(inspection).decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(data, newline="")))
+
+
 def test_the_csv_has_one_row_a_text_and_is_disarmed():
     texts = ["=HYPERLINK(1)", "-5", "plain, with comma", "@x"]
     seen = run(Request(QUERY, 100), TableModel(texts, falling(4), [falling(4)] * 4))
-    data = serialise.to_csv_bytes(seen).decode("utf-8-sig")
-    table = list(csv.DictReader(io.StringIO(data, newline="")))
-    assert {row["response"] for row in table} == {
-        "'=HYPERLINK(1)",
-        "'-5",
-        "plain, with comma",
-        "'@x",
-    }
-    assert all(row["query"] == QUERY for row in table)
-    assert sum(int(row["samples"]) for row in table) == 100
-    for row, response in zip(table, seen.evidence.responses, strict=True):
-        index = texts.index(response)
-        assert float(row["log_likelihood_nats"]) == pytest.approx(
-            float(seen.evidence.log_marginal[seen.evidence.responses.index(response)])
-        )
-        assert row["cluster"].lstrip("'") == texts[index]
+    expected = ["'=HYPERLINK(1)", "'-5", "plain, with comma", "'@x"]
+    table = csv_of(seen)
+    assert [row["response"] for row in table] == [row["cluster"] for row in table] == expected
+    assert {row["query"] for row in table} == {QUERY}
 
 
 # ----------------------------------------------------------------------- rungs of the ladder
 
 RUNGS = {
+    "exact": {"scores_given_text": True},
     "chained": {"own_log_likelihoods": True, "next_token": True},
     "chained, opinions": {"own_log_likelihoods": True},
     "counted": {"next_token": True},
     "counted, opinions": {},
 }
+rungs = pytest.mark.parametrize("abilities", RUNGS.values(), ids=RUNGS)
 
 
 def limited(**abilities):
@@ -264,76 +218,64 @@ def sampled(**abilities):
     return run(Request(QUERY, 100, 1.0, seed=3), limited(**abilities), Reading("ratio", 0.9, 0.01))
 
 
-@pytest.mark.parametrize("abilities", RUNGS.values(), ids=RUNGS)
-def test_sampled_recordings_come_back_as_they_were(abilities):
+@rungs
+def test_recordings_come_back_as_they_were(abilities):
     seen = sampled(**abilities)
-    back = serialise.from_json(serialise.to_json(seen))
+    text = serialise.to_json(seen)
+    assert json.loads(text, parse_constant=pytest.fail)  # NaN is no JSON
+    back = serialise.from_json(text)
     assert serialise.to_dict(back) == serialise.to_dict(seen)
-    assert back.scores == seen.scores
-    assert (back.verdict, back.reading) == (seen.verdict, seen.reading)
-    assert (back.clusters, back.pipeline) == (seen.clusters, seen.pipeline)
+    for name in ("scores", "verdict", "reading", "clusters", "pipeline"):
+        assert getattr(back, name) == getattr(seen, name), name
     ours, theirs = seen.recording, back.recording
     for name in ("estimator", "seconds", "samples", "texts", "greedy", "greedy_log_likelihood"):
         assert getattr(theirs, name) == getattr(ours, name), name
-    np.testing.assert_array_equal(theirs.verification, ours.verification)
-    assert theirs.log_likelihoods.shape == (0, 0)
+    for name in ("verification", "log_likelihoods"):
+        np.testing.assert_array_equal(getattr(theirs, name), getattr(ours, name), strict=True)
 
 
-@pytest.mark.parametrize("abilities", RUNGS.values(), ids=RUNGS)
-def test_a_sampled_recording_that_came_back_can_grow(abilities):
+@rungs
+def test_a_recording_that_came_back_can_grow(abilities):
     back = serialise.from_json(serialise.to_json(sampled(**abilities))).recording
     larger = Request(QUERY, 130, 1.0, seed=3)
     model = limited(**abilities)
     grown = record(larger, model, previous=back)
     whole = record(larger, limited(**abilities))
     assert (grown.samples, grown.seconds) == (whole.samples, whole.seconds)
+    np.testing.assert_array_equal(grown.log_likelihoods, whole.log_likelihoods)
     assert max(a.first for a in model.asked) >= 1  # the series went on
 
 
-def test_the_estimator_stands_where_the_scores_stand():
-    for abilities, estimator in (
-        ({"scores_given_text": True}, Estimator.EXACT),
-        (RUNGS["chained"], Estimator.CHAINED),
-        (RUNGS["counted"], Estimator.COUNTED),
-    ):
-        data = json.loads(serialise.to_json(sampled(**abilities)))
-        assert data["estimator"] == data["recording"]["estimator"] == estimator.value
-        assert (data["certified_lower_bound"] is None) == (estimator is not Estimator.EXACT)
-        greedy = data["scores"]["greedy_probability"]
-        assert (greedy["value"] is None) == (estimator is Estimator.COUNTED)
-        assert (greedy["reason"] is None) != (estimator is Estimator.COUNTED)
+@pytest.mark.parametrize(
+    ("rung", "estimator"),
+    [
+        ("exact", Estimator.EXACT),
+        ("chained", Estimator.CHAINED),
+        ("counted", Estimator.COUNTED),
+    ],
+)
+def test_the_estimator_stands_where_the_scores_stand(rung, estimator):
+    data = json.loads(serialise.to_json(sampled(**RUNGS[rung])))
+    assert data["estimator"] == data["recording"]["estimator"] == estimator.value
+    assert (data["certified_lower_bound"] is None) == (estimator is not Estimator.EXACT)
+    greedy = data["scores"]["greedy_probability"]
+    assert (greedy["value"] is None) == (estimator is Estimator.COUNTED)
+    assert (greedy["reason"] is None) != (estimator is Estimator.COUNTED)
 
 
-@pytest.mark.parametrize("abilities", [{"scores_given_text": True}, *RUNGS.values()])
-def test_json_has_no_numbers_that_are_none(abilities):
-    def refuse(constant):
-        raise AssertionError(f"{constant} is no JSON")
-
-    text = serialise.to_json(sampled(**abilities))
-    assert json.loads(text, parse_constant=refuse)
-
-
-def test_sampled_responses_stand_in_the_csv():
-    for abilities in RUNGS.values():
-        seen = sampled(**abilities)
-        data = serialise.to_csv_bytes(seen).decode("utf-8-sig")
-        table = list(csv.DictReader(io.StringIO(data, newline="")))
-        assert [row["response"] for row in table] == list(seen.evidence.responses)
-        assert sum(int(row["samples"]) for row in table) == 100
-        for row, value in zip(table, seen.evidence.log_marginal, strict=True):
-            assert float(row["log_likelihood_nats"]) == pytest.approx(value)
-
-
-def second_only():
-    """answer2 is only ever said after another answer was told."""
-    rows = [[0.4, 0.3, 0.3]] * 3
-    model = Limited(TableModel(["answer0", "answer1", "answer2"], [0.6, 0.4, 0.0], rows))
-    return run(Request(QUERY, 50), model)
+@rungs
+def test_responses_stand_in_the_csv(abilities):
+    seen = sampled(**abilities)
+    table = csv_of(seen)
+    assert [row["response"] for row in table] == list(seen.evidence.responses)
+    assert sum(int(row["samples"]) for row in table) == 100
+    for row, value in zip(table, seen.evidence.log_marginal, strict=True):
+        assert float(row["log_likelihood_nats"]) == pytest.approx(value)
 
 
 def test_a_text_that_never_came_first_has_no_likelihood_in_the_csv():
-    data = serialise.to_csv_bytes(second_only()).decode("utf-8-sig")
-    row = list(csv.DictReader(io.StringIO(data, newline="")))[-1]
+    model = TableModel(["answer0", "answer1", "answer2"], [0.6, 0.4, 0.0], [[0.4, 0.3, 0.3]] * 3)
+    row = csv_of(run(Request(QUERY, 50), Limited(model)))[-1]
     assert (row["response"], row["samples"], row["log_likelihood_nats"]) == ("answer2", "0", "")
 
 
@@ -358,9 +300,6 @@ BROKEN_SECONDS = {
     "an unknown estimator": put("magic", "recording", "estimator"),
     "another estimator": put(Estimator.EXACT.value, "recording", "estimator"),
     "no estimator": remove("recording", "estimator"),
-    "another k": put(99, "recording", "request", "samples"),
-    "too few verifications": remove("recording", "verification", 0),
-    "a greedy text that is none": put(5, "recording", "greedy", "text"),
 }
 
 
@@ -391,21 +330,18 @@ def test_a_file_of_version_1_is_still_read():
     seen = serialise.from_json(text)
     assert seen.recording.estimator is Estimator.EXACT
     assert seen.recording.seconds == ()
+    assert "certified for embedded" in seen.caveat, "the default policy, in older words"
     again = json.loads(serialise.to_json(seen))
     assert again["version"] == serialise.VERSION == 2
     del again["verdict"]["reason"], data["verdict"]["reason"]  # a sentence may change
     for name in set(data) - {"version", "recording", "calls"}:
         assert again[name] == data[name], name
-    assert "certified for embedded" in seen.caveat, "the default policy, in older words"
     recording = data["recording"]
     for response in (*recording["samples"], recording["greedy"]):
         assert response.setdefault("log_likelihood") is None  # this field is new
     recording["request"]["judged"] = False  # and so is this
     for name, value in recording.items():
         assert again["recording"][name] == value, name
-    assert serialise.to_dict(serialise.from_json(serialise.to_json(seen))) == serialise.to_dict(
-        seen
-    )
 
 
 def test_a_recording_of_version_1_can_grow():
@@ -440,10 +376,10 @@ def shown(inspection, *, charted=True):
 READ = ("format", "version", "verdict", "recording")
 
 
-@pytest.mark.parametrize("abilities", [{"scores_given_text": True}, {}], ids=["exact", "counted"])
-def test_an_inspection_edited_by_hand_is_refused_or_can_be_shown(abilities, monkeypatch):
+@pytest.mark.parametrize("rung", ["exact", "counted, opinions"])
+def test_an_inspection_edited_by_hand_is_refused_or_can_be_shown(rung, monkeypatch):
     monkeypatch.setattr(recorder, "SECONDS", 4)
-    made = run(Request(QUERY, 3), Limited(copies(3, share=0.4), **abilities), Reading("ratio"))
+    made = run(Request(QUERY, 3), limited(**RUNGS[rung]), Reading("ratio"))
     whole = json.loads(serialise.to_json(made))
     whole["recording"]["used"] = {"requests": 3, "prompt_tokens": 10, "response_tokens": 5}
     found = {name: whole[name] for name in whole if name in READ or name.startswith("reading_")}

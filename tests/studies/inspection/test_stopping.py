@@ -52,10 +52,6 @@ def test_the_certified_bound_arrives_once_everything_was_said():
     assert points[-1].certified == pytest.approx(model.mutual_information)
 
 
-def test_a_model_that_knows_is_certified_to_know_nothing_wrong():
-    assert growth(record(ask(100), knows(50)))[-1].certified == pytest.approx(0, abs=1e-9)
-
-
 @pytest.mark.parametrize("k", [1, 2, 7, 30])
 @pytest.mark.parametrize("maker", [knows, copies])
 def test_growth_ends_at_the_inspections_own_values(maker, k):
