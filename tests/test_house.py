@@ -63,7 +63,8 @@ MARKDOWN = {
     "metric": 3,
     "write": 99,
 }
-PASS_IT_ON = {"page_header": 2}  # our own functions that give their first texts to Markdown
+# Our own functions that give their first texts, and all named ones, to Markdown.
+PASS_IT_ON = {"page_header": 2, "download": 1}
 MARKDOWN_BY_NAME = {None, "body", "label", "value", "delta", "options", "tabs", "text"}
 LOGGERS = {"log", "logger", "logging"}  # whose error, warning and info are not Streamlit's
 NUMERIC = re.compile(r"[^{}]*[deEfFgG%]")  # a format that raises when it is given a text
@@ -137,6 +138,10 @@ def is_our_own(text: ast.AST, ours: set[str]) -> bool:
             return all(key and is_our_own(key, ours) for key in keys) and all(
                 is_our_own(value, ours) for value in values
             )
+        case ast.ListComp(elt=part):
+            return is_our_own(part, ours)
+        case ast.Call(func=ast.Attribute(value=glue, attr="join"), args=[parts], keywords=[]):
+            return is_our_own(glue, ours) and is_our_own(parts, ours)
         case ast.JoinedStr(values=parts) | ast.Tuple(elts=parts) | ast.List(elts=parts):
             return all(is_our_own(part, ours) for part in parts)
         case ast.Call(func=ast.Attribute(value=table, attr="items" | "keys" | "values"), args=[]):
@@ -190,8 +195,9 @@ def names_of_our_own(body: ast.AST, outer: set[str]) -> set[str]:
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 tainted |= set(names)
     ours = (outer | words) - set(bound) - tainted
-    if isinstance(body, ast.FunctionDef):  # whose callers are looked at instead
-        ours |= {a.arg for a in body.args.args[: PASS_IT_ON.get(body.name, 0)]} - set(bound)
+    if isinstance(body, ast.FunctionDef) and body.name in PASS_IT_ON:  # its callers are looked at
+        texts = [*body.args.args[: PASS_IT_ON[body.name]], *body.args.kwonlyargs]
+        ours |= {a.arg for a in texts} - set(bound)
     while True:
         ours_bound = Counter(
             name.id
@@ -227,7 +233,7 @@ def complaints_about_markup(source: str) -> Complaints:
         if name in {"html", "iframe"} or any(k.arg == "unsafe_allow_html" for k in call.keywords):
             found.append(f"line {call.lineno}: no HTML, from nobody")
         owner = getattr(getattr(call.func, "value", None), "id", "")
-        passed_on = PASS_IT_ON.get(getattr(call.func, "id", ""))
+        passed_on = PASS_IT_ON.get(getattr(call.func, "id", name))
         if passed_on:
             texts += [*call.args[:passed_on], *(k.value for k in call.keywords)]
         if name in MARKDOWN and owner not in LOGGERS:
@@ -409,6 +415,11 @@ def test_screen_rule_is_content() -> None:
         "st.markdown(body=answer)",
         "page_header('Ours', answer)",
         "page_header(title=answer)",
+        "downloads.download(answer, content, 'x.csv')",
+        "downloads.download('Ours', content, 'x.csv', help=answer)",
+        "st.markdown(' '.join(answers))",
+        "st.markdown(answer.join(['Ours', 'too']))",
+        "st.markdown(' '.join([f'Ours: {text}' for text in answers]))",
         "st.markdown(*texts)",
         "st.markdown(**texts)",
         "st.caption(f'{answer!r:.3f}')",
@@ -454,6 +465,9 @@ def test_markup_rule_complains(source: str) -> None:
         "page_header('Ours', 'too')\ndef page_header(title, lead):\n    st.title(title)",
         "st.markdown('one ' 'two')",
         "st.markdown('one' if many else 'two')",
+        "def download(label, *, help):\n    st.download_button(label, help=help)",
+        "downloads.download('Ours', answer, answer, help='too')",
+        "TERMS = {'a': 'Ours'}\nfound = [f'{t}.' for t in TERMS]\nst.markdown(' '.join(found))",
         "TITLE = 'Ours'\nst.title(TITLE)",
         "TITLE: str = 'Ours'\nst.title(TITLE)",
         "WORDS = {'a': 'Ours'}\nst.header(WORDS[kind])",

@@ -20,7 +20,7 @@ TYPES: Final = {
 }
 
 
-def file(
+def download(
     label: str, content: bytes | Callable[[], str | bytes], name: str, *, help: str | None = None
 ) -> None:
     """Offer a file.
@@ -50,7 +50,7 @@ def file(
 
 def table(columns: Mapping[str, Sequence[object]], name: str) -> None:
     """Offer a table, given by heading, all columns of the same length."""
-    file(
+    download(
         "Table (CSV)",
         lambda: to_csv(list(columns), zip(*columns.values(), strict=True)),
         f"{name}.csv",

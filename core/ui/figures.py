@@ -67,9 +67,9 @@ def as_files(name: str, title: str, question: str, chart: Callable[[], Chart]) -
     """Offer a chart as PNG and SVG; it is drawn when somebody asks for it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(title, width="stretch")
-        downloads.file(
+        downloads.download(
             "PNG", lambda: export.to_png(export.alone(chart(), title, question)), f"{name}.png"
         )
-        downloads.file(
+        downloads.download(
             "SVG", lambda: export.to_svg(export.alone(chart(), title, question)), f"{name}.svg"
         )

@@ -87,8 +87,12 @@ def details(drawn: list[Amplification], scale: str) -> None:
     with st.expander("Every point as a table"):
         st.dataframe(serialise.to_table(drawn), hide_index=True, key="points")
     with st.container(horizontal=True):
-        downloads.file("Curves (CSV)", lambda: serialise.to_csv_bytes(drawn), "amplification.csv")
-        downloads.file("Curves (JSON)", lambda: serialise.all_to_json(drawn), "amplification.json")
+        downloads.download(
+            "Curves (CSV)", lambda: serialise.to_csv_bytes(drawn), "amplification.csv"
+        )
+        downloads.download(
+            "Curves (JSON)", lambda: serialise.all_to_json(drawn), "amplification.json"
+        )
     with st.expander("Figures as PNG and SVG"):
         palette, query = figures.palette(), drawn[0].case.query
         figures.as_files(

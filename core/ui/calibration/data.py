@@ -52,7 +52,7 @@ def labelled_data() -> Labelled | None:
             on_click=_use_example,
             help="1,000 questions of the embedded model’s world, scored and labelled.",
         )
-        downloads.file(
+        downloads.download(
             "Template",
             template,
             "template.csv",

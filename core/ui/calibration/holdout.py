@@ -116,7 +116,7 @@ def new_scores(found: Calibration) -> None:
             st.badge("No difference visible", icon=":material/check:", color="blue")
         st.text(compared.sentence)
         st.text(f"{fresh.answered:,} of {len(fresh.doubts):,} would be answered.")
-        downloads.file(
+        downloads.download(
             "Decisions (CSV)", lambda: new_rows.new_decisions(fresh), "new_decisions.csv"
         )
 

@@ -163,7 +163,7 @@ def scored(gold: GoldQuestions) -> Upload | None:
     if not so_far:
         return None
     upload = _as_upload(gold, model)
-    downloads.file("Download the scored table", upload[1], "scored.csv")
+    downloads.download("Download the scored table", upload[1], "scored.csv")
     return upload[0]
 
 

@@ -104,8 +104,8 @@ def _offers(found: Calibration, policy: Policy) -> None:
         ):
             use(policy)
             st.rerun()  # all of the page: its top says what is in use
-        downloads.file("Policy (JSON)", lambda: to_json(policy), "policy.json")
-        downloads.file(
+        downloads.download("Policy (JSON)", lambda: to_json(policy), "policy.json")
+        downloads.download(
             "Decisions (CSV)", lambda: new_rows.decisions(found.data, policy), "decisions.csv"
         )
     if policy.pipeline is None:

@@ -34,13 +34,15 @@ def details(inspection: Inspection) -> None:
 
 def _files(inspection: Inspection) -> None:
     """Offer the inspection and its responses as files."""
-    downloads.file(
+    downloads.download(
         "Inspection (JSON)",
         lambda: serialise.to_json(inspection),
         "inspection.json",
         help="Recompute it offline: python -m core inspect --from inspection.json",
     )
-    downloads.file("Responses (CSV)", lambda: serialise.to_csv_bytes(inspection), "responses.csv")
+    downloads.download(
+        "Responses (CSV)", lambda: serialise.to_csv_bytes(inspection), "responses.csv"
+    )
 
 
 def _figures(inspection: Inspection) -> None:
