@@ -4,9 +4,7 @@ import csv
 import io
 import json
 import math
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -158,24 +156,14 @@ def test_any_text_is_a_number_or_not(text):
         (["['a', 'b']", "['a' 'b']", '["it\'s"]'], Kind.LIST),
         (['["a"]', "a"], Kind.TEXT),
         (["[a", "[1,"], Kind.TEXT),
+        (["[" * 100_000], Kind.TEXT),
+        (["['a'" + " " * 90_000 + "x"], Kind.TEXT),
         (["", "  "], Kind.EMPTY),
         (["None", "nan", "-"], Kind.EMPTY),
     ],
 )
 def test_the_kind_of_a_column(cells, kind):
     assert kinds(column(*cells)) == {"a": kind, "b": Kind.TEXT}
-
-
-def test_kinds_are_words():
-    assert [str(kind) for kind in Kind] == ["number", "right or wrong", "text", "list", "empty"]
-
-
-def test_deeply_nested_lists_are_text():
-    assert kinds(column("[" * 100_000))["a"] is Kind.TEXT
-
-
-def test_long_white_space_in_what_looks_like_a_list_takes_no_time():
-    assert kinds(column("['a'" + " " * 90_000 + "x"))["a"] is Kind.TEXT
 
 
 # --------------------------------------------------------------------------- suggestions
@@ -193,16 +181,16 @@ def test_a_plain_file():
     )
 
 
-@pytest.mark.parametrize("heading", ["question", "QUERY", "Prompt", " q ", "in_put"])
-def test_names_of_queries(heading):
-    assert suggest(table([heading, "x"], ["a", "b"])).query == heading.strip()
-
-
 @pytest.mark.parametrize(
-    "heading", ["source", "Dataset", "category", "relation", "topic", "subject", "band"]
+    ("role", "headings"),
+    [
+        ("query", ["question", "QUERY", "Prompt", " q ", "in_put"]),
+        ("source", ["source", "Dataset", "category", "relation", "topic", "subject", "band"]),
+    ],
 )
-def test_names_of_sources(heading):
-    assert suggest(table([heading, "x"], ["a", "b"])).source == heading
+def test_names_of_queries_and_sources(role, headings):
+    for heading in headings:
+        assert getattr(suggest(table([heading, "x"], ["a", "b"])), role) == heading.strip()
 
 
 @pytest.mark.parametrize(
@@ -373,18 +361,14 @@ def test_a_plain_table_as_arrays():
 
 
 def test_the_doubt_of_a_confidence_is_its_negative():
-    upload = table(["c", "correct"], ["0.9", "1"], ["0", "0"], ["inf", "1"], ["-inf", "1"], ["", 1])
-    found = labelled(upload, Columns(None, None, (Score("c", True, "correct"),)))
-    np.testing.assert_equal(found.doubts["c"], [-0.9, 0.0, -math.inf, math.inf, math.nan])
-    assert not np.signbit(found.doubts["c"][1]), "minus zero is a zero that looks odd"
-    assert found.surer == {"c": True}
-
-
-def test_an_infinite_doubt_is_kept():
-    upload = table(["score", "correct"], ["inf", "1"], ["-0", "0"])
-    found = labelled(upload, Columns(None, None, PLAIN.scores))
-    assert found.doubts["score"].tolist() == [math.inf, 0.0]
-    assert not np.signbit(found.doubts["score"]).any()
+    cells = ["0.9", "0", "-0", "inf", "-inf", ""]
+    upload = table(["c", "correct"], *([cell, "1"] for cell in cells))
+    doubts = [0.9, 0.0, 0.0, math.inf, -math.inf, math.nan]
+    for surer, expected in ((False, doubts), (True, np.subtract(0, doubts))):
+        found = labelled(upload, Columns(None, None, (Score("c", surer, "correct"),)))
+        np.testing.assert_equal(found.doubts["c"], expected)
+        assert not np.signbit(found.doubts["c"][1:3]).any(), "minus zero looks odd"
+        assert found.surer == {"c": surer}
 
 
 def test_rows_without_query_are_numbered_as_in_the_table():
@@ -396,34 +380,23 @@ def test_rows_without_query_are_numbered_as_in_the_table():
 
 
 def test_queries_without_text_are_not_one_query():
-    rows = [["a", "0.1", "1"], ["", "0.2", "1"], [" ", "0.3", "0"], ["", "0.3", ""]]
-    found = labelled(table(["question", "score", "correct"], *rows), EMPTY_OUT)
-    assert found.queries.tolist() == ["a", "2", "3"]
+    rows = [["None", "0.1", "1"], ["", "0.2", "1"], [" ", "0.3", "0"], ["007", "0.3", "1"]]
+    found = labelled(table(["question", "score", "correct"], *rows, ["", "0.3", ""]), EMPTY_OUT)
+    assert found.queries.tolist() == ["None", "2", "3", "007"]
     assert found.problems[1:] == (
         "Lines 3 and 4: “question” is empty (each counts as a separate question).",
     )
 
 
-def test_none_and_007_are_queries():
-    rows = [["None", "0.1", "1"], ["007", "0.2", "1"]]
-    found = labelled(table(["question", "score", "correct"], *rows), PLAIN)
-    assert found.queries.tolist() == ["None", "007"]
-
-
-def test_a_missing_score_is_nan_and_no_complaint():
-    rows = [["a", "", "1"], ["b", "NA", "0"], ["c", "0", "1"], ["d", "0,5", "1"]]
-    found = labelled(table(["question", "score", "correct"], *rows), PLAIN)
-    np.testing.assert_equal(found.doubts["score"], [math.nan, math.nan, 0.0, 0.5])
-    assert found.problems == ()
-
-
-def test_an_unreadable_score_counts_as_missing_and_is_complained_of():
-    rows = [["a", "0.5", "1"], ["b", "high", "0"], ["c", "1,2,3", "1"], ["d", "bad", ""]]
-    found = labelled(table(["question", "score", "correct"], *rows), EMPTY_OUT)
-    np.testing.assert_equal(found.doubts["score"], [0.5, math.nan, math.nan])
+def test_a_missing_score_is_nan_and_only_an_unreadable_one_is_complained_of():
+    scores = ["", "NA", "0", "0,5", "high", "1,2,3"]
+    rows = [*([score, "1"] for score in scores), ["bad", ""]]
+    found = labelled(table(["score", "correct"], *rows), replace(EMPTY_OUT, query=None))
+    nan = math.nan
+    np.testing.assert_equal(found.doubts["score"], [nan, nan, 0, 0.5, nan, nan])
     assert found.problems == (
-        "Line 5: “correct” is empty (left out).",
-        "Lines 3 and 4: “score” is not a number (counts as missing).",
+        "Line 8: “correct” is empty (left out).",
+        "Lines 6 and 7: “score” is not a number (counts as missing).",
     )
 
 
@@ -447,13 +420,6 @@ def test_of_parquet_rows_are_named():
     pd.DataFrame({"score": [0.5, 0.25], "correct": [1.0, None]}).to_parquet(buffer)
     found = labelled(read(buffer.getvalue(), "x.parquet"), replace(EMPTY_OUT, query=None))
     assert found.problems == ("Row 2: “correct” is empty (left out).",)
-
-
-def test_booleans_of_json_are_labels():
-    content = '{"score": 0.5, "correct": true}\n{"score": null, "correct": false}\n'
-    found = labelled(read(content, "x.jsonl"), Columns(None, None, PLAIN.scores))
-    assert found.correct["score"].tolist() == [True, False]
-    np.testing.assert_equal(found.doubts["score"], [0.5, math.nan])
 
 
 def test_a_row_is_used_for_all_scores_or_for_none():
@@ -573,20 +539,22 @@ def test_no_row_is_labelled_for_every_score():
     assert "No row says for every chosen score" in refused(upload, columns)
 
 
-def test_an_entropy_without_a_number_is_none_and_complained_of():
-    upload = table(["score", "correct", "h"], ["0.5", "1", "high"])
+@pytest.mark.parametrize(
+    ("cells", "entropies", "problem"),
+    [
+        (
+            ["high", ""],
+            None,
+            "“h” has no number: its cells are text. Choose another column as entropy.",
+        ),
+        (["high", "0.7"], [math.nan, 0.7], "Line 2: “h” is not a number (counts as missing)."),
+    ],
+)
+def test_an_unreadable_entropy_is_missing_and_complained_of(cells, entropies, problem):
+    upload = table(["score", "correct", "h"], *(["0.5", "1", cell] for cell in cells))
     found = labelled(upload, scored(*PLAIN.scores, query=None, entropy="h"))
-    assert found.entropies is None
-    assert found.problems == (
-        "“h” has no number: its cells are text. Choose another column as entropy.",
-    )
-
-
-def test_one_unreadable_entropy_counts_as_missing():
-    upload = table(["score", "correct", "h"], ["0.5", "1", "high"], ["0.5", "1", "0.7"])
-    found = labelled(upload, scored(*PLAIN.scores, query=None, entropy="h"))
-    np.testing.assert_equal(found.entropies, [math.nan, 0.7])
-    assert found.problems == ("Line 2: “h” is not a number (counts as missing).",)
+    np.testing.assert_equal(found.entropies, entropies)
+    assert found.problems == (problem,)
 
 
 def test_hostile_headings_are_short_and_in_one_line_in_complaints():
@@ -599,20 +567,6 @@ def test_hostile_headings_are_short_and_in_one_line_in_complaints():
 
 
 # -------------------------------------------------------------------------------- size
-
-
-def test_many_rows():
-    rng = np.random.default_rng(0)
-    scores, right = rng.random(40_000), rng.random(40_000) < 0.7
-    scores[right] /= 2
-    rows = zip(scores.tolist(), right.astype(int).tolist(), strict=True)
-    lines = [f"question {i},{score!r},{ok}" for i, (score, ok) in enumerate(rows)]
-    upload = read("question,x,correct\n" + "\n".join(lines))
-    assert suggest(upload) == scored(Score("x", False, "correct"))
-    found = labelled(upload, suggest(upload))
-    np.testing.assert_array_equal(found.doubts["x"], scores)
-    np.testing.assert_array_equal(found.correct["x"], right)
-    assert found.queries[-1] == "question 39999"
 
 
 def test_a_distinct_text_is_read_once(monkeypatch):
@@ -639,13 +593,12 @@ def test_questions_as_nq_open_has_them():
     assert found.problems == ()
 
 
-@pytest.mark.parametrize(
-    "heading",
-    ["answer", "Answers", "gold", "gold_answers", "golden_answers", "golden answer", "aliases",
-     "reference", "Gold-Aliases"],
-)  # fmt: skip
-def test_names_of_gold_answers(heading):
-    assert gold_questions(table(["query", heading], ["q", "a"])).answers == (("a",),)
+def test_names_of_gold_answers():
+    for heading in (
+        *("answer", "Answers", "gold", "gold_answers", "golden_answers", "golden answer"),
+        *("aliases", "reference", "Gold-Aliases"),
+    ):
+        assert gold_questions(table(["query", heading], ["q", "a"])).answers == (("a",),)
 
 
 def test_gold_answers_come_before_what_a_model_answered():
@@ -736,34 +689,3 @@ def test_the_template_can_be_uploaded():
     assert found.problems == ()
     assert auroc(found.doubts["confidence"], found.correct["confidence"]) == 1
     assert gold_questions(upload) is None
-
-
-# --------------------------------------------------------------------------- outside data
-
-
-def outside(path):
-    folder = os.environ.get("BELIEVE_TEST_DATA")
-    if not folder:
-        pytest.skip("BELIEVE_TEST_DATA names no folder with outside data")
-    return read((Path(folder) / path).read_bytes(), Path(path).name)
-
-
-def test_outside_scores_with_labels():
-    upload = outside("calibration/tq_agreement.csv")
-    assert len(upload.table) == 1938
-    assert {"question", "answer", "score", "correct"} <= set(upload.table.columns)
-    suggested = suggest(upload)
-    assert suggested == scored(Score("score", True, "correct"))
-    found = labelled(upload, suggested)
-    assert len(found.kept) == 1938 and found.problems == ()
-    assert auroc(found.doubts["score"], found.correct["score"]) > 0.6
-    assert gold_questions(upload) is None
-
-
-def test_outside_gold_questions():
-    upload = outside("nq_open/NQ-open.dev.jsonl")
-    found = gold_questions(upload)
-    assert len(found.questions) == len(found.answers) == 2000
-    expected = [json.loads(cell) for cell in upload.table["answer"][:2000]]
-    assert [set(a) for a in found.answers] == [{text.strip() for text in e} for e in expected]
-    assert "first 2,000" in found.problems[-1]
