@@ -115,12 +115,6 @@ def test_a_folder_of_that_name_is_set_aside_with_what_is_in_it(path):
     assert (set_aside(path) / "inside").read_text() == "mine"
 
 
-def test_an_empty_file_is_a_fresh_database(path):
-    path.touch()
-    assert is_fresh(path)
-    assert list(path.parent.glob("*damaged*")) == []
-
-
 def test_what_belongs_to_a_damaged_file_goes_with_it(path):
     path.write_bytes(b"garbage")
     Path(f"{path}-wal").write_bytes(b"the log")
@@ -238,17 +232,27 @@ def refused(path):
     return str(caught.value)
 
 
-def test_a_database_of_a_newer_version_is_refused_and_left_alone(filled):
-    run_sql(
-        filled,
-        "INSERT INTO schema_version VALUES (99, 'later')",
-        "ALTER TABLE calls RENAME TO conversations",
-    )
-    before = filled.read_bytes()
+@pytest.mark.parametrize(
+    ("statements", "damaged"),
+    [
+        (["ALTER TABLE calls RENAME TO conversations"], False),
+        (["PRAGMA user_version = 7", "PRAGMA journal_mode = DELETE"], False),
+        (["PRAGMA journal_mode = DELETE"], True),
+    ],
+)
+def test_a_database_of_a_newer_version_is_refused_and_left_alone(filled, statements, damaged):
+    run_sql(filled, "INSERT INTO schema_version VALUES (99, 'later')")
+    run_sql(filled, *statements)
+    content = bytearray(filled.read_bytes())
+    if damaged:
+        content[-4096:] = random.Random(0).randbytes(4096)
+        filled.write_bytes(content)
     said = refused(filled)
     assert f"written by a newer Believe (schema 99; this one reads up to {len(MIGRATIONS)})" in said
     assert "Update Believe" in said
-    assert filled.read_bytes() == before
+    assert filled.read_bytes() == content
+    if "PRAGMA journal_mode = DELETE" in statements:
+        assert [p.name for p in filled.parent.iterdir()] == ["believe.db"]
 
 
 def test_a_newer_database_that_its_process_left_open_is_left_alone(filled, tmp_path):
@@ -265,26 +269,6 @@ def test_a_newer_database_that_its_process_left_open_is_left_alone(filled, tmp_p
     assert after == before
 
 
-def test_a_newer_database_with_another_kind_of_journal_is_left_alone(filled):
-    run_sql(filled, "INSERT INTO schema_version VALUES (99, 'later')", "PRAGMA user_version = 7")
-    run_sql(filled, "PRAGMA journal_mode = DELETE")
-    before = filled.read_bytes()
-    assert "newer Believe" in refused(filled)
-    assert filled.read_bytes() == before
-    assert [p.name for p in filled.parent.iterdir()] == ["believe.db"]
-
-
-def test_a_damaged_newer_database_is_left_alone_too(filled):
-    run_sql(
-        filled, "INSERT INTO schema_version VALUES (99, 'later')", "PRAGMA journal_mode = DELETE"
-    )
-    content = bytearray(filled.read_bytes())
-    content[-4096:] = random.Random(0).randbytes(4096)
-    filled.write_bytes(content)
-    assert "newer Believe" in refused(filled)
-    assert filled.read_bytes() == content
-
-
 @pytest.mark.parametrize(
     "statement",
     [
@@ -299,10 +283,14 @@ def test_the_database_of_another_program_is_left_alone(path, statement):
     assert path.read_bytes() == before
 
 
-def test_an_sqlite_database_without_tables_is_a_fresh_one(path):
-    run_sql(path, "CREATE TABLE x (y)", "DROP TABLE x")
-    assert path.stat().st_size > 0
-    assert is_fresh(path)
+def test_a_file_without_anything_in_it_is_a_fresh_database(path):
+    for statements in ((), ("CREATE TABLE x (y)", "DROP TABLE x")):
+        path.unlink(missing_ok=True)
+        path.touch()
+        run_sql(path, *statements)
+        assert bool(path.stat().st_size) == bool(statements)
+        assert is_fresh(path)
+    assert list(path.parent.glob("*damaged*")) == []
 
 
 def test_a_half_made_file_of_a_killed_process_is_gone_on_with(path, tmp_path):
@@ -384,11 +372,6 @@ def test_a_database_with_a_damaged_first_page_can_be_used_or_says_why_not(tmp_pa
     assert opened > TRIES / USED / 2
 
 
-def name_in(whole, old, new):
-    whole.write_bytes(whole.read_bytes().replace(old, new))
-    return whole
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -396,23 +379,18 @@ def name_in(whole, old, new):
         (b"schema_version", b"\xff\xfe\xfd\xfc_version"),
         (b"payload TEXT", b"payfoad TEXT"),
         (b"CREATE TABLE", b"\x00\xc3\x28TE TABLE"),
+        (None, b"\x77\x77\x77\x77"),  # the number of the format: there never was another
     ],
 )
-def test_names_that_cannot_be_read_are_damage(whole, old, new):
-    data = name_in(whole, old, new).read_bytes()
+def test_names_and_a_format_that_cannot_be_read_are_damage(whole, old, new):
+    data = whole.read_bytes()
+    data = data[:44] + new + data[48:] if old is None else data.replace(old, new)
     assert new in data
-    with open_database(f"sqlite:///{whole}") as database:
+    whole.write_bytes(data)
+    with open_database(address(whole)) as database:
         assert "was damaged" in database.notice
         assert Calls(database).count() == 0
     assert data in left(whole.parent)
-
-
-def test_a_format_that_there_never_was_is_damage(whole):
-    data = bytearray(whole.read_bytes())
-    data[44:48] = b"\x77\x77\x77\x77"
-    whole.write_bytes(data)
-    with open_database(f"sqlite:///{whole}") as database:
-        assert "was damaged" in database.notice
 
 
 def test_text_that_cannot_be_read_later_is_explained(whole):
