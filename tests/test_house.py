@@ -63,7 +63,8 @@ MARKDOWN = {
     "metric": 3,
     "write": 99,
 }
-PASS_IT_ON = {"page_header": 2}  # our own functions that give their first texts to Markdown
+# Our own functions that give their first texts to Markdown: page_header, and downloads.file.
+PASS_IT_ON = {"page_header": 2, "file": 1}
 MARKDOWN_BY_NAME = {None, "body", "label", "value", "delta", "options", "tabs", "text"}
 LOGGERS = {"log", "logger", "logging"}  # whose error, warning and info are not Streamlit's
 NUMERIC = re.compile(r"[^{}]*[deEfFgG%]")  # a format that raises when it is given a text
@@ -191,7 +192,9 @@ def names_of_our_own(body: ast.AST, outer: set[str]) -> set[str]:
                 tainted |= set(names)
     ours = (outer | words) - set(bound) - tainted
     if isinstance(body, ast.FunctionDef):  # whose callers are looked at instead
-        ours |= {a.arg for a in body.args.args[: PASS_IT_ON.get(body.name, 0)]} - set(bound)
+        passed_on = PASS_IT_ON.get(body.name, 0)
+        ours |= {a.arg for a in body.args.args[:passed_on]} - set(bound)
+        ours |= {"help"} if passed_on else set()  # which is looked at in every call
     while True:
         ours_bound = Counter(
             name.id
@@ -227,7 +230,7 @@ def complaints_about_markup(source: str) -> Complaints:
         if name in {"html", "iframe"} or any(k.arg == "unsafe_allow_html" for k in call.keywords):
             found.append(f"line {call.lineno}: no HTML, from nobody")
         owner = getattr(getattr(call.func, "value", None), "id", "")
-        passed_on = PASS_IT_ON.get(getattr(call.func, "id", ""))
+        passed_on = PASS_IT_ON.get(getattr(call.func, "id", name))
         if passed_on:
             texts += [*call.args[:passed_on], *(k.value for k in call.keywords)]
         if name in MARKDOWN and owner not in LOGGERS:
@@ -362,6 +365,8 @@ BAD = {
         "st.markdown(body=answer)",
         "page_header('Ours', answer)",
         "page_header(title=answer)",
+        "downloads.file(column, content, 'x.csv')",
+        "downloads.file('Ours', content, 'x.csv', help=query)",
         "st.markdown(*texts)",
         "st.markdown(**texts)",
         "st.caption(f'{answer!r:.3f}')",
@@ -413,6 +418,8 @@ GOOD = {
     complaints_about_markup: [
         "st.markdown('**Ours**')",
         "page_header('Ours', 'too')\ndef page_header(title, lead):\n    st.title(title)",
+        "downloads.file('Ours', content, name)",
+        "def file(label, *, help=None):\n    st.download_button(label, help=help)",
         "st.markdown('one ' 'two')",
         "st.markdown('one' if many else 'two')",
         "TITLE = 'Ours'\nst.title(TITLE)",
