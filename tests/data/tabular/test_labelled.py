@@ -69,13 +69,10 @@ def refused(upload, columns=PLAIN):
     ("texts", "right"),
     [
         (["1", "1.0", "true", "True", "TRUE", "t", "yes", "Y", "c", "Correct", " right "], True),
+        (["Ja", "Richtig", "WAHR", "oui", "Vrai", "sí", "Sì", "verdadero", "vero"], True),
+        (["✓", "✅", "✔", "✔\ufe0f"], True),
         (["0", "0.0", "false", "F", "no", "N", "i", "incorrect", "WRONG", "\tno\n"], False),
-        (
-            ["Ja", "Richtig", "WAHR", "oui", "Vrai", "sí", "Sì", "verdadero", "vero", "✓", "✅"],
-            True,
-        ),
         (["Nein", "FALSCH", "non", "Faux", "falso", "✗", "✘", "❌"], False),
-        (["✔\ufe0f", "✔"], True),
         (["", "2", "-1", "0.5", "maybe", "none", "nan", "tr", "11", "not correct"], None),
         (["w", "W", "x", "X", "r", "-", "o", "s", "v", "pass", "✓✗"], None),  # of many meanings
     ],
@@ -85,52 +82,28 @@ def test_words_for_right_and_wrong(texts, right):
 
 
 @pytest.mark.parametrize(
-    ("text", "number"),
+    ("texts", "number"),
     [
-        ("0.5", 0.5),
-        ("1e-3", 0.001),
-        ("1E-3", 0.001),
-        ("-0.5", -0.5),
-        ("+0.5", 0.5),
-        ("−0.5", -0.5),  # a minus sign as it is printed
-        (" 7 ", 7.0),
-        (".5", 0.5),
-        ("5.", 5.0),
-        ("007", 7.0),
-        ("inf", math.inf),
-        ("-Infinity", -math.inf),
-        ("1e999", math.inf),
-        ("0,5", 0.5),
-        ("-0,5", -0.5),
-        (",5", 0.5),
-        ("1,5e-3", 0.0015),
+        (["0.5", "+0.5", ".5", "0,5", ",5"], 0.5),
+        (["-0.5", "-0,5", "−0.5"], -0.5),  # the last one has a minus sign as it is printed
+        (["1e-3", "1E-3"], 0.001),
+        (["1,5e-3"], 0.0015),
+        (["5."], 5),
+        ([" 7 ", "007"], 7),
+        (["inf", "1e999"], math.inf),
+        (["-Infinity"], -math.inf),
+        (["", "  ", "nan", "NaN", "None", "NULL", "na", "N/A", "-"], math.nan),  # and not 0
+        (["x", "0.5x", "1,234.5", "1,234,567", "1_000", "٣", "50%", "0x1", "1 2", "--1"], None),
+        (["true", "1e", ".", ",", "e5", "infinite", "[0.5]"], None),
     ],
 )
-def test_a_number(text, number):
-    assert parse_score(text) == number
+def test_a_number(texts, number):
+    np.testing.assert_equal([parse_score(text) for text in texts], [number] * len(texts))
 
 
-@pytest.mark.parametrize("text", ["", "  ", "nan", "NaN", "None", "NULL", "na", "N/A", "-"])
-def test_a_missing_number_is_nan_and_not_0(text):
-    assert math.isnan(parse_score(text))
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["x", "0.5x", "1,234.5", "1,234,567", "1_000", "٣", "50%", "0x1", "1 2", "--1", "true", "1e",
-     ".", ",", "e5", "infinite", "[0.5]"],
-)  # fmt: skip
-def test_what_is_no_number(text):
-    assert parse_score(text) is None
-
-
-@given(st.floats(allow_nan=False))
-def test_every_float_is_read_back(number):
+@given(st.floats(allow_nan=False), st.text())
+def test_every_float_is_read_back_and_any_text_is_a_number_or_not(number, text):
     assert parse_score(repr(number)) == number
-
-
-@given(st.text())
-def test_any_text_is_a_number_or_not(text):
     assert parse_score(text) is None or isinstance(parse_score(text), float)
     assert parse_correctness(text) in (True, False, None)
 
@@ -193,19 +166,20 @@ def test_names_of_queries_and_sources(role, headings):
         assert getattr(suggest(table([heading, "x"], ["a", "b"])), role) == heading.strip()
 
 
-@pytest.mark.parametrize(
-    "heading", ["correct", "Is Correct", "is-correct", "label", "right", "correctness", "is_right"]
-)
-def test_names_of_correctness(heading):
-    upload = table(["s", heading, "flag"], ["0.5", "1", "0"], ["0.7", "0", "0"])
-    assert [score.correct for score in suggest(upload).scores] == [heading]
+def test_names_of_correctness():
+    for heading in (
+        *("correct", "Is Correct", "is-correct", "label", "right", "correctness", "is_right"),
+    ):
+        upload = table(["s", heading, "flag"], ["0.5", "1", "0"], ["0.7", "0", "0"])
+        assert [score.correct for score in suggest(upload).scores] == [heading]
 
 
-def test_the_only_column_of_right_and_wrong_is_the_correctness():
+def test_without_a_name_the_only_column_of_right_and_wrong_is_the_correctness():
     upload = table(["s", "judged"], ["0.5", "yes"], ["0.7", "no"])
     assert suggest(upload).scores == (Score("s", False, "judged"),)
     two = table(["s", "judged", "other"], ["0.5", "yes", "1"], ["0.7", "no", "1"])
     assert suggest(two).scores == ()
+    assert suggest(table(["a", "b"], ["x", "y"])) == Columns(None, None, ())
 
 
 def test_a_correctness_of_its_own_for_each_score():
@@ -229,37 +203,33 @@ def test_a_correctness_with_a_few_unreadable_cells_is_still_one():
     assert suggest(table(["s", "label"], *mostly)).scores == ()
 
 
-@pytest.mark.parametrize(
-    "heading",
-    ["id", "ID", "index", "row", "seed", "n", "k", "samples", "clusters", "sampled_mass",
-     "exposures", "question_id", "n_samples", "num clusters", "temperature", "f1_best_alias",
-     "EM", "rouge-l"],
-)  # fmt: skip
-def test_ids_counters_and_judgements_are_no_scores(heading):
-    upload = table([heading, "correct"], ["5", "1"], ["7", "0"])
-    assert kinds(upload)[heading] is Kind.NUMBER
-    assert suggest(upload).scores == ()
+def test_ids_counters_judgements_sources_and_queries_are_no_scores():
+    for heading in (
+        *("id", "ID", "index", "row", "seed", "n", "k", "samples", "clusters", "sampled_mass"),
+        *("exposures", "question_id", "n_samples", "num clusters", "temperature"),
+        *("f1_best_alias", "EM", "rouge-l", "query", "category"),
+    ):
+        upload = table([heading, "correct"], ["5", "1"], ["7", "0"])
+        assert kinds(upload)[heading] is Kind.NUMBER
+        assert suggest(upload).scores == ()
 
 
-def test_a_numeric_source_or_query_is_no_score():
-    upload = table(
-        ["query", "category", "s", "correct"], ["5", "5", "5", "1"], ["7", "7", "7", "0"]
-    )
-    assert [score.column for score in suggest(upload).scores] == ["s"]
+def test_our_own_scores_are_doubts_whatever_the_data_say():
+    for name in SCORES:
+        upload = table([name, "correct"], ["0.9", "1"], ["0.1", "0"])
+        assert suggest(upload).scores == (Score(name, False, "correct"),)
 
 
-@pytest.mark.parametrize("name", SCORES)
-def test_our_own_scores_are_doubts_whatever_the_data_say(name):
-    upload = table([name, "correct"], ["0.9", "1"], ["0.1", "0"])
-    assert suggest(upload).scores == (Score(name, False, "correct"),)
-
-
-@pytest.mark.parametrize("name", ["confidence", "doubt", "x"])
-def test_the_data_say_whether_larger_is_surer(name):
-    surer = table([name, "correct"], ["0.9", "1"], ["0.5", "0"], ["0.1", "0"])
-    assert suggest(surer).scores[0].larger_is_surer is True
-    doubt = table([name, "correct"], ["0.9", "0"], ["0.5", "0"], ["0.1", "1"])
-    assert suggest(doubt).scores[0].larger_is_surer is False
+def test_the_data_say_whether_larger_is_surer():
+    for name in ("confidence", "doubt", "x"):
+        for surer in (True, False):
+            rows = [["0.9", surer], ["0.5", 0], ["0.1", not surer]]
+            upload = table([name, "correct"], *([cell, int(right)] for cell, right in rows))
+            assert suggest(upload).scores == (Score(name, surer, "correct"),)
+    missing = [["0.9", "0"], ["0.1", "1"], *([["", "1"]] * 5)]  # these decide nothing
+    assert suggest(table(["x", "correct"], *missing)).scores[0].larger_is_surer is False
+    alone = table(["x", "correct"], ["0.9", ""], ["", "1"], ["", "0"])
+    assert suggest(alone).scores == (Score("x", False, "correct"),)
 
 
 @given(
@@ -274,51 +244,29 @@ def test_the_suggested_direction_finds_wrong_answers(rows):
     assert auroc(found.doubts["s"], found.correct["s"]) >= 0.5
 
 
-def test_missing_scores_do_not_decide_the_direction():
-    rows = [["0.9", "0"], ["0.1", "1"], *([["", "1"]] * 5)]
-    assert suggest(table(["x", "correct"], *rows)).scores[0].larger_is_surer is False
-
-
 @pytest.mark.parametrize(
-    ("name", "surer"),
+    ("names", "surer"),
     [
-        ("confidence", True),
-        ("Max Prob", True),
-        ("p_true", True),
-        ("log_likelihood", True),
-        ("logprob", True),
-        ("agreement", True),
-        ("certainty", True),
-        ("uncertainty", False),
-        ("neg_log_likelihood", False),
-        ("predictive entropy", False),
-        ("score", False),
+        (["confidence", "Max Prob", "p_true", "log_likelihood", "logprob"], True),
+        (["agreement", "certainty"], True),
+        (["uncertainty", "neg_log_likelihood", "predictive entropy", "score"], False),
     ],
 )
-def test_the_name_breaks_a_tie(name, surer):
-    for rows in ([["0.5", "1"]], [["0.5", "1"], ["0.5", "0"]], [["0.5", "0"], ["0.7", "0"]]):
-        assert suggest(table([name, "correct"], *rows)).scores == (Score(name, surer, "correct"),)
+def test_the_name_breaks_a_tie(names, surer):
+    for name in names:
+        for rows in ([["0.5", "1"]], [["0.5", "1"], ["0.5", "0"]], [["0.5", "0"], ["0.7", "0"]]):
+            upload = table([name, "correct"], *rows)
+            assert suggest(upload).scores == (Score(name, surer, "correct"),)
 
 
-def test_scores_without_labels_beside_them_have_no_direction():
-    upload = table(["x", "correct"], ["0.9", ""], ["", "1"], ["", "0"])
-    assert suggest(upload).scores == (Score("x", False, "correct"),)
-
-
-@pytest.mark.parametrize("heading", ["semantic_entropy", "Entropy"])
-def test_names_of_the_entropy(heading):
-    assert suggest(table([heading, "x"], ["0.5", "b"])).entropy == heading
-    assert suggest(table([heading, "x"], ["high", "b"])).entropy is None
-
-
-def test_semantic_entropy_comes_before_entropy_and_is_a_score_as_well():
+def test_names_of_the_entropy():
+    for heading in ("semantic_entropy", "Entropy"):
+        assert suggest(table([heading, "x"], ["0.5", "b"])).entropy == heading
+        assert suggest(table([heading, "x"], ["high", "b"])).entropy is None
     upload = table(["entropy", "semantic_entropy", "correct"], ["1.5", "0.5", "1"])
     assert suggest(upload).entropy == "semantic_entropy"
     assert [score.column for score in suggest(upload).scores] == ["entropy", "semantic_entropy"]
-
-
-def test_entropy_comes_before_a_doubt_that_can_be_missing():
-    """Our own table: too little was seen for a doubt, and the entropy is known."""
+    # In our own table a doubt is missing where too little was seen; the entropy is known.
     heading = ["semantic_entropy", "semantic_entropy_correct", "entropy"]
     assert suggest(table(heading, ["", "1", "1.5"], ["0.5", "0", "0.5"])).entropy == "entropy"
     assert suggest(table(heading[:2], ["0.5", "0"])).entropy == "semantic_entropy"
@@ -330,10 +278,6 @@ def test_a_doubt_of_ours_is_a_score_though_all_of_it_is_0():
     expected = Score("mutual_information", False, "mutual_information_correct")
     assert suggested.scores == (expected,)
     assert suggest(table(["mutual_information", "correct"], ["0", "1"])).scores == ()
-
-
-def test_nothing_to_suggest():
-    assert suggest(table(["a", "b"], ["x", "y"])) == Columns(None, None, ())
 
 
 # -------------------------------------------------------------------------------- arrays
@@ -469,74 +413,54 @@ def test_different_pipelines_are_no_pipeline():
 # ---------------------------------------------------------------------- what is refused
 
 
-def test_no_score_chosen():
-    assert "No score is chosen" in refused(table(["a", "b"], ["1", "2"]), Columns(None, None, ()))
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        (scored(query=None), "No score is chosen"),
+        (scored(Score("x", False, "correct"), query=None), "no column “x”"),
+        (scored(Score("score", False, "x"), query=None), "no column “x”"),
+        (scored(*PLAIN.scores, query="x"), "no column “x”"),
+        (scored(*PLAIN.scores, query=None, source="x"), "no column “x”"),
+        (scored(*PLAIN.scores, query=None, entropy="x"), "no column “x”"),
+        (scored(Score("correct", True, "correct"), query=None), "two columns"),
+        (scored(*PLAIN.scores, *PLAIN.scores, query=None), "chosen twice"),
+        (replace(EMPTY_OUT, query=None), "number in any row that says whether its answer is right"),
+        (
+            meaning(
+                scored(*PLAIN.scores, Score("b", False, "y"), query=None),
+                correct=[("", OUT)],
+                y=[("", OUT)],
+            ),
+            "No row says for every chosen score",
+        ),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(columns, says):
+    upload = table(["score", "correct", "b", "y"], ["", "1", "0.5", ""], ["0.5", "", "0.5", "1"])
+    assert says in refused(upload, columns)
 
 
 @pytest.mark.parametrize(
-    "columns",
+    ("cells", "as_labels", "as_score"),
     [
-        scored(Score("x", False, "correct"), query=None),
-        scored(Score("score", False, "x"), query=None),
-        scored(*PLAIN.scores, query="x"),
-        scored(*PLAIN.scores, query=None, source="x"),
-        scored(*PLAIN.scores, query=None, entropy="x"),
+        (["0.5", "0.7"], "numbers", None),
+        (["yes", "no"], None, "say right or wrong"),
+        ([f"answer {n}" for n in range(13)], "text", "are text"),
+        (["[1]", "[2]"], "lists", "are lists"),
+        (["", "NA"], "empty", "are empty"),
     ],
 )
-def test_a_column_that_does_not_exist(columns):
-    assert "no column “x”" in refused(table(["score", "correct"], ["0.5", "1"]), columns)
-
-
-def test_a_score_cannot_be_its_own_correctness_or_stand_twice():
-    upload = table(["score", "correct"], ["0.5", "1"])
-    assert "two columns" in refused(upload, scored(Score("correct", True, "correct"), query=None))
-    assert "chosen twice" in refused(upload, scored(*PLAIN.scores, *PLAIN.scores, query=None))
-
-
-@pytest.mark.parametrize(
-    ("cells", "holds"),
-    [
-        (["0.5", "0.7"], "numbers"),
-        ([f"answer {n}" for n in range(13)], "text"),
-        (["[1]", "[2]"], "lists"),
-        (["", "NA"], "empty"),
-    ],
-)
-def test_a_correctness_that_is_none_says_what_it_holds(cells, holds):
-    upload = table(["score", "correct"], *([0.1, cell] for cell in cells))
-    assert refused(upload, Columns(None, None, PLAIN.scores)) == (
-        f"No cell of “correct” says whether an answer is right: its cells are {holds}. Choose "
-        "a column of 1 (right) and 0 (wrong)."
-    )
-
-
-@pytest.mark.parametrize(
-    ("cells", "holds"),
-    [
-        (["yes", "no"], "say right or wrong"),
-        (["Paris", "Rome"], "are text"),
-        (["[1]", "[2]"], "are lists"),
-        (["", "NA"], "are empty"),
-    ],
-)
-def test_a_score_without_a_number_says_what_it_holds(cells, holds):
-    upload = table(["score", "correct"], *zip(cells, "10", strict=True))
-    assert refused(upload, Columns(None, None, PLAIN.scores)) == (
-        f"“score” has no number: its cells {holds}. Choose another column as score."
-    )
-
-
-def test_a_score_without_a_number_where_there_are_labels():
-    upload = table(["score", "correct"], ["", "1"], ["0.5", ""])
-    message = refused(upload, replace(EMPTY_OUT, query=None))
-    assert "no number in any row that says whether its answer is right" in message
-
-
-def test_no_row_is_labelled_for_every_score():
-    upload = table(["a", "x", "b", "y"], [0.1, 1, 0.1, ""], [0.2, "", 0.2, 0])
-    both = (Score("a", False, "x"), Score("b", False, "y"))
-    columns = meaning(Columns(None, None, both), x=[("", OUT)], y=[("", OUT)])
-    assert "No row says for every chosen score" in refused(upload, columns)
+def test_a_column_that_is_none_says_what_it_holds(cells, as_labels, as_score):
+    upload = table(["x", "right", "n"], *([cell, at % 2, at] for at, cell in enumerate(cells)))
+    if as_labels:
+        assert refused(upload, Columns(None, None, (Score("n", False, "x"),))) == (
+            f"No cell of “x” says whether an answer is right: its cells are {as_labels}. Choose "
+            "a column of 1 (right) and 0 (wrong)."
+        )
+    if as_score:
+        assert refused(upload, Columns(None, None, (Score("x", False, "right"),))) == (
+            f"“x” has no number: its cells {as_score}. Choose another column as score."
+        )
 
 
 @pytest.mark.parametrize(
@@ -581,16 +505,18 @@ def test_a_distinct_text_is_read_once(monkeypatch):
 
 
 def test_questions_as_nq_open_has_them():
-    rows = [("who", ["A", "B", "A", " "]), ("how", ["C"])]
-    lines = [json.dumps({"question": asked, "answer": told}) for asked, told in rows]
+    rows = [("who", ["A", "B", "A", " "], "s1"), (" how ", ["C"], "")]
+    lines = [json.dumps({"question": q, "answer": told, "topic": s}) for q, told, s in rows]
     upload = read("\n".join(lines), "NQ.jsonl")
     found = gold_questions(upload)
     assert (found.name, found.sha256) == ("NQ.jsonl", upload.sha256)
     assert found.questions == ("who", "how")
     assert found.answers == (("A", "B"), ("C",))
-    assert found.sources == ("", "")
+    assert found.sources == ("s1", "")
     assert found.lines == (1, 2)
     assert found.problems == ()
+    without = gold_questions(table(["question", "answer"], ["who", "A"], ["how", "B"]))
+    assert without.sources == ("", "")
 
 
 def test_names_of_gold_answers():
@@ -637,12 +563,6 @@ def test_questions_or_answers_without_text_are_left_out_and_named():
     )
 
 
-def test_gold_questions_keep_their_sources():
-    found = gold_questions(table(["q", "answer", "topic"], [" a ", "x", "s1"], ["b", "y", ""]))
-    assert found.questions == ("a", "b")
-    assert found.sources == ("s1", "")
-
-
 def test_too_many_gold_questions_are_cut(monkeypatch):
     assert MAX_GOLD == 2000
     monkeypatch.setattr("core.data.tabular.gold_questions.MAX_GOLD", 2)
@@ -657,23 +577,19 @@ def test_too_many_gold_questions_are_cut(monkeypatch):
     assert len(gold_questions(table(["question", "answer"], *rows[:3])).problems) == 1
 
 
-def test_scores_with_labels_are_no_gold_questions():
-    heading = ["question", "answer", "score", "correct"]
-    assert gold_questions(table(heading, ["a", "x", "0.5", "1"])) is None
-    assert gold_questions(table(heading, ["a", "x", "", "1"])) is not None
-
-
 @pytest.mark.parametrize(
-    ("heading", "row"),
+    ("heading", "row", "is_gold"),
     [
-        (["question", "other"], ["a", "x"]),
-        (["other", "answer"], ["a", "x"]),
-        (["question", "answer"], ["", "x"]),
-        (["question", "answer"], ["a", "[]"]),
+        (["question", "other"], ["a", "x"], False),
+        (["other", "answer"], ["a", "x"], False),
+        (["question", "answer"], ["", "x"], False),
+        (["question", "answer"], ["a", "[]"], False),
+        (["question", "answer", "score", "correct"], ["a", "x", "0.5", "1"], False),
+        (["question", "answer", "score", "correct"], ["a", "x", "", "1"], True),
     ],
 )
-def test_no_gold_questions(heading, row):
-    assert gold_questions(table(heading, row)) is None
+def test_gold_questions_have_answers_and_no_scores_with_labels(heading, row, is_gold):
+    assert (gold_questions(table(heading, row)) is not None) == is_gold
 
 
 # ------------------------------------------------------------------------------ template
