@@ -134,8 +134,15 @@ def test_the_way_to_a_version_does_not_show(url, another_url, monkeypatch):
 
 
 def test_a_migration_that_fails_changes_nothing(url, monkeypatch):
+    of_version(monkeypatch, (break_down,))
+    with pytest.raises(ZeroDivisionError):
+        open_database(url)
+    of_version(monkeypatch, MIGRATIONS)
     with open_database(url) as database:
+        assert database.notice is None
+        assert versions(database) == list(range(1, NOW + 1))
         before = shape(database)
+        assert "half" not in before
         Calls(database).put(KEY, "1")
     of_version(monkeypatch, (*MIGRATIONS, add_a_column, break_down))
     with pytest.raises(ZeroDivisionError):
@@ -143,20 +150,8 @@ def test_a_migration_that_fails_changes_nothing(url, monkeypatch):
     of_version(monkeypatch, (*MIGRATIONS, add_a_column))
     with open_database(url) as database:
         assert versions(database) == list(range(1, NOW + 2))  # the one before it is kept
-        assert "half" not in shape(database)
         assert shape(database).keys() == before.keys()
         assert Calls(database).get(KEY) == "1"
-
-
-def test_the_first_migration_is_whole_or_not_there(url, monkeypatch):
-    of_version(monkeypatch, (break_down,))
-    with pytest.raises(ZeroDivisionError):
-        open_database(url)
-    of_version(monkeypatch, MIGRATIONS)
-    with open_database(url) as database:
-        assert database.notice is None
-        assert "half" not in shape(database)
-        assert versions(database) == list(range(1, NOW + 1))
 
 
 def test_a_newer_database_is_refused_and_not_altered(url, monkeypatch):
