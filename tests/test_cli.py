@@ -40,6 +40,7 @@ def believe(*arguments):
 @pytest.fixture(autouse=True)
 def read_here(monkeypatch):
     """Read files in this process, which is faster, and return the names of those that were read."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     names = []
 
     def parse_here(content, name):
@@ -116,8 +117,7 @@ def test_the_model_itself_compares_answers(monkeypatch, tmp_path, abilities):
 
 
 @pytest.mark.parametrize("flavour", ["echo", "chat-none"])
-def test_a_service_compares_answers_within_its_budget(monkeypatch, flavour):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+def test_a_service_compares_answers_within_its_budget(flavour):
     with serving(flavour) as server:
         options = ("--model", server.name, "--similarity", "judge", "--samples", 3)
         result = believe("inspect", "Name a yellow fruit.", *options, "--json")
@@ -142,7 +142,6 @@ PAYING = ("--budget", 900, "--prices", 1, 2)
     ],
 )
 def test_a_service_is_paid_with_the_cost_said_before_and_after(monkeypatch, tmp_path, arguments):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
     with serving("none") as server:
         result = believe(*arguments, "--model", server.name, "--json", *PAYING)
@@ -198,8 +197,7 @@ def test_what_is_found_is_kept_for_history(monkeypatch, tmp_path):
         ("none", ("--temperature", 0.3), "Choose 0.7 or more"),
     ],
 )
-def test_what_means_nothing_is_refused_before_it_is_offered(monkeypatch, flavour, options, words):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+def test_what_means_nothing_is_refused_before_it_is_offered(flavour, options, words):
     with serving(flavour) as server:
         result = believe("inspect", QUERY, *options, "--model", server.name)
         assert result.exit_code == 1 and words in result.stderr
@@ -262,7 +260,6 @@ def test_files_that_are_too_large_are_not_read_whole(tmp_path):
     ("arguments", "says", "status"),
     [
         (("inspect", ""), "There is no question.", 2),
-        (("inspect", "\ud800"), "Unicode", 2),
         (("inspect", QUESTION, "--samples", 301), "from 1 to 300", 2),
         (("inspect", QUESTION, "--temperature", "nan"), "temperature", 2),
         (("inspect", QUESTION, "--threshold", 0), "threshold τ", 2),
@@ -279,19 +276,12 @@ def test_wrong_usage_and_what_cannot_be_done_are_sentences(arguments, says, stat
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("inspect",),
-        ("inspect", "one", "two"),
-        ("inspect", "one", "--from", __file__),
-        ("inspect", "--from", "no such file.json"),
-        ("inspect", "--from", "."),
+        *(("inspect",), ("inspect", "one", "two"), ("inspect", "one", "--from", __file__)),
+        *(("inspect", "--from", "no such file.json"), ("inspect", "--from", ".")),
         ("inspect", QUESTION, "--similarity", "vibes"),
-        ("unknown",),
-        ("calibrate",),
+        *(("unknown",), ("calibrate",), ("calibrate", "no such file.csv"), ("calibrate", ".")),
+        *(("calibrate", EXAMPLE, "another.csv"), ("calibrate", EXAMPLE, "--out", ".")),
         ("calibrate", EXAMPLE, "--method", "vibes"),
-        ("calibrate", EXAMPLE, "another.csv"),
-        ("calibrate", EXAMPLE, "--out", "."),
-        ("calibrate", "no such file.csv"),
-        ("calibrate", "."),
         ("amplify", QUERY, "--answer", "a"),
         ("amplify", QUERY, "--answer", "a", "--repeated", "b", "--unknown"),
     ],
@@ -364,9 +354,7 @@ def studied(path, *scores, surer=None, **target):
     return to_json(study.calibrate(data, study.Target(**target)).policy)
 
 
-def test_it_prints_the_policy_of_the_study_and_writes_it_where_one_says(
-    scores, tmp_path, read_here
-):
+def test_it_prints_and_writes_the_policy_of_the_study(scores, tmp_path, read_here):
     out = tmp_path / "policy.json"
     base = ("calibrate", scores, "--score", "a", "--target-error", 0.2, "--out", out)
     result = believe(*base, "--json")
@@ -509,7 +497,6 @@ def test_what_cannot_be_calibrated_is_a_sentence(tmp_path, content, says):
     ("options", "says", "status"),
     [
         (("--score", "c"), "No column says", 1),
-        (("--score", "a", "--correct", "c"), "no column “c”", 1),
         (("--score", "a", "--correct", "question"), "No cell of", 1),
         (("--score", "a", "--correct", "source"), "neither right nor wrong: “x” (40 rows)", 1),
         (("--score", "a", "--target-error", 0.001), "Too few", 1),
@@ -610,23 +597,12 @@ LONG = (*CAPITAL[:4], "--repeated", "Lyon " * 120, "--repetitions", "0,20")
 @pytest.mark.parametrize(
     ("arguments", "says", "status"),
     [
-        (
-            (*CAPITAL, "--repetitions", "0,few"),
-            "--repetitions takes whole numbers separated by commas",
-            2,
-        ),
-        ((*CAPITAL, "--repetitions", ",,"), "Name at least one number of repetitions", 2),
+        ((*CAPITAL, "--repetitions", "0,few"), "takes whole numbers separated by commas", 2),
         ((*CAPITAL, "--repetitions", "-1"), "must lie between 0 and 1,000.", 2),
         ((*CAPITAL, "--repetitions", "9" * 5000), "--repetitions takes whole numbers", 2),
         ((*CAPITAL, "--repeated", "Paris"), "The two answers are the same.", 2),
-        ((*CAPITAL, "--repeated", "\ud800"), "not valid Unicode", 2),
         ((*CAPITAL, "--model", "unknown"), "There is no model called “unknown”.", 1),
-        (
-            LONG,
-            "With 20 repetitions the prompt does not fit into the model's context; the most that "
-            "fits is ",
-            1,
-        ),
+        (LONG, "With 20 repetitions the prompt does not fit into the model's context; the most", 1),
         (("amplify", "é" * 2000, *CAPITAL[2:]), "Shorten the question", 1),
     ],
     ids=lambda value: None if isinstance(value, tuple) else str(value)[:40],

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import event, text
+from sqlalchemy import text
 
 from core.store.calls import CHUNK
 from core.store.database import open_database
 from core.store.errors import StoreError
-from tests.store.kept import CallKey, Calls
+from tests.store.kept import CallKey, Calls, statements_of
 
 KEY = CallKey("sample", "openai:m@http://127.0.0.1", "2", "Q: Who?\nA:", "Ä", 0.9, 7, 3)
 
@@ -130,14 +130,9 @@ def test_a_batch_is_kept_whole_or_not_at_all(calls):
 def test_a_thousand_keys_take_two_queries(calls, database):
     asked = keys(1000)
     calls.put_many({key: key.prompt for key in asked})
-    statements = []
-
-    def note(connection, cursor, statement, parameters, context, executemany):
-        statements.append((statement, len(parameters)))
-
-    event.listen(database.engine, "before_cursor_execute", note)
-    assert calls.get_many(asked) == {key: key.prompt for key in asked}
-    selects = [count for statement, count in statements if statement.startswith("SELECT calls")]
+    with statements_of(database) as sent:
+        assert calls.get_many(asked) == {key: key.prompt for key in asked}
+    selects = [len(given) for statement, given in sent if statement.startswith("SELECT calls")]
     assert selects == [CHUNK, 1000 - CHUNK]
     assert CHUNK < 999  # the limit of older SQLite
 

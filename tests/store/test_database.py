@@ -229,11 +229,13 @@ def ordinary_user():
 
 
 def test_a_folder_that_is_only_read_is_explained(foreign):
+    (foreign / "damaged.db").write_text("garbage")  # and cannot be set aside
+    (foreign / "damaged.db").chmod(0o666)
     foreign.chmod(0o555)
     with ordinary_user():
-        for name in ("x.db", "new/x.db"):
+        for name in ("x.db", "new/x.db", "damaged.db"):
             assert "cannot be written" in refused(f"sqlite:///{foreign / name}")
-    assert list(foreign.iterdir()) == []
+    assert [path.name for path in foreign.iterdir()] == ["damaged.db"]
 
 
 @pytest.mark.parametrize("closed", ["file", "folder", "both", "no reading"])
@@ -249,15 +251,6 @@ def test_a_database_that_is_only_read_is_explained(foreign, closed):
     foreign.chmod(0o755)
     assert not list(foreign.glob("*damaged*"))
     assert before is None or path.read_bytes() == before
-
-
-def test_a_damaged_file_that_cannot_be_set_aside_is_explained(foreign):
-    (foreign / "x.db").write_text("garbage")
-    (foreign / "x.db").chmod(0o666)
-    foreign.chmod(0o555)
-    with ordinary_user():
-        assert "cannot be written" in refused(f"sqlite:///{foreign / 'x.db'}")
-    assert [path.name for path in foreign.iterdir()] == ["x.db"]
 
 
 def test_a_disk_that_takes_no_more_is_said_so_and_loses_nothing(tmp_path):

@@ -6,12 +6,12 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import event
 
 from core.store import results as module
 from core.store.database import open_database
 from core.store.errors import StoreError, UnknownResultError
 from core.store.results import KINDS, LONGEST_SEARCH, LONGEST_TITLE, Results
+from tests.store.kept import statements_of
 
 NOWHERE = "A" * 22
 
@@ -181,17 +181,9 @@ def test_the_outcome_is_kept_shown_and_found(results):
 def test_case_and_accents_are_found_however_they_are_written(results):
     save(results, "other")
     for title, text in (
-        ("Ä", "ä"),
-        ("ä", "Ä"),
-        ("A\u0308rger", "ÄRGER"),
-        ("ÄRGER", "a\u0308rger"),
-        ("Straße", "STRASSE"),
-        ("ΣΊΣΥΦΟΣ", "σίσυφος"),
-        ("Москва", "МОСКВА"),
-        ("ﬁnal", "FINAL"),
-        ("℡", "tel"),
-        ("Μαΐου", "μαΐου".upper()),
-        ("İstanbul", "i\u0307stanbul"),
+        *(("Ä", "ä"), ("ä", "Ä"), ("A\u0308rger", "ÄRGER"), ("ÄRGER", "a\u0308rger")),
+        *(("Straße", "STRASSE"), ("ﬁnal", "FINAL"), ("℡", "tel"), ("İstanbul", "i\u0307stanbul")),
+        *(("ΣΊΣΥΦΟΣ", "σίσυφος"), ("Μαΐου", "μαΐου".upper()), ("Москва", "МОСКВА")),
     ):
         id = save(results, title)
         assert titles(results.search(text)) == [title]
@@ -220,16 +212,10 @@ def test_a_long_search_is_answered_or_refused(results):
 
 def test_a_search_reads_no_payloads_and_sorts_by_an_index(results, database):
     save(results, "a")
-    statements = []
-
-    def note(connection, cursor, statement, parameters, context, executemany):
-        statements.append((statement, parameters))
-
-    event.listen(database.engine, "before_cursor_execute", note)
-    results.search("a")
-    results.search(kind="policy")
-    event.remove(database.engine, "before_cursor_execute", note)
-    selects = [entry for entry in statements if entry[0].startswith("SELECT")]
+    with statements_of(database) as sent:
+        results.search("a")
+        results.search(kind="policy")
+    selects = [entry for entry in sent if entry[0].startswith("SELECT")]
     assert len(selects) == 4
     assert not any("payload" in statement for statement, _ in selects)
     if database.engine.dialect.name == "sqlite":
