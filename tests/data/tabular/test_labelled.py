@@ -369,45 +369,40 @@ def test_of_parquet_rows_are_named():
 def test_a_row_is_used_for_all_scores_or_for_none():
     rows = [[0.1, 1, 0.2, 0], [0.3, "", 0.4, 1], [0.5, 0, 0.6, "?"], [0.7, 0, 0.8, 1]]
     upload = table(["a", "a_correct", "b", "b_correct"], *rows)
-    both = (Score("a", False, "a_correct"), Score("b", True, "b_correct"))
+    scores = (Score("a", False, "a_correct"), Score("b", True, "b_correct"))
     out = {"a_correct": [("", OUT)], "b_correct": [("?", OUT)]}
-    found = labelled(upload, meaning(Columns(None, None, both), **out))
+    found = labelled(upload, meaning(Columns(None, None, scores), **out))
     assert found.kept.tolist() == [0, 3]
-    assert found.doubts["a"].tolist() == [0.1, 0.7]
-    assert found.doubts["b"].tolist() == [-0.2, -0.8]
+    assert {name: doubts.tolist() for name, doubts in found.doubts.items()} == {
+        "a": [0.1, 0.7],
+        "b": [-0.2, -0.8],
+    }
     assert found.correct["a"].tolist() == [True, False]
     assert found.correct["b"].tolist() == [False, True]
-    assert found.problems == (
+    complaints = (
         "Line 3: “a_correct” is empty (left out).",
         "Line 4: “b_correct” is “?” (left out).",
     )
-
-
-def test_a_correctness_that_serves_two_scores_is_complained_of_once():
-    upload = table(["a", "b", "correct"], [0.1, 0.2, 1], [0.3, 0.4, ""])
-    both = (Score("a", False, "correct"), Score("b", False, "correct"))
-    columns = meaning(Columns(None, None, both), correct=[("", OUT)])
-    assert len(labelled(upload, columns).problems) == 1
-
-
-def test_every_different_pipeline_of_a_table_is_told():
-    upload = table(["s", "Pipeline"], ["1", "p1"], ["2", ""], ["3", "p2"], ["4", "p1"])
-    assert pipelines_of(upload) == ["p1", "", "p2"]
-    assert pipelines_of(table(["s"], ["1"])) == []
+    assert found.problems == complaints
+    # Labels that serve two scores are complained of once.
+    both = (scores[0], Score("b", True, "a_correct"))
+    columns = meaning(Columns(None, None, both), a_correct=out["a_correct"])
+    assert labelled(upload, columns).problems == complaints[:1]
 
 
 def test_different_pipelines_are_no_pipeline():
     heading = ["score", "correct", "Pipeline"]
-    plain = Columns(None, None, PLAIN.scores)
-    mixed = labelled(table(heading, ["0.1", "1", "p1"], ["0.2", "0", "p2"]), plain)
+    upload = table(heading, ["1", "1", "p1"], ["2", "0", ""], ["3", "1", "p2"], ["4", "0", "p1"])
+    assert pipelines_of(upload) == ["p1", "", "p2"]
+    assert pipelines_of(table(["s"], ["1"])) == []
+    mixed = labelled(upload, Columns(None, None, PLAIN.scores))
     assert mixed.pipeline == ""
     assert mixed.problems == (
-        "“Pipeline” names 2 different pipelines, whose scores cannot be compared; upload each "
+        "“Pipeline” names 3 different pipelines, whose scores cannot be compared; upload each "
         "by itself.",
     )
     upload = table(heading, ["0.1", "1", "p1"], ["0.2", "", "p2"])
-    left_out = labelled(upload, replace(EMPTY_OUT, query=None))
-    assert left_out.pipeline == "p1"
+    assert labelled(upload, replace(EMPTY_OUT, query=None)).pipeline == "p1"
 
 
 # ---------------------------------------------------------------------- what is refused

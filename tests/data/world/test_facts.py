@@ -150,20 +150,14 @@ MANY_BY_SUBJECT = {fact.subject: fact for fact in MANY}
 # ---------------------------------------------------------------------------- the tables
 
 
-def test_the_world_is_large_enough():
+def test_the_world_is_large_and_many_answers_are_spread():
+    """A third of them with a dozen or more, all the same: there entropy says most."""
     assert len(SINGLE) >= 1500
     assert len(SINGLE_RELATIONS) >= 15
     assert len(MANY) >= 500
-
-
-def test_a_question_with_many_answers_has_a_spread_of_them():
-    """A third of them with a dozen or more, all the same: there entropy says most."""
     assert all(3 <= len(fact.answers) <= 30 for fact in MANY)
-    spread = [
-        fact
-        for fact in MANY
-        if len(fact.answers) >= 12 and len({a.probability for a in fact.answers}) == 1
-    ]
+    long = [fact for fact in MANY if len(fact.answers) >= 12]
+    spread = [fact for fact in long if len({a.probability for a in fact.answers}) == 1]
     assert len(spread) >= len(MANY) / 3
 
 
@@ -486,11 +480,8 @@ def test_the_band_of_a_fact_is_its_count(band, counts):
 )
 def test_names_share_the_weight_of_their_answer_which_is_one_when_absent(cell, answers):
     assert [(answer.names, answer.probability) for answer in parse_answers(cell)] == answers
-
-
-def test_a_weight_that_is_no_number_is_refused():
     with pytest.raises(ValueError, match="could not convert"):
-        parse_answers("a*many")
+        parse_answers(f"{cell}*many")
 
 
 def test_a_question_names_its_subject():
