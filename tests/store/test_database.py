@@ -162,9 +162,7 @@ def test_a_reader_sees_one_state_while_another_writes(tmp_path):
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
-        ("believe.db", "not a URL"),
-        ("/srv/believe.db", "not a URL"),
-        ("open-sesame@host", "not a URL"),
+        *((url, "not a URL") for url in ("believe.db", "/srv/believe.db", "open-sesame@host")),
         ("postgresql://u:open-sesame@host:port/x", "not a URL"),
         ("mysql://u:open-sesame@host/x", "“mysql” is not supported"),
         ("postgresql+asyncpg://u:open-sesame@host/x", "“postgresql+asyncpg” is not supported"),

@@ -181,13 +181,7 @@ def test_a_process_that_cannot_be_started_is_a_sentence(monkeypatch):
 # -------------------------------------------------------------------------------- stopping
 
 
-def test_stopping_ends_the_process(behaves):
-    started = behaves("time.sleep(1000)")
-    assert "was stopped" in refused(cancelled=lambda: bool(started))
-    assert is_dead(started[0])
-
-
-def test_what_asking_raises_ends_the_process(behaves):
+def test_stopping_ends_the_process_and_so_does_what_asking_raises(behaves):
     class Left(BaseException):
         pass
 
@@ -195,9 +189,10 @@ def test_what_asking_raises_ends_the_process(behaves):
         raise Left
 
     started = behaves("time.sleep(1000)")
+    assert "was stopped" in refused(cancelled=lambda: bool(started))
     with pytest.raises(Left):
         parse_isolated(SMALL, "x.csv", cancelled=leave)
-    assert is_dead(started[0])
+    assert len(started) == 2 and all(map(is_dead, started))
 
 
 def test_files_wait_for_their_turn_and_can_be_stopped_there(started):
