@@ -1,7 +1,6 @@
 """The command line: the studies' numbers, one JSON object, exit statuses that mean something."""
 
 import csv
-import io
 import json
 import math
 import re
@@ -131,9 +130,6 @@ def test_a_service_compares_answers_within_its_budget(flavour):
         assert result.exit_code == 1 and "budget" in result.stderr.lower()
 
 
-PAYING = ("--budget", 900, "--prices", 1, 2)
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -143,8 +139,9 @@ PAYING = ("--budget", 900, "--prices", 1, 2)
 )
 def test_a_service_is_paid_with_the_cost_said_before_and_after(monkeypatch, tmp_path, arguments):
     monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
+    paying = ("--budget", 900, "--prices", 1, 2)
     with serving("none") as server:
-        result = believe(*arguments, "--model", server.name, "--json", *PAYING)
+        result = believe(*arguments, "--model", server.name, "--json", *paying)
         assert result.exit_code == 0 and json.loads(result.stdout)
         assert " at your prices" in result.stderr.splitlines()[-1]
         probed, offered, used = result.stderr.splitlines()
@@ -330,11 +327,10 @@ def test_a_score_without_a_value_is_a_dash(monkeypatch):
 # ------------------------------------------------------------------------- calibrating
 
 
-def scores_file(folder, heading, rows, name="scores.csv"):
-    path = folder / name
-    buffer = io.StringIO()
-    csv.writer(buffer).writerows([heading, *rows])
-    path.write_text(buffer.getvalue(), "utf-8")
+def scores_file(folder, heading, rows):
+    path = folder / "scores.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([heading, *rows])
     return path
 
 
@@ -591,9 +587,6 @@ def test_frequencies_stand_where_likelihoods_are_missing(monkeypatch):
     assert line.split() == ["0", "–", "–", "–"]
 
 
-LONG = (*CAPITAL[:4], "--repeated", "Lyon " * 120, "--repetitions", "0,20")
-
-
 @pytest.mark.parametrize(
     ("arguments", "says", "status"),
     [
@@ -602,7 +595,11 @@ LONG = (*CAPITAL[:4], "--repeated", "Lyon " * 120, "--repetitions", "0,20")
         ((*CAPITAL, "--repetitions", "9" * 5000), "--repetitions takes whole numbers", 2),
         ((*CAPITAL, "--repeated", "Paris"), "The two answers are the same.", 2),
         ((*CAPITAL, "--model", "unknown"), "There is no model called “unknown”.", 1),
-        (LONG, "With 20 repetitions the prompt does not fit into the model's context; the most", 1),
+        (
+            (*CAPITAL[:4], "--repeated", "Lyon " * 120, "--repetitions", "0,20"),
+            "With 20 repetitions the prompt does not fit into the model's context; the most",
+            1,
+        ),
         (("amplify", "é" * 2000, *CAPITAL[2:]), "Shorten the question", 1),
     ],
     ids=lambda value: None if isinstance(value, tuple) else str(value)[:40],

@@ -112,31 +112,20 @@ def test_every_float_is_read_back_and_any_text_is_a_number_or_not(number, text):
 
 
 @pytest.mark.parametrize(
-    ("cells", "kind"),
+    ("kind", "columns"),
     [
-        (["0.5", "1", "-3"], Kind.NUMBER),
-        (["0,5", "", "nan", "inf"], Kind.NUMBER),
-        (["0", "1", "1"], Kind.LABEL),
-        (["1", "1"], Kind.LABEL),
-        (["1.0", "0.0", ""], Kind.LABEL),
-        (["yes", "No", "n/a"], Kind.LABEL),
-        (["c", "i"], Kind.LABEL),
-        (["0", "1", "2"], Kind.NUMBER),
-        (["true", "0.5"], Kind.TEXT),
-        (["0.5", "x"], Kind.TEXT),
-        (["Paris", ""], Kind.TEXT),
-        (['["a"]', "[]"], Kind.LIST),
-        (["['a', 'b']", "['a' 'b']", '["it\'s"]'], Kind.LIST),
-        (['["a"]', "a"], Kind.TEXT),
-        (["[a", "[1,"], Kind.TEXT),
-        (["[" * 100_000], Kind.TEXT),
-        (["['a'" + " " * 90_000 + "x"], Kind.TEXT),
-        (["", "  "], Kind.EMPTY),
-        (["None", "nan", "-"], Kind.EMPTY),
+        (Kind.NUMBER, [["0.5", "1", "-3"], ["0,5", "", "nan", "inf"], ["0", "1", "2"]]),
+        (Kind.LABEL, [["0", "1", "1"], ["1", "1"], ["1.0", "0.0", ""], ["c", "i"]]),
+        (Kind.LABEL, [["yes", "No", "n/a"]]),
+        (Kind.TEXT, [["true", "0.5"], ["0.5", "x"], ["Paris", ""], ['["a"]', "a"]]),
+        (Kind.TEXT, [["[a", "[1,"], ["[" * 100_000], ["['a'" + " " * 90_000 + "x"]]),
+        (Kind.LIST, [['["a"]', "[]"], ["['a', 'b']", "['a' 'b']", '["it\'s"]']]),
+        (Kind.EMPTY, [["", "  "], ["None", "nan", "-"]]),
     ],
 )
-def test_the_kind_of_a_column(cells, kind):
-    assert kinds(column(*cells)) == {"a": kind, "b": Kind.TEXT}
+def test_the_kind_of_a_column(kind, columns):
+    for cells in columns:
+        assert kinds(column(*cells)) == {"a": kind, "b": Kind.TEXT}
 
 
 # --------------------------------------------------------------------------- suggestions
