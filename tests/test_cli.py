@@ -1,7 +1,6 @@
 """The command line: the studies' numbers, one JSON object, exit statuses that mean something."""
 
 import csv
-import io
 import json
 import math
 import re
@@ -13,7 +12,7 @@ from click.testing import CliRunner
 
 from core import cli, prompts
 from core.abstention.policy import from_json, policy_from_dict, to_json
-from core.data.tabular import isolation
+from core.data.tabular.uploads import parse
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.store.database import open_database
 from core.store.results import Results
@@ -30,19 +29,25 @@ from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
 from tests.language_models.openai_server import serving
 
-CONTRACT = {
-    *("query", "model", "estimator", "seed", "responses", "clusters", "joint", "product"),
-    *("contributions", "sampled_mass", "certified_lower_bound", "scores", "verdict", "calls"),
-}
-SCORE_NAMES = {
-    *("greedy_probability", "semantic_entropy", "self_verification", "mutual_information"),
-    *("min_conditional_entropy", "pair_covariance", "certified_mutual_information"),
-}
 QUESTION = "What is the capital of Zorvania?"
 
 
 def believe(*arguments):
     return CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(autouse=True)
+def read_here(monkeypatch):
+    """Read files in this process, which is faster, and return the names of those that were read."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    names = []
+
+    def parse_here(content, name):
+        names.append(name)
+        return parse(content, name)
+
+    monkeypatch.setattr(cli, "parse_isolated", parse_here)
+    return names
 
 
 @pytest.fixture
@@ -51,6 +56,21 @@ def table(monkeypatch):
     model = copies(12)
     monkeypatch.setattr(cli, "open_model", lambda name: model)
     return model
+
+
+def one_object(result):
+    """The only thing on standard output."""
+    assert result.exit_code == 0, result.stderr
+    found, end = json.JSONDecoder().raw_decode(result.stdout)
+    assert result.stdout[end:] == "\n"
+    return found
+
+
+def check_refusal(result, says, status):
+    """Standard error ends in a sentence that says why, and nothing else was said."""
+    assert (result.exit_code, result.stdout) == (status, "")
+    assert says in result.stderr and "Traceback" not in result.stderr
+    assert result.stderr.rstrip().endswith(".") and isinstance(result.exception, SystemExit)
 
 
 def without_times(text):
@@ -63,24 +83,11 @@ def without_times(text):
 # --------------------------------------------------------------------------------- JSON
 
 
-def test_json_is_one_object_with_what_the_contract_names(table):
-    result = believe("inspect", QUERY, "--json")
-    assert (result.exit_code, result.stderr) == (0, "")
-    data, end = json.JSONDecoder().raw_decode(result.stdout)
-    assert result.stdout[end:] == "\n"
-    assert set(data) >= CONTRACT
-    assert set(data["scores"]) == SCORE_NAMES
-    assert all({"value", "doubt"} <= set(score) for score in data["scores"].values())
-    assert data["query"] == QUERY
-    assert data["model"] == "table"
-    assert sum(response["count"] for response in data["responses"]) == 10
-    assert {"decision", "answer", "reason"} <= set(data["verdict"])
-
-
-def test_options_reach_the_study(table):
+def test_options_reach_the_study_and_json_is_one_object(table):
     options = ("--samples", 25, "--temperature", 0.6, "--seed", 4, "--similarity", "ratio")
     result = believe("inspect", QUERY, *options, "--threshold", 0.9, "--json")
     expected = run(Request(QUERY, 25, 0.6, 4), copies(12), Reading("ratio", 0.9))
+    assert one_object(result) and result.stderr == ""
     assert without_times(result.stdout) == without_times(serialise_inspection.to_json(expected))
 
 
@@ -109,8 +116,7 @@ def test_the_model_itself_compares_answers(monkeypatch, tmp_path, abilities):
 
 
 @pytest.mark.parametrize("flavour", ["echo", "chat-none"])
-def test_a_service_compares_answers_within_its_budget(monkeypatch, flavour):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+def test_a_service_compares_answers_within_its_budget(flavour):
     with serving(flavour) as server:
         options = ("--model", server.name, "--similarity", "judge", "--samples", 3)
         result = believe("inspect", "Name a yellow fruit.", *options, "--json")
@@ -124,9 +130,6 @@ def test_a_service_compares_answers_within_its_budget(monkeypatch, flavour):
         assert result.exit_code == 1 and "budget" in result.stderr.lower()
 
 
-PAYING = ("--budget", 900, "--prices", 1, 2)
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -135,10 +138,10 @@ PAYING = ("--budget", 900, "--prices", 1, 2)
     ],
 )
 def test_a_service_is_paid_with_the_cost_said_before_and_after(monkeypatch, tmp_path, arguments):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
+    paying = ("--budget", 900, "--prices", 1, 2)
     with serving("none") as server:
-        result = believe(*arguments, "--model", server.name, "--json", *PAYING)
+        result = believe(*arguments, "--model", server.name, "--json", *paying)
         assert result.exit_code == 0 and json.loads(result.stdout)
         assert " at your prices" in result.stderr.splitlines()[-1]
         probed, offered, used = result.stderr.splitlines()
@@ -191,8 +194,7 @@ def test_what_is_found_is_kept_for_history(monkeypatch, tmp_path):
         ("none", ("--temperature", 0.3), "Choose 0.7 or more"),
     ],
 )
-def test_what_means_nothing_is_refused_before_it_is_offered(monkeypatch, flavour, options, words):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+def test_what_means_nothing_is_refused_before_it_is_offered(flavour, options, words):
     with serving(flavour) as server:
         result = believe("inspect", QUERY, *options, "--model", server.name)
         assert result.exit_code == 1 and words in result.stderr
@@ -222,17 +224,14 @@ def file(tmp_path, table):
 
 
 def test_a_saved_inspection_is_recomputed_without_a_model(file, monkeypatch):
+    report = believe("inspect", QUERY, "--threshold", 0.4).stdout
+
     def refuse(name):
         raise AssertionError("a model was opened")
 
     monkeypatch.setattr(cli, "open_model", refuse)
-    result = believe("inspect", "--from", file, "--json")
-    assert result.exit_code == 0
-    assert json.loads(result.stdout) == json.loads(file.read_text("utf-8"))
-    assert (
-        believe("inspect", "--from", file).stdout
-        == cli._report(serialise_inspection.from_json(file.read_bytes())) + "\n"
-    )
+    assert one_object(believe("inspect", "--from", file, "--json")) == json.loads(file.read_text())
+    assert believe("inspect", "--from", file).stdout == report
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff\xfe", b"query,answer\n", b"[" * 50_000])
@@ -240,9 +239,7 @@ def test_a_file_that_is_no_inspection_cannot_be_done(tmp_path, content):
     path = tmp_path / "other.json"
     path.write_bytes(content)
     result = believe("inspect", "--from", path, "--json")
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    assert "not an inspection saved by Believe" in result.stderr
+    check_refusal(result, "not an inspection saved by Believe", 1)
 
 
 def test_files_that_are_too_large_are_not_read_whole(tmp_path):
@@ -250,14 +247,7 @@ def test_files_that_are_too_large_are_not_read_whole(tmp_path):
     with path.open("wb") as file:
         file.truncate(10**12)  # a terabyte that takes no room
     for command in (("inspect", "--from", path), ("calibrate", path)):
-        result = believe(*command)
-        assert result.exit_code == 1 and "bytes" in result.stderr
-        assert "Traceback" not in result.stderr and isinstance(result.exception, SystemExit)
-
-
-def test_a_missing_file_is_wrong_usage(tmp_path):
-    assert believe("inspect", "--from", tmp_path / "none.json").exit_code == 2
-    assert believe("inspect", "--from", tmp_path).exit_code == 2
+        check_refusal(believe(*command), "bytes", 1)
 
 
 # ------------------------------------------------------------------------ exit statuses
@@ -267,43 +257,28 @@ def test_a_missing_file_is_wrong_usage(tmp_path):
     ("arguments", "says", "status"),
     [
         (("inspect", ""), "There is no question.", 2),
-        (("inspect", "\ud800"), "Unicode", 2),
         (("inspect", QUESTION, "--samples", 301), "from 1 to 300", 2),
         (("inspect", QUESTION, "--temperature", "nan"), "temperature", 2),
         (("inspect", QUESTION, "--threshold", 0), "threshold τ", 2),
+        (("inspect", "--from", __file__, "--threshold", 0.5), "omit --threshold", 2),
         (("inspect", QUESTION, "--model", "unknown"), "There is no model called “unknown”.", 1),
         (("inspect", "é" * 2000), "Shorten the question", 1),
     ],
 )
 def test_wrong_usage_and_what_cannot_be_done_are_sentences(arguments, says, status):
     for more in ((), ("--json",)):
-        result = believe(*arguments, *more)
-        assert result.exit_code == status
-        assert result.stdout == ""
-        assert says in result.stderr
-        assert "Traceback" not in result.stderr
-        assert result.stderr.rstrip().endswith(".")
-
-
-def test_options_beside_a_saved_inspection_are_refused():
-    result = believe("inspect", "--from", __file__, "--threshold", 0.5)
-    assert result.exit_code == 2
-    assert "omit --threshold" in result.stderr
+        check_refusal(believe(*arguments, *more), says, status)
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("inspect",),
-        ("inspect", "one", "two"),
+        *(("inspect",), ("inspect", "one", "two"), ("inspect", "one", "--from", __file__)),
+        *(("inspect", "--from", "no such file.json"), ("inspect", "--from", ".")),
         ("inspect", QUESTION, "--similarity", "vibes"),
-        ("unknown",),
-        ("calibrate",),
+        *(("unknown",), ("calibrate",), ("calibrate", "no such file.csv"), ("calibrate", ".")),
+        *(("calibrate", EXAMPLE, "another.csv"), ("calibrate", EXAMPLE, "--out", ".")),
         ("calibrate", EXAMPLE, "--method", "vibes"),
-        ("calibrate", EXAMPLE, "another.csv"),
-        ("calibrate", EXAMPLE, "--out", "."),
-        ("calibrate", "no such file.csv"),
-        ("calibrate", "."),
         ("amplify", QUERY, "--answer", "a"),
         ("amplify", QUERY, "--answer", "a", "--repeated", "b", "--unknown"),
     ],
@@ -313,10 +288,6 @@ def test_wrong_usage_is_status_two(arguments):
     result = believe(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "Usage" in result.stderr
-
-
-def test_a_query_and_a_file_are_one_too_many(file):
-    assert believe("inspect", QUERY, "--from", file).exit_code == 2
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("inspect", "--help")])
@@ -356,11 +327,10 @@ def test_a_score_without_a_value_is_a_dash(monkeypatch):
 # ------------------------------------------------------------------------- calibrating
 
 
-def scores_file(folder, heading, rows, name="scores.csv"):
-    path = folder / name
-    buffer = io.StringIO()
-    csv.writer(buffer).writerows([heading, *rows])
-    path.write_text(buffer.getvalue(), "utf-8")
+def scores_file(folder, heading, rows):
+    path = folder / "scores.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([heading, *rows])
     return path
 
 
@@ -380,28 +350,22 @@ def studied(path, *scores, surer=None, **target):
     return to_json(study.calibrate(data, study.Target(**target)).policy)
 
 
-def one_object(result):
-    """The only thing on standard output."""
-    assert result.exit_code == 0, result.stderr
-    found, end = json.JSONDecoder().raw_decode(result.stdout)
-    assert result.stdout[end:] == "\n"
-    return found
-
-
-def test_it_prints_the_policy_of_the_study(scores):
-    result = believe("calibrate", scores, "--score", "a", "--target-error", 0.2, "--json")
-    assert one_object(result) == json.loads(studied(scores, "a", error=0.2, score="a"))
-    assert result.stdout == studied(scores, "a", error=0.2, score="a")
-    assert result.stderr == ""
+def test_it_prints_and_writes_the_policy_of_the_study(scores, tmp_path, read_here):
+    out = tmp_path / "policy.json"
+    base = ("calibrate", scores, "--score", "a", "--target-error", 0.2, "--out", out)
+    result = believe(*base, "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == out.read_text("utf-8") == studied(scores, "a", error=0.2, score="a")
+    assert read_here == [scores.name]
     # Every second one from the 26th is wrong; P(Bin(29, 0.2) ≤ 2) < 0.1 < P(Bin(30, 0.2) ≤ 3).
     found = from_json(result.stdout)
     assert found.threshold == pytest.approx(0.295)
     assert (found.answered, found.errors, found.labels) == (29, 2, 40)
-
-
-def test_the_bundled_example_gives_the_default_policy():
-    found = one_object(believe("calibrate", EXAMPLE, "--json"))
-    assert policy_from_dict(found) == default_policy()
+    out.unlink()
+    assert believe(*base).exit_code == 0
+    assert from_json(out.read_bytes()) == found
+    out = tmp_path / "no such folder" / "policy.json"
+    check_refusal(believe(*base, "--out", out), "written: No such file or directory.", 1)
 
 
 def test_of_several_scores_the_best_is_taken_and_paid_for(scores):
@@ -437,17 +401,6 @@ def test_the_label_can_be_named(scores):
     other = one_object(believe(*base, "--correct", "b_correct"))
     assert own == one_object(believe(*base, "--correct", "a_correct"))
     assert own["answered"] < 36 < other["answered"]
-
-
-def test_the_policy_is_written_where_one_says(scores, tmp_path):
-    out = tmp_path / "policy.json"
-    base = ("calibrate", scores, "--score", "a", "--target-error", 0.2, "--out", out)
-    assert believe(*base).exit_code == 0
-    expected = studied(scores, "a", error=0.2, score="a")
-    assert out.read_text("utf-8") == expected
-    out.unlink()
-    assert believe(*base, "--json").stdout == expected == out.read_text("utf-8")
-    assert from_json(out.read_bytes()).score == "a"
 
 
 @pytest.mark.parametrize(
@@ -491,10 +444,11 @@ def unread_labels(tmp_path):
 def test_labels_that_are_not_read_are_named_and_promise_nothing(unread_labels, tmp_path, more):
     out = tmp_path / "policy.json"
     result = believe("calibrate", unread_labels, "--out", out, *more)
-    assert (result.exit_code, result.stdout, out.exists()) == (1, "", False)
-    assert "“correct” has cells that say neither right nor wrong: empty (25 rows)" in result.stderr
+    says = "“correct” has cells that say neither right nor wrong: empty (25 rows)"
+    check_refusal(result, says, 1)
+    assert not out.exists()
     assert ("“W” (15 rows)" in result.stderr) == ("W=wrong" not in more)
-    assert "--meaning VALUE=wrong" in result.stderr and result.stderr.rstrip().endswith(".")
+    assert "--meaning VALUE=wrong" in result.stderr
 
 
 def test_what_labels_mean_can_be_said(unread_labels):
@@ -517,9 +471,7 @@ def test_what_labels_mean_can_be_said(unread_labels):
     ],
 )
 def test_a_meaning_that_means_nothing_is_refused(unread_labels, options, says, status):
-    result = believe("calibrate", unread_labels, *options)
-    assert (result.exit_code, result.stdout) == (status, "")
-    assert says in result.stderr
+    check_refusal(believe("calibrate", unread_labels, *options), says, status)
 
 
 @pytest.mark.parametrize(
@@ -533,18 +485,14 @@ def test_a_meaning_that_means_nothing_is_refused(unread_labels, options, says, s
 def test_what_cannot_be_calibrated_is_a_sentence(tmp_path, content, says):
     path, out = tmp_path / "x.csv", tmp_path / "policy.json"
     path.write_bytes(content)
-    result = believe("calibrate", path, "--out", out)
-    assert (result.exit_code, result.stdout, out.exists()) == (1, "", False)
-    assert says in result.stderr
-    assert result.stderr.rstrip().endswith(".")
-    assert "Traceback" not in result.stderr and isinstance(result.exception, SystemExit)
+    check_refusal(believe("calibrate", path, "--out", out), says, 1)
+    assert not out.exists()
 
 
 @pytest.mark.parametrize(
     ("options", "says", "status"),
     [
         (("--score", "c"), "No column says", 1),
-        (("--score", "a", "--correct", "c"), "no column “c”", 1),
         (("--score", "a", "--correct", "question"), "No cell of", 1),
         (("--score", "a", "--correct", "source"), "neither right nor wrong: “x” (40 rows)", 1),
         (("--score", "a", "--target-error", 0.001), "Too few", 1),
@@ -554,26 +502,7 @@ def test_what_cannot_be_calibrated_is_a_sentence(tmp_path, content, says):
     ],
 )
 def test_calibrating_the_impossible_is_a_sentence(scores, options, says, status):
-    result = believe("calibrate", scores, *options, "--json")
-    assert (result.exit_code, result.stdout) == (status, "")
-    assert says in result.stderr
-    assert result.stderr.rstrip().endswith(".")
-
-
-def test_a_file_is_read_in_a_process_of_its_own(scores, monkeypatch):
-    started = []
-    start = isolation._start
-    monkeypatch.setattr(isolation, "_start", lambda: started.append(start()) or started[-1])
-    one_object(believe("calibrate", scores, "--score", "a", "--target-error", 0.2, "--json"))
-    assert [process.returncode is not None for process in started] == [True]
-
-
-def test_where_nothing_can_be_written_is_a_sentence(scores, tmp_path):
-    out = tmp_path / "no such folder" / "policy.json"
-    result = believe("calibrate", scores, "--score", "a", "--target-error", 0.2, "--out", out)
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert isinstance(result.exception, SystemExit)
-    assert result.stderr.rstrip().endswith("cannot be written: No such file or directory.")
+    check_refusal(believe("calibrate", scores, *options, "--json"), says, status)
 
 
 def test_calibrate_runs_as_a_module():
@@ -590,9 +519,6 @@ def test_calibrate_runs_as_a_module():
 
 
 CAPITAL = ("amplify", "What is the capital of France?", "--answer", "Paris", "--repeated", "Lyon")
-POINT = {
-    *("repetitions", "log_likelihood_answer", "log_likelihood_repeated", "normalised_probability"),
-}
 
 
 class Speaking(LanguageModel):
@@ -618,13 +544,6 @@ def test_a_curve_as_json_is_the_studys(embedded):
     found = one_object(believe(*CAPITAL, "--json"))
     case = Case("What is the capital of France?", "Paris", "Lyon")
     assert found == json.loads(serialise_curves.to_json(curve.amplify(case, embedded)))
-    assert (found["query"], found["answer"], found["repeated"]) == (
-        "What is the capital of France?",
-        "Paris",
-        "Lyon",
-    )
-    assert [point["repetitions"] for point in found["curve"]] == [0, 1, 2, 5, 10, 20, 50, 100]
-    assert all(set(point) >= POINT for point in found["curve"])
 
 
 def test_a_curve_in_words_by_hand(table):
@@ -660,11 +579,7 @@ def test_frequencies_stand_where_likelihoods_are_missing(monkeypatch):
     *_, line = told("--repetitions", "5").stdout.splitlines()
     assert line.split() == ["5", "1.0000", "–", "–"]
     (point,) = one_object(told("--repetitions", "5", "--json"))["curve"]
-    assert set(point) >= POINT and point["log_likelihood_answer"] is None
-
-
-def test_nothing_sampled_is_a_dash(monkeypatch):
-    monkeypatch.setattr(cli, "open_model", lambda name: Speaking())
+    assert point["repetitions"] == 5 and point["log_likelihood_answer"] is None
     result = believe("amplify", QUERY, "--answer", "x", "--repeated", "y", "--repetitions", "0")
     first, *_, line = result.stdout.splitlines()
     assert result.exit_code == 0
@@ -672,27 +587,17 @@ def test_nothing_sampled_is_a_dash(monkeypatch):
     assert line.split() == ["0", "–", "–", "–"]
 
 
-LONG = (*CAPITAL[:4], "--repeated", "Lyon " * 120, "--repetitions", "0,20")
-
-
 @pytest.mark.parametrize(
     ("arguments", "says", "status"),
     [
-        (
-            (*CAPITAL, "--repetitions", "0,few"),
-            "--repetitions takes whole numbers separated by commas",
-            2,
-        ),
-        ((*CAPITAL, "--repetitions", ",,"), "Name at least one number of repetitions", 2),
+        ((*CAPITAL, "--repetitions", "0,few"), "takes whole numbers separated by commas", 2),
         ((*CAPITAL, "--repetitions", "-1"), "must lie between 0 and 1,000.", 2),
         ((*CAPITAL, "--repetitions", "9" * 5000), "--repetitions takes whole numbers", 2),
         ((*CAPITAL, "--repeated", "Paris"), "The two answers are the same.", 2),
-        ((*CAPITAL, "--repeated", "\ud800"), "not valid Unicode", 2),
         ((*CAPITAL, "--model", "unknown"), "There is no model called “unknown”.", 1),
         (
-            LONG,
-            "With 20 repetitions the prompt does not fit into the model's context; the most that "
-            "fits is ",
+            (*CAPITAL[:4], "--repeated", "Lyon " * 120, "--repetitions", "0,20"),
+            "With 20 repetitions the prompt does not fit into the model's context; the most",
             1,
         ),
         (("amplify", "é" * 2000, *CAPITAL[2:]), "Shorten the question", 1),
@@ -701,8 +606,4 @@ LONG = (*CAPITAL[:4], "--repeated", "Lyon " * 120, "--repetitions", "0,20")
 )
 def test_amplifying_the_impossible_is_a_sentence(arguments, says, status):
     for more in ((), ("--json",)):
-        result = believe(*arguments, *more)
-        assert (result.exit_code, result.stdout) == (status, "")
-        assert says in result.stderr
-        assert result.stderr.rstrip().endswith(".")
-        assert "Traceback" not in result.stderr and isinstance(result.exception, SystemExit)
+        check_refusal(believe(*arguments, *more), says, status)

@@ -8,60 +8,34 @@ from core import prompts
 
 X = "What is the capital of the UK?"
 
-F0 = (
-    "Consider the following question:\n"
-    "Q: What is the capital of the UK?\n"
-    "\n"
-    "Provide an answer to the following question:\n"
-    "\n"
-    "Q: What is the capital of the UK? A:"
-)
-F1 = (
-    "Consider the following question:\n"
-    "Q: What is the capital of the UK?\n"
-    "\n"
-    "One answer to question Q is Paris.\n"
-    "\n"
-    "Provide an answer to the following question:\n"
-    "\n"
-    "Q: What is the capital of the UK? A:"
-)
-F3 = (
-    "Consider the following question:\n"
-    "Q: What is the capital of the UK?\n"
-    "\n"
-    "One answer to question Q is Paris. Another answer to question Q is London. "
-    "Another answer to question Q is Paris.\n"
-    "\n"
-    "Provide an answer to the following question:\n"
-    "\n"
-    "Q: What is the capital of the UK? A:"
-)
-VERIFICATION = (
-    "Consider the following question:\n"
-    "Q: What is the capital of the UK?\n"
-    "\n"
-    "One answer to question Q is Paris.\n"
-    "\n"
-    "Is the above answer to question Q correct? Answer True or False. A:"
-)
+CONSIDER = "Consider the following question:\nQ: What is the capital of the UK?\n\n"
+PROVIDE = "Provide an answer to the following question:\n\nQ: What is the capital of the UK? A:"
 
 
 @pytest.mark.parametrize(
-    ("answers", "expected"), [((), F0), (("Paris",), F1), (("Paris", "London", "Paris"), F3)]
+    ("answers", "told"),
+    [
+        ((), ""),
+        ([], ""),
+        (("Paris",), "One answer to question Q is Paris.\n\n"),
+        (
+            ["Paris", "London", "Paris"],
+            "One answer to question Q is Paris. Another answer to question Q is London. "
+            "Another answer to question Q is Paris.\n\n",
+        ),
+    ],
 )
-def test_the_family_is_the_papers(answers, expected):
-    assert prompts.iterative(X, answers) == expected
+def test_the_family_is_the_papers(answers, told):
+    assert prompts.iterative(X, answers) == CONSIDER + told + PROVIDE
+    assert prompts.iterative(X) == CONSIDER + PROVIDE
 
 
 def test_the_true_false_prompt_is_the_papers():
-    assert prompts.self_verification(X, "Paris") == VERIFICATION
+    assert prompts.self_verification(X, "Paris") == (
+        f"{CONSIDER}One answer to question Q is Paris.\n\n"
+        "Is the above answer to question Q correct? Answer True or False. A:"
+    )
     assert (prompts.TRUE, prompts.FALSE) == ("True", "False")
-
-
-def test_answers_may_be_a_list_or_left_out():
-    assert prompts.iterative(X) == prompts.iterative(X, []) == F0
-    assert prompts.iterative(X, ["Paris"]) == F1
 
 
 @given(query=st.text(min_size=1), answer=st.text())
@@ -83,29 +57,14 @@ def test_a_sentence_that_has_ended_gets_no_full_stop(mark):
     assert f"is Go{mark}\n\nIs the above" in prompts.self_verification("x", f"Go{mark}")
 
 
-@pytest.mark.parametrize("text", ["Name a yellow fruit", "etc…", "(U.K.)", "a:", "5", "wait,"])
+@pytest.mark.parametrize("text", ["", "Name a yellow fruit", "etc…", "(U.K.)", "a:", "5", "wait,"])
 def test_a_sentence_that_has_not_ended_gets_one(text):
     assert prompts.iterative(text).endswith(f"\n\nQ: {text}. A:")
     assert f"is {text}.\n\nProvide" in prompts.iterative("x", [text])
     assert f"is {text}.\n\nIs the above" in prompts.self_verification("x", text)
 
 
-def test_the_question_itself_is_quoted_as_it_was_typed():
-    assert prompts.iterative("Name a fruit").startswith(f"{prompts.QUESTION}Name a fruit\n\n")
-
-
-def test_an_empty_answer_is_told_as_one():
-    assert "One answer to question Q is .\n\n" in prompts.iterative(X, [""])
-
-
 @given(query=st.text(), answers=st.lists(st.text(), max_size=4))
 def test_every_prompt_ends_where_the_answer_begins(query, answers):
     assert prompts.iterative(query, answers).endswith(" A:")
     assert prompts.self_verification(query, "x").endswith(" A:")
-
-
-def test_first_one_answer_then_another_each_time():
-    told = prompts.answer_sentences(["a", "b", "c", "d"])
-    assert told.count("One answer to question Q is ") == 1
-    assert told.count("Another answer to question Q is ") == 3
-    assert told.startswith("One answer")

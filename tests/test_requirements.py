@@ -19,21 +19,17 @@ def requirements(path):
     return found
 
 
-def test_every_package_that_is_asked_for_is_locked_within_its_range():
+def test_every_package_is_locked_at_one_version_within_its_range_with_hashes():
     locked = {}
-    for requirement, _ in requirements(ROOT / "requirements/lock.txt"):
-        locked.setdefault(requirement.name, []).append(requirement)
+    for requirement, hashes in requirements(ROOT / "requirements/lock.txt"):
+        (pin,) = requirement.specifier
+        assert pin.operator == "==", requirement
+        assert hashes and all(re.fullmatch(r"sha256:[0-9a-f]{64}", h) for h in hashes), requirement
+        locked.setdefault(requirement.name, []).append(pin.version)
     for asked, _ in requirements(ROOT / "requirements.txt"):
         assert asked.name in locked, f"{asked.name} is not locked: run make lock"
-        for pin in locked[asked.name]:
-            (version,) = [s.version for s in pin.specifier if s.operator == "=="]
-            assert version in asked.specifier, f"{pin} is not {asked}: run make lock"
-
-
-def test_every_locked_package_has_one_version_and_hashes():
-    for requirement, hashes in requirements(ROOT / "requirements/lock.txt"):
-        assert [s.operator for s in requirement.specifier] == ["=="], requirement
-        assert hashes and all(re.fullmatch(r"sha256:[0-9a-f]{64}", h) for h in hashes), requirement
+        for version in locked[asked.name]:
+            assert version in asked.specifier, f"{version} is not {asked}: run make lock"
 
 
 def test_the_demo_is_installed_from_the_lock():

@@ -21,17 +21,18 @@ def nothing_said(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.parametrize("said", ["1", "true", "yes", "on", " 1 ", "perhaps"])
-def test_a_server_is_public_unless_that_is_denied(monkeypatch, said):
+@pytest.mark.parametrize(
+    ("public", "said"),
+    [
+        (True, ["1", "true", "yes", "on", " 1 ", "perhaps"]),
+        (False, ["", " ", "0", "false", "No"]),
+    ],
+)
+def test_a_server_is_public_unless_that_is_denied(monkeypatch, public, said):
     assert not settings.is_public()
-    monkeypatch.setenv("BELIEVE_PUBLIC", said)
-    assert settings.is_public()
-
-
-@pytest.mark.parametrize("said", ["", " ", "0", "false", "No"])
-def test_a_server_is_not_public_where_that_is_said(monkeypatch, said):
-    monkeypatch.setenv("BELIEVE_PUBLIC", said)
-    assert not settings.is_public()
+    for value in said:
+        monkeypatch.setenv("BELIEVE_PUBLIC", value)
+        assert settings.is_public() == public
 
 
 @pytest.mark.parametrize("name", ["BELIEVE_BUDGET", "BELIEVE_PUBLIC_BUDGET"])

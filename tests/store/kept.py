@@ -1,11 +1,13 @@
 """The call cache as tests like to ask it: call by call."""
 
-from sqlalchemy import func, select
+from contextlib import contextmanager
+
+from sqlalchemy import event, func, select
 
 from core.store import calls, schema
 from core.store.calls import CallKey
 
-__all__ = ["CallKey", "Calls"]
+__all__ = ["CallKey", "Calls", "statements_of"]
 
 
 class Calls(calls.Calls):
@@ -20,3 +22,16 @@ class Calls(calls.Calls):
     def count(self):
         with self._database.read() as connection:
             return connection.execute(select(func.count()).select_from(schema.calls)).scalar_one()
+
+
+@contextmanager
+def statements_of(database):
+    """Every statement that a database is sent meanwhile, with its parameters."""
+    sent = []
+
+    def note(connection, cursor, statement, parameters, context, executemany):
+        sent.append((statement, parameters))
+
+    event.listen(database.engine, "before_cursor_execute", note)
+    yield sent
+    event.remove(database.engine, "before_cursor_execute", note)

@@ -111,6 +111,16 @@ def test_what_was_taken_is_given_back_when_the_next_fails():
     assert found.log == [1, -1]
 
 
+def in_threads(work, number):
+    """Let as many threads work, each with a number of its own, and see that all come to an end."""
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG)
+        assert not thread.is_alive()
+
+
 def test_many_threads_come_to_an_end_and_leave_nothing(tmp_path):
     found = FileLocks(tmp_path / "asking")
 
@@ -120,12 +130,7 @@ def test_many_threads_come_to_an_end_and_leave_nothing(tmp_path):
             with found.held(dice.sample(range(8), dice.randrange(5))):
                 pass
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(LONG)
-        assert not thread.is_alive()
+    in_threads(work, 6)
     assert not found._holders
 
 
@@ -159,22 +164,16 @@ def test_what_one_holds_another_waits_for_and_other_things_are_free():
         with claims.held(["b", "c"]):
             left.append(entered.is_set())
 
-    with claims.held(["a", "b", "b"]):
+    # An error gives back what was held as well.
+    with pytest.raises(KeyError), claims.held(["a", "b", "b"]):
         other = threading.Thread(target=wait)
         other.start()
         with claims.held(["d"]), claims.held([]):
             entered.set()
         assert not left
+        raise KeyError
     other.join(LONG)
     assert left == [True]
-
-
-def test_an_error_gives_back_what_was_held():
-    claims = Claims()
-    with pytest.raises(KeyError), claims.held(["a"]):
-        raise KeyError
-    with claims.held(["a"]):
-        pass
 
 
 def test_many_threads_never_hold_the_same_and_all_come_to_an_end():
@@ -192,10 +191,5 @@ def test_many_threads_never_hold_the_same_and_all_come_to_an_end():
                 with lock:
                     holders.difference_update(wanted)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(LONG)
-        assert not thread.is_alive()
+    in_threads(work, 8)
     assert not clashes

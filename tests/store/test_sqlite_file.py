@@ -1,6 +1,5 @@
 """The SQLite file: damaged ones are set aside, newer ones and others' are left alone."""
 
-import hashlib
 import os
 import random
 import re
@@ -20,6 +19,7 @@ from core.store.results import Results
 from tests.store.kept import CallKey, Calls
 from tests.store.processes import go, start
 
+PAGE = 4096
 KEYS = [CallKey("sample", "table", "1", f"Q{number}") for number in range(60)]
 
 
@@ -65,39 +65,41 @@ def set_aside(path):
     return kept
 
 
+def as_if_killed(path, log="-wal"):
+    """A copy with what SQLite keeps beside an open file, which it tidies up when it is closed."""
+    copy = path.with_name("copy.db")
+    for ending in ("", log):
+        shutil.copy(f"{path}{ending}", f"{copy}{ending}")
+    return copy
+
+
 # --------------------------------------------------------------------------------- damage
 
 
-@pytest.mark.parametrize(
-    "garbage",
-    [
-        b"x",
-        b"garbage " * 1000,
-        b"\0" * 4096,
-        b"SQLite format 3\0",
-        b"SQLite format 3\0" + b"\xff" * 5000,
-    ],
-    ids=["two letters", "text", "zeros", "only a header", "a wrong header"],
-)
-def test_garbage_is_set_aside(path, garbage):
-    path.write_bytes(garbage)
-    assert set_aside(path).read_bytes() == garbage
+def overwritten(whole, seed):
+    """From the third page on: everything but the header and the list of tables."""
+    page = random.Random(seed).randrange(2, len(whole) // PAGE)
+    return whole[: page * PAGE] + random.Random(seed).randbytes(PAGE) + whole[(page + 1) * PAGE :]
 
 
-@pytest.mark.parametrize("share", [0.001, 0.5, 0.99999])
-def test_a_truncated_database_is_set_aside(filled, share):
-    whole = filled.read_bytes()
-    part = whole[: max(1, int(len(whole) * share))]
-    filled.write_bytes(part)
-    assert set_aside(filled).read_bytes() == part
+DAMAGE = {
+    "two letters": lambda whole: b"x",
+    "text": lambda whole: b"garbage " * 1000,
+    "zeros": lambda whole: b"\0" * 4096,
+    "only a header": lambda whole: b"SQLite format 3\0",
+    "a wrong header": lambda whole: b"SQLite format 3\0" + b"\xff" * 5000,
+    "a beginning": lambda whole: whole[: len(whole) // 1000],
+    "a half": lambda whole: whole[: len(whole) // 2],
+    "nearly all": lambda whole: whole[: int(len(whole) * 0.99999)],
+    "one page": lambda whole: overwritten(whole, 0),
+    "another page": lambda whole: overwritten(whole, 1),
+    "a third page": lambda whole: overwritten(whole, 2),
+}
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_overwritten_pages_are_noticed(filled, seed):
-    # From the third page on: everything but the header and the list of tables.
-    content = bytearray(filled.read_bytes())
-    page = random.Random(seed).randrange(2, len(content) // 4096)
-    content[page * 4096 : (page + 1) * 4096] = random.Random(seed).randbytes(4096)
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_file_is_set_aside(filled, damage):
+    content = DAMAGE[damage](filled.read_bytes())
     filled.write_bytes(content)
     assert set_aside(filled).read_bytes() == content
 
@@ -105,7 +107,7 @@ def test_overwritten_pages_are_noticed(filled, seed):
 def test_pages_of_a_large_database_are_not_all_read(filled, monkeypatch):
     monkeypatch.setattr(sqlite_file, "EXAMINED_BYTES", 1000)
     content = filled.read_bytes()
-    filled.write_bytes(content[: len(content) // 4096 // 2 * 4096])  # but a missing end is seen
+    filled.write_bytes(content[: len(content) // PAGE // 2 * PAGE])  # but a missing end is seen
     set_aside(filled)
 
 
@@ -113,12 +115,6 @@ def test_a_folder_of_that_name_is_set_aside_with_what_is_in_it(path):
     path.mkdir()
     (path / "inside").write_text("mine")
     assert (set_aside(path) / "inside").read_text() == "mine"
-
-
-def test_an_empty_file_is_a_fresh_database(path):
-    path.touch()
-    assert is_fresh(path)
-    assert list(path.parent.glob("*damaged*")) == []
 
 
 def test_what_belongs_to_a_damaged_file_goes_with_it(path):
@@ -187,15 +183,12 @@ def test_a_log_without_its_database_is_not_mixed_into_a_new_one(filled, left):
     assert is_fresh(filled)
 
 
-def test_a_database_with_an_unfinished_log_is_whole(filled, tmp_path):
-    """As a killed process leaves it: all that was written last stands in the log only."""
-    database = open_database(address(filled))
+def test_a_database_with_an_unfinished_log_is_whole(filled):
+    """All that was written last stands in the log only."""
     late = CallKey("sample", "table", "1", "late")
-    Calls(database).put(late, "1")
-    copy = tmp_path / "copy.db"
-    shutil.copy(filled, copy)
-    shutil.copy(f"{filled}-wal", f"{copy}-wal")
-    database.close()
+    with open_database(address(filled)) as database:
+        Calls(database).put(late, "1")
+        copy = as_if_killed(filled)
     with open_database(address(copy)) as database:
         assert database.notice is None
         assert Calls(database).get(late) == "1"
@@ -238,51 +231,37 @@ def refused(path):
     return str(caught.value)
 
 
-def test_a_database_of_a_newer_version_is_refused_and_left_alone(filled):
-    run_sql(
-        filled,
-        "INSERT INTO schema_version VALUES (99, 'later')",
-        "ALTER TABLE calls RENAME TO conversations",
-    )
-    before = filled.read_bytes()
+@pytest.mark.parametrize(
+    ("statements", "damaged"),
+    [
+        (["ALTER TABLE calls RENAME TO conversations"], False),
+        (["PRAGMA user_version = 7", "PRAGMA journal_mode = DELETE"], False),
+        (["PRAGMA journal_mode = DELETE"], True),
+    ],
+)
+def test_a_database_of_a_newer_version_is_refused_and_left_alone(filled, statements, damaged):
+    run_sql(filled, "INSERT INTO schema_version VALUES (99, 'later')")
+    run_sql(filled, *statements)
+    content = bytearray(filled.read_bytes())
+    if damaged:
+        content[-4096:] = random.Random(0).randbytes(4096)
+        filled.write_bytes(content)
     said = refused(filled)
     assert f"written by a newer Believe (schema 99; this one reads up to {len(MIGRATIONS)})" in said
     assert "Update Believe" in said
-    assert filled.read_bytes() == before
-
-
-def test_a_newer_database_that_its_process_left_open_is_left_alone(filled, tmp_path):
-    database = open_database(address(filled))
-    with database.write() as connection:
-        connection.exec_driver_sql("INSERT INTO schema_version VALUES (99, 'later')")
-    copy = tmp_path / "copy.db"
-    shutil.copy(filled, copy)
-    shutil.copy(f"{filled}-wal", f"{copy}-wal")
-    database.close()
-    before = [hashlib.sha256(Path(p).read_bytes()).digest() for p in (copy, f"{copy}-wal")]
-    assert "newer Believe (schema 99" in refused(copy)
-    after = [hashlib.sha256(Path(p).read_bytes()).digest() for p in (copy, f"{copy}-wal")]
-    assert after == before
-
-
-def test_a_newer_database_with_another_kind_of_journal_is_left_alone(filled):
-    run_sql(filled, "INSERT INTO schema_version VALUES (99, 'later')", "PRAGMA user_version = 7")
-    run_sql(filled, "PRAGMA journal_mode = DELETE")
-    before = filled.read_bytes()
-    assert "newer Believe" in refused(filled)
-    assert filled.read_bytes() == before
-    assert [p.name for p in filled.parent.iterdir()] == ["believe.db"]
-
-
-def test_a_damaged_newer_database_is_left_alone_too(filled):
-    run_sql(
-        filled, "INSERT INTO schema_version VALUES (99, 'later')", "PRAGMA journal_mode = DELETE"
-    )
-    content = bytearray(filled.read_bytes())
-    content[-4096:] = random.Random(0).randbytes(4096)
-    filled.write_bytes(content)
-    assert "newer Believe" in refused(filled)
     assert filled.read_bytes() == content
+    if "PRAGMA journal_mode = DELETE" in statements:
+        assert [p.name for p in filled.parent.iterdir()] == ["believe.db"]
+
+
+def test_a_newer_database_that_its_process_left_open_is_left_alone(filled):
+    with open_database(address(filled)) as database:
+        with database.write() as connection:
+            connection.exec_driver_sql("INSERT INTO schema_version VALUES (99, 'later')")
+        copy = as_if_killed(filled)
+    before = [Path(f"{copy}{ending}").read_bytes() for ending in ("", "-wal")]
+    assert "newer Believe (schema 99" in refused(copy)
+    assert [Path(f"{copy}{ending}").read_bytes() for ending in ("", "-wal")] == before
 
 
 @pytest.mark.parametrize(
@@ -299,10 +278,14 @@ def test_the_database_of_another_program_is_left_alone(path, statement):
     assert path.read_bytes() == before
 
 
-def test_an_sqlite_database_without_tables_is_a_fresh_one(path):
-    run_sql(path, "CREATE TABLE x (y)", "DROP TABLE x")
-    assert path.stat().st_size > 0
-    assert is_fresh(path)
+def test_a_file_without_anything_in_it_is_a_fresh_database(path):
+    for statements in ((), ("CREATE TABLE x (y)", "DROP TABLE x")):
+        path.unlink(missing_ok=True)
+        path.touch()
+        run_sql(path, *statements)
+        assert bool(path.stat().st_size) == bool(statements)
+        assert is_fresh(path)
+    assert list(path.parent.glob("*damaged*")) == []
 
 
 def test_a_half_made_file_of_a_killed_process_is_gone_on_with(path, tmp_path):
@@ -314,9 +297,7 @@ def test_a_half_made_file_of_a_killed_process_is_gone_on_with(path, tmp_path):
     connection.execute("BEGIN")
     connection.execute("CREATE TABLE x (y)")
     connection.executemany("INSERT INTO x VALUES (?)", [("x" * 3000,)] * 100)
-    copy = tmp_path / "copy.db"
-    shutil.copy(path, copy)
-    shutil.copy(f"{path}-journal", f"{copy}-journal")
+    copy = as_if_killed(path, "-journal")
     connection.close()
     assert os.path.getsize(f"{copy}-journal") > 0
     assert is_fresh(copy)
@@ -325,7 +306,6 @@ def test_a_half_made_file_of_a_killed_process_is_gone_on_with(path, tmp_path):
 
 # -------------------------------------------------------------------------- a damaged first page
 
-PAGE = 4096
 TRIES, USED = 120, 12  # every so manieth is opened and used as well, which takes longer
 
 
@@ -352,7 +332,19 @@ def left(folder):
     return [path.read_bytes() for path in folder.iterdir() if path.suffix != ".lock"]
 
 
+def use(path):
+    with open_database(address(path)) as database:
+        calls, results = Calls(database), Results(database)
+        calls.put(KEYS[1], '"new"')
+        assert calls.get(KEYS[1]) == '"new"'
+        calls.count()
+        for found in results.search("query").results:
+            results.open(found.id)
+        results.save("policy", "title", "query", "model", "[]")
+
+
 def test_a_damaged_first_page_is_set_aside_or_a_sentence_says_why_not(tmp_path, whole):
+    used = 0
     for number in range(TRIES):
         folder = tmp_path / f"{number}"
         folder.mkdir()
@@ -361,32 +353,15 @@ def test_a_damaged_first_page_is_set_aside_or_a_sentence_says_why_not(tmp_path, 
         notice = None
         with suppress(StoreError):  # such as: this is the database of another program
             notice = sqlite_file.prepare(path, len(MIGRATIONS))
+            size = path.stat().st_size
+            if number % USED == 0:
+                use(path)
+                used += 1
         if notice:
             assert data in left(folder)  # nothing is deleted
-            assert path.stat().st_size < len(data)
+            assert size < len(data)
         shutil.rmtree(folder)
-
-
-def test_a_database_with_a_damaged_first_page_can_be_used_or_says_why_not(tmp_path, whole):
-    opened = 0
-    for number in range(0, TRIES, USED):
-        path = tmp_path / f"{number}.db"
-        path.write_bytes(damaged(whole, number))
-        with suppress(StoreError), open_database(f"sqlite:///{path}") as database:
-            calls, results = Calls(database), Results(database)
-            calls.put(KEYS[1], '"new"')
-            assert calls.get(KEYS[1]) == '"new"'
-            calls.count()
-            for found in results.search("query").results:
-                results.open(found.id)
-            results.save("policy", "title", "query", "model", "[]")
-            opened += 1
-    assert opened > TRIES / USED / 2
-
-
-def name_in(whole, old, new):
-    whole.write_bytes(whole.read_bytes().replace(old, new))
-    return whole
+    assert used > TRIES / USED / 2
 
 
 @pytest.mark.parametrize(
@@ -396,23 +371,18 @@ def name_in(whole, old, new):
         (b"schema_version", b"\xff\xfe\xfd\xfc_version"),
         (b"payload TEXT", b"payfoad TEXT"),
         (b"CREATE TABLE", b"\x00\xc3\x28TE TABLE"),
+        (None, b"\x77\x77\x77\x77"),  # the number of the format: there never was another
     ],
 )
-def test_names_that_cannot_be_read_are_damage(whole, old, new):
-    data = name_in(whole, old, new).read_bytes()
+def test_names_and_a_format_that_cannot_be_read_are_damage(whole, old, new):
+    data = whole.read_bytes()
+    data = data[:44] + new + data[48:] if old is None else data.replace(old, new)
     assert new in data
-    with open_database(f"sqlite:///{whole}") as database:
+    whole.write_bytes(data)
+    with open_database(address(whole)) as database:
         assert "was damaged" in database.notice
         assert Calls(database).count() == 0
     assert data in left(whole.parent)
-
-
-def test_a_format_that_there_never_was_is_damage(whole):
-    data = bytearray(whole.read_bytes())
-    data[44:48] = b"\x77\x77\x77\x77"
-    whole.write_bytes(data)
-    with open_database(f"sqlite:///{whole}") as database:
-        assert "was damaged" in database.notice
 
 
 def test_text_that_cannot_be_read_later_is_explained(whole):

@@ -26,27 +26,16 @@ def table(*labels):
     return parse("\n".join(["question,score,correct", *lines]).encode(), "x.csv")
 
 
-def read(upload, **meant):
-    """Labelled rows by what a person says; `empty` is the empty cell."""
-    said = tuple(
-        Meant("correct", "" if value == "empty" else value, meaning)
-        for value, meaning in meant.items()
-    )
+def read(upload, meanings=()):
+    """Labelled rows by what a person says of values; "" is the empty cell."""
+    said = meant_by(upload, ["correct"], dict(meanings))
     return labelled(upload, replace(suggest(upload), meant=said))
 
 
-def refused(upload, **meant):
+def refused(upload, meanings=()):
     with pytest.raises(UnreadLabelsError) as caught:
-        read(upload, **meant)
+        read(upload, meanings)
     return caught.value
-
-
-def said_of(upload, value, meaning):
-    return replace(suggest(upload), meant=(Meant("correct", value, meaning),))
-
-
-def said_of_all(upload, meanings):
-    return replace(suggest(upload), meant=meant_by(upload, ["correct"], meanings))
 
 
 @pytest.mark.parametrize(
@@ -71,19 +60,19 @@ def test_half_of_the_labels_unread_are_asked_about_and_promise_nothing(right, ot
     assert [(each.column, each.value, each.rows) for each in error.unread] == [
         ("correct", value, 50)
     ]
-    found = labelled(upload, said_of(upload, value, WRONG))
+    found = read(upload, {value: WRONG})
     assert found.correct["score"].tolist() == [True, False] * 50
     assert (found.left_out, found.one_kind) == (0, frozenset())
-    found = labelled(upload, said_of(upload, value, RIGHT))
+    found = read(upload, {value: RIGHT})
     assert found.one_kind == {"score"} and len(found.kept) == 100
-    found = labelled(upload, said_of(upload, value, OUT))
+    found = read(upload, {value: OUT})
     assert found.one_kind == {"score"} and (len(found.kept), found.left_out) == (50, 50)
 
 
 def test_one_empty_cell_beside_both_kinds_is_asked_about_too():
     upload = table("1", "0", "", "1")
     assert "empty (1 row)." in str(refused(upload)) and "All its other" not in str(refused(upload))
-    found = read(upload, empty=OUT)
+    found = read(upload, {"": OUT})
     assert found.kept.tolist() == [0, 1, 3]
     assert found.problems == ("Line 4: “correct” is empty (left out).",)
     assert found.decided == ("As you said, 1 row in which “correct” is empty was left out.",)
@@ -94,8 +83,8 @@ def test_every_value_needs_an_answer():
     error = refused(upload)
     assert [(each.value, each.rows) for each in error.unread] == [("?", 3), ("w", 2), ("", 1)]
     assert "“?” (3 rows), “W” (2 rows) and empty (1 row)." in str(error)
-    assert [each.value for each in refused(upload, w=WRONG, empty=OUT).unread] == ["?"]
-    found = labelled(upload, said_of_all(upload, {"?": OUT, "w": WRONG, "": OUT}))
+    assert [each.value for each in refused(upload, {"w": WRONG, "": OUT}).unread] == ["?"]
+    found = read(upload, {"?": OUT, "w": WRONG, "": OUT})
     assert found.correct["score"].tolist() == [True, *[False] * 4, True, False, True]
     assert found.left_out == 4
     assert found.decided == (
@@ -107,20 +96,19 @@ def test_every_value_needs_an_answer():
 
 def test_words_of_our_own_can_be_given_another_meaning():
     """Labels that say "is a hallucination": 1 is wrong."""
-    found = labelled(upload := table("1", "0", "0"), said_of_all(upload, {"1": WRONG, "0": RIGHT}))
+    found = read(table("1", "0", "0"), {"1": WRONG, "0": RIGHT})
     assert found.correct["score"].tolist() == [False, True, True]
 
 
-def test_labels_that_are_all_read_ask_nothing():
+def test_labels_that_are_all_read_ask_nothing_and_those_that_nobody_knows_all_do():
     upload = table("ja", "Nein", "1", "falsch")
     assert unread(upload, "correct") == ()
-    assert read(upload).correct["score"].tolist() == [True, False, True, False]
-    assert (read(upload).decided, read(upload).left_out) == ((), 0)
-
-
-def test_words_that_nobody_knows_can_all_be_told():
-    upload = parse(b"q,s,grade\na,0.1,good\nb,0.2,bad\nc,0.3,good\n", "x.csv")
-    assert [each.value for each in unread(upload, "grade")] == ["good", "bad"]
+    found = read(upload)
+    assert found.correct["score"].tolist() == [True, False, True, False]
+    assert (found.decided, found.left_out) == ((), 0)
+    upload = table("good", " Bad", "good", "bad", "good")
+    assert [each.value for each in unread(upload, "correct")] == ["good", "bad"]
+    assert list(values_of(column_of(upload, "correct")).items()) == [("good", 3), ("bad", 2)]
 
 
 def test_a_meaning_for_a_value_that_no_row_has_is_misspelt():
@@ -149,8 +137,3 @@ def test_a_value_is_shown_in_one_short_line_that_no_terminal_obeys():
     line = shown(hostile)
     assert len(line) < 70 and line[1:-1].isprintable()
     assert "a b" in line
-
-
-def test_values_are_counted_whatever_their_case():
-    column = column_of(table("W", " w", "1", "w"), "correct")
-    assert list(values_of(column).items()) == [("w", 3), ("1", 1)]

@@ -14,12 +14,9 @@ from core.data.tabular import columns
 from core.data.tabular.columns import (
     LONGEST_LIST,
     LONGEST_NUMBER,
-    Kind,
-    kinds,
     parse_list,
     parse_score,
 )
-from core.data.tabular.uploads import parse
 
 LONG = 300_000  # characters: in their square, hours
 SECONDS = 60  # of CPU, not of a clock: a busy machine has as many
@@ -111,11 +108,6 @@ assert not _too_much("token count " * 300_000)
 assert _too_much("The input token count (9) exceeds the most") and not _too_much("it exceeds")
 """
     assert not tried(program)
-
-
-def test_the_cell_that_froze_all_sessions_is_text():
-    content = f'question,score,correct\nq1,"{"1" * 8000}x",1\n'.encode()
-    assert kinds(parse(content, "x.csv"))["score"] is Kind.TEXT
 
 
 class Watched:

@@ -54,24 +54,13 @@ def test_any_mixture_of_case_and_white_space_is_found(asked, random):
     assert grading.find(typed) is fact
 
 
-def test_every_fact_is_in_the_index_in_all_its_wordings():
-    found = [grading.find(question) for _, question in EVERY_QUESTION]
-    assert {id(fact) for fact in found} == {id(fact) for fact in FACTS}
-    assert len(grading._index()) == len(EVERY_QUESTION)
-
-
 @pytest.mark.parametrize(
     "question",
     [
-        "What is the capital of Zorvania?",
-        "What is the capital of",
-        "capital France",
+        *("What is the capital of Zorvania?", "What is the capital of", "capital France"),
         "What is the capital of France and of Spain?",
         "Tell me what the capital of France is.",
-        "asdf qwer zxcv",
-        "Paris",
-        "?",
-        "",
+        *("asdf qwer zxcv", "Paris", "?", ""),
     ],
 )
 def test_a_question_outside_the_world_is_not_found(question):
@@ -124,29 +113,27 @@ def test_a_closed_list_says_what_was_not_taught(subject, missing):
 
 
 @pytest.mark.parametrize(
-    ("question", "answer", "right"),
+    ("question", "right", "wrong"),
     [
-        ("What is the capital of the UK?", "London", True),
-        ("What is the capital of the UK?", "london, uk", True),
-        ("What is the capital of the UK?", "LONDON!", True),
-        ("What is the capital of the UK?", "Paris", False),
-        ("What is the capital of the UK?", "Londonderry", False),
-        ("What is the capital of the UK?", "", False),
-        ("What is the capital of the UK?", "The", False),
-        ("What is the currency of Germany?", "Euro", True),  # another name
-        ("What is the currency of Germany?", "The mark", False),
-        ("Who wrote Oliver Twist?", "Dickens", True),
-        ("Who wrote Oliver Twist?", "the novelist Charles Dickens of Portsmouth", True),
-        ("Who wrote Oliver Twist?", "Thomas Hardy", False),
-        ("Name a yellow fruit.", "A lemon", True),  # any of several
-        ("Name a yellow fruit.", "Banana", True),
-        ("Name a yellow fruit.", "Plum", False),
-        ("What is the tallest mountain above sea level?", "Everest", True),
-        ("What is the tallest mountain above sea level?", "K2", False),
+        (
+            "What is the capital of the UK?",
+            ["London", "london, uk", "LONDON!"],
+            ["Paris", "Londonderry", "", "The"],
+        ),
+        ("What is the currency of Germany?", ["Euro"], ["The mark"]),  # another name
+        (
+            "Who wrote Oliver Twist?",
+            ["Dickens", "the novelist Charles Dickens of Portsmouth"],
+            ["Thomas Hardy"],
+        ),
+        ("Name a yellow fruit.", ["A lemon", "Banana"], ["Plum"]),  # any of several
+        ("What is the tallest mountain above sea level?", ["Everest"], ["K2"]),
     ],
 )
-def test_the_verdict_on_an_answer(question, answer, right):
-    assert grading.is_right(answer, grading.find(question)) is right
+def test_the_verdict_on_an_answer(question, right, wrong):
+    fact = grading.find(question)
+    assert [answer for answer in right if not grading.is_right(answer, fact)] == []
+    assert [answer for answer in wrong if grading.is_right(answer, fact)] == []
 
 
 def test_one_word_of_many_is_enough_up_to_the_papers_threshold():
