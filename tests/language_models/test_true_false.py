@@ -82,10 +82,8 @@ class Says(LanguageModel):
             scores_given_text=likelihoods is not None, seeded=True, next_token=tokens is not None
         )
         self.likelihoods, self.tokens, self.text = likelihoods, tokens, text
-        self.sampled = []
 
     def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
-        self.sampled.append((prompt, count, temperature))
         return [Response(self.text, True)] * count
 
     def log_likelihoods(self, prompts, answers):
@@ -106,35 +104,36 @@ def test_a_pair_is_one_question_whichever_answer_came_first(one, other):
     )
 
 
-def test_likelihoods_are_asked_for_in_one_call():
-    model = fruit()
-    np.testing.assert_allclose(sameness(model, ASKED), SURE)
-    assert model.scored == [(tuple(ASKED), (prompts.TRUE, prompts.FALSE))]
-    assert not model.sampled
-
-
-def test_next_tokens_are_asked_for_pair_by_pair():
-    model = Limited(fruit(), next_token=True)
-    np.testing.assert_allclose(sameness(model, ASKED), SURE)
-    assert model.continued == ASKED and not model.asked
+def test_likelihoods_are_asked_for_in_one_call_and_next_tokens_pair_by_pair():
+    scoring, continuing = fruit(), Limited(fruit(), next_token=True)
+    for model in (scoring, continuing):
+        np.testing.assert_allclose(sameness(model, ASKED), SURE)
+        assert sameness(model, []).shape == (0,)
+    assert scoring.scored[0] == (tuple(ASKED), (prompts.TRUE, prompts.FALSE))
+    assert not scoring.sampled
+    assert continuing.continued == ASKED and not continuing.asked
 
 
 def test_where_there_are_no_probabilities_one_greedy_answer_decides():
     model = Limited(fruit())
     np.testing.assert_array_equal(sameness(model, ASKED), [float(p > 0.5) for p in SURE])
     assert [(a.prompt, a.count, a.temperature) for a in model.asked] == [(p, 1, 0) for p in ASKED]
+    assert sameness(model, []).shape == (0,)
 
 
 @pytest.mark.parametrize(
     ("likelihoods", "share"),
-    [((0.3, 0.1), 0.75), ((1e-9, 3e-9), 0.25), ((0.2, 0.0), 1.0), ((0.0, 0.2), 0.0)],
+    [
+        ((0.3, 0.1), 0.75),
+        ((1e-9, 3e-9), 0.25),
+        ((0.2, 0.0), 1.0),
+        ((0.0, 0.2), 0.0),
+        ((0.0, 0.0), np.nan),
+    ],
 )
 def test_a_share_is_of_true_and_false_alone(likelihoods, share):
-    assert sameness(Says(likelihoods=likelihoods), ["?"])[0] == pytest.approx(share)
-
-
-def test_nothing_is_known_where_neither_is_possible():
-    assert np.isnan(sameness(Says(likelihoods=(0.0, 0.0)), ["?", "!"])).all()
+    found = sameness(Says(likelihoods=likelihoods), ["?", "!"])
+    np.testing.assert_allclose(found, [share, share])
 
 
 @pytest.mark.parametrize(
@@ -161,11 +160,6 @@ def test_next_tokens_are_read(tokens, share):
 )
 def test_the_first_word_of_an_answer_is_read(text, share):
     np.testing.assert_array_equal(sameness(Says(text=text), ["?"]), [share])
-
-
-@pytest.mark.parametrize("model", [fruit(), Limited(fruit(), next_token=True), Limited(fruit())])
-def test_no_pairs_are_no_opinions(model):
-    assert sameness(model, []).shape == (0,)
 
 
 # ------------------------------------------------------------------------- real servers

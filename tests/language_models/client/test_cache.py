@@ -25,12 +25,11 @@ from core.studies.inspection.serialise import from_json, to_json
 from tests.fakes import QUERY, Limited, copies, knows
 from tests.hostile import HALF
 from tests.language_models.openai_server import serving
-from tests.language_models.threads import in_threads, wait_for_pools
+from tests.language_models.threads import LONG, in_threads, wait_for_pools
 from tests.store.kept import Calls
 
 PROMPT = prompts.iterative(QUERY)
 ABOUT = prompts.self_verification(QUERY, "answer0")
-LONG = 30  # seconds, of a wait that ends as soon as all is well
 SIGN = "\N{REPLACEMENT CHARACTER}"
 
 
