@@ -13,7 +13,7 @@ import re
 import threading
 import time
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -106,30 +106,30 @@ class Received:
     body: dict[str, Any]
 
 
+@dataclass
 class Service:
-    """What a test sees of the running server (see `serving`).
+    """How a server behaves, and what a test sees of it while it runs.
 
-    `endpoint` is ``host:port``, `received` every request in the order of arrival, `delivered` how
-    many answers were sent without a fault, and `together` how many requests were being answered
-    at the same time, at most.
+    Answer number i of its life is number i of `SEED`, whoever asks for it.
     """
 
-    def __init__(
-        self,
-        model: LanguageModel,
-        latency: float,
-        faults: Iterable[str | None],
-        keys: Collection[str] | None,
-        candidates: int,
-        thoughts: int,
-    ) -> None:
-        self.model, self.latency, self.keys = model, latency, keys
-        self.candidates, self.thoughts = candidates, thoughts
-        self.faults = iter(faults)
-        self.received: list[Received] = []
-        self.together = self.drawn = self.delivered = self._now = 0
-        self.lock, self.closing = threading.Lock(), threading.Event()
-        self.endpoint = ""
+    model: LanguageModel = field(default_factory=EmbeddedModel)
+    latency: float = 0.0  # seconds before every reply
+    # What happens to the requests in turn; None, and all behind the last, are good replies.
+    faults: Iterable[str | None] = ()
+    key: str | Collection[str] | None = None  # what is accepted; by default every key
+    candidates: int = 8  # that a request may ask for
+    thoughts: int = 0  # tokens of thinking that every reply says it used
+    endpoint: str = ""  # host:port
+    received: list[Received] = field(default_factory=list)  # in the order of arrival
+    delivered: int = 0  # answers that were sent without a fault
+    together: int = 0  # requests that were being answered at the same time, at most
+    drawn: int = 0
+
+    def __post_init__(self) -> None:
+        self.keys = {self.key} if isinstance(self.key, str) else self.key
+        self.faults = iter(self.faults)
+        self.lock, self.closing, self._now = threading.Lock(), threading.Event(), 0
 
     @property
     def generated(self) -> int:
@@ -290,30 +290,9 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextlib.contextmanager
-def serving(
-    *,
-    model: LanguageModel | None = None,
-    latency: float = 0.0,
-    faults: Iterable[str | None] = (),
-    key: str | Collection[str] | None = None,
-    candidates: int = 8,
-    thoughts: int = 0,
-) -> Iterator[Service]:
-    """Run a server as long as the block lasts.
-
-    Parameters
-    ----------
-    model : who answers; by default the embedded model. Answer number i of a server's life is
-        number i of `SEED`, whoever asks for it.
-    latency : seconds before every reply.
-    faults : what happens to the requests, one after the other; None is a good reply, and so is
-        every one behind the last.
-    key : the key or keys that are accepted; by default every one.
-    candidates : how many answers a request may ask for.
-    thoughts : tokens of thinking that every reply says it used.
-    """
-    keys = {key} if isinstance(key, str) else key
-    service = Service(model or EmbeddedModel(), latency, faults, keys, candidates, thoughts)
+def serving(**options: Any) -> Iterator[Service]:
+    """Run a `Service` with some options as long as the block lasts."""
+    service = Service(**options)
     server = _Server(("127.0.0.1", 0), _Handler)
     server.service = service
     service.endpoint = f"127.0.0.1:{server.server_address[1]}"

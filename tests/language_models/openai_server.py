@@ -141,16 +141,11 @@ def serving(
     key: str | None = None,
     refuses: tuple[str, ...] = (),
     least_tokens: int = 0,
-    scaled: bool = False,
-    lists_end: bool = True,
-    n: bool = True,
-    stops: bool = True,
-    written: str | None = None,
-    opening: str = "",
     before: Callable[[str, dict], tuple[int, dict, bytes] | None] | None = None,
     after: Callable[[dict], dict] | None = None,
     port: int = 0,
     tls=None,
+    **written,
 ) -> Iterator[Server]:
     """Run a server until the end of the block.
 
@@ -161,18 +156,14 @@ def serving(
     key : what it wants; another key is refused, and repeated in the refusal.
     refuses : fields of a request that are answered with status 400.
     least_tokens : what `max_tokens` must at least be.
-    scaled : report log-probabilities of samples after dividing by the temperature.
-    lists_end : list the token that ended a response.
-    n, stops : whether these fields are heeded.
-    written : ``lists`` (usual for completions) or ``content``: how log-probabilities are written.
-    opening : a mark that is listed as the first token of every text, and shifts offsets.
     before : answers instead, with status, headers and body, unless it returns None.
     after : changes a reply before it is sent.
     tls : an `ssl.SSLContext`.
+    written : how it answers, see `_Desk`.
     """
     model = model or EmbeddedModel()
     name = f"embedded-{next(_numbers)}"
-    desk = _Desk(model, scaled, lists_end, n, stops, written, opening)
+    desk = _Desk(model, **written)
     offered, passed_over = FLAVOURS[flavour]
     lock = threading.Lock()
 
@@ -244,13 +235,8 @@ def serving(
             if before and (answer := before(self.path, exchange.body)):
                 exchange.outcome = str(answer[0])
                 return answer
-            if fault in ("busy", "busy for a while"):
-                wait = {"Retry-After": "0.01"} if fault == "busy for a while" else {}
-                return 429, wait, _error("Rate limit reached")
-            if fault == "broken":
-                return 500, {}, _error("The server had an error")
-            if fault == "empty":
-                return 200, {}, b""
+            if fault in BROKEN:
+                return BROKEN[fault]
             if wrong := self.wrong(exchange.body):
                 exchange.outcome = str(wrong[0])
                 return wrong[0], {}, _error(wrong[1])
@@ -339,17 +325,25 @@ def _prompts(body: dict) -> list[str]:
     return [prompt] if isinstance(prompt, str) else prompt
 
 
+BROKEN = {
+    "busy": (429, {}, _error("Rate limit reached")),
+    "busy for a while": (429, {"Retry-After": "0.01"}, _error("Rate limit reached")),
+    "broken": (500, {}, _error("The server had an error")),
+    "empty": (200, {}, b""),
+}
+
+
 @dataclass
 class _Desk:
     """Answers requests with what the model says."""
 
     model: EmbeddedModel
-    scaled: bool
-    lists_end: bool
-    n: bool
-    stops: bool
-    written: str | None
-    opening: str
+    scaled: bool = False  # log-probabilities are those after dividing by the temperature
+    lists_end: bool = True  # the token that ended a response is listed
+    n: bool = True  # this field is heeded
+    stops: bool = True  # and this one
+    written: str | None = None  # log-probabilities as ``lists`` (for completions) or ``content``
+    opening: str = ""  # listed as the first token of every text; it shifts offsets
     remembered: dict = field(default_factory=dict)
 
     def encode(self, text: str) -> list[int]:

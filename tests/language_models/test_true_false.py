@@ -162,8 +162,6 @@ def test_the_first_word_of_an_answer_is_read(text, share):
     np.testing.assert_array_equal(sameness(Says(text=text), ["?"]), [share])
 
 
-# ------------------------------------------------------------------------- real servers
-
 FRUIT = "Name a yellow fruit."
 
 

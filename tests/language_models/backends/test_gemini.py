@@ -295,10 +295,9 @@ def test_google_s_own_way_to_write_a_name_works():
 def test_a_model_that_there_is_not_gets_a_sentence_both_ways():
     with serving() as service:
         model = service.open("gemini-0")
-        with pytest.raises(UnknownModelError, match="gemini:gemini-0"):
-            model.sample(PROMPT, 1)
-        with pytest.raises(UnknownModelError, match="gemini:gemini-0"):
-            _ = model.revision
+        for ask in (lambda: model.sample(PROMPT, 1), lambda: model.revision):
+            with pytest.raises(UnknownModelError, match="gemini:gemini-0"):
+                ask()
 
 
 def test_the_revision_is_asked_for_once_by_however_many_threads():

@@ -208,12 +208,12 @@ def test_likelihoods_and_next_tokens_come_back_exactly(calls):
 )
 def test_another_sample_is_another_call(calls, change):
     model = service()
-    cached = Cached(model, calls)
-    before = cached.sample(PROMPT, 3, temperature=0.9)
-    options = {"temperature": 0.9} | change
-    assert cached.sample(PROMPT, 3, **options) == service().sample(PROMPT, 3, **options)
+    cached, options = Cached(model, calls), {"temperature": 0.9}
+    before = cached.sample(PROMPT, 3, **options)
+    other = cached.sample(PROMPT, 3, **options | change)
+    assert other == service().sample(PROMPT, 3, **options | change)
     assert len(model.asked) == 2
-    assert cached.sample(PROMPT, 3, temperature=0.9) == before
+    assert cached.sample(PROMPT, 3, **options) == before
     assert len(model.asked) == 2
 
 

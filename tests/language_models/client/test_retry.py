@@ -119,13 +119,6 @@ def test_other_faults_are_not_tried_again(call, fault):
     assert (model.requests, waits) == (1, [])
 
 
-def test_another_fault_after_one_that_passes_ends_it():
-    model = Flaky(BUSY, BUSY, RefusedError("Blocked."))
-    with pytest.raises(RefusedError, match="Blocked"):
-        CALLS["sample"](Resilient(model, wait=lambda seconds: None))
-    assert model.requests == 3
-
-
 @every_call
 def test_it_gives_up_after_some_tries_and_says_why(call):
     waits = []

@@ -111,12 +111,6 @@ def reference():
     return Reference()
 
 
-LONG = [
-    prompts.iterative(UNKNOWN, ["Vienna"] * 60),
-    prompts.iterative("Wer schrieb „Faust“? " + "Ganz ehrlich, wer? " * 20, ["Goethe", "Ærø 🎭"]),
-]
-
-
 def test_scores_are_those_of_the_definition(embedded, reference):
     """Whatever is scored with them: a much longer answer, or the same one twice."""
     asked = [
@@ -131,30 +125,11 @@ def test_scores_are_those_of_the_definition(embedded, reference):
     np.testing.assert_allclose(scored, np.column_stack([expected, scored[:, 0]]), atol=1e-4)
 
 
-def test_scores_of_long_prompts_are_those_of_the_definition(embedded, reference):
-    assert min(len(embedded.encode(prompt)) for prompt in LONG) > 100
-    expected = [[reference.log_likelihood(embedded, p, a) for a in ANSWERS[:3]] for p in LONG]
-    np.testing.assert_allclose(embedded.log_likelihoods(LONG, ANSWERS[:3]), expected, atol=1e-4)
-
-
 @pytest.mark.parametrize("question", [KNOWN, UNKNOWN, "Name a colour."])
 def test_temperature_zero_is_the_likeliest_token_each_time(embedded, reference, question):
     prompt = prompts.iterative(question)
     greedy = embedded.sample(prompt, 2, temperature=0.0, seed=5)
     assert [response.text for response in greedy] == [reference.greedy(embedded, prompt)] * 2
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"rope_theta": 100.0}, {"num_attention_heads": 2}, {"rms_norm_eps": 0.1}], ids=str
-)
-def test_the_comparison_would_notice_a_small_mistake(embedded, reference, wrong):
-    spoilt = Reference()
-    spoilt.config = spoilt.config | wrong
-    prompt = prompts.iterative(UNKNOWN, ["Vienna"])
-    expected, got = (
-        [r.log_likelihood(embedded, prompt, a) for a in ANSWERS] for r in (reference, spoilt)
-    )
-    assert np.abs(np.subtract(expected, got)).max() > 1e-2
 
 
 # ------------------------------------------------------------------------------ scoring
@@ -216,7 +191,7 @@ def one_by_one(model, asked, answers):
 
 
 def test_branching_prompts_are_scored_as_defined(embedded, reference):
-    """A hundred and one of them, in any order."""
+    """A hundred and one of them, in any order, of up to 317 tokens."""
     order = np.random.default_rng(1).permutation(101)
     together = embedded.log_likelihoods(told(order), ANSWERS)[np.argsort(order)]
     times = [0, 1, 13, 30, 100]
@@ -287,21 +262,17 @@ def test_a_trunk_is_what_prompts_begin_with(branches, alike):
     assert len(trunk) == max(shared)
 
 
-def test_repetitions_branch_off_the_longest_prompt(embedded):
+def test_repetitions_branch_off_the_longest_prompt_and_others_where_the_first_must(embedded):
     """101 prompts of up to 317 tokens: 9 at most are a prompt’s own, all others the longest’s."""
     asked = [embedded.encode(prompt) for prompt in told(range(101))]
     trunk, shared = _trunk(asked)
     assert len(trunk) == len(asked[-1]) - 1
     own = [len(prompt) - length for prompt, length in zip(asked, shared.tolist(), strict=True)]
     assert max(own) < 15 < len(asked[-1]) / 15
-
-
-def test_prompts_of_one_length_share_their_common_prefix(embedded):
-    asked = [embedded.encode(prompts.iterative(KNOWN, [a])) for a in ("Lyon", "Nice", "Metz")]
-    trunk, shared = _trunk(asked)
+    alike = [embedded.encode(prompts.iterative(KNOWN, [a])) for a in ("Lyon", "Nice", "Metz")]
+    trunk, shared = _trunk(alike)
     assert shared.tolist() == [len(trunk)] * 3
-    assert len(trunk) == min(prefix(asked[0], other) for other in asked[1:])
-    assert trunk == asked[0][: len(trunk)]
+    assert len(trunk) == min(prefix(alike[0], other) for other in alike[1:])
 
 
 # ---------------------------------------------------------------------------- attention
