@@ -1,14 +1,11 @@
 """“True” or “False”, as a list of next tokens says it, or as samples do."""
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core import prompts
-from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.true_false import (
     LEAST_LEFT,
@@ -16,16 +13,8 @@ from core.language_models.true_false import (
     from_samples,
     question,
     sameness,
-    says,
 )
-from core.studies.costs import plan
-from core.studies.inspection.inspection import run
-from core.studies.inspection.recorder import record
-from core.studies.inspection.request import Reading, Request
-from core.uncertainty.similarity import JUDGE, pairwise
-from tests.fakes import QUERY, TEXTS, Limited, asked_about, fruit, sureness
-from tests.language_models.back_ends import BACK_ENDS, KEY
-from tests.language_models.openai_server import serving
+from tests.fakes import QUERY, TEXTS, Limited, fruit, sureness
 
 
 def test_all_spellings_of_a_word_are_added_up():
@@ -160,65 +149,3 @@ def test_next_tokens_are_read(tokens, share):
 )
 def test_the_first_word_of_an_answer_is_read(text, share):
     np.testing.assert_array_equal(sameness(Says(text=text), ["?"]), [share])
-
-
-FRUIT = "Name a yellow fruit."
-
-
-def firsts_with_all(recording):
-    """Every pair that is asked about, as places in `judged_texts`."""
-    alike = pairwise(recording.judged_texts)
-    return [
-        (i, j)
-        for i in range(len(recording.texts))
-        for j in range(i + 1, len(alike))
-        if alike[i, j] < 1
-    ]
-
-
-def test_a_server_that_scores_says_what_the_model_behind_it_says(embedded):
-    with BACK_ENDS["openai-echo-with-end"]() as model:
-        request = Request(FRUIT, 6, judged=True)
-        planned = plan(request, model.capabilities)
-        before = model.meter.requests
-        theirs = record(request, model)
-        assert model.meter.requests - before <= planned.requests
-    ours = record(request, embedded)
-    assert ours.judged_texts == theirs.judged_texts and len(ours.texts) > 2
-    np.testing.assert_allclose(theirs.judged, ours.judged, atol=1e-4)
-    assert ((ours.judged > 0) & (ours.judged < 1)).any()
-
-
-def test_a_chat_server_that_says_neither_leaves_it_to_the_words(embedded):
-    """The embedded model answers such a question with a fruit: it never learnt to compare."""
-    with BACK_ENDS["openai-chat-none"]() as model:
-        made = record(Request(FRUIT, 3, judged=True), model)
-    alike, texts = pairwise(made.judged_texts), made.judged_texts
-    pairs = firsts_with_all(made)
-    assert len(pairs) == [call.purpose for call in made.calls].count("judge") > 0
-    for i, j in pairs:
-        said = embedded.sample(question(FRUIT, texts[i], texts[j]), 1, temperature=0.0)[0].text
-        word = (said.split() or [""])[0]
-        expected = 1.0 if says(word, "True") else 0.0 if says(word, "False") else alike[i, j]
-        assert made.judged[i, j] == made.judged[j, i] == expected
-
-
-def test_a_chat_server_that_follows_the_instruction_is_believed():
-    """All but the comparisons comes from the embedded model; every fruit is the same to it."""
-    compared = []
-
-    def before(_, body):
-        asked = body.get("messages", [{"content": ""}])[0]["content"]
-        if not asked_about(asked):
-            return None
-        compared.append(asked)
-        choice = {"index": 0, "finish_reason": "stop", "message": {"content": "True, they do."}}
-        return 200, {}, json.dumps({"model": body["model"], "choices": [choice]}).encode()
-
-    with serving("chat-none", key=KEY, before=before) as server:
-        model = OpenAICompatible(server.rest, KEY)
-        seen = run(Request(FRUIT, 4, judged=True), model, Reading(JUDGE, 0.5))
-    made = seen.recording
-    assert len(compared) == len(set(compared)) == len(firsts_with_all(made)) > 0
-    assert (made.judged[: len(made.texts)] == 1).all()
-    assert len(made.texts) > 1 and len(seen.clusters) == 1

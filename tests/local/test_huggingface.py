@@ -38,8 +38,6 @@ from core.language_models.errors import (
     UnreachableError,
 )
 from core.language_models.registry import open_model
-from core.studies.inspection import inspection
-from core.studies.inspection.request import Request
 from training import reference
 
 torch.set_num_threads(1)  # the models are small, and their threads would wait for each other
@@ -103,11 +101,6 @@ def test_both_runtimes_score_a_hundred_repetitions_alike(model, embedded):
     np.testing.assert_allclose(theirs, ours, atol=1e-4)
 
 
-def test_scores_are_those_of_a_plain_pass_over_each_text(model):
-    expected = plainly(model, ASKED, ANSWERS)
-    np.testing.assert_allclose(model.log_likelihoods(ASKED, ANSWERS), expected, atol=1e-4)
-
-
 def same_samples(one, other, prompt, count, **options):
     drawn = [
         [(r.text, r.complete) for r in model.sample(prompt, count, **options)]
@@ -127,17 +120,6 @@ def test_both_runtimes_draw_the_same_samples(model, embedded, temperature):
 def test_both_runtimes_give_the_same_greedy_answers(model, embedded):
     for prompt, _ in reference.cases(count=20, seed=5):
         same_samples(model, embedded, prompt, 2, temperature=0.0)
-
-
-@pytest.mark.parametrize("question", [KNOWN, UNKNOWN, "Name a city in the UK"])
-def test_both_runtimes_agree_on_a_whole_inspection(model, embedded, question):
-    ours, theirs = (inspection.run(Request(question), m) for m in (embedded, model))
-    assert theirs.recording.texts == ours.recording.texts
-    for name, one in ours.scores.items():
-        other = theirs.scores[name]
-        assert other.available == one.available
-        if one.available:
-            assert (other.value, other.doubt) == pytest.approx((one.value, one.doubt), abs=1e-4)
 
 
 # --------------------------------------------------------------------------- sampling

@@ -18,10 +18,8 @@ from core.language_models.registry import open_model
 from core.language_models.usage import Budget
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Request
-from core.studies.inspection.serialise import from_json, to_json
 from tests.fakes import QUERY, Limited, copies, knows
 from tests.hostile import HALF
 from tests.language_models.openai_server import serving
@@ -135,20 +133,6 @@ def test_it_is_the_model_that_it_stands_around(calls):
     assert (cached.name, cached.revision) == ("limited", "1")
     assert cached.capabilities is model.capabilities
     assert cached.meter is model.meter
-
-
-def test_a_database_remembers_when_it_is_opened_again(tmp_path):
-    url = f"sqlite:///{tmp_path / 'believe.db'}"
-    request = Request(QUERY, 100)
-    with open_database(url) as database:
-        first = record(request, Cached(service(scores_given_text=False), Calls(database)))
-    model = service(scores_given_text=False)
-    with open_database(url) as database:
-        again = record(request, Cached(model, Calls(database)))
-    assert again.samples == first.samples
-    assert (again.seconds, again.greedy) == (first.seconds, first.greedy)
-    np.testing.assert_array_equal(again.verification, first.verification)
-    assert model.meter.requests == 0
 
 
 # ------------------------------------------------------------------ exactly as it was said
@@ -435,24 +419,6 @@ def test_a_fault_in_finding_out_what_a_model_can_do_is_said(calls):
         prepared(Locked(copies(2)), lambda: calls, None)
 
 
-# ------------------------------------------------------------------------- a real service
-
-
-@pytest.mark.parametrize("flavour", ["echo", "top", "none"])
-def test_a_real_service_is_asked_once(calls, flavour):
-    with serving(flavour) as server:
-        request = Request("Name a yellow fruit.", 100 if flavour == "top" else 4)
-        made = record(request, prepared(open_model(server.name), lambda: calls, None))
-        paid = len(server.paid())
-        again = record(request, prepared(open_model(server.name), lambda: calls, None))
-        probes = len(server.paid()) - paid
-    assert probes <= 4  # what it can do is found out anew, and nothing else is asked
-    assert again.samples == made.samples
-    assert (again.seconds, again.greedy) == (made.seconds, made.greedy)
-    np.testing.assert_array_equal(again.log_likelihoods, made.log_likelihoods)
-    np.testing.assert_array_equal(again.verification, made.verification)
-
-
 # ------------------------------------------------------------------- half a character
 
 
@@ -469,14 +435,11 @@ def halved(reply):
 @pytest.mark.parametrize("flavour", ["none", "chat-none"])
 def test_half_a_character_in_every_answer_is_paid_for_once_and_saved(flavour, calls):
     with serving(flavour, after=halved) as server:
-        model = Cached(open_model(server.name), calls)
-        request = Request("Who wrote the novel Dune?", samples=2)
-        found = run(request, model)
+        drawn = Cached(open_model(server.name), calls).sample(PROMPT, 2)
         asked = len(server.exchanges)
-        again = run(request, Cached(open_model(server.name), calls))
+        assert Cached(open_model(server.name), calls).sample(PROMPT, 2) == drawn
         assert len(server.exchanges) == asked  # not one more: everything was saved
-    assert to_json(from_json(to_json(found))) == to_json(found)
-    assert all(sample.text.endswith(SIGN) for sample in again.recording.samples)
+    assert all(response.text.endswith(SIGN) for response in drawn)
 
 
 def test_an_older_answer_with_half_a_character_is_read_whole(calls):
