@@ -175,15 +175,6 @@ def answers(doubts, correct, alpha=0.2, confidence=0.8):
     return np.asarray(doubts) < (-np.inf if found.value is None else found.value)
 
 
-@given(labelled(), st.randoms(use_true_random=False))
-def test_the_order_of_rows_does_not_matter(data, random):
-    doubts, correct = data
-    order = list(range(len(doubts)))
-    random.shuffle(order)
-    before, after = answers(doubts, correct), answers(doubts[order], correct[order])
-    np.testing.assert_array_equal(before[order], after)
-
-
 @given(labelled(), st.sampled_from([np.arctan, np.exp, lambda x: -1 / (x + 1), lambda x: x**3]))
 def test_only_the_order_of_doubts_matters(data, rising):
     doubts, correct = data

@@ -126,21 +126,6 @@ def test_chains_by_hand():
     np.testing.assert_allclose(np.exp(evidence.log_conditionals), [[0.8, 0.2], [0, 0.4]])
 
 
-@given(
-    arrays(float, 4, elements=st.floats(-9, -0.1)), arrays(float, 4, elements=st.floats(-9, -0.1))
-)
-def test_a_model_that_knows_has_none_once_every_pair_came(first, second):
-    pairs = [
-        (WORDS[i], WORDS[j], float(first[i]), float(second[j])) for i in range(4) for j in range(4)
-    ]
-    evidence = chained(pairs)
-    assert evidence.mutual_information.plug_in == pytest.approx(0, abs=1e-12)
-    assert evidence.mutual_information.value <= 0
-    rank = [evidence.responses.index(text) for text in WORDS[:4]]
-    for found, told in ((evidence.log_first, first), (evidence.log_second, second)):
-        np.testing.assert_allclose(np.exp(found[rank]), np.exp(told) / np.exp(told).sum())
-
-
 def test_a_likelihood_that_differs_by_a_servers_noise_counts_as_first_said():
     evidence = chained([("x", "y", -1.0, -2.0), ("x", "y", -1.0001, -2.0001)])
     assert (evidence.log_marginal[0], evidence.log_conditionals[0, 1]) == (-1.0, -2.0)
@@ -302,21 +287,6 @@ def test_ties_of_pairs_are_alphabetical_and_of_counts_as_first_seen():
     assert evidence.responses == ("a", "b", "x", "y")
     evidence = counted({"b": 1, "a": 1}, {"b": {"y": 1}, "a": {"x": 1}})
     assert evidence.responses == ("b", "a", "y", "x")
-
-
-@pytest.mark.parametrize(
-    ("similarity", "threshold", "clusters"), [("token_f1", 1.0, 3), ("ratio", 0.5, 1)]
-)
-def test_similarity_and_threshold_say_what_is_one_answer(similarity, threshold, clusters):
-    options = {"similarity": similarity, "threshold": threshold}
-    chains = [("London", "London UK", -1.0, -1.0), ("London", "Londom", -1.0, -1.0)]
-    firsts, seconds = {"London": 2}, {"London": {"London UK": 1, "Londom": 1}}
-    for evidence in (chained(chains, **options), counted(firsts, seconds, **options)):
-        assert len(evidence.centres) == clusters
-        assert (evidence.parameters.similarity, evidence.parameters.threshold) == (
-            similarity,
-            threshold,
-        )
 
 
 @given(sampled_chains(OVERLAPPING, st.floats(-30, -1.7)))
@@ -659,13 +629,6 @@ def test_chains_of_a_large_table_come_nearer_from_above():
     ]
     assert above[0] > above[1] > above[2] > 0
     assert above[0] > 0.5 and above[2] < 0.02
-
-
-def test_counts_of_a_known_table_arrive_at_its_information():
-    """Within 0.01 nats for 20,000 first answers and as many second ones after each."""
-    for seed in range(3):
-        value = counted(*draw_counts(20_000, 20_000, seed)).mutual_information.value
-        assert value == pytest.approx(EXACT, abs=0.01)
 
 
 def test_thirty_second_answers_each_are_right_on_average():
