@@ -29,9 +29,6 @@ def small(draw, largest=6):
     return np.array(doubts), np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
 
 
-# ------------------------------------------------------------------------------------ AUROC
-
-
 def test_auroc_is_scikit_learns():
     for seed in range(100):
         doubts, correct = seeded(seed)
@@ -43,16 +40,6 @@ def test_auroc_is_scikit_learns():
 @pytest.mark.parametrize("correct", [[], [True], [True] * 3, [False] * 3])
 def test_auroc_of_one_class_is_no_number(correct):
     assert np.isnan(metrics.auroc(np.arange(len(correct)), correct))
-
-
-def test_a_missing_doubt_is_the_largest():
-    assert metrics.auroc([0.1, 1e300, np.nan], [1, 1, 0]) == 1
-    assert metrics.auroc([0.1, 1e300, np.nan], [0, 0, 1]) == 0
-    assert metrics.auroc([np.inf, np.nan], [0, 1]) == 0.5
-    assert metrics.aurc([0.1, 1e300, np.nan], [1, 1, 0]) == pytest.approx(1 / 9)
-
-
-# ------------------------------------------------------------------------------------- AURC
 
 
 def aurc_of_order(correct):
@@ -76,11 +63,10 @@ def test_aurc_is_the_mean_over_all_orders_of_tied_rows(data):
 def test_neither_area_depends_on_the_order_of_rows():
     for seed in range(20):
         doubts, correct = seeded(seed)
-        shuffled = np.random.default_rng(seed).permutation(len(doubts))
+        order = np.random.default_rng(seed).permutation(len(doubts))
         for area in (metrics.auroc, metrics.aurc):
-            assert area(doubts, correct) == pytest.approx(
-                area(doubts[shuffled], correct[shuffled]), abs=1e-14
-            )
+            shuffled = area(doubts[order], correct[order])
+            assert area(doubts, correct) == pytest.approx(shuffled, abs=1e-14)
 
 
 def test_aurc_by_hand():
@@ -88,9 +74,6 @@ def test_aurc_by_hand():
     # All tied: whatever is answered, as many are wrong as of all.
     assert metrics.aurc([7] * 4, [1, 0, 0, 1]) == pytest.approx(0.5)
     assert np.isnan(metrics.aurc([], []))
-
-
-# ------------------------------------------------------------------------------------ curves
 
 
 def test_curve_by_hand():
@@ -136,9 +119,6 @@ def test_a_thinned_curve_keeps_its_ends_and_invents_nothing(points):
     assert np.diff(thin.answered).max() <= 3000 / (points - 1) + 2
     short = metrics.curve([1, 2], [1, 0])
     assert short.thinned(points) is short
-
-
-# -------------------------------------------------------------------------------------- bins
 
 
 def test_by_kind_by_hand():

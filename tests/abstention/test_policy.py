@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import FrozenInstanceError, asdict, fields, replace
+from dataclasses import asdict, fields, replace
 
 import pytest
 from hypothesis import given
@@ -94,21 +94,14 @@ def test_out_and_back(policy):
     json.loads(text, parse_constant=pytest.fail)  # strict JSON: no NaN, no Infinity
 
 
-def test_infinity_goes_out_as_null():
-    unbounded = replace(POLICY, threshold=math.inf)
-    assert json.loads(to_json(unbounded))["threshold"] is None
-    assert from_json(to_json(unbounded)).threshold == math.inf
-
-
-def test_the_file_says_in_words_what_it_promises():
-    found = json.loads(to_json(POLICY))
+def test_the_file_says_in_words_what_it_promises_and_they_are_not_believed():
+    found = to_dict(replace(POLICY, threshold=math.inf))
     assert list(found)[:3] == ["format", "version", "guarantee"]
-    assert found["guarantee"] == POLICY.sentence
     assert (found["format"], found["version"]) == ("believe-policy", 1)
-
-
-def test_the_words_in_the_file_are_not_believed():
-    assert from_json(json.dumps({**to_dict(POLICY), "guarantee": "Never wrong."})) == POLICY
+    assert found["guarantee"] == POLICY.sentence
+    assert found["threshold"] is None
+    found |= {"guarantee": "Never wrong.", "threshold": POLICY.threshold}
+    assert from_json(json.dumps(found)) == POLICY
 
 
 def refused(found, sentence):
@@ -122,17 +115,20 @@ def refused(found, sentence):
     assert len(message) < 400
 
 
-@pytest.mark.parametrize("name", [f.name for f in fields(Policy) if f.name != "left_out"])
-def test_a_missing_field_is_named(name):
-    found = to_dict(POLICY)
-    del found[name]
-    refused(found, f"lacks “{name}”")
+FIELDS = [(kind, f) for kind in (Policy, Pipeline) for f in fields(kind)]
 
 
-@pytest.mark.parametrize("name", [f.name for f in fields(Pipeline)])
-def test_a_missing_field_of_the_pipeline_is_named(name):
+def place(found, kind):
+    """Where the fields of a policy or of its pipeline stand in what was read."""
+    return found if kind is Policy else found["pipeline"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, f.name) for kind, f in FIELDS if f.name != "left_out"]
+)
+def test_a_missing_field_is_named(kind, name):
     found = to_dict(POLICY)
-    del found["pipeline"][name]
+    del place(found, kind)[name]
     refused(found, f"lacks “{name}”")
 
 
@@ -150,15 +146,14 @@ WRONG = {
     ("kind", "name", "value"),
     [
         (kind, f.name, value)
-        for kind in (Policy, Pipeline)
-        for f in fields(kind)
+        for kind, f in FIELDS
         for value in WRONG[str(f.type)]
         if (f.name, value) != ("threshold", None)  # which is infinity
     ],
 )
 def test_a_damaged_field_is_named(kind, name, value):
     found = to_dict(POLICY)
-    (found if kind is Policy else found["pipeline"])[name] = value
+    place(found, kind)[name] = value
     refused(found, f"“{name}” is damaged")
 
 
@@ -196,18 +191,8 @@ def test_what_no_calibration_could_have_made(changes, sentence):
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "no JSON",
-        "{",
-        "[" * 100_000,
-        '{"a":' * 100_000,
-        "9" * 10_000,
-        b"\xff\xfe\x00",
-        b"\x80",
-        "[]",
-        "null",
-        '"believe-policy"',
-        "{}",
+        *("", "no JSON", "{", "[" * 100_000, '{"a":' * 100_000, "9" * 10_000),
+        *(b"\xff\xfe\x00", b"\x80", "[]", "null", '"believe-policy"', "{}"),
         '{"format": ["believe-policy"]}',
         '{"format": "believe-policy"}',
         '{"format": "believe-policy", "version": 1}',
@@ -251,42 +236,22 @@ def test_a_pipeline_by_itself(found):
 # -------------------------------------------------------------------------------- deciding
 
 
-NAMES = {
-    "model": "model",
-    "revision": "revision",
-    "prompt": "prompt template",
-    "samples": "k",
-    "temperature": "temperature",
-    "similarity": "similarity",
-    "tau": "τ",
-    "gamma_1": "γ₁",
-    "gamma_2": "γ₂",
-    "estimator": "estimator",
-    "least_mass": "least sampled mass",
-}
-
-
 @pytest.mark.parametrize("name", [f.name for f in fields(Pipeline)])
-def test_it_refuses_a_pipeline_that_differs_in_one_field_and_names_it(name):
+def test_it_refuses_a_pipeline_that_differs_in_one_field(name):
     value = getattr(PIPELINE, name)
     other = f"{value}x" if isinstance(value, str) else value + type(value)(1)
-    there = replace(PIPELINE, **{name: other})
     with pytest.raises(PolicyError) as refusal:
-        check_pipeline(POLICY, there)
+        check_pipeline(POLICY, replace(PIPELINE, **{name: other}))
     message = str(refusal.value)
-    assert f" {NAMES[name]} = " in message
-    assert str(other) in message
+    assert str(other) in message.split(" there, ")[1]
     assert message.count(" there, ") == 1
     assert PIPELINE.differences(PIPELINE) == []
 
 
 def test_it_names_every_difference_however_small():
     there = replace(PIPELINE, tau=0.2500000001, samples=1234567)
-    with pytest.raises(
-        PolicyError,
-        match=r"k = 10 there, 1234567 here; τ = 0.25 there, "
-        r"0.2500000001 here",
-    ):
+    expected = "k = 10 there, 1234567 here; τ = 0.25 there, 0.2500000001 here"
+    with pytest.raises(PolicyError, match=expected):
         check_pipeline(POLICY, there)
 
 
@@ -376,17 +341,6 @@ def test_a_threshold_is_a_number_or_infinity(threshold):
         replace(POLICY, threshold=threshold)
     with pytest.raises(PolicyError, match="not a number"):
         POLICY.moved(threshold, 0, 0)
-
-
-def test_nothing_can_be_changed():
-    with pytest.raises(FrozenInstanceError):
-        POLICY.threshold = 1.0
-    with pytest.raises(FrozenInstanceError):
-        PIPELINE.tau = 0.5
-    found = to_dict(POLICY)
-    found["pipeline"]["tau"] = 0.5
-    assert POLICY.pipeline.tau == 0.25
-    assert hash(POLICY) == hash(from_json(to_json(POLICY)))
 
 
 def test_a_file_that_is_too_large_for_a_policy_is_not_read():

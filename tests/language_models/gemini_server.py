@@ -13,7 +13,7 @@ import re
 import threading
 import time
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -106,38 +106,30 @@ class Received:
     body: dict[str, Any]
 
 
+@dataclass
 class Service:
-    """What a test sees of the running server.
+    """How a server behaves, and what a test sees of it while it runs.
 
-    Attributes
-    ----------
-    endpoint : str
-        ``host:port``.
-    received : list of Received
-        Every request, in the order of arrival.
-    delivered : int
-        How many answers were sent without a fault.
-    together : int
-        How many requests were being answered at the same time, at most.
+    Answer number i of its life is number i of `SEED`, whoever asks for it.
     """
 
-    def __init__(
-        self,
-        model: LanguageModel,
-        latency: float,
-        faults: Iterable[str | None],
-        keys: Collection[str] | None,
-        candidates: int,
-        thoughts: int,
-    ) -> None:
-        self.model, self.latency, self.keys = model, latency, keys
-        self.candidates, self.thoughts = candidates, thoughts
-        self.faults = iter(faults)
-        self.received: list[Received] = []
-        self.together = self.drawn = self.delivered = self._now = 0
-        self.lock = threading.Lock()
-        self.closing = threading.Event()
-        self.endpoint = ""
+    model: LanguageModel = field(default_factory=EmbeddedModel)
+    latency: float = 0.0  # seconds before every reply
+    # What happens to the requests in turn; None, and all behind the last, are good replies.
+    faults: Iterable[str | None] = ()
+    key: str | Collection[str] | None = None  # what is accepted; by default every key
+    candidates: int = 8  # that a request may ask for
+    thoughts: int = 0  # tokens of thinking that every reply says it used
+    endpoint: str = ""  # host:port
+    received: list[Received] = field(default_factory=list)  # in the order of arrival
+    delivered: int = 0  # answers that were sent without a fault
+    together: int = 0  # requests that were being answered at the same time, at most
+    drawn: int = 0
+
+    def __post_init__(self) -> None:
+        self.keys = {self.key} if isinstance(self.key, str) else self.key
+        self.faults = iter(self.faults)
+        self.lock, self.closing, self._now = threading.Lock(), threading.Event(), 0
 
     @property
     def generated(self) -> int:
@@ -195,22 +187,22 @@ class Service:
 
     def generate(self, body: dict[str, Any], fault: str | None) -> tuple[int, Any]:
         settings = dict(body.get("generationConfig", {}))
+        count, temperature = settings.get("candidateCount", 1), settings.get("temperature", 1.0)
+        wrong = None
         if unknown := settings.keys() - KNOWN:
-            words = f'Invalid JSON payload received. Unknown name "{min(unknown)}"'
-            return _error(400, "INVALID_ARGUMENT", words)
-        count = settings.get("candidateCount", 1)
-        if count > self.candidates:
-            words = "Multiple candidates is not enabled for this model"
-            return _error(400, "INVALID_ARGUMENT", words)
-        if not 0 <= settings.get("temperature", 1) <= 2:
-            words = "Temperature must be in the range [0.0, 2.0]."
-            return _error(400, "INVALID_ARGUMENT", words)
+            wrong = f'Invalid JSON payload received. Unknown name "{min(unknown)}"'
+        elif count > self.candidates:
+            wrong = "Multiple candidates is not enabled for this model"
+        elif not 0 <= temperature <= 2:
+            wrong = "Temperature must be in the range [0.0, 2.0]."
+        if wrong:
+            return _error(400, "INVALID_ARGUMENT", wrong)
         prompt = "".join(part["text"] for part in body["contents"][0]["parts"])
         usage = {"promptTokenCount": len(prompt.split())}
         if fault == "blocked":
             feedback = {"blockReason": BLOCKED_FOR_SAFETY}
             return 200, {"promptFeedback": feedback, "usageMetadata": usage}
-        candidates = self.candidates_to(prompt, count, settings.get("temperature", 1.0), fault)
+        candidates = self.candidates_to(prompt, count, temperature, fault)
         texts = [part["text"] for c in candidates for part in c["content"].get("parts", ())]
         usage["candidatesTokenCount"] = sum(len(text.split()) for text in texts)
         usage["thoughtsTokenCount"] = self.thoughts
@@ -227,31 +219,27 @@ class Service:
             self.drawn += count
         found = []
         for index, answer in enumerate(drawn):
-            text, reason = answer.text, STOP if answer.complete else MAX_TOKENS
-            text, reason = _changed(text, reason, fault)
-            content: dict[str, Any] = {"role": "model"}
-            if text:
-                content["parts"] = [{"text": text}]
+            reason = STOP if answer.complete else MAX_TOKENS
+            text, reason = _changed(answer.text, reason, fault)
+            content = {"role": "model"} | ({"parts": [{"text": text}]} if text else {})
             found.append({"content": content, "finishReason": reason, "index": index})
         kept = {"none": 0, "one": 1, "fewer": max(count - 1, 0)}
         return found[: kept.get(fault or "", count)]
 
 
+NO_TEXT = {"safety": SAFETY, "recitation": RECITATION, "other": OTHER, "newer": NEWER}
+NO_TEXT |= {"empty": STOP, "thinking": MAX_TOKENS}
+
+
 def _changed(text: str, reason: int, fault: str | None) -> tuple[str, int]:
-    match fault:
-        case "empty":
-            return "", STOP
-        case "thinking":
-            return "", MAX_TOKENS
-        case "cut":
-            return text, MAX_TOKENS
-        case "safety" | "recitation" | "other" | "newer":
-            number = {"safety": SAFETY, "recitation": RECITATION, "other": OTHER, "newer": NEWER}
-            return "", number[fault]
-        case "second line":
-            return f"\n {text} \nand more", MAX_TOKENS
-        case "long line":
-            return f"{text} {LONG}", STOP
+    if fault in NO_TEXT:
+        return "", NO_TEXT[fault]
+    if fault == "cut":
+        return text, MAX_TOKENS
+    if fault == "second line":
+        return f"\n {text} \nand more", MAX_TOKENS
+    if fault == "long line":
+        return f"{text} {LONG}", STOP
     return text, reason
 
 
@@ -261,12 +249,6 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        self.serve()
-
-    def do_POST(self) -> None:
-        self.serve()
-
-    def serve(self) -> None:
         service = self.server.service
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length) or b"{}")
@@ -296,6 +278,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         self.wfile.write(raw)
 
+    do_POST = do_GET
+
     def log_message(self, format: str, *arguments: Any) -> None:
         pass  # nobody reads it, and pytest would show it
 
@@ -306,36 +290,9 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextlib.contextmanager
-def serving(
-    *,
-    model: LanguageModel | None = None,
-    latency: float = 0.0,
-    faults: Iterable[str | None] = (),
-    key: str | Collection[str] | None = None,
-    candidates: int = 8,
-    thoughts: int = 0,
-) -> Iterator[Service]:
-    """Run a server as long as the block lasts.
-
-    Parameters
-    ----------
-    model : LanguageModel, optional
-        Who answers; by default the embedded model. Answer number i of a server's life is
-        number i of `SEED`, whoever asks for it.
-    latency : float
-        Seconds before every reply.
-    faults : iterable of str or None
-        What happens to the requests, one after the other; None is a good reply, and so is
-        every one behind the last.
-    key : str or collection of str, optional
-        The keys that are accepted; by default every one.
-    candidates : int
-        How many answers a request may ask for.
-    thoughts : int
-        Tokens of thinking that every reply says it used.
-    """
-    keys = {key} if isinstance(key, str) else key
-    service = Service(model or EmbeddedModel(), latency, faults, keys, candidates, thoughts)
+def serving(**options: Any) -> Iterator[Service]:
+    """Run a `Service` with some options as long as the block lasts."""
+    service = Service(**options)
     server = _Server(("127.0.0.1", 0), _Handler)
     server.service = service
     service.endpoint = f"127.0.0.1:{server.server_address[1]}"

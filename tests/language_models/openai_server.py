@@ -1,14 +1,8 @@
 """A server on this machine that speaks OpenAI's interface, with the embedded model behind it.
 
 Every number it gives is the model's own: tokens, offsets, log-probabilities, draws. So what a
-back end makes of them can be checked against the model in process. Flavours differ in what they
-offer, and options in how they write it, as real servers do:
-
-- ``echo``: completions that echo prompts with log-probabilities (vLLM);
-- ``top``: completions with log-probabilities of what was sampled (llama.cpp);
-- ``none``: completions without any;
-- ``chat-top`` and ``chat-none``: chat completions only (OpenAI). The "chat template" is the
-  user's message and nothing else.
+back end makes of them can be checked against the model in process. In `FLAVOURS` servers differ
+in what they offer, as real ones do; the "chat template" is the user's message and nothing else.
 
 A request's seed S stands for the draws of the series S >> 20 from the index S & (2**20 - 1) on:
 those that `EmbeddedModel.sample` makes in process. `END` in a prompt is the end token. A stop
@@ -47,12 +41,13 @@ HELD = 60.0  # seconds that "late" waits at most, should a client never hang up
 REMEMBERED = 2000  # computations
 
 FLAVOURS = {  # what is offered, and which fields of a request are passed over
-    "echo": ("/v1/completions", ()),
-    "top": ("/v1/completions", ("echo",)),
+    "echo": ("/v1/completions", ()),  # vLLM
+    "top": ("/v1/completions", ("echo",)),  # llama.cpp
     "none": ("/v1/completions", ("echo", "logprobs", "top_logprobs")),
-    "chat-top": ("/v1/chat/completions", ()),
+    "chat-top": ("/v1/chat/completions", ()),  # OpenAI
     "chat-none": ("/v1/chat/completions", ("logprobs", "top_logprobs")),
 }
+Faults = Iterator[str | None] | Callable[[str], str | None] | None
 
 _numbers = itertools.count(1)
 
@@ -67,12 +62,9 @@ def faults(seed: int, share: float, kinds: tuple[str, ...] = FAULTS) -> Iterator
 def faults_by_request(
     seed: int, share: float, weights: dict[str, float]
 ) -> Callable[[str], str | None]:
-    """Return what goes wrong with the nth try of a request: the same in whatever order they come.
+    """Return what goes wrong with the nth try of a request, in whatever order they come.
 
-    Parameters
-    ----------
-    weights : dict
-        How often each kind of fault is chosen, relative to the others.
+    How often each kind of fault is chosen stands in `weights`.
     """
     tries: Counter[str] = Counter()
 
@@ -109,7 +101,7 @@ class Server:
     model: str
     exchanges: list[Exchange] = field(default_factory=list)
     latency: float = 0.0
-    faults: Iterator[str | None] | Callable[[str], str | None] | None = None
+    faults: Faults = None
     watch: Callable[[Exchange], None] = lambda exchange: None
 
     @property
@@ -145,54 +137,33 @@ def serving(
     *,
     model: EmbeddedModel | None = None,
     latency: float = 0.0,
-    faults: Iterator[str | None] | Callable[[str], str | None] | None = None,
+    faults: Faults = None,
     key: str | None = None,
     refuses: tuple[str, ...] = (),
     least_tokens: int = 0,
-    scaled: bool = False,
-    lists_end: bool = True,
-    n: bool = True,
-    stops: bool = True,
-    written: str | None = None,
-    opening: str = "",
     before: Callable[[str, dict], tuple[int, dict, bytes] | None] | None = None,
     after: Callable[[dict], dict] | None = None,
     port: int = 0,
     tls=None,
+    **written,
 ) -> Iterator[Server]:
     """Run a server until the end of the block.
 
     Parameters
     ----------
-    latency : float
-        Seconds before each reply.
-    faults : iterator or callable
-        See `faults` and `faults_by_request`.
-    key : str, optional
-        What it wants; another key is refused, and repeated in the refusal.
-    refuses : tuple of str
-        Fields of a request that are answered with status 400.
-    least_tokens : int
-        What `max_tokens` must at least be.
-    scaled : bool
-        Report log-probabilities of samples after dividing by the temperature.
-    lists_end : bool
-        List the token that ended a response.
-    n, stops : bool
-        Whether these fields are heeded.
-    written : str, optional
-        How log-probabilities are written: ``lists`` (usual for completions) or ``content``.
-    opening : str
-        A mark that is listed as the first token of every text, and shifts offsets.
-    before : callable, optional
-        Answers instead, with status, headers and body, unless it returns None.
-    after : callable, optional
-        Changes a reply before it is sent.
-    tls : ssl.SSLContext, optional
+    latency : seconds before each reply.
+    faults : see `faults` and `faults_by_request`.
+    key : what it wants; another key is refused, and repeated in the refusal.
+    refuses : fields of a request that are answered with status 400.
+    least_tokens : what `max_tokens` must at least be.
+    before : answers instead, with status, headers and body, unless it returns None.
+    after : changes a reply before it is sent.
+    tls : an `ssl.SSLContext`.
+    written : how it answers, see `_Desk`.
     """
     model = model or EmbeddedModel()
     name = f"embedded-{next(_numbers)}"
-    desk = _Desk(model, scaled, lists_end, n, stops, written, opening)
+    desk = _Desk(model, **written)
     offered, passed_over = FLAVOURS[flavour]
     lock = threading.Lock()
 
@@ -261,19 +232,12 @@ def serving(
                 return True
 
         def reply(self, exchange: Exchange, fault: str | None) -> tuple[int, dict, bytes]:
-            answer = before(self.path, exchange.body) if before else None
-            if answer:
+            if before and (answer := before(self.path, exchange.body)):
                 exchange.outcome = str(answer[0])
                 return answer
-            if fault in ("busy", "busy for a while"):
-                wait = {"Retry-After": "0.01"} if fault == "busy for a while" else {}
-                return 429, wait, _error("Rate limit reached")
-            if fault == "broken":
-                return 500, {}, _error("The server had an error")
-            if fault == "empty":
-                return 200, {}, b""
-            wrong = self.wrong(exchange.body)
-            if wrong:
+            if fault in BROKEN:
+                return BROKEN[fault]
+            if wrong := self.wrong(exchange.body):
                 exchange.outcome = str(wrong[0])
                 return wrong[0], {}, _error(wrong[1])
             asked = {k: v for k, v in exchange.body.items() if k not in passed_over}
@@ -298,14 +262,13 @@ def serving(
                 return 404, "Not Found"
             if body["model"] != name:
                 return 404, f"The model `{body['model']}` does not exist."
-            for refused in refuses:
-                if refused in body:
-                    return 400, f"Unsupported parameter: '{refused}' is not supported."
+            if refused := [name for name in refuses if name in body]:
+                return 400, f"Unsupported parameter: '{refused[0]}' is not supported."
             if body.get("max_tokens", 16) < max(least_tokens, 0 if body.get("echo") else 1):
                 return 400, f"max_tokens must be at least 1, got {body['max_tokens']}."
+            limit = model.llama.context_length
             longest = max(len(desk.encode(text)) for text in _prompts(body))
-            if longest + body.get("max_tokens", 16) > model.llama.context_length:
-                limit = model.llama.context_length
+            if longest + body.get("max_tokens", 16) > limit:
                 return 400, f"This model's maximum context length is {limit} tokens."
             return None
 
@@ -362,17 +325,25 @@ def _prompts(body: dict) -> list[str]:
     return [prompt] if isinstance(prompt, str) else prompt
 
 
+BROKEN = {
+    "busy": (429, {}, _error("Rate limit reached")),
+    "busy for a while": (429, {"Retry-After": "0.01"}, _error("Rate limit reached")),
+    "broken": (500, {}, _error("The server had an error")),
+    "empty": (200, {}, b""),
+}
+
+
 @dataclass
 class _Desk:
     """Answers requests with what the model says."""
 
     model: EmbeddedModel
-    scaled: bool
-    lists_end: bool
-    n: bool
-    stops: bool
-    written: str | None
-    opening: str
+    scaled: bool = False  # log-probabilities are those after dividing by the temperature
+    lists_end: bool = True  # the token that ended a response is listed
+    n: bool = True  # this field is heeded
+    stops: bool = True  # and this one
+    written: str | None = None  # log-probabilities as ``lists`` (for completions) or ``content``
+    opening: str = ""  # listed as the first token of every text; it shifts offsets
     remembered: dict = field(default_factory=dict)
 
     def encode(self, text: str) -> list[int]:
@@ -393,12 +364,12 @@ class _Desk:
 
     def once(self, what: tuple, compute: Callable):
         """Return what was computed before; a patient client asks again, and for eight at once."""
-        if what not in self.remembered:
+        result = self.remembered.get(what)
+        if result is None:
             if len(self.remembered) > REMEMBERED:
                 self.remembered.clear()
             result = self.remembered[what] = compute()
-            return result
-        return self.remembered[what]
+        return result
 
     def next(self, tokens: list[int], drawn: list[int], past: list):
         """Return the next token's distribution of shape (1, vocabulary), and the new past."""
@@ -411,56 +382,36 @@ class _Desk:
         return self.once((*tokens, "then", *drawn), compute)
 
     def answer(self, body: dict, chat: bool) -> dict:
-        count = body.get("n", 1) if self.n else 1
-        number = (5 if body.get("logprobs") else None) if chat else body.get("logprobs")
-        number = body.get("top_logprobs", number) if chat and number else number
-        style = self.written or ("content" if chat else "lists")
+        number = body.get("logprobs")  # in a chat, whether any are wanted
+        if chat:
+            number = body.get("top_logprobs", 5) if number else None
         choices, used, made = [], 0, 0
         for prompt in _prompts(body):
             tokens = self.encode(prompt)
             used += len(tokens)
-            for candidate in range(count):
+            for candidate in range(body.get("n", 1) if self.n else 1):
                 drawn, text, finish = self.draw(tokens, body, candidate)
                 made += len(drawn)
                 logprobs = None
                 if number is not None:
                     heat = body.get("temperature") if self.scaled else None
                     what = (prompt, number, body.get("echo"), heat, finish, *(t for t, _ in drawn))
-                    write = partial(self.listed, tokens, drawn, body, finish, number, style, chat)
+                    write = partial(self.write, tokens, drawn, body, finish, number, chat)
                     logprobs = self.once(what, write)
                 text = prompt + text if body.get("echo") else text
-                said = {"message": {"role": "assistant", "content": text}} if chat else {}
-                choices.append(
-                    {
-                        "index": len(choices),
-                        **(said or {"text": text}),
-                        "logprobs": logprobs,
-                        "finish_reason": finish,
-                    }
+                said = (
+                    {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
                 )
+                about = {"index": len(choices), "logprobs": logprobs, "finish_reason": finish}
+                choices.append(said | about)
         usage = {"prompt_tokens": used, "completion_tokens": made, "total_tokens": used + made}
-        return {
-            "object": "chat.completion" if chat else "text_completion",
-            "choices": choices,
-            "usage": usage,
-        }
-
-    def listed(self, tokens, drawn, body, finish, number, style, chat) -> dict:
-        listed = [(token, row) for token, row in drawn]
-        if body.get("echo"):
-            rows = self.log_probabilities(tokens)
-            listed = [*zip(tokens, [None, *rows[:-1]], strict=True), *listed]
-        if not self.lists_end and finish == "stop":
-            listed = listed[:-1]
-        return self.write(listed, number, style, chat)
+        kind = "chat.completion" if chat else "text_completion"
+        return {"object": kind, "choices": choices, "usage": usage}
 
     def draw(self, tokens: list[int], body: dict, candidate: int):
         """Draw one response: tokens, each with the distribution it came from; text; reason."""
-        temperature = body.get("temperature", 1.0)
-        seed = body.get("seed")
-        source: list[int] | None = None
-        if seed is not None:
-            source = [seed >> 20, (seed & (2**20 - 1)) + candidate]
+        temperature, seed = body.get("temperature", 1.0), body.get("seed")
+        source = None if seed is None else [seed >> 20, (seed & (2**20 - 1)) + candidate]
         drawer = np.random.default_rng(source)
         drawn: list[tuple[int, np.ndarray]] = []
         past: list = []
@@ -481,7 +432,14 @@ class _Desk:
         row = row.astype(np.float64) / temperature
         return row - np.log(np.exp(row - row.max()).sum()) - row.max()
 
-    def write(self, listed, number: int, style: str, chat: bool) -> dict:
+    def write(self, prompt, drawn, body, finish, number, chat) -> dict:
+        """Write the log-probabilities of what was drawn, behind those of an echoed prompt."""
+        listed = list(drawn)
+        if body.get("echo"):
+            rows = self.log_probabilities(prompt)
+            listed = [*zip(prompt, [None, *rows[:-1]], strict=True), *listed]
+        if not self.lists_end and finish == "stop":
+            listed = listed[:-1]
         tokens = [self.token_text(token) for token, _ in listed]
         values = [None if row is None else float(row[token]) for token, row in listed]
         tops: list[list[tuple[str, float]] | None] = []
@@ -493,7 +451,8 @@ class _Desk:
             if token not in best and not chat:  # as vLLM does
                 best.append(token)
             tops.append([(self.token_text(t), float(row[t])) for t in best])
-        if style == "content":
+        if (self.written or ("content" if chat else "lists")) == "content":
+            entries = zip(tokens, values, tops, strict=True)
             return {
                 "content": [
                     {
@@ -501,16 +460,15 @@ class _Desk:
                         "logprob": value,
                         "top_logprobs": [{"token": t, "logprob": v} for t, v in top or []],
                     }
-                    for token, value, top in zip(tokens, values, tops, strict=True)
+                    for token, value, top in entries
                 ]
             }
         if self.opening and listed and listed[0][1] is None:
             tokens, values, tops = [self.opening, *tokens], [None, *values], [None, *tops]
             values[1] = -1.0
-        offsets = list(itertools.accumulate(map(len, tokens), initial=0))[:-1]
         return {
             "tokens": tokens,
             "token_logprobs": values,
             "top_logprobs": [dict(reversed(top)) if top else None for top in tops],
-            "text_offset": offsets,
+            "text_offset": list(itertools.accumulate(map(len, tokens), initial=0))[:-1],
         }

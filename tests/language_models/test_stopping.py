@@ -27,10 +27,10 @@ from core.language_models.stopping import (
 from core.language_models.usage import Budget
 from core.store.database import open_database
 from tests.fakes import QUERY, Limited, copies
+from tests.language_models.threads import LONG
 from tests.store.kept import Calls
 
 PROMPT = prompts.iterative(QUERY)
-LONG = 30  # seconds, of a wait that ends as soon as all is well
 WISH = TemporaryError("Wait.", retry_after=50)
 
 
@@ -192,8 +192,8 @@ def test_a_connection_that_comes_after_its_request_was_left_is_shut_at_once(monk
 class Faulty(Limited):
     """Fails for ever, and says when it was asked."""
 
-    def __init__(self, **options):
-        super().__init__(copies(4), local=False, **options)
+    def __init__(self):
+        super().__init__(copies(4), local=False)
         self.begun, self.requests = threading.Event(), 0
 
     def sample(self, prompt, count, **options):

@@ -1,14 +1,11 @@
 """“True” or “False”, as a list of next tokens says it, or as samples do."""
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core import prompts
-from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.true_false import (
     LEAST_LEFT,
@@ -16,16 +13,8 @@ from core.language_models.true_false import (
     from_samples,
     question,
     sameness,
-    says,
 )
-from core.studies.costs import plan
-from core.studies.inspection.inspection import run
-from core.studies.inspection.recorder import record
-from core.studies.inspection.request import Reading, Request
-from core.uncertainty.similarity import JUDGE, pairwise
-from tests.fakes import QUERY, TEXTS, Limited, asked_about, fruit, sureness
-from tests.language_models.back_ends import BACK_ENDS, KEY
-from tests.language_models.openai_server import serving
+from tests.fakes import QUERY, TEXTS, Limited, fruit, sureness
 
 
 def test_all_spellings_of_a_word_are_added_up():
@@ -82,10 +71,8 @@ class Says(LanguageModel):
             scores_given_text=likelihoods is not None, seeded=True, next_token=tokens is not None
         )
         self.likelihoods, self.tokens, self.text = likelihoods, tokens, text
-        self.sampled = []
 
     def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
-        self.sampled.append((prompt, count, temperature))
         return [Response(self.text, True)] * count
 
     def log_likelihoods(self, prompts, answers):
@@ -106,35 +93,36 @@ def test_a_pair_is_one_question_whichever_answer_came_first(one, other):
     )
 
 
-def test_likelihoods_are_asked_for_in_one_call():
-    model = fruit()
-    np.testing.assert_allclose(sameness(model, ASKED), SURE)
-    assert model.scored == [(tuple(ASKED), (prompts.TRUE, prompts.FALSE))]
-    assert not model.sampled
-
-
-def test_next_tokens_are_asked_for_pair_by_pair():
-    model = Limited(fruit(), next_token=True)
-    np.testing.assert_allclose(sameness(model, ASKED), SURE)
-    assert model.continued == ASKED and not model.asked
+def test_likelihoods_are_asked_for_in_one_call_and_next_tokens_pair_by_pair():
+    scoring, continuing = fruit(), Limited(fruit(), next_token=True)
+    for model in (scoring, continuing):
+        np.testing.assert_allclose(sameness(model, ASKED), SURE)
+        assert sameness(model, []).shape == (0,)
+    assert scoring.scored[0] == (tuple(ASKED), (prompts.TRUE, prompts.FALSE))
+    assert not scoring.sampled
+    assert continuing.continued == ASKED and not continuing.asked
 
 
 def test_where_there_are_no_probabilities_one_greedy_answer_decides():
     model = Limited(fruit())
     np.testing.assert_array_equal(sameness(model, ASKED), [float(p > 0.5) for p in SURE])
     assert [(a.prompt, a.count, a.temperature) for a in model.asked] == [(p, 1, 0) for p in ASKED]
+    assert sameness(model, []).shape == (0,)
 
 
 @pytest.mark.parametrize(
     ("likelihoods", "share"),
-    [((0.3, 0.1), 0.75), ((1e-9, 3e-9), 0.25), ((0.2, 0.0), 1.0), ((0.0, 0.2), 0.0)],
+    [
+        ((0.3, 0.1), 0.75),
+        ((1e-9, 3e-9), 0.25),
+        ((0.2, 0.0), 1.0),
+        ((0.0, 0.2), 0.0),
+        ((0.0, 0.0), np.nan),
+    ],
 )
 def test_a_share_is_of_true_and_false_alone(likelihoods, share):
-    assert sameness(Says(likelihoods=likelihoods), ["?"])[0] == pytest.approx(share)
-
-
-def test_nothing_is_known_where_neither_is_possible():
-    assert np.isnan(sameness(Says(likelihoods=(0.0, 0.0)), ["?", "!"])).all()
+    found = sameness(Says(likelihoods=likelihoods), ["?", "!"])
+    np.testing.assert_allclose(found, [share, share])
 
 
 @pytest.mark.parametrize(
@@ -161,72 +149,3 @@ def test_next_tokens_are_read(tokens, share):
 )
 def test_the_first_word_of_an_answer_is_read(text, share):
     np.testing.assert_array_equal(sameness(Says(text=text), ["?"]), [share])
-
-
-@pytest.mark.parametrize("model", [fruit(), Limited(fruit(), next_token=True), Limited(fruit())])
-def test_no_pairs_are_no_opinions(model):
-    assert sameness(model, []).shape == (0,)
-
-
-# ------------------------------------------------------------------------- real servers
-
-FRUIT = "Name a yellow fruit."
-
-
-def firsts_with_all(recording):
-    """Every pair that is asked about, as places in `judged_texts`."""
-    alike = pairwise(recording.judged_texts)
-    return [
-        (i, j)
-        for i in range(len(recording.texts))
-        for j in range(i + 1, len(alike))
-        if alike[i, j] < 1
-    ]
-
-
-def test_a_server_that_scores_says_what_the_model_behind_it_says(embedded):
-    with BACK_ENDS["openai-echo-with-end"]() as model:
-        request = Request(FRUIT, 6, judged=True)
-        planned = plan(request, model.capabilities)
-        before = model.meter.requests
-        theirs = record(request, model)
-        assert model.meter.requests - before <= planned.requests
-    ours = record(request, embedded)
-    assert ours.judged_texts == theirs.judged_texts and len(ours.texts) > 2
-    np.testing.assert_allclose(theirs.judged, ours.judged, atol=1e-4)
-    assert ((ours.judged > 0) & (ours.judged < 1)).any()
-
-
-def test_a_chat_server_that_says_neither_leaves_it_to_the_words(embedded):
-    """The embedded model answers such a question with a fruit: it never learnt to compare."""
-    with BACK_ENDS["openai-chat-none"]() as model:
-        made = record(Request(FRUIT, 3, judged=True), model)
-    alike, texts = pairwise(made.judged_texts), made.judged_texts
-    pairs = firsts_with_all(made)
-    assert len(pairs) == [call.purpose for call in made.calls].count("judge") > 0
-    for i, j in pairs:
-        said = embedded.sample(question(FRUIT, texts[i], texts[j]), 1, temperature=0.0)[0].text
-        word = (said.split() or [""])[0]
-        expected = 1.0 if says(word, "True") else 0.0 if says(word, "False") else alike[i, j]
-        assert made.judged[i, j] == made.judged[j, i] == expected
-
-
-def test_a_chat_server_that_follows_the_instruction_is_believed():
-    """All but the comparisons comes from the embedded model; every fruit is the same to it."""
-    compared = []
-
-    def before(_, body):
-        asked = body.get("messages", [{"content": ""}])[0]["content"]
-        if not asked_about(asked):
-            return None
-        compared.append(asked)
-        choice = {"index": 0, "finish_reason": "stop", "message": {"content": "True, they do."}}
-        return 200, {}, json.dumps({"model": body["model"], "choices": [choice]}).encode()
-
-    with serving("chat-none", key=KEY, before=before) as server:
-        model = OpenAICompatible(server.rest, KEY)
-        seen = run(Request(FRUIT, 4, judged=True), model, Reading(JUDGE, 0.5))
-    made = seen.recording
-    assert len(compared) == len(set(compared)) == len(firsts_with_all(made)) > 0
-    assert (made.judged[: len(made.texts)] == 1).all()
-    assert len(made.texts) > 1 and len(seen.clusters) == 1

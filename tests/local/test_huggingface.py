@@ -9,6 +9,7 @@ import json
 import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -37,8 +38,6 @@ from core.language_models.errors import (
     UnreachableError,
 )
 from core.language_models.registry import open_model
-from core.studies.inspection import inspection
-from core.studies.inspection.request import Request
 from training import reference
 
 torch.set_num_threads(1)  # the models are small, and their threads would wait for each other
@@ -102,9 +101,12 @@ def test_both_runtimes_score_a_hundred_repetitions_alike(model, embedded):
     np.testing.assert_allclose(theirs, ours, atol=1e-4)
 
 
-def test_scores_are_those_of_a_plain_pass_over_each_text(model):
-    expected = plainly(model, ASKED, ANSWERS)
-    np.testing.assert_allclose(model.log_likelihoods(ASKED, ANSWERS), expected, atol=1e-4)
+def same_samples(one, other, prompt, count, **options):
+    drawn = [
+        [(r.text, r.complete) for r in model.sample(prompt, count, **options)]
+        for model in (one, other)
+    ]
+    assert drawn[0] == drawn[1]
 
 
 @pytest.mark.parametrize("temperature", [0.5, 0.9, 1.0, 2.0])
@@ -112,32 +114,12 @@ def test_both_runtimes_draw_the_same_samples(model, embedded, temperature):
     """A uniform number falls between two roundings about once in a million tokens."""
     for seed, question in enumerate([KNOWN, UNKNOWN, "Name a colour."]):
         prompt = prompts.iterative(question)
-        ours, theirs = (
-            [(r.text, r.complete) for r in m.sample(prompt, 40, temperature=temperature, seed=seed)]
-            for m in (embedded, model)
-        )
-        assert theirs == ours
+        same_samples(model, embedded, prompt, 40, temperature=temperature, seed=seed)
 
 
 def test_both_runtimes_give_the_same_greedy_answers(model, embedded):
     for prompt, _ in reference.cases(count=20, seed=5):
-        ours, theirs = (
-            [(r.text, r.complete) for r in m.sample(prompt, 2, temperature=0.0)]
-            for m in (embedded, model)
-        )
-        assert theirs == ours
-
-
-@pytest.mark.parametrize("question", [KNOWN, UNKNOWN, "Name a city in the UK"])
-def test_both_runtimes_agree_on_a_whole_inspection(model, embedded, question):
-    ours, theirs = (inspection.run(Request(question), m) for m in (embedded, model))
-    assert theirs.recording.texts == ours.recording.texts
-    for name, score in ours.scores.items():
-        for one, other in (
-            (score.value, theirs.scores[name].value),
-            (score.doubt, theirs.scores[name].doubt),
-        ):
-            assert (one is None and other is None) or other == pytest.approx(one, abs=1e-4)
+        same_samples(model, embedded, prompt, 2, temperature=0.0)
 
 
 # --------------------------------------------------------------------------- sampling
@@ -166,10 +148,6 @@ def test_a_response_depends_on_its_index_alone(precision):
     assert model.sample(ASKED[0], 70, temperature=2.0, seed=2) != whole
 
 
-def test_no_responses_when_none_are_asked_for(model):
-    assert model.sample(ASKED[0], 0) == []
-
-
 def prefer(model, monkeypatch, *tokens):
     """Make the model prefer given tokens, one after the other, whatever it is asked."""
     said, read = iter(tokens), model._network.read
@@ -183,43 +161,36 @@ def prefer(model, monkeypatch, *tokens):
     monkeypatch.setattr(model._network, "read", reads)
 
 
-@pytest.fixture
-def scripted(model, monkeypatch):
-    """Make the model say given tokens."""
-
-    def play(*tokens, count=2):
-        prefer(model, monkeypatch, *tokens)
-        return model.sample("A:", count, temperature=0.0)
-
-    return play
+PHRASE = "Consider the following question:\nQ:"  # one token
 
 
-def test_a_line_break_ends_a_response(model, scripted):
-    paris, (line_break,) = model.encode_answer("Paris"), model._encode("\n")
-    responses = scripted(*paris, line_break, *paris)
-    assert [(r.text, r.complete) for r in responses] == [("Paris", True)] * 2
-    assert responses[0].log_likelihood == pytest.approx(0, abs=1e-6)
+@pytest.mark.parametrize(
+    ("said", "response"),
+    [
+        ([" Paris", "\n", " Paris"], ("Paris", True)),
+        ([" Paris", PHRASE], ("Paris", True)),
+        (None, ("", True)),  # the end token
+        (
+            [" a"] * (MAX_RESPONSE_TOKENS + 5),
+            (" ".join("a" * MAX_RESPONSE_TOKENS), False),
+        ),
+    ],
+    ids=["line break", "phrase", "end", "no end"],
+)
+def test_a_response_ends_at_a_line_break_or_its_end_or_is_cut_off(
+    model, monkeypatch, said, response
+):
+    assert len(model._encode(PHRASE)) == 1
+    prefer(model, monkeypatch, *([1] if said is None else chain(*map(model._encode, said))))
+    drawn = model.sample("A:", 2, temperature=0.0)
+    assert [(r.text, r.complete) for r in drawn] == [response] * 2
+    assert drawn[0].log_likelihood == pytest.approx(0, abs=1e-6)
 
 
-def test_nothing_of_a_token_with_a_line_break_is_said(model, scripted):
-    (phrase,) = model._encode("Consider the following question:\nQ:")
-    (response, _) = scripted(*model.encode_answer("Paris"), phrase)
-    assert (response.text, response.complete) == ("Paris", True)
-
-
-def test_the_end_token_ends_a_response(model, scripted):
-    assert [(r.text, r.complete) for r in scripted(1, count=1)] == [("", True)]
-
-
-def test_a_response_is_cut_off_after_its_most_tokens(model, scripted):
-    tokens = model._encode(" a") * (MAX_RESPONSE_TOKENS + 5)
-    for response in scripted(*tokens):
-        assert (response.text, response.complete) == (" ".join("a" * MAX_RESPONSE_TOKENS), False)
-
-
-def test_the_lowest_id_wins_a_tie(model, scripted):
+def test_the_lowest_id_wins_a_tie(model, monkeypatch):
     a, b = model._encode(" a")[0], model._encode(" b")[0]
-    (response,) = scripted([a, b], 1, count=1)
+    prefer(model, monkeypatch, [a, b], 1)
+    (response,) = model.sample("A:", 1, temperature=0.0)
     assert response.text == ("a" if a < b else "b")
     assert response.log_likelihood == pytest.approx(-np.log(2), abs=1e-5)
 
@@ -345,11 +316,6 @@ def test_a_prompt_that_is_too_long_is_refused_with_its_numbers(model):
 def test_an_empty_prompt_is_a_sentence(model):
     with pytest.raises(ModelError, match="The prompt is empty"):
         model.sample("", 1)
-
-
-def test_no_prompts_or_no_answers_make_an_empty_table(model):
-    assert model.log_likelihoods([], ["Paris"]).shape == (0, 1)
-    assert model.log_likelihoods(["A:"], []).shape == (1, 0)
 
 
 def test_the_next_token_is_what_the_other_runtime_says(model, embedded):
@@ -543,57 +509,48 @@ def test_the_revision_follows_what_changes_answers(model, copied):
     assert HuggingFace(str(copied)).revision not in (other, model.revision)
 
 
-def test_the_name_is_what_was_typed(model):
-    assert model.name == f"hf:{FOLDER}"
-
-
 def fails_to_open(folder, sentence):
     with pytest.raises(BrokenModelError, match=sentence) as caught:
         open_model(f"hf:{folder}")
     assert caught.value.__cause__ is None and str(caught.value).endswith(".")
 
 
-def test_pickled_weights_are_not_opened(copied):
-    (copied / "model.safetensors").unlink()
-    torch.save({}, copied / "pytorch_model.bin")
-    fails_to_open(copied, "no safetensors weights.*can run code")
+def pickled(folder):
+    (folder / "model.safetensors").unlink()
+    torch.save({}, folder / "pytorch_model.bin")
 
 
-def test_code_that_comes_with_a_model_is_not_run(copied):
-    (copied / "own.py").write_text("raise SystemExit('it was run')")
+def with_code(folder):
+    (folder / "own.py").write_text("raise SystemExit('it was run')")
     auto = {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}
-    change(copied / "config.json", model_type="own", auto_map=auto)
-    fails_to_open(copied, "code of its own, which Believe never runs")
+    change(folder / "config.json", model_type="own", auto_map=auto)
 
 
-def test_a_folder_without_a_model_is_a_sentence(tmp_path):
-    fails_to_open(tmp_path, "config.json is missing")
-
-
-def test_weights_that_are_missing_are_not_made_up(copied):
-    change(copied / "config.json", num_hidden_layers=5)
-    fails_to_open(copied, "lack 9 tensors")
-
-
-def test_damaged_files_are_a_sentence(copied):
-    weights = copied / "model.safetensors"
+def damaged(folder):
+    weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])
-    fails_to_open(copied, "cannot be opened: ")
 
 
-def test_a_model_without_a_tokenizer_is_a_sentence(copied):
-    (copied / "tokenizer.json").unlink()
-    fails_to_open(copied, "no tokenizer")
+def looking_ahead(folder):
+    small(folder, kind=transformers.BertConfig, intermediate_size=64)
 
 
-def test_a_model_without_an_end_token_is_a_sentence(copied):
-    change(copied / "config.json", eos_token_id=None)
-    fails_to_open(copied, "names no end token")
-
-
-def test_a_model_that_looks_ahead_is_no_causal_one(tmp_path):
-    small(tmp_path, kind=transformers.BertConfig, intermediate_size=64)
-    fails_to_open(tmp_path, "not a causal language model")
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (pickled, "no safetensors weights.*can run code"),
+        (with_code, "code of its own, which Believe never runs"),
+        (damaged, "cannot be opened: "),
+        (looking_ahead, "not a causal language model"),
+        (lambda folder: (folder / "config.json").unlink(), "config.json is missing"),
+        (lambda folder: (folder / "tokenizer.json").unlink(), "no tokenizer"),
+        (lambda folder: change(folder / "config.json", num_hidden_layers=5), "lack 9 tensors"),
+        (lambda folder: change(folder / "config.json", eos_token_id=None), "names no end token"),
+    ],
+)
+def test_what_cannot_be_a_model_is_a_sentence(copied, spoil, sentence):
+    spoil(copied)
+    fails_to_open(copied, sentence)
 
 
 def test_weights_that_are_no_numbers_are_a_sentence(copied):

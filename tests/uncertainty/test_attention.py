@@ -24,6 +24,7 @@ from core.uncertainty.attention import (
 DIMENSIONS = st.integers(3, 48)
 SHARES = st.floats(0, 1)
 SEEDS = st.integers(0, 200)
+IDEAL = st.builds(idealised, dimension=DIMENSIONS, in_span=SHARES, seed=SEEDS)
 TIMES = st.lists(st.integers(0, 300), min_size=1, max_size=5)
 
 
@@ -93,18 +94,13 @@ def test_a_constant_added_to_all_logits_changes_no_weight():
 # --------------------------------------------------------------------- the closed form
 
 
-@given(DIMENSIONS, SHARES, SEEDS, TIMES)
-def test_the_closed_form_is_what_the_head_computes(dimension, in_span, seed, times):
-    found = repeat(idealised(dimension=dimension, in_span=in_span, seed=seed), times)
-    np.testing.assert_allclose(found.on_query, found.closed_form, rtol=1e-9)
-    np.testing.assert_array_equal(found.repetitions, times)
-
-
-@given(heads(), TIMES)
-def test_the_closed_form_holds_for_any_head(head, times):
-    found = repeat(head, times)
-    np.testing.assert_allclose(found.on_query, found.closed_form, rtol=1e-9)
-    np.testing.assert_allclose(found.closed_form, weight_on_query(found.gap, times))
+@given(IDEAL, heads(), TIMES)
+def test_the_closed_form_is_what_any_head_computes(ideal, head, times):
+    for each in (ideal, head):
+        found = repeat(each, times)
+        np.testing.assert_allclose(found.on_query, found.closed_form, rtol=1e-9)
+        np.testing.assert_allclose(found.closed_form, weight_on_query(found.gap, times))
+        np.testing.assert_array_equal(found.repetitions, times)
 
 
 @given(DIMENSIONS, SHARES, st.floats(0, 30), SEEDS)
@@ -131,18 +127,12 @@ def test_untold_the_query_has_all_the_weight(gap):
     assert weight_on_query(gap, 0) == 1
 
 
-def test_untold_a_head_looks_at_the_query_alone():
-    for in_span in CASES.values():
-        found = repeat(idealised(in_span=in_span), [0])
-        assert (found.on_query[0], found.on_copies[0]) == (1, 0)
-
-
-@pytest.mark.parametrize("gap", [-700.0, 700.0, 710.0, 1e4, 1e300])
+@pytest.mark.parametrize("gap", [-1e4, -700.0, 700.0, 710.0, 1e4, 1e300])
 def test_huge_gaps_are_weights_all_the_same(gap):
     found = weight_on_query(gap, [0, 1, 1000])
     assert ((found >= 0) & (found <= 1)).all()
     assert found[0] == 1
-    np.testing.assert_allclose(found[1:], float(gap > 0), atol=1e-12)
+    np.testing.assert_allclose(found[1:], float(gap > 0), atol=1e-300)
     assert math.isfinite(overtaken_at(gap))
 
 
@@ -155,9 +145,9 @@ def test_a_huge_strength_is_a_certain_head():
 # ------------------------------------------------------------------------- the answers
 
 
-@given(DIMENSIONS, SHARES, SEEDS, TIMES)
-def test_the_output_is_the_two_answers_in_the_shares_of_the_weights(dimension, share, seed, times):
-    found = repeat(idealised(dimension=dimension, in_span=share, seed=seed), times)
+@given(IDEAL, TIMES)
+def test_the_output_is_the_two_answers_in_the_shares_of_the_weights(head, times):
+    found = repeat(head, times)
     np.testing.assert_allclose(found.on_query + found.on_copies, 1)
     np.testing.assert_allclose(found.in_weight + found.in_context, 1, atol=1e-6)
     np.testing.assert_allclose(found.in_weight, found.on_query, atol=1e-6)
@@ -173,9 +163,9 @@ def test_the_query_has_its_own_answer_and_the_statement_its_own(dimension, in_sp
     assert head.x @ head.end == pytest.approx(in_span)
 
 
-@given(DIMENSIONS, SHARES, SEEDS)
-def test_every_repetition_takes_from_the_query(dimension, in_span, seed):
-    found = repeat(idealised(dimension=dimension, in_span=in_span, seed=seed), range(12))
+@given(IDEAL)
+def test_every_repetition_takes_from_the_query(head):
+    found = repeat(head, range(12))
     assert (np.diff(found.on_query) < 0).all()
     assert (np.diff(found.in_context) > 0).all()
 
@@ -189,31 +179,19 @@ def test_the_more_of_the_query_lies_in_the_span_the_more_it_keeps(dimension, sha
 # ---------------------------------------------------------------------- the three cases
 
 
-def case(name, *times):
-    return repeat(idealised(in_span=CASES[name]), times)
-
-
-def test_a_query_seen_often_wins_whatever_it_is_told():
-    found = case("seen often", 1, 100)
-    assert found.in_weight.min() > 0.99
-    assert overtaken_at(found.gap) > 10_000
-
-
-def test_a_query_seen_often_is_overtaken_when_t_is_huge():
-    """“Even if X is in the span, repeating Y t times … can dominate”: closed form, t = 10⁸."""
-    assert weight_on_query(case("seen often", 1).gap, 10**8) < 0.01
-
-
-def test_a_query_seen_sometimes_wins_at_first_and_loses_in_the_end():
-    found = case("seen sometimes", 1, 1000)
-    assert found.in_weight[0] > 0.9
-    assert found.in_context[1] > 0.8
-    assert 1 < overtaken_at(found.gap) < 1000
-
-
-def test_a_query_never_seen_is_answered_by_what_is_told():
-    found = case("never seen", 10)
-    assert found.in_context[0] > 0.8
+def test_the_three_cases_of_the_paper():
+    """“Even if X is in the span, repeating Y t times … can dominate”: for t = 10⁸, closed form."""
+    often, sometimes, never = (
+        repeat(idealised(in_span=CASES[name]), [1, 10, 100, 1000])
+        for name in ("seen often", "seen sometimes", "never seen")
+    )
+    assert often.in_weight[:3].min() > 0.99
+    assert overtaken_at(often.gap) > 10_000
+    assert weight_on_query(often.gap, 10**8) < 0.01
+    assert sometimes.in_weight[0] > 0.9
+    assert sometimes.in_context[3] > 0.8
+    assert 1 < overtaken_at(sometimes.gap) < 1000
+    assert never.in_context[1] > 0.8
 
 
 def test_the_three_cases_are_no_matter_of_luck():
@@ -270,7 +248,3 @@ def test_later_numbers_of_copies_lie_further_apart():
     """From 10 to 100,000 in 19 equal factors, each 10^(4/19) ≈ 1.62."""
     later = np.array(spread(100_000)[10:])
     np.testing.assert_allclose(later[1:] / later[:-1], 10 ** (4 / 19), rtol=0.05)
-
-
-def test_a_gap_beyond_all_exponentials_is_no_trouble():
-    assert weight_on_query(-1e4, [0, 1, 1000]).tolist() == [1, 0, 0]

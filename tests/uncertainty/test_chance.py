@@ -59,19 +59,15 @@ TABLES = [
 
 
 @pytest.mark.parametrize(("weights", "counts", "n"), TABLES)
-def test_draws_of_the_mixture_are_as_counted_out(weights, counts, n):
-    found = expected_entropy_of_mixture(np.array(weights), np.array(counts, dtype=float), n)
-    assert found == pytest.approx(counted_out(weights, np.array(counts), n))
-
-
-@pytest.mark.parametrize(("weights", "counts", "n"), TABLES)
-def test_draws_of_rows_are_as_counted_out(weights, counts, n):
+def test_draws_are_as_counted_out(weights, counts, n):
     counts = np.array(counts)
-    expected = [
+    mixture = expected_entropy_of_mixture(np.array(weights), counts.astype(float), n)
+    assert mixture == pytest.approx(counted_out(weights, counts, n))
+    of_rows = [
         np.mean([h(np.bincount(kinds, minlength=len(row)) / n) for kinds in every_draw(row, n)])
         for row in counts
     ]
-    assert expected_entropy_of_rows(counts.astype(float), n) == pytest.approx(expected)
+    assert expected_entropy_of_rows(counts.astype(float), n) == pytest.approx(of_rows)
 
 
 @given(arrays(np.int64, st.integers(1, 8), elements=st.integers(1, 40)))
@@ -200,17 +196,11 @@ def test_of_independent_answers_the_difference_is_0_on_average(case):
     assert highest <= 1
 
 
-@pytest.mark.parametrize("gammas", [(-0.1, 0.0), (0.0, -0.1)])
-def test_negative_stabilisers_are_refused(gammas):
-    with pytest.raises(ValueError, match="gamma"):
-        dealt_estimates(
-            np.array([[0, 0], [0, 0]]),
-            np.zeros(1),
-            np.zeros((1, 1)),
-            np.zeros(1, dtype=np.int64),
-            gamma_1=gammas[0],
-            gamma_2=gammas[1],
-        )
+@pytest.mark.parametrize("name", ["gamma_1", "gamma_2"])
+def test_negative_stabilisers_are_refused(name):
+    one, labels = np.zeros((1, 1)), np.zeros(1, dtype=np.int64)
+    with pytest.raises(ValueError, match=name):
+        dealt_estimates(np.array([[0, 0], [0, 0]]), one[0], one, labels, **{name: -0.1})
 
 
 # ------------------------------------------------------------------------ the adjustment
@@ -231,16 +221,11 @@ def test_the_adjusted_estimate_is_the_difference_or_between_it_and_the_entropy(i
         assert difference - 1e-6 <= adjusted <= of_second + 1e-6
 
 
-def test_rounding_above_the_entropy_is_not_blown_up():
+def test_the_adjustment_at_its_ends():
+    """Rounding above the entropy is not blown up; above its range an estimate is not scaled."""
     assert 1 + 1e-12 + adjustment_of_pairs(1 + 1e-12, 1.0, np.array([1 - 1.1e-16])) < 1.001
-
-
-def test_without_another_way_to_deal_nothing_can_be_told():
-    assert 0.7 + adjustment_of_pairs(0.7, 0.7, np.empty(0)) == 0
-
-
-def test_above_its_range_an_estimate_is_not_scaled():
     assert 2.0 + adjustment_of_pairs(2.0, 1.0, np.array([1.5])) == pytest.approx(0.5)
+    assert 0.7 + adjustment_of_pairs(0.7, 0.7, np.empty(0)) == 0  # no other way to deal
 
 
 # ------------------------------------------------------------------- what it is good for

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from core.uncertainty.clustering import aggregate, centres, cluster, likelihood_order
-from core.uncertainty.similarity import pairwise
 
 # Coarse values, so that ties and exact hits of the threshold are common.
 QUARTERS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
@@ -30,27 +29,18 @@ def labelled_values(draw):
     return values, dense
 
 
-def test_the_appendix_example():
-    """London and "London, UK" share a cluster; Paris and Berlin stand alone."""
-    matrix = pairwise(["London", "London, UK", "Paris", "Berlin"])
-    labels = cluster(matrix, 0.25)
-    np.testing.assert_array_equal(labels, [0, 0, 1, 2])
-    np.testing.assert_array_equal(centres(labels), [0, 2, 3])
-
-
-def test_joins_the_most_similar_centre_not_the_first():
-    matrix = [[1, 0.2, 0.5], [0.2, 1, 0.8], [0.5, 0.8, 1]]
-    np.testing.assert_array_equal(cluster(matrix, 0.25), [0, 1, 1])
-
-
-def test_of_equally_similar_centres_the_earlier_one_wins():
-    matrix = [[1, 0, 0.5], [0, 1, 0.5], [0.5, 0.5, 1]]
-    np.testing.assert_array_equal(cluster(matrix, 0.5), [0, 1, 0])
-
-
-def test_similarity_to_a_member_that_is_no_centre_does_not_count():
-    matrix = [[1, 0.5, 0], [0.5, 1, 0.9], [0, 0.9, 1]]
-    np.testing.assert_array_equal(cluster(matrix, 0.5), [0, 0, 1])
+@pytest.mark.parametrize(
+    ("matrix", "threshold", "labels"),
+    [
+        ([[1, 0.2, 0.5], [0.2, 1, 0.8], [0.5, 0.8, 1]], 0.25, [0, 1, 1]),  # not the first
+        ([[1, 0, 0.5], [0, 1, 0.5], [0.5, 0.5, 1]], 0.5, [0, 1, 0]),  # of equals, the earlier
+        ([[1, 0.5, 0], [0.5, 1, 0.9], [0, 0.9, 1]], 0.5, [0, 0, 1]),  # 1 is no centre
+        ([[1, 0.0], [0.0, 1]], 0, [0, 0]),
+        ([[1, 0.0], [0.0, 1]], 1, [0, 1]),
+    ],
+)
+def test_an_answer_joins_the_most_similar_centre(matrix, threshold, labels):
+    np.testing.assert_array_equal(cluster(matrix, threshold), labels)
 
 
 @given(similarity_matrices(), QUARTERS)
@@ -71,12 +61,6 @@ def test_clusters_are_a_partition_with_separate_centres(matrix, threshold):
     np.testing.assert_array_equal(cluster(matrix, threshold), labels)
 
 
-def test_thresholds_at_the_ends():
-    matrix = [[1, 0.0], [0.0, 1]]
-    np.testing.assert_array_equal(cluster(matrix, 0), [0, 0])
-    np.testing.assert_array_equal(cluster(matrix, 1), [0, 1])
-
-
 def test_likelihood_order_is_stable():
     np.testing.assert_array_equal(likelihood_order([-3, -1, -np.inf, -1, -3]), [1, 3, 0, 4, 2])
 
@@ -90,12 +74,6 @@ def test_aggregate_adds_probabilities(case):
         expected = np.logaddexp.reduce(values[:, labels == label], axis=1)
         np.testing.assert_allclose(total[:, label], expected, rtol=1e-13, atol=1e-13)
     np.testing.assert_array_equal(aggregate(values.T, labels, axis=0), total.T)
-
-
-def test_aggregate_survives_tiny_likelihoods():
-    np.testing.assert_allclose(
-        aggregate([-2000, -2000, -2001], [0, 0, 1]), [np.log(2) - 2000, -2001]
-    )
 
 
 @pytest.mark.parametrize(

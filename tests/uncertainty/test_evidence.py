@@ -48,25 +48,22 @@ def test_distributions(evidence):
 
 
 def test_the_hyperparameters_are_applied(record, evidence):
-    apart = Evidence.build(**tuned(record | {"threshold": 1.0}))
+    def built(**options):
+        return Evidence.build(**tuned(record | options))
+
+    apart = built(threshold=1.0)
     np.testing.assert_array_equal(apart.labels, [0, 1, 2, 3])
     assert apart.mutual_information.joint.shape == (4, 4)
-    by_characters = Evidence.build(
-        **tuned(record | {"similarity": "partial_ratio", "threshold": 0.9})
-    )
+    by_characters = built(similarity="partial_ratio", threshold=0.9)
     np.testing.assert_array_equal(by_characters.labels, [0, 0, 1, 2])
-    stabilised = Evidence.build(**tuned(record | {"gamma_1": 0.1, "gamma_2": 0.2}))
+    stabilised = built(gamma_1=0.1, gamma_2=0.2)
     assert stabilised.labels.tolist() == evidence.labels.tolist()
     assert stabilised.mutual_information.value != evidence.mutual_information.value
     assert stabilised.unstabilised.value == evidence.mutual_information.value
-
-
-def test_a_given_similarity_matrix(record):
     # In the order of `record`: Paris and Berlin alike, nothing else.
     matrix = np.eye(4)
     matrix[0, 2] = matrix[2, 0] = 1
-    given = {"similarity": "a judge", "compared": (record["responses"], matrix)}
-    judged = Evidence.build(**tuned(record | given))
+    judged = built(similarity="a judge", compared=(record["responses"], matrix))
     np.testing.assert_array_equal(judged.labels, [0, 1, 2, 2])
 
 
@@ -104,10 +101,9 @@ def test_arrays_are_copies_and_read_only(record):
     built = Evidence.build(**(record | {"log_marginal": log_marginal}))
     log_marginal[:] = 0
     assert np.exp(built.log_marginal[0]) == pytest.approx(0.5)
-    with pytest.raises(ValueError, match="read-only"):
-        built.log_conditionals[0, 0] = 0
-    with pytest.raises(ValueError, match="read-only"):
-        built.labels[0] = 3
+    for array in (built.log_conditionals, built.labels):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0
 
 
 def test_survives_pickling(evidence):

@@ -49,7 +49,7 @@ def test_bounds(table):
     entropies = marginal_entropies(result.joint)
     assert result.joint.sum() == pytest.approx(1)
     assert result.product.sum() == pytest.approx(1)
-    assert -1e-12 <= result.value <= sum(entropies) - max(entropies) + 1e-9
+    assert 0 <= result.value <= sum(entropies) - max(entropies) + 1e-9
     assert result.contributions.sum() == pytest.approx(result.value, abs=1e-12)
 
 

@@ -13,12 +13,7 @@ from hypothesis.extra.numpy import arrays
 from core.uncertainty.clustering import aggregate, cluster
 from core.uncertainty.joint import from_table
 from core.uncertainty.logarithms import entropy
-from core.uncertainty.mutual_information import (
-    cluster_tuples,
-    from_conditionals,
-    from_counts,
-    from_tuples,
-)
+from core.uncertainty.mutual_information import from_conditionals, from_counts, from_tuples
 from core.uncertainty.similarity import pairwise
 
 LISTING = json.loads((Path(__file__).parent / "data" / "estimator_listing.json").read_text())
@@ -83,20 +78,7 @@ def test_algorithm_3_by_hand():
         assert result.value == pytest.approx(terms.sum(), abs=1e-14)
         assert np.exp(result.log_mass) == pytest.approx(0.8)
         assert result.correction == 0
-
-
-def test_gamma_may_make_it_negative_and_nothing_is_clamped():
-    independent = from_conditionals(np.log([0.5, 0.5]), np.log([[0.5, 0.5]] * 2), gamma_2=0.1)
-    assert independent.value == pytest.approx(np.log(0.25 / 0.35))
-    assert independent.value < 0
-
-
-def test_a_copied_answer_gives_the_entropy():
-    marginal = np.log([0.5, 0.3, 0.1])
-    copying = np.full((3, 3), -np.inf)
-    np.fill_diagonal(copying, -0.5)
-    expected = entropy_of(np.array([5, 3, 1]) / 9)
-    assert from_conditionals(marginal, copying).value == pytest.approx(expected, abs=1e-14)
+    assert result.value < 0  # γ may make it negative, and nothing is clamped
 
 
 def test_likelihoods_of_e_to_the_minus_2000():
@@ -106,14 +88,6 @@ def test_likelihoods_of_e_to_the_minus_2000():
     assert far.log_mass == pytest.approx(near.log_mass - 2000)
     # And within one row: the answer that is never repeated adds nothing, not NaN.
     assert from_conditionals([-1, -1], [[-1, -2000], [-2000, -1]]).value == pytest.approx(np.log(2))
-
-
-@given(conditionals())
-def test_algorithm_3_is_bounded_by_both_entropies(case):
-    result = from_conditionals(*case)
-    first, second = entropy_of(result.joint.sum(axis=1)), entropy_of(result.joint.sum(axis=0))
-    assert 0 <= result.value <= min(first, second) + 1e-9
-    assert result.value <= np.log(len(case[0])) + 1e-9
 
 
 @given(conditionals(), st.floats(0, 1), st.floats(0, 1))
@@ -139,13 +113,15 @@ def test_algorithm_3_does_not_care_about_the_order(case, random):
 
 @given(conditionals())
 def test_algorithm_3_is_the_exact_value_of_its_table(case):
+    """With it, the bounds of `test_joint.py`."""
     result = from_conditionals(*case)
     with np.errstate(divide="ignore"):
         table = np.minimum(np.log(result.joint), 0)
+    assert result.value >= 0
     assert result.value == pytest.approx(from_table(table).value, abs=1e-10)
 
 
-# ---- Algorithms 1 and 2 ----
+# ---- Algorithm 1 ----
 
 
 @pytest.mark.parametrize(
@@ -186,14 +162,14 @@ def test_algorithm_1_by_hand():
 
 
 @given(weighted_tuples())
-def test_algorithm_1_bounds(case):
+def test_algorithm_1_is_the_exact_value_of_a_table_of_its_tuples(case):
+    """With it, the bounds of `test_joint.py`; and what underflows adds nothing, not NaN."""
     tuples, log_p = case
-    result = from_tuples(tuples, log_p)
-    entropies = []
-    for column in zip(*tuples, strict=True):
-        codes = np.unique(column, return_inverse=True)[1]
-        entropies.append(entropy_of(np.bincount(codes, weights=result.joint)))
-    assert 0 <= result.value <= sum(entropies) - max(entropies) + 1e-9
+    table = np.full((4,) * len(tuples[0]), -np.inf)
+    table[tuple(np.transpose(tuples))] = log_p
+    found = from_tuples(tuples, log_p).value
+    assert found >= 0
+    assert found == pytest.approx(from_table(table).value, abs=1e-10)
 
 
 @given(weighted_tuples(), st.randoms(use_true_random=False))
@@ -210,41 +186,6 @@ def test_algorithm_1_does_not_care_about_names_order_or_repeats(case, random):
     assert len(again.joint) == len(tuples)
     assert again.value == pytest.approx(original.value, abs=1e-10)
     assert again.log_mass == pytest.approx(original.log_mass)
-
-
-def test_tuples_and_conditionals_agree_on_a_full_square():
-    rng = np.random.default_rng(0)
-    first = np.log(rng.dirichlet(np.ones(5)))
-    rows = np.log(rng.dirichlet(np.ones(5), size=5))
-    pairs = list(itertools.product(range(5), repeat=2))
-    from_pairs = from_tuples(pairs, (first[:, None] + rows).ravel(), gamma_1=0.1, gamma_2=0.1)
-    from_rows = from_conditionals(first, rows, gamma_1=0.1, gamma_2=0.1)
-    np.testing.assert_allclose(from_pairs.contributions, from_rows.contributions.ravel())
-
-
-def test_independent_answers_give_zero_on_a_full_product_only():
-    rng = np.random.default_rng(1)
-    p, q = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(4))
-    pairs = list(itertools.product(range(6), range(4)))
-    log_p = np.log(np.outer(p, q)).ravel()
-    assert from_tuples(pairs, log_p).value == 0
-    assert from_tuples(pairs[:-1], log_p[:-1]).value > 1e-4
-
-
-def test_algorithm_1_survives_tiny_likelihoods():
-    pairs, log_p = [(0, 0), (0, 1), (1, 1)], np.log([0.4, 0.1, 0.3])
-    near, far = from_tuples(pairs, log_p), from_tuples(pairs, log_p - 2000)
-    assert far.value == pytest.approx(near.value, abs=1e-11)
-    # A tuple whose share underflows adds nothing, not NaN.
-    assert from_tuples([(0, 0), (1, 1), (2, 2)], [-1, -1, -2000]).value == pytest.approx(np.log(2))
-
-
-def test_algorithm_2_merges_what_means_the_same():
-    tuples = [("London", "London"), ("London, UK", "London"), ("Paris", "Paris")]
-    merged = cluster_tuples(tuples, np.log([0.3, 0.3, 0.2]))
-    result = from_tuples(merged.labels, merged.log_probabilities)
-    np.testing.assert_allclose(result.joint, [0.75, 0.25])
-    assert result.value == pytest.approx(entropy_of(np.array([0.75, 0.25])))
 
 
 # ---- Counts ----
@@ -362,26 +303,16 @@ def test_the_correction_takes_most_of_the_bias_away(correction, first, strength,
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: from_conditionals([], []), "empty"),
         (lambda: from_conditionals([np.nan], [[-1]]), "NaN"),
         (lambda: from_conditionals([-1], [[np.nan]]), "NaN"),
-        (
-            lambda: from_conditionals([-1, -1], [[-1, -1]]),
-            r"must have shape \(2, 2\), not \(1, 2\)",
-        ),
+        (lambda: from_conditionals([-1, -1], [[-1, -1]]), r"shape \(2, 2\), not \(1, 2\)"),
         (lambda: from_conditionals([-np.inf], [[-1]]), "log_marginal cannot be normalised"),
         (lambda: from_conditionals([-1], [[-np.inf]]), "in one row is 0"),
-        (lambda: from_conditionals([0.5], [[-1]]), "at most 0"),
         (lambda: from_conditionals([np.inf], [[-1]]), "at most 0"),
         (lambda: from_conditionals([[-1]], [[-1]]), r"must have 1 dimension\(s\), not 2"),
         (lambda: from_conditionals([-1], [[-1]], gamma_1=-0.1), "gamma_1 is -0.1"),
         (lambda: from_conditionals([-1], [[-1]], gamma_2=np.nan), "gamma_2 is nan"),
-        (lambda: from_conditionals(["x"], [[-1]]), "must be numbers"),
-        (lambda: from_tuples([], []), "at least one tuple"),
         (lambda: from_tuples(np.empty((0, 2), dtype=int), []), "at least one tuple"),
-        (lambda: from_tuples(np.zeros((3, 1), dtype=int), [-1] * 3), "two or more answers"),
-        (lambda: from_tuples(["ab"], [-1]), "not of single answers"),
-        (lambda: from_tuples([(0, 1), (0, 1, 2)], [-1, -1]), "one length"),
         (lambda: from_tuples([(0, 1)], [-1, -1]), r"must have shape \(1,\)"),
         (lambda: from_tuples([(0, 1), (0, 1)], [-1, -2]), "two different probabilities"),
         (lambda: from_tuples([(0, 1)], [-np.inf]), "cannot be normalised"),

@@ -1,7 +1,6 @@
 """Evidence of models that score no given text: from sampled pairs, and from counts alone."""
 
 import math
-import warnings
 from collections import Counter
 
 import numpy as np
@@ -119,45 +118,12 @@ def test_chains_by_hand():
         ]
     )
     joint = np.array([[0.4, 0.1], [0.0, 0.1]]) / 0.6
-    product = np.outer(joint.sum(axis=1), joint.sum(axis=0))
-    seen = joint > 0
-    expected = (joint[seen] * log(joint[seen] / product[seen])).sum()
     information = evidence.mutual_information
     np.testing.assert_allclose(information.joint, joint, atol=1e-15)
-    np.testing.assert_allclose(information.product, product)
-    assert information.plug_in == pytest.approx(expected)
-    assert np.exp(information.log_mass) == pytest.approx(0.6)
+    assert np.exp(information.log_mass) == pytest.approx(evidence.sampled_mass) == 0.6
     assert evidence.counts.tolist() == [3, 1]
     np.testing.assert_allclose(np.exp(evidence.log_marginal), [0.5, 0.25])
     np.testing.assert_allclose(np.exp(evidence.log_conditionals), [[0.8, 0.2], [0, 0.4]])
-    np.testing.assert_allclose(np.exp(evidence.log_first), [2 / 3, 1 / 3])
-    np.testing.assert_allclose(np.exp(evidence.log_second), joint.sum(axis=0))
-    np.testing.assert_allclose(np.exp(evidence.log_second_given_first), [[0.8, 0.2], [0, 1]])
-    assert evidence.sampled_mass == pytest.approx(0.6)
-
-
-@given(sampled_chains(OVERLAPPING))
-def test_information_lies_between_0_and_both_entropies(chains):
-    information = chained(chains).mutual_information
-    rows, columns = information.joint.sum(axis=1), information.joint.sum(axis=0)
-    assert -1e-12 <= information.plug_in <= min(h(rows), h(columns)) + 1e-9
-    assert information.value <= h(columns) + 1e-9
-    assert information.joint.sum() == pytest.approx(1)
-
-
-@given(
-    arrays(float, 4, elements=st.floats(-9, -0.1)), arrays(float, 4, elements=st.floats(-9, -0.1))
-)
-def test_a_model_that_knows_has_none_once_every_pair_came(first, second):
-    pairs = [
-        (WORDS[i], WORDS[j], float(first[i]), float(second[j])) for i in range(4) for j in range(4)
-    ]
-    evidence = chained(pairs)
-    assert evidence.mutual_information.plug_in == pytest.approx(0, abs=1e-12)
-    assert evidence.mutual_information.value <= 0
-    rank = [evidence.responses.index(text) for text in WORDS[:4]]
-    for found, told in ((evidence.log_first, first), (evidence.log_second, second)):
-        np.testing.assert_allclose(np.exp(found[rank]), np.exp(told) / np.exp(told).sum())
 
 
 def test_a_likelihood_that_differs_by_a_servers_noise_counts_as_first_said():
@@ -201,21 +167,14 @@ def second_likelihoods(chains):
 
 def test_counts_by_hand():
     evidence = counted({"x": 3, "y": 1}, {"x": {"x": 20, "y": 10}, "y": {"x": 10, "y": 20}})
-    joint = np.array([[0.5, 0.25], [1 / 12, 1 / 6]])
-    product = np.outer(joint.sum(axis=1), joint.sum(axis=0))
-    plug_in = (joint * np.log(joint / product)).sum()
-    correction = adjustment_of_counts(np.array([0.75, 0.25]), np.array([[20, 10], [10, 20]]))
     information = evidence.mutual_information
-    np.testing.assert_allclose(information.joint, joint)
-    np.testing.assert_allclose(information.product, product)
-    assert information.plug_in == pytest.approx(plug_in)
+    correction = adjustment_of_counts(np.array([0.75, 0.25]), np.array([[20, 10], [10, 20]]))
+    np.testing.assert_allclose(information.joint, [[0.5, 0.25], [1 / 12, 1 / 6]])
     assert information.correction == pytest.approx(correction) != 0
-    assert information.value == pytest.approx(plug_in + correction)
+    assert information.value == pytest.approx(information.plug_in + correction)
     assert np.exp(information.log_mass) == pytest.approx(4)
     np.testing.assert_allclose(np.exp(evidence.log_marginal), [0.75, 0.25])
     np.testing.assert_allclose(np.exp(evidence.log_conditionals), [[2 / 3, 1 / 3], [1 / 3, 2 / 3]])
-    np.testing.assert_allclose(np.exp(evidence.log_first), [0.75, 0.25])
-    np.testing.assert_allclose(np.exp(evidence.log_second), [7 / 12, 5 / 12])
     assert evidence.counts.tolist() == evidence.cluster_counts.tolist() == [3, 1]
     assert (evidence.parameters.gamma_1, evidence.parameters.gamma_2) == (0, 0)
 
@@ -249,14 +208,6 @@ def test_counts_of_unlike_words_are_from_counts(case):
     np.testing.assert_array_equal(found.joint, expected.joint)
     np.testing.assert_array_equal(found.contributions, expected.contributions)
     assert found.joint.shape == (len(evidence.centres),) * 2
-
-
-def test_a_model_that_knows_is_counted_near_0_and_one_that_copies_is_not():
-    knows = counted({"x": 6, "y": 4}, {text: {"x": 18, "y": 12} for text in "xy"})
-    assert knows.mutual_information.plug_in == pytest.approx(0, abs=1e-12)
-    assert abs(knows.mutual_information.value) < 0.01
-    copies = counted({"x": 6, "y": 4}, {"x": {"x": 30}, "y": {"y": 30}})
-    assert copies.mutual_information.plug_in == pytest.approx(h([0.6, 0.4]))
 
 
 @given(tallies(), st.randoms(use_true_random=False))
@@ -338,21 +289,6 @@ def test_ties_of_pairs_are_alphabetical_and_of_counts_as_first_seen():
     assert evidence.responses == ("b", "a", "y", "x")
 
 
-@pytest.mark.parametrize(
-    ("similarity", "threshold", "clusters"), [("token_f1", 1.0, 3), ("ratio", 0.5, 1)]
-)
-def test_similarity_and_threshold_say_what_is_one_answer(similarity, threshold, clusters):
-    options = {"similarity": similarity, "threshold": threshold}
-    chains = [("London", "London UK", -1.0, -1.0), ("London", "Londom", -1.0, -1.0)]
-    firsts, seconds = {"London": 2}, {"London": {"London UK": 1, "Londom": 1}}
-    for evidence in (chained(chains, **options), counted(firsts, seconds, **options)):
-        assert len(evidence.centres) == clusters
-        assert (evidence.parameters.similarity, evidence.parameters.threshold) == (
-            similarity,
-            threshold,
-        )
-
-
 @given(sampled_chains(OVERLAPPING, st.floats(-30, -1.7)))
 def test_distributions_of_chains_are_those_of_the_joint(chains):
     evidence = chained(chains)
@@ -411,12 +347,6 @@ def test_mass_of_counts_is_what_good_and_turing_estimate(firsts, mass):
     assert evidence.sampled_mass == pytest.approx(mass)
 
 
-@given(sampled_chains(OVERLAPPING), tallies(OVERLAPPING))
-def test_mass_is_a_probability(chains, tally):
-    assert 0 <= chained(chains).sampled_mass <= 1
-    assert 0 <= counted(*tally).sampled_mass <= 1
-
-
 # ------------------------------------------------------------------------------- scores
 
 FIRST = np.array([0.5, 0.3])
@@ -429,23 +359,24 @@ FULL = [
 
 
 def test_scores_of_chains_by_hand():
-    evidence = chained(
-        FULL * FEWEST_SECONDS,
-        greedy="x",
-        greedy_log_likelihood=np.log(0.5),
-        verification={"x": (np.log(0.6), np.log(0.2))},
-    )
+    options = {"greedy": "x", "greedy_log_likelihood": np.log(0.5)}
+    options["verification"] = {"x": (np.log(0.6), np.log(0.2))}
+    evidence = chained(FULL * FEWEST_SECONDS, **options)
     joint = FIRST[:, None] * ROWS / (FIRST @ ROWS.sum(axis=1))
     rows = joint / joint.sum(axis=1, keepdims=True)
     first = FIRST / FIRST.sum()
     found = {name: info.function(evidence) for name, info in SCORES.items()}
-    values = {name: score.value for name, score in found.items()}
-    assert values["mutual_information"] == pytest.approx(from_table(np.log(joint)).value)
-    assert values["semantic_entropy"] == pytest.approx(h(first))
-    assert values["greedy_probability"] == pytest.approx(0.5)
-    assert values["self_verification"] == pytest.approx(0.75)
-    assert values["min_conditional_entropy"] == pytest.approx(min(h(rows[0]), h(rows[1])))
-    assert values["pair_covariance"] == pytest.approx((first * (np.diag(rows) - first)).sum())
+    assert {name: score.value for name, score in found.items()} == pytest.approx(
+        {
+            "mutual_information": from_table(np.log(joint)).value,
+            "semantic_entropy": h(first),
+            "greedy_probability": 0.5,
+            "self_verification": 0.75,
+            "min_conditional_entropy": min(h(rows[0]), h(rows[1])),
+            "pair_covariance": (first * (np.diag(rows) - first)).sum(),
+            "certified_mutual_information": None,
+        }
+    )
     assert found["certified_mutual_information"].reason == (
         "A certified bound needs exact likelihoods of given texts; this model reports none."
     )
@@ -453,23 +384,23 @@ def test_scores_of_chains_by_hand():
 
 
 def test_scores_of_counts_by_hand():
-    evidence = counted(
-        {"x": 6, "y": 4},
-        {"x": {"x": 24, "y": 6}, "y": {"x": 10, "y": 20}},
-        verification={"x": (np.log(0.3), np.log(0.6))},
-    )
-    rows = np.array([[0.8, 0.2], [1 / 3, 2 / 3]])
-    first = np.array([0.6, 0.4])
+    seconds = {"x": {"x": 24, "y": 6}, "y": {"x": 10, "y": 20}}
+    about = {"x": (np.log(0.3), np.log(0.6))}
+    evidence = counted({"x": 6, "y": 4}, seconds, verification=about)
+    first, told_x = np.array([0.6, 0.4]), np.array([0.8, 0.2])
     found = {name: info.function(evidence) for name, info in SCORES.items()}
-    values = {name: score.value for name, score in found.items()}
-    assert values["mutual_information"] == evidence.mutual_information.value
-    assert values["semantic_entropy"] == pytest.approx(h(first))
-    assert values["greedy_probability"] is None
+    assert {name: score.value for name, score in found.items()} == pytest.approx(
+        {
+            "mutual_information": evidence.mutual_information.value,
+            "semantic_entropy": h(first),
+            "greedy_probability": None,
+            "self_verification": 1 / 3,
+            "min_conditional_entropy": h(told_x),
+            "pair_covariance": (first * (np.array([0.8, 2 / 3]) - first)).sum(),
+            "certified_mutual_information": None,
+        }
+    )
     assert "does not report how probable" in found["greedy_probability"].reason
-    assert values["self_verification"] == pytest.approx(1 / 3)
-    assert values["min_conditional_entropy"] == pytest.approx(h(rows[0]))
-    assert values["pair_covariance"] == pytest.approx((first * (np.diag(rows) - first)).sum())
-    assert values["certified_mutual_information"] is None
 
 
 def check_scores(evidence):
@@ -486,16 +417,31 @@ def check_scores(evidence):
         if name != "greedy_probability":
             assert score.answer in evidence.centre_texts
     assert not SCORES["certified_mutual_information"].function(evidence).available
+    assert 0 <= evidence.sampled_mass <= 1
+
+
+def check_doubt(evidence, epistemic):
+    """The doubt has two parts, which add up to the entropy of second answers."""
+    doubt = doubt_decomposition(evidence)
+    assert doubt.total == pytest.approx(h(evidence.mutual_information.joint.sum(axis=0)), abs=1e-9)
+    assert doubt.total == pytest.approx(doubt.epistemic + doubt.remaining, abs=1e-9)
+    assert doubt.epistemic == pytest.approx(epistemic, abs=1e-9)
+    assert min(doubt.epistemic, doubt.remaining) >= 0
 
 
 @given(sampled_chains(OVERLAPPING), GAMMAS)
-def test_chains_have_every_score_or_a_reason(chains, gammas):
-    check_scores(chained(chains, gamma_1=gammas[0], gamma_2=gammas[1]))
+def test_chains_have_every_score_or_a_reason_and_two_parts_of_doubt(chains, gammas):
+    evidence = chained(chains, gamma_1=gammas[0], gamma_2=gammas[1])
+    check_scores(evidence)
+    check_doubt(evidence, max(0.0, chained(chains).mutual_information.value))
 
 
 @given(tallies(OVERLAPPING))
-def test_counts_have_every_score_or_a_reason(case):
-    check_scores(counted(*case))
+def test_counts_have_every_score_or_a_reason_and_two_parts_of_doubt(case):
+    evidence = counted(*case)
+    check_scores(evidence)
+    information = evidence.mutual_information
+    check_doubt(evidence, min(max(information.value, 0), h(information.joint.sum(axis=0))))
 
 
 def test_self_verification_wants_the_text_it_is_about():
@@ -528,51 +474,26 @@ def test_what_follows_on_one_that_was_told_too_seldom_has_no_entropy():
     assert "No answer was given in the prompt 10 times" in score(chained(once)).reason
 
 
-@given(sampled_chains(OVERLAPPING), GAMMAS)
-def test_doubt_of_chains_has_two_parts_that_add_up(chains, gammas):
-    evidence = chained(chains, gamma_1=gammas[0], gamma_2=gammas[1])
-    doubt = doubt_decomposition(evidence)
-    assert doubt.total == pytest.approx(h(evidence.mutual_information.joint.sum(axis=0)), abs=1e-9)
-    assert doubt.total == pytest.approx(doubt.epistemic + doubt.remaining, abs=1e-9)
-    unstabilised = chained(chains).mutual_information.value
-    assert doubt.epistemic == pytest.approx(max(0.0, unstabilised), abs=1e-9)
-    assert min(doubt.epistemic, doubt.remaining) >= 0
-
-
-@given(tallies(OVERLAPPING))
-def test_doubt_of_counts_has_two_parts_that_add_up(case):
-    evidence = counted(*case)
-    doubt = doubt_decomposition(evidence)
-    information = evidence.mutual_information
-    assert doubt.total == pytest.approx(h(information.joint.sum(axis=0)), abs=1e-9)
-    assert doubt.total == pytest.approx(doubt.epistemic + doubt.remaining, abs=1e-9)
-    shown = min(max(information.value, 0), doubt.total)
-    assert doubt.epistemic == pytest.approx(shown, abs=1e-9)
-    assert min(doubt.epistemic, doubt.remaining) >= 0
-
-
 # ------------------------------------------------------------------------- probability 0
 
 
+@pytest.mark.filterwarnings("error")
 def test_impossible_answers_give_no_numpy_warning():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        evidence = chained(
-            [("x", "y", -1.0, -np.inf), ("z", "x", -np.inf, -1.0), ("x", "x", -1.0, -0.5)]
-        )
-        check_scores(evidence)
-        doubt_decomposition(evidence)
+    evidence = chained(
+        [("x", "y", -1.0, -np.inf), ("z", "x", -np.inf, -1.0), ("x", "x", -1.0, -0.5)]
+    )
+    check_scores(evidence)
+    doubt_decomposition(evidence)
     assert evidence.mutual_information.value == 0
     assert evidence.log_marginal[evidence.responses.index("z")] == -np.inf
     assert evidence.sampled_mass == pytest.approx(np.exp(-1.5))
 
 
+@pytest.mark.filterwarnings("error")
 def test_second_answers_that_never_came_first_give_no_numpy_warning():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        evidence = counted({"x": 2}, {"x": {"y": 1, "z": 2}})
-        check_scores(evidence)
-        doubt_decomposition(evidence)
+    evidence = counted({"x": 2}, {"x": {"y": 1, "z": 2}})
+    check_scores(evidence)
+    doubt_decomposition(evidence)
     assert evidence.cluster_counts.tolist() == [2, 0, 0]
     assert np.isneginf(evidence.log_first[1:]).all()
     assert np.isneginf(evidence.log_conditionals[1:]).all()
@@ -594,10 +515,8 @@ def test_cut_texts_are_marked_whether_they_came_first_or_second():
     cut = {"complete": {"y": False, "never": False}}
     chains = [("x", "y", -1.0, -1.0), ("x", "x", -1.0, -1.0)]
     for evidence in (chained(chains, **cut), counted({"x": 2}, {"x": {"y": 1, "x": 2}}, **cut)):
-        assert dict(zip(evidence.responses, evidence.complete, strict=True)) == {
-            "x": True,
-            "y": False,
-        }
+        marked = dict(zip(evidence.responses, evidence.complete, strict=True))
+        assert marked == {"x": True, "y": False}
     assert chained(chains).complete.all()
 
 
@@ -605,6 +524,9 @@ def test_the_greedy_answer_is_kept_apart_from_the_samples():
     evidence = chained([("x", "y", -1.0, -1.0)], greedy="z", greedy_log_likelihood=None)
     assert evidence.greedy == "z" and "z" not in evidence.responses
     assert SCORES["greedy_probability"].function(evidence).reason
+
+
+X, LOG = ("x", "y", -1.0, -1.0), "must be a finite logarithm"
 
 
 @pytest.mark.parametrize(
@@ -615,39 +537,20 @@ def test_the_greedy_answer_is_kept_apart_from_the_samples():
         ([("x", "y", -1.0, np.nan)], {}, "NaN"),
         ([("x", "y", 0.5, -1.0)], {}, "at most 0"),
         ([("x", "y", -1.0, 0.5)], {}, "at most 0"),
-        ([("x", "y", -1.0, -1.0)], {"gamma_1": -1.0}, "gamma_1 is -1"),
-        ([("x", "y", -1.0, -1.0)], {"threshold": 1.5}, "threshold is 1.5"),
-        ([("x", "y", -1.0, -1.0)], {"similarity": "vibes"}, "Unknown similarity"),
+        ([("x", "y", -np.inf, -1.0)], {}, "cannot be normalised"),
+        ([X], {"gamma_1": -1.0}, "gamma_1 is -1"),
+        ([X], {"threshold": 1.5}, "threshold is 1.5"),
+        ([X], {"similarity": "vibes"}, "Unknown similarity"),
+        ([X], {"greedy_log_likelihood": math.nan}, LOG),
+        ([X], {"greedy_log_likelihood": 0.5}, LOG),
+        ([X], {"verification": {"x": (-math.inf, -math.inf)}}, LOG),
+        ([X], {"verification": {"x": (math.nan, -1.0)}}, LOG),
+        ([X], {"verification": {"x": (-1.0, 3.0)}}, LOG),
     ],
 )
 def test_chains_that_are_none_are_refused(chains, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         from_chains(chains, **tuned({"greedy": "x", "greedy_log_likelihood": -1.0} | options))
-
-
-@pytest.mark.parametrize(
-    ("greedy", "verification"),
-    [
-        (math.nan, {}),
-        (0.5, {}),
-        (-1.0, {"x": (-math.inf, -math.inf)}),
-        (-1.0, {"x": (math.nan, -1.0)}),
-        (-1.0, {"x": (-1.0, 3.0)}),
-    ],
-)
-def test_likelihoods_that_are_none_are_refused(greedy, verification):
-    with pytest.raises(ValueError, match="must be a finite logarithm"):
-        from_chains(
-            [("x", "y", -1.0, -1.0)],
-            greedy="x",
-            greedy_log_likelihood=greedy,
-            verification=verification,
-        )
-
-
-def test_chains_without_mass_are_refused():
-    with pytest.raises(ValueError, match="cannot be normalised"):
-        from_chains([("x", "y", -np.inf, -1.0)], greedy="x", greedy_log_likelihood=None)
 
 
 def test_rows_of_unlikely_first_answers_survive():
@@ -728,13 +631,6 @@ def test_chains_of_a_large_table_come_nearer_from_above():
     assert above[0] > 0.5 and above[2] < 0.02
 
 
-def test_counts_of_a_known_table_arrive_at_its_information():
-    """Within 0.01 nats for 20,000 first answers and as many second ones after each."""
-    for seed in range(3):
-        value = counted(*draw_counts(20_000, 20_000, seed)).mutual_information.value
-        assert value == pytest.approx(EXACT, abs=0.01)
-
-
 def test_thirty_second_answers_each_are_right_on_average():
     """Few answers, 100 first ones: 60 runs differ from the truth by 0.02 nats on average."""
     values = [counted(*draw_counts(100, 30, seed)).mutual_information.value for seed in range(60)]
@@ -765,7 +661,8 @@ def test_a_given_similarity_clusters_chains_and_counts():
 
 
 def test_a_given_similarity_must_know_every_text():
+    given = {"similarity": "judge", "compared": GIVEN}
     with pytest.raises(ValueError, match="lacks 'four'"):
-        chained([("one", "four", -1.0, -1.0)], similarity="judge", compared=GIVEN)
+        chained([("one", "four", -1.0, -1.0)], **given)
     with pytest.raises(ValueError, match="lacks 'four'"):
-        counted({"one": 1}, {"one": {"four": 3}}, similarity="judge", compared=GIVEN)
+        counted({"one": 1}, {"one": {"four": 3}}, **given)

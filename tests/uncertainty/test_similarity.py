@@ -54,6 +54,8 @@ def test_normalise(text, expected):
         ("", "London", 0.0),
         ("new york new york", "new york", 2 / 3),
         ("yes yes", "yes yes yes", 4 / 5),
+        ("The King’s Speech", "The King's Speech", 1.0),  # as in TriviaQA's own script
+        ("‘Oslo’", "Oslo", 1.0),
     ],
 )
 def test_token_f1_by_hand(a, b, expected):
@@ -124,13 +126,6 @@ def test_bad_input_says_how_to_mend_it(responses, method, sentence):
         pairwise(responses, method)
 
 
-def test_typographic_quotes_are_punctuation_as_in_trivia_qas_own_script():
-    assert token_f1("The King’s Speech", "The King's Speech") == 1
-    assert token_f1("‘Oslo’", "Oslo") == 1
-
-
-# ----------------------------------------------------------------------- a given matrix
-
 GIVEN = [[1.0, 0.1, 0.2], [0.1, 1.0, 0.3], [0.2, 0.3, 1.0]]
 
 
@@ -139,16 +134,11 @@ def test_a_given_matrix_is_put_in_another_order():
     np.testing.assert_array_equal(found, [[1.0, 0.2], [0.2, 1.0]], strict=True)
 
 
-@pytest.mark.parametrize(
-    ("responses", "texts", "sentence"),
-    [
-        (["a", "x"], ["a", "b", "c"], "lacks 'x': compare every response"),
-        (["a"], ["a", "b"], "must have shape"),
-    ],
-)
-def test_a_matrix_that_does_not_fit_says_how_to_mend_it(responses, texts, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        reordered(responses, texts, GIVEN)
+def test_a_matrix_that_does_not_fit_says_how_to_mend_it():
+    with pytest.raises(ValueError, match="lacks 'x': compare every response"):
+        reordered(["a", "x"], ["a", "b", "c"], GIVEN)
+    with pytest.raises(ValueError, match="must have shape"):
+        reordered(["a"], ["a", "b"], GIVEN)
 
 
 def test_the_judge_is_a_similarity_that_is_not_computed_here():

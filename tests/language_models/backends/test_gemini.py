@@ -28,14 +28,7 @@ from core.language_models.errors import (
 )
 from core.language_models.registry import open_model
 from core.language_models.usage import Budget
-from tests.language_models.gemini_server import (
-    FAULTS,
-    KEY,
-    NAME,
-    SEED,
-    gemini,
-    serving,
-)
+from tests.language_models.gemini_server import FAULTS, KEY, NAME, SEED, gemini, serving
 
 PROMPT = prompts.iterative("Name a city in Italy.")
 ONE, TWO, THREE = (f"AIza-{word}-key-of-nobody" for word in ("first", "second", "third"))
@@ -90,11 +83,6 @@ def test_the_answers_are_those_that_the_model_behind_the_service_draws(embedded)
         assert model.sample(PROMPT, 8) + model.sample(PROMPT, 12) == expected
 
 
-def test_temperature_0_is_greedy(embedded):
-    with gemini() as model:
-        assert model.sample(PROMPT, 3, temperature=0) == embedded.sample(PROMPT, 3, temperature=0)
-
-
 @pytest.mark.parametrize(("count", "requests"), [(0, 0), (1, 1), (8, 1), (9, 2), (24, 3)])
 def test_a_request_brings_up_to_eight_answers(count, requests):
     with serving() as service:
@@ -125,25 +113,16 @@ def test_a_model_that_gives_one_candidate_is_asked_once_more_for_each(embedded):
     expected = embedded.sample(PROMPT, 5, seed=SEED)
     with serving(candidates=1) as service:
         model = service.open()
-        with pytest.raises(SmallerRequestsError):
-            model.sample(PROMPT, 3)
+        # A call that began before it was known must not ask one by one: were its third request
+        # to fail, two answers that are paid for would be lost.
+        for _ in range(2):
+            with pytest.raises(SmallerRequestsError):
+                model.sample(PROMPT, 3)
         assert model.capabilities.candidates_a_call == 1
         assert service.open().capabilities.candidates_a_call == 8  # learnt by this one alone
         drawn = [model.sample(PROMPT, 1)[0] for _ in range(5)]
         assert drawn == expected
         assert service.generated == model.meter.requests == 1 + 5
-
-
-def test_what_is_known_to_be_too_much_is_not_asked_for_one_by_one():
-    """A call that began before it was known: were its third request to fail, two answers that
-    are paid for would be lost.
-    """
-    with serving(candidates=1) as service:
-        model = service.open()
-        for _ in range(2):
-            with pytest.raises(SmallerRequestsError):
-                model.sample(PROMPT, 3)
-        assert service.generated == 1
 
 
 def test_a_model_that_ignores_the_number_is_asked_once_more_for_each():
@@ -161,10 +140,14 @@ def test_the_fault_of_a_single_answer_is_not_taken_for_a_refusal_of_several():
         assert len(service.received) == 1
 
 
-def test_an_answer_ends_at_its_line_break_even_where_the_service_goes_on(embedded):
+@pytest.mark.parametrize(
+    ("fault", "complete"), [("second line", True), ("cut", False), ("empty", True)]
+)
+def test_an_answer_ends_at_its_line_break_or_where_the_service_cut_it(fault, complete, embedded):
     (expected,) = embedded.sample(PROMPT, 1, seed=SEED)
-    with gemini(faults=["second line"]) as model:
-        assert model.sample(PROMPT, 1) == [Response(expected.text, True)]
+    text = "" if fault == "empty" else expected.text
+    with gemini(faults=[fault]) as model:
+        assert model.sample(PROMPT, 1) == [Response(text, complete)]
 
 
 def test_a_long_answer_is_cut_between_two_words():
@@ -173,17 +156,6 @@ def test_a_long_answer_is_cut_between_two_words():
     assert 4 * MAX_RESPONSE_TOKENS - 6 < len(response.text) <= 4 * MAX_RESPONSE_TOKENS
     assert response.text.endswith((" it", " is"))
     assert not response.complete
-
-
-def test_an_answer_cut_by_the_service_is_not_complete(embedded):
-    (expected,) = embedded.sample(PROMPT, 1, seed=SEED)
-    with gemini(faults=["cut"]) as model:
-        assert model.sample(PROMPT, 1) == [Response(expected.text, False)]
-
-
-def test_an_answer_may_be_empty():
-    with gemini(faults=["empty"]) as model:
-        assert model.sample(PROMPT, 2) == [Response("", True)] * 2
 
 
 def test_the_meter_counts_what_the_service_says_and_thoughts_are_paid_for():
@@ -267,12 +239,6 @@ def test_two_keys_in_several_threads_never_meet(monkeypatch):
         assert service.together > 1
 
 
-def test_a_wrong_key_is_not_accepted_and_the_right_one_is():
-    with serving(key=ONE) as service:
-        assert type(caught(service.open(key=TWO))) is NeedsKeyError
-        assert service.open(key=ONE).sample(PROMPT, 1)
-
-
 def test_a_request_that_is_not_allowed_is_not_made():
     budget = Budget(1)
     with serving(key=ONE) as service:
@@ -304,14 +270,6 @@ def test_a_key_that_no_header_can_hold_is_turned_down_without_being_shown(key):
     assert "AIza" not in "".join(traceback.format_exception(error.value))
 
 
-def test_the_key_shows_nowhere(caplog):
-    caplog.set_level(logging.DEBUG)
-    with gemini() as model:
-        model.sample(PROMPT, 2)
-        shown = [repr(model), str(model), model.name, model.revision, repr(model.capabilities)]
-    assert KEY not in " ".join(shown) + caplog.text
-
-
 # ---------------------------------------------------------------------- names, revisions
 
 
@@ -337,10 +295,9 @@ def test_google_s_own_way_to_write_a_name_works():
 def test_a_model_that_there_is_not_gets_a_sentence_both_ways():
     with serving() as service:
         model = service.open("gemini-0")
-        with pytest.raises(UnknownModelError, match="gemini:gemini-0"):
-            model.sample(PROMPT, 1)
-        with pytest.raises(UnknownModelError, match="gemini:gemini-0"):
-            _ = model.revision
+        for ask in (lambda: model.sample(PROMPT, 1), lambda: model.revision):
+            with pytest.raises(UnknownModelError, match="gemini:gemini-0"):
+                ask()
 
 
 def test_the_revision_is_asked_for_once_by_however_many_threads():
@@ -369,9 +326,6 @@ def test_it_says_that_it_scores_nothing():
         able = model.capabilities
         assert not (able.scores_given_text or able.own_log_likelihoods or able.next_token)
         assert not (able.seeded or able.local)
-        for call in (lambda: model.log_likelihoods([PROMPT], ["x"]), lambda: model.next_token("")):
-            with pytest.raises(ModelError, match="does not report how likely"):
-                call()
         assert model.meter.requests == 0
 
 
@@ -386,7 +340,7 @@ def test_the_sdk_is_loaded_with_this_back_end_only_and_without_a_word():
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_gemini_counts_no_negative_tokens():
+def test_gemini_counts_no_negative_tokens(monkeypatch):
     with serving() as service:
         generate = service.generate
 
@@ -394,7 +348,7 @@ def test_gemini_counts_no_negative_tokens():
             status, reply = generate(body, fault)
             return status, reply | {"usageMetadata": {"promptTokenCount": -7}}
 
-        service.generate = said
+        monkeypatch.setattr(service, "generate", said)
         model = service.open()
         model.sample("Q: Who? A:", 1)
         assert (model.meter.prompt_tokens, model.meter.response_tokens) == (0, 0)

@@ -2,9 +2,7 @@
 
 import itertools
 import json
-import sqlite3
 import threading
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,26 +12,22 @@ from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.base import LanguageModel, Response
 from core.language_models.client.batch import Batched
 from core.language_models.client.cache import Cached
-from core.language_models.client.retry import Resilient
-from core.language_models.client.stack import Heard, prepared, stop
+from core.language_models.client.stack import prepared, stop
 from core.language_models.errors import ModelError, NeedsKeyError, NotSavedError, RefusedError
 from core.language_models.registry import open_model
 from core.language_models.usage import Budget
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Request
-from core.studies.inspection.serialise import from_json, to_json
 from tests.fakes import QUERY, Limited, copies, knows
 from tests.hostile import HALF
 from tests.language_models.openai_server import serving
+from tests.language_models.threads import LONG, in_threads, wait_for_pools
 from tests.store.kept import Calls
 
 PROMPT = prompts.iterative(QUERY)
 ABOUT = prompts.self_verification(QUERY, "answer0")
-LONG = 30  # seconds, of a wait that ends as soon as all is well
-KEY = "sk-cached-9876543210"
 SIGN = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -52,18 +46,15 @@ def told(*answers):
     return [prompts.iterative(QUERY, [answer]) for answer in answers]
 
 
+ASKS = {
+    "sample": lambda model: model.sample(PROMPT, 2),
+    "log_likelihoods": lambda model: model.log_likelihoods([PROMPT], ["answer0"]),
+    "next_token": lambda model: model.next_token(ABOUT),
+}
+every_ask = pytest.mark.parametrize("ask", ASKS.values(), ids=ASKS)
+
+
 # ------------------------------------------------------------------- nothing asked twice
-
-
-def test_samples_are_drawn_once(calls):
-    model = service()
-    cached = Cached(model, calls)
-    first = cached.sample(PROMPT, 5, temperature=0.9, seed=2, first=3)
-    assert first == service().sample(PROMPT, 5, temperature=0.9, seed=2, first=3)
-    assert cached.sample(PROMPT, 5, temperature=0.9, seed=2, first=3) == first
-    assert Cached(model, calls).sample(PROMPT, 5, temperature=0.9, seed=2, first=3) == first
-    assert [(a.first, a.count) for a in model.asked] == [(3, 5)]
-    assert calls.count() == 5
 
 
 @pytest.mark.parametrize(
@@ -88,17 +79,6 @@ def test_only_samples_that_were_never_drawn_are_asked_for(calls, before, asked, 
     assert drawn == service().sample(PROMPT, count, first=first)
     assert [(a.first, a.count) for a in model.asked] == missing
     assert {(a.prompt, a.temperature, a.seed) for a in model.asked} <= {(PROMPT, 1.0, 0)}
-
-
-def test_pairs_are_scored_once(calls):
-    model = service(copies(6))
-    cached = Cached(model, calls)
-    asked, answers = [PROMPT, *told("answer1", "answer2")], ["answer0", "answer3"]
-    expected = copies(6).log_likelihoods(asked, answers)
-    for again in (cached, cached, Cached(model, calls)):
-        np.testing.assert_array_equal(again.log_likelihoods(asked, answers), expected)
-    assert model.scored == [(tuple(asked), tuple(answers))]
-    assert calls.count() == 6
 
 
 def test_only_pairs_that_were_never_scored_are_asked_for(calls):
@@ -147,34 +127,12 @@ def test_nothing_is_scored_without_a_request(calls, shape):
     assert not model.scored
 
 
-def test_next_tokens_are_asked_for_once(calls):
-    model = service()
-    cached = Cached(model, calls)
-    expected = service().next_token(ABOUT)
-    assert [cached.next_token(ABOUT) for _ in range(3)] == [expected] * 3
-    assert model.continued == [ABOUT]
-
-
 def test_it_is_the_model_that_it_stands_around(calls):
     model = service()
     cached = Cached(model, calls)
     assert (cached.name, cached.revision) == ("limited", "1")
     assert cached.capabilities is model.capabilities
     assert cached.meter is model.meter
-
-
-def test_a_database_remembers_when_it_is_opened_again(tmp_path):
-    url = f"sqlite:///{tmp_path / 'believe.db'}"
-    request = Request(QUERY, 100)
-    with open_database(url) as database:
-        first = record(request, Cached(service(scores_given_text=False), Calls(database)))
-    model = service(scores_given_text=False)
-    with open_database(url) as database:
-        again = record(request, Cached(model, Calls(database)))
-    assert again.samples == first.samples
-    assert (again.seconds, again.greedy) == (first.seconds, first.greedy)
-    np.testing.assert_array_equal(again.verification, first.verification)
-    assert model.meter.requests == 0
 
 
 # ------------------------------------------------------------------ exactly as it was said
@@ -214,20 +172,14 @@ def test_responses_come_back_exactly(calls):
         cached.inner = Scripted()
 
 
-def test_likelihoods_come_back_exactly(calls):
+def test_likelihoods_and_next_tokens_come_back_exactly(calls):
     values = [[-np.inf, -1 / 3, 0.0], [-1e-300, -2000.1, -np.inf]]
-    cached = Cached(Scripted(scores=values), calls)
+    tokens = {" True": -1 / 3, "\n": -20.0, "é\x00": -np.inf, "": -0.0}
+    cached = Cached(Scripted(scores=values, tokens=tokens), calls)
     for _ in range(2):
         found = cached.log_likelihoods(["p", "q"], ["a", "b", "c"])
         np.testing.assert_array_equal(found, values)
         assert found.dtype == np.float64
-        cached.inner = Scripted()
-
-
-def test_next_tokens_come_back_exactly(calls):
-    tokens = {" True": -1 / 3, "\n": -20.0, "é\x00": -np.inf, "": -0.0}
-    cached = Cached(Scripted(tokens=tokens), calls)
-    for _ in range(2):
         assert cached.next_token("p") == tokens
         cached.inner = Scripted()
 
@@ -240,29 +192,24 @@ def test_next_tokens_come_back_exactly(calls):
 )
 def test_another_sample_is_another_call(calls, change):
     model = service()
-    cached = Cached(model, calls)
-    before = cached.sample(PROMPT, 3, temperature=0.9)
-    options = {"temperature": 0.9} | change
-    assert cached.sample(PROMPT, 3, **options) == service().sample(PROMPT, 3, **options)
+    cached, options = Cached(model, calls), {"temperature": 0.9}
+    before = cached.sample(PROMPT, 3, **options)
+    other = cached.sample(PROMPT, 3, **options | change)
+    assert other == service().sample(PROMPT, 3, **options | change)
     assert len(model.asked) == 2
-    assert cached.sample(PROMPT, 3, temperature=0.9) == before
+    assert cached.sample(PROMPT, 3, **options) == before
     assert len(model.asked) == 2
 
 
+@every_ask
 @pytest.mark.parametrize("change", [{"name": "other"}, {"revision": "2"}], ids=str)
-def test_another_model_is_another_call(calls, change):
+def test_another_model_is_another_call(calls, change, ask):
     one, other = service(), service()
-    for name, value in change.items():
-        setattr(other, name, value)
-    for ask in (
-        lambda model: model.sample(PROMPT, 2),
-        lambda model: model.log_likelihoods([PROMPT], ["answer0"]),
-        lambda model: model.next_token(ABOUT),
-    ):
+    vars(other).update(change)
+    for _ in range(2):
         ask(Cached(one, calls))
-        before = other.meter.requests
         ask(Cached(other, calls))
-        assert other.meter.requests == before + 1
+    assert one.meter.requests == other.meter.requests == 1
 
 
 def test_kinds_prompts_and_answers_are_kept_apart(calls):
@@ -277,17 +224,6 @@ def test_kinds_prompts_and_answers_are_kept_apart(calls):
     assert model.meter.requests == calls.count() == 6
 
 
-def test_models_of_one_store_do_not_hear_each_other(calls):
-    one, other = service(copies(5)), service(knows(5))
-    other.name = "other"
-    expected = [inner.log_likelihoods(told("answer4"), ["answer4"]) for inner in (one, other)]
-    assert expected[0] != expected[1]
-    for _ in range(2):
-        for model, value in zip((one, other), expected, strict=True):
-            found = Cached(model, calls).log_likelihoods(told("answer4"), ["answer4"])
-            assert found == value
-
-
 # ------------------------------------------------------------------ stored before it is used
 
 
@@ -298,15 +234,7 @@ class Failing(Calls):
         raise StoreError("The disk is full.")
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda model: model.sample(PROMPT, 2),
-        lambda model: model.log_likelihoods([PROMPT], ["answer0"]),
-        lambda model: model.next_token(ABOUT),
-    ],
-    ids=["sample", "log_likelihoods", "next_token"],
-)
+@every_ask
 def test_what_cannot_be_kept_is_not_handed_on(ask):
     with open_database("sqlite://") as database:
         model = service()
@@ -315,21 +243,6 @@ def test_what_cannot_be_kept_is_not_handed_on(ask):
         assert model.meter.requests == 1  # asked, and not used
         ask(Cached(model, Calls(database)))
         assert model.meter.requests == 2
-
-
-def test_each_request_is_kept_before_the_next_one(calls):
-    kept = []
-
-    class Watched(Limited):
-        def sample(self, prompt, count, **options):
-            kept.append(calls.count())
-            return super().sample(prompt, count, **options)
-
-    cached = Cached(Watched(knows(9)), calls)
-    cached.sample(PROMPT, 2, first=3)
-    cached.sample(PROMPT, 8)  # what is missing: 0 to 2, and 5 to 7
-    assert kept == [0, 2, 5]
-    assert calls.count() == 8
 
 
 def test_what_is_kept_counts_and_not_what_is_said_later(calls):
@@ -348,29 +261,20 @@ def test_what_is_kept_counts_and_not_what_is_said_later(calls):
 # --------------------------------------------------------------------------------- faults
 
 
-def test_a_call_that_fails_is_not_kept(calls):
+@every_ask
+def test_a_call_that_fails_is_not_kept(calls, ask):
     class Refusing(Limited):
-        def sample(self, prompt, count, **options):
+        def refuse(self, *arguments, **options):
             raise RefusedError("Blocked.")
 
-        def log_likelihoods(self, prompts, answers):
-            raise RefusedError("Blocked.")
+        sample = log_likelihoods = next_token = refuse
 
-        def next_token(self, prompt):
-            raise RefusedError("Blocked.")
-
-    refusing, model = Cached(Refusing(knows(3)), calls), service()
-    for ask in (
-        lambda model: model.sample(PROMPT, 2),
-        lambda model: model.log_likelihoods([PROMPT], ["answer0"]),
-        lambda model: model.next_token(ABOUT),
-    ):
-        with pytest.raises(RefusedError):
-            ask(refusing)
-        assert calls.count() == 0
-    for ask in (lambda model: model.sample(PROMPT, 2), lambda model: model.next_token(ABOUT)):
-        ask(Cached(model, calls))
-    assert model.meter.requests == 2
+    with pytest.raises(RefusedError):
+        ask(Cached(Refusing(knows(3)), calls))
+    assert calls.count() == 0
+    model = service()
+    ask(Cached(model, calls))
+    assert model.meter.requests == 1
 
 
 def test_what_came_before_a_failure_is_kept(calls):
@@ -422,11 +326,7 @@ def test_threads_that_ask_the_same_get_the_same(calls):
         together.wait(LONG)
         heard.append(cached.sample(PROMPT, 10))
 
-    threads = [threading.Thread(target=ask) for _ in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(LONG)
+    in_threads(ask, 12)
     assert len(heard) == 12
     assert all(other == heard[0] for other in heard)
     assert cached.sample(PROMPT, 10) == heard[0]
@@ -435,16 +335,13 @@ def test_threads_that_ask_the_same_get_the_same(calls):
 
 def test_threads_that_ask_for_different_things_get_their_own(calls):
     model = Batched(Cached(service(candidates_a_call=3, pairs_a_call=4), calls))
-    found = {}
+    found, seeds = {}, iter(range(8))
 
-    def ask(seed):
+    def ask():
+        seed = next(seeds)
         found[seed] = model.sample(PROMPT, 20, seed=seed)
 
-    threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(LONG)
+    in_threads(ask, 8)
     assert found == {seed: service().sample(PROMPT, 20, seed=seed) for seed in range(8)}
     assert calls.count() == 160
     assert model.meter.requests == 8 * 7
@@ -497,12 +394,6 @@ def test_a_budget_that_ends_keeps_what_was_paid_for(calls):
     assert spent == model.meter.requests == whole.meter.requests
 
 
-def wait_for_pools():
-    for thread in threading.enumerate():
-        if thread.name.startswith("ThreadPoolExecutor"):
-            thread.join(LONG)
-
-
 def test_stopping_lets_nothing_more_go_out(calls):
     model = service(candidates_a_call=1)
     ready = prepared(model, lambda: calls, None)
@@ -528,54 +419,6 @@ def test_a_fault_in_finding_out_what_a_model_can_do_is_said(calls):
         prepared(Locked(copies(2)), lambda: calls, None)
 
 
-def test_layers_stand_in_this_order(calls):
-    """Only what is not kept goes through the budget; only whole requests are kept."""
-    ready = prepared(service(), lambda: calls, None)
-    assert isinstance(ready, Batched)
-    assert isinstance(ready.inner, Heard)
-    assert isinstance(ready.inner.inner, Cached)
-    assert isinstance(ready.inner.inner.inner, Resilient)
-    assert isinstance(prepared(service(), None, None).inner.inner, Resilient)
-
-
-# ------------------------------------------------------------------------- a real service
-
-
-def contents(path):
-    """Return everything that an SQLite file holds, as one text, and its bytes."""
-    with sqlite3.connect(path) as connection:
-        rows = list(connection.iterdump())
-    connection.close()
-    return "\n".join(rows), path.read_bytes()
-
-
-@pytest.mark.parametrize("flavour", ["echo", "top", "none"])
-def test_a_real_service_is_asked_once_and_its_key_is_nowhere(tmp_path, flavour):
-    path = tmp_path / "believe.db"
-    samples = 100 if flavour == "top" else 4
-    with serving(flavour, key=KEY) as server, open_database(f"sqlite:///{path}") as database:
-        request = Request("Name a yellow fruit.", samples)
-
-        def ask():
-            model = prepared(open_model(server.name, KEY), lambda: Calls(database), None)
-            return record(request, model)
-
-        made = ask()
-        paid = len(server.paid())
-        again = ask()
-        probes = len(server.paid()) - paid
-        assert probes <= 4  # what it can do is found out anew, and nothing else is asked
-        assert again.samples == made.samples
-        assert (again.seconds, again.greedy) == (made.seconds, made.greedy)
-        np.testing.assert_array_equal(again.log_likelihoods, made.log_likelihoods)
-        np.testing.assert_array_equal(again.verification, made.verification)
-        assert any(KEY in str(exchange.headers) for exchange in server.exchanges)
-    said, raw = contents(path)
-    assert made.samples[0].text in said
-    assert KEY not in said and KEY.encode() not in raw
-    assert KEY not in repr(replace(made, calls=()))
-
-
 # ------------------------------------------------------------------- half a character
 
 
@@ -592,14 +435,11 @@ def halved(reply):
 @pytest.mark.parametrize("flavour", ["none", "chat-none"])
 def test_half_a_character_in_every_answer_is_paid_for_once_and_saved(flavour, calls):
     with serving(flavour, after=halved) as server:
-        model = Cached(open_model(server.name), calls)
-        request = Request("Who wrote the novel Dune?", samples=2)
-        found = run(request, model)
+        drawn = Cached(open_model(server.name), calls).sample(PROMPT, 2)
         asked = len(server.exchanges)
-        again = run(request, Cached(open_model(server.name), calls))
+        assert Cached(open_model(server.name), calls).sample(PROMPT, 2) == drawn
         assert len(server.exchanges) == asked  # not one more: everything was saved
-    assert to_json(from_json(to_json(found))) == to_json(found)
-    assert all(sample.text.endswith(SIGN) for sample in again.recording.samples)
+    assert all(response.text.endswith(SIGN) for response in drawn)
 
 
 def test_an_older_answer_with_half_a_character_is_read_whole(calls):

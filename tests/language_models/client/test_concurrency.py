@@ -7,22 +7,11 @@ from functools import partial
 import pytest
 
 from core.language_models.client.concurrency import AT_ONCE, at_once
-
-LONG = 30  # seconds, of a wait that ends as soon as all is well
+from tests.language_models.threads import LONG, pool_threads, wait_for_pools
 
 
 class Stopped(Exception):
     pass
-
-
-def pool_threads():
-    return [t for t in threading.enumerate() if t.name.startswith("ThreadPoolExecutor")]
-
-
-def wait_for_pools():
-    for thread in pool_threads():
-        thread.join(LONG)
-        assert not thread.is_alive()
 
 
 # ------------------------------------------------------------------------------ results
@@ -244,12 +233,3 @@ def test_a_tick_that_raises_stops_at_once_and_nothing_new_begins():
         release.set()
     wait_for_pools()
     assert sorted(ended) == [0, 1, 2]  # these end by themselves, and no other begins
-
-
-def test_many_callers_share_nothing():
-    def inner(i):
-        return at_once([partial(pow, i, j) for j in range(5)])
-
-    assert at_once([partial(inner, i) for i in range(20)]) == [
-        [i**j for j in range(5)] for i in range(20)
-    ]

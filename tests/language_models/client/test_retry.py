@@ -2,7 +2,6 @@
 
 import threading
 from contextlib import contextmanager
-from functools import partial
 
 import numpy as np
 import pytest
@@ -30,9 +29,9 @@ from core.language_models.errors import (
 )
 from core.language_models.usage import Budget
 from tests.fakes import QUERY, Limited, copies, knows
+from tests.language_models.threads import LONG, in_threads
 
 PROMPT = prompts.iterative(QUERY)
-LONG = 30  # seconds, of a wait that ends as soon as all is well
 BUSY = TemporaryError("The service is busy.")
 SILENT = SilentError("The server took too long to answer. Try again later.")
 
@@ -74,42 +73,20 @@ CALLS = {
 every_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 
 
-def in_threads(count, work):
-    """Run work in as many threads, and wait for all of them."""
-    threads = [threading.Thread(target=work) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(LONG)
-        assert not thread.is_alive()
-
-
 # ---------------------------------------------------------------------------- trying again
-
-
-@every_call
-def test_what_goes_well_is_passed_on(call):
-    waits = []
-    model = Flaky(scores_given_text=True)
-    patient = Resilient(model, wait=waits.append)
-    assert call(patient) == call(Limited(copies(4), scores_given_text=True, next_token=True))
-    assert (model.requests, patient.budget.used, waits) == (1, 1, [])
-    assert (patient.name, patient.revision) == ("limited", "1")
-    assert patient.capabilities is model.capabilities
-    assert patient.meter.used == model.meter.used
 
 
 def test_runs_that_ask_one_model_at_once_are_metered_each_for_itself():
     model = Flaky(BUSY, BUSY)  # two tries that bring nothing, whoever makes them
     runs = [Resilient(model, wait=lambda seconds: None) for _ in range(2)]
-    in_threads(6, lambda: runs[0].sample(PROMPT, 1))
-    in_threads(4, lambda: [run.sample(PROMPT, 1) for run in runs])
+    in_threads(lambda: runs[0].sample(PROMPT, 1), 6)
+    in_threads(lambda: [run.sample(PROMPT, 1) for run in runs], 4)
     assert [run.meter.requests for run in runs] == [12, 4]
     assert sum(run.meter.requests for run in runs) == model.requests == model.meter.requests + 2
 
 
 @every_call
-@pytest.mark.parametrize("times", [1, 3, TRIES - 1])
+@pytest.mark.parametrize("times", [0, 1, 3, TRIES - 1])
 def test_a_fault_that_passes_is_tried_again(call, times):
     waits = []
     model = Flaky(*[BUSY] * times, scores_given_text=True)
@@ -117,6 +94,10 @@ def test_a_fault_that_passes_is_tried_again(call, times):
     assert call(patient) == call(Limited(copies(4), scores_given_text=True, next_token=True))
     assert model.requests == patient.budget.used == times + 1
     assert len(waits) == times
+    assert (patient.name, patient.revision) == ("limited", "1")
+    assert patient.capabilities is model.capabilities
+    if not times:
+        assert patient.meter.used == model.meter.used
 
 
 @every_call
@@ -136,13 +117,6 @@ def test_other_faults_are_not_tried_again(call, fault):
         call(Resilient(model, wait=waits.append))
     assert caught.value is fault
     assert (model.requests, waits) == (1, [])
-
-
-def test_another_fault_after_one_that_passes_ends_it():
-    model = Flaky(BUSY, BUSY, RefusedError("Blocked."))
-    with pytest.raises(RefusedError, match="Blocked"):
-        CALLS["sample"](Resilient(model, wait=lambda seconds: None))
-    assert model.requests == 3
 
 
 @every_call
@@ -172,26 +146,23 @@ def test_every_call_may_fail_as_often():
 
 
 @pytest.mark.parametrize("name", ["capabilities", "revision"])
-def test_questions_about_the_model_are_tried_again(name):
-    faults = [BUSY, BUSY]
-
-    class Probed(Limited):
-        """Finds out what it is by asking."""
+def test_questions_about_the_model_are_tried_again(name, monkeypatch):
+    """Some models find out what they are by asking."""
+    model, faults, waits = Limited(copies(2)), [BUSY, BUSY], []
+    known = getattr(model, name)
 
     def probe(self):
         if faults:
             raise faults.pop()
-        return self.__dict__[name]
+        return known
 
-    model = Probed(copies(2))
-    model.__dict__[name] = getattr(model, name)
-    setattr(Probed, name, property(probe, lambda self, value: None))
-    waits = []
-    assert getattr(Resilient(model, wait=waits.append), name) == model.__dict__[name]
+    monkeypatch.setattr(Limited, name, property(probe, lambda self, value: None), raising=False)
+    patient = Resilient(model, wait=waits.append)
+    assert getattr(patient, name) == known
     assert len(waits) == 2
     faults[:] = [BUSY] * 20
     with pytest.raises(UnreachableError):
-        getattr(Resilient(model, wait=waits.append), name)
+        getattr(patient, name)
 
 
 # --------------------------------------------------------------------------------- waiting
@@ -222,13 +193,7 @@ def test_waits_end_growing(monkeypatch):
 
 @pytest.mark.parametrize(
     ("wish", "waited"),
-    [
-        (0.0, 0.0),
-        (0.25, 0.25),
-        (7, 7.0),
-        (LONGEST_WISH, LONGEST_WISH),
-        (-5, 0.0),
-    ],
+    [(0.0, 0.0), (0.25, 0.25), (7, 7.0), (LONGEST_WISH, LONGEST_WISH), (-5, 0.0)],
 )
 def test_it_waits_as_long_as_the_service_asks_within_reason(wish, waited):
     assert waits_of(TemporaryError("Wait.", retry_after=wish)) == [waited]
@@ -344,13 +309,6 @@ def test_standing_in_line_takes_nothing_from_the_time_of_a_call(clock, monkeypat
 # ---------------------------------------------------------------------------------- budget
 
 
-def test_a_budget_of_nothing_allows_nothing():
-    model = Flaky()
-    with pytest.raises(BudgetError, match="budget of 0 calls"):
-        CALLS["sample"](Resilient(model, Budget(0)))
-    assert model.requests == 0
-
-
 def test_every_try_counts_and_the_budget_ends_the_trying():
     model = Flaky(*[BUSY] * 20)
     budget = Budget(3)
@@ -365,16 +323,6 @@ def test_closing_ends_the_trying_of_whoever_waits():
     with pytest.raises(BudgetError, match="Stopped"):
         CALLS["sample"](Resilient(model, budget, wait=lambda seconds: budget.close()))
     assert model.requests == budget.used == 1
-
-
-def test_a_budget_may_be_shared_by_models():
-    budget = Budget(2)
-    one, other = (Resilient(Flaky(), budget) for _ in range(2))
-    CALLS["sample"](one)
-    CALLS["sample"](other)
-    for model in (one, other):
-        with pytest.raises(BudgetError):
-            CALLS["sample"](model)
 
 
 # ------------------------------------------------------------------------- no more at once
@@ -398,7 +346,7 @@ def test_few_requests_are_under_way_however_many_threads_ask(places, options):
 
     patient = Resilient(Counting(copies(3)), **options)
     threads = places * (64 // places)  # whole barriers
-    in_threads(threads, lambda: patient.sample(PROMPT, 1))
+    in_threads(lambda: patient.sample(PROMPT, 1), threads)
     assert most == places
     assert patient.budget.used == threads
 
@@ -412,6 +360,7 @@ def test_whoever_waits_takes_no_place():
         assert answered.wait(LONG)
 
     patient = Resilient(Flaky(BUSY), wait=wait, at_once=1)
+
     first = threading.Thread(target=CALLS["sample"], args=(patient,))
     first.start()
     assert waiting.wait(LONG)
@@ -480,34 +429,12 @@ def test_next_tokens_pass_through():
     assert Batched(model).next_token(asked) == model.next_token(asked)
 
 
-def test_pieces_stand_in_order_whichever_comes_first():
-    """The last piece is answered first."""
-    answered = [threading.Event() for _ in range(6)]
-
-    class Backwards(Limited):
-        def sample(self, prompt, count, *, first=0, **options):
-            if first < 5:
-                assert answered[first + 1].wait(LONG)
-            answered[first].set()
-            return super().sample(prompt, count, first=first, **options)
-
-    model = Backwards(knows(30), local=False, candidates_a_call=1)
-    assert Batched(model).sample(PROMPT, 6) == knows(30).sample(PROMPT, 6)
-    assert [a.first for a in model.asked] == [5, 4, 3, 2, 1, 0]
-
-
 def test_faults_in_some_pieces_change_nothing():
     faults = [BUSY, None, BUSY, None, None, BUSY] * 3
     model = Flaky(*faults, inner=knows(30), candidates_a_call=2, pairs_a_call=5)
     together = Batched(Resilient(model, wait=lambda seconds: None))
     assert together.sample(PROMPT, 40, seed=1) == knows(30).sample(PROMPT, 40, seed=1)
     assert model.requests == 20 + 9
-
-
-def test_an_error_in_one_piece_is_the_error_of_all():
-    model = Flaky(None, None, RefusedError("Blocked."), candidates_a_call=1)
-    with pytest.raises(RefusedError, match="Blocked"):
-        Batched(Resilient(model)).sample(PROMPT, 20)
 
 
 class Learning(Limited):
@@ -546,36 +473,6 @@ def test_a_service_that_refuses_the_smallest_piece_is_not_asked_for_ever():
     for size in (1, 4):
         with pytest.raises(SmallerRequestsError):
             Batched(Stubborn(copies(2), candidates_a_call=size)).sample(PROMPT, 4)
-
-
-def test_whole_pieces_are_drawn_by_one_request_each():
-    model = Flaky(candidates_a_call=8)
-    patient = Resilient(model)
-    Batched(patient).sample(PROMPT, 64)
-    assert model.meter.requests == patient.budget.used == 8
-
-
-def test_many_studies_share_the_places_of_one_service():
-    """Eight pieces from each of eight callers: still no more than eight at once."""
-    lock, under_way, most = threading.Lock(), 0, 0
-
-    class Counting(Limited):
-        def sample(self, prompt, count, **options):
-            nonlocal under_way, most
-            with lock:
-                under_way += 1
-                most = max(most, under_way)
-            drawn = super().sample(prompt, count, **options)
-            with lock:
-                under_way -= 1
-            return drawn
-
-    model = Batched(Resilient(Counting(knows(30), local=False, candidates_a_call=1)))
-    expected = knows(30).sample(PROMPT, 16)
-    found = []
-    in_threads(8, partial(lambda: found.append(model.sample(PROMPT, 16))))
-    assert found == [expected] * 8
-    assert 1 <= most <= 8
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,6 @@ from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.base import MOST_TOKENS
 from core.language_models.errors import ModelError
 from core.language_models.usage import Meter
-from core.studies.costs import price
 from tests.hostile import HALF, HUGE
 from tests.language_models.openai_server import serving
 
@@ -108,21 +107,13 @@ def test_the_least_logarithm_is_that_of_nothing(value):
 
 @pytest.mark.parametrize("number", [HUGE, -5, True, 10**12, "7", 1.5, None, [7]])
 def test_no_number_of_tokens_is_beyond_belief(number):
-    def said(reply):
-        return reply | {"usage": dict.fromkeys(["prompt_tokens", "completion_tokens"], number)}
-
-    with serving("none", after=said) as server:
-        model = OpenAICompatible(server.rest)
-        model.sample("Q: Who? A:", 1)
-        assert (model.meter.prompt_tokens, model.meter.response_tokens) == (0, 0)
-        assert price(model.meter.used, 1e6, 1e6) == 0
+    assert used({"usage": {"prompt_tokens": number}}, "prompt_tokens") == 0
 
 
 @pytest.mark.parametrize("flavour", ["top", "chat-top", "echo"])
 def test_log_probabilities_of_400_digits_are_a_sentence_or_the_least(flavour):
     def said(reply):
-        text = json.dumps(reply)
-        for choice in (reply := json.loads(text))["choices"]:
+        for choice in reply["choices"]:
             listed = choice.get("logprobs") or {}
             if listed.get("token_logprobs"):
                 listed["token_logprobs"][-1] = -HUGE
