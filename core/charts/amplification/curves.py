@@ -162,10 +162,7 @@ def probabilities(found: Sequence[Amplification], scale: str, palette: Palette) 
             "log10:Q",
             title="probability",
             scale=alt.Scale(domainMin=min(powers), domainMax=0, nice=False),
-            axis=alt.Axis(
-                values=powers,
-                labelExpr="datum.value == 0 ? '1' : '1e' + datum.value",
-            ),
+            axis=alt.Axis(values=powers, labelExpr="datum.value == 0 ? '1' : '1e' + datum.value"),
         ),
         color=_colour(found, palette, legend=len(found) > 1),
     )

@@ -262,8 +262,7 @@ class Gemini(LanguageModel):
             },
         )
         reply = self._ask(
-            lambda: self._generating.generate_content(request, **self._options()),
-            several=count > 1,
+            lambda: self._generating.generate_content(request, **self._options()), several=count > 1
         )
         message: Any = type(reply).pb(reply)  # plain numbers, also for reasons newer than the SDK
         usage = message.usage_metadata

@@ -167,9 +167,7 @@ class _Asking:
 
     def score(self, asked: Sequence[str], answers: Sequence[str], purpose: str = "score") -> _Task:
         return _Task(
-            purpose,
-            len(asked) * len(answers),
-            partial(self.model.log_likelihoods, asked, answers),
+            purpose, len(asked) * len(answers), partial(self.model.log_likelihoods, asked, answers)
         )
 
     def compare(self, asked: Sequence[str], sequences_each: int) -> _Task:

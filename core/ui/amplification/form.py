@@ -30,11 +30,7 @@ from core.ui.messages import problem
 from core.ui.model import asked
 from core.ui.runs.widget import drop, forget, run, run_of, want
 
-FIELDS = {
-    "query": "Question",
-    "answer": "Right answer",
-    "repeated": "Answer to repeat",
-}
+FIELDS = {"query": "Question", "answer": "Right answer", "repeated": "Answer to repeat"}
 FIRST = EXAMPLES["Half known"]
 AT_FIRST = tuple(EXAMPLES[name] for name in ("Known", "Many answers"))
 PROPOSAL = "propose"

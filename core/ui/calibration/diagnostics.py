@@ -95,11 +95,7 @@ def _sources(found: Calibration) -> None:
     value = found.policy.threshold
     bins = remembered("by_source", found, lambda: diagnostics.by_source(found, value))
     figures.draw(
-        charts.sources,
-        bins,
-        found.target.error,
-        key="sources",
-        alt_text=charts.sources_alt(bins),
+        charts.sources, bins, found.target.error, key="sources", alt_text=charts.sources_alt(bins)
     )
     st.caption(
         "Wrong answers among those answered, at the threshold, for the largest sources. The "

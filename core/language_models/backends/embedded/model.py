@@ -171,10 +171,7 @@ class EmbeddedModel(LanguageModel):
         return self.llama.log_softmax(last), Segment(segment.keys, segment.values, lengths)
 
     def _score(
-        self,
-        targets: list[list[int]],
-        opening: NDArray[np.float32],
-        past: tuple[Segment, ...],
+        self, targets: list[list[int]], opening: NDArray[np.float32], past: tuple[Segment, ...]
     ) -> NDArray[np.float64]:
         """Return ln Q of every target behind every prompt, of shape (prompts, targets)."""
         prompts = len(opening)
