@@ -79,23 +79,6 @@ def test_what_was_never_kept_does_not_exist(results, id):
     assert results.exists(id) is False
 
 
-def test_an_id_that_was_told_already_is_kept(results):
-    told = "told-to-somebody_1"
-    assert results.save("policy", "a", "", "", "1", id=told) == told
-    assert results.save("policy", "a", "", "", "1", id=told) == told
-    assert results.save("policy", "a", "", "", "1", id="another-address-1") == told
-    with pytest.raises(StoreError, match="without an id"):
-        results.save("policy", "a", "", "", "2", id=told)
-    assert results.open(told).payload == "1"
-    assert results.search().total == 1
-
-
-@pytest.mark.parametrize("id", ["", "short", "with a blank in it", "a" * 65, "../../../etc/passwd"])
-def test_an_id_of_another_form_is_refused(results, id):
-    with pytest.raises(ValueError, match="16 to 64"):
-        results.save("policy", "a", "", "", "1", id=id)
-
-
 def test_another_kind_is_refused(results):
     with pytest.raises(ValueError, match="inspection, amplification, policy"):
         save(results, "a", kind="recipe")
