@@ -98,7 +98,7 @@ def test_a_model_that_repeats_itself_costs_less():
 
 
 def requests(k, **abilities):
-    return plan(Request(QUERY, k), Capabilities(**{"seeded": False, **abilities})).requests
+    return plan(Request(QUERY, k), Capabilities(**abilities)).requests
 
 
 def test_requests_by_hand():

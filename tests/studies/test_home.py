@@ -31,7 +31,7 @@ class Counting(LanguageModel):
     """Believes each answer in proportion to 1 and to `weight` a mention in the prompt."""
 
     name, revision = "counting", "1"
-    capabilities = Capabilities(scores_given_text=True, seeded=True)
+    capabilities = Capabilities(scores_given_text=True)
 
     def __init__(self, weight):
         self.weight, self.asked = weight, []

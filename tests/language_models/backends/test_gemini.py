@@ -368,7 +368,7 @@ def test_it_says_that_it_scores_nothing():
     with gemini() as model:
         able = model.capabilities
         assert not (able.scores_given_text or able.own_log_likelihoods or able.next_token)
-        assert not (able.seeded or able.local)
+        assert not able.local
         for call in (lambda: model.log_likelihoods([PROMPT], ["x"]), lambda: model.next_token("")):
             with pytest.raises(ModelError, match="does not report how likely"):
                 call()

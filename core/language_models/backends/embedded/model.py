@@ -61,7 +61,7 @@ class EmbeddedModel(LanguageModel):
     """
 
     name = "embedded"
-    capabilities = Capabilities(scores_given_text=True, seeded=True)
+    capabilities = Capabilities(scores_given_text=True)
 
     def __init__(self, folder: str | Path = FOLDER) -> None:
         self.revision, self.llama, self.tokenizer, self.end = _load(Path(folder))

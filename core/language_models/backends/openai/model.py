@@ -174,7 +174,6 @@ class OpenAICompatible(LanguageModel):
         found = self._abilities
         return Capabilities(
             scores_given_text=found.echo is not None,
-            seeded=False,  # servers that take a seed promise no more than to try
             own_log_likelihoods=found.own,
             whole_answers=bool(self._end),
             next_token=bool(found.top),
