@@ -14,17 +14,8 @@ from core.data.tabular.uploads import Upload
 MAX_GOLD = 2000  # questions: each is asked of a model
 # An "answer" beside gold answers is what a model said.
 _ANSWERS = (
-    "goldenanswers",
-    "goldanswers",
-    "goldenanswer",
-    "goldanswer",
-    "goldaliases",
-    "gold",
-    "aliases",
-    "references",
-    "reference",
-    "answers",
-    "answer",
+    *("goldenanswers", "goldanswers", "goldenanswer", "goldanswer", "goldaliases", "gold"),
+    *("aliases", "references", "reference", "answers", "answer"),
 )
 
 
@@ -54,9 +45,6 @@ class GoldQuestions:
     sources: tuple[str, ...]
     lines: tuple[int, ...]
     problems: tuple[str, ...]
-
-
-# ----------------------------------------------------------------------- gold questions
 
 
 def gold_questions(upload: Upload) -> GoldQuestions | None:
