@@ -353,9 +353,7 @@ class Gemini(LanguageModel):
             case GoogleAPICallError():
                 return self._refusal(error, several)
             case GoogleAuthError():
-                return NeedsKeyError(
-                    f"{self.name} did not accept the key. Check GOOGLE_API_KEY, or make a new key."
-                )
+                return self._bad_key()
             case requests.Timeout():
                 return SilentError(
                     f"{self.name} did not answer within {self._timeout:g} seconds. "
@@ -381,10 +379,7 @@ class Gemini(LanguageModel):
         code = int(error.code or 0)
         reasons = [str(info.get("reason", "")) for info in _details(error, "ErrorInfo")]
         if code in (401, 403) or any(reason.startswith("API_KEY") for reason in reasons):
-            return NeedsKeyError(
-                f"{self.name} did not accept the key. Check GOOGLE_API_KEY, or make a new key."
-                f"{says}"
-            )
+            return self._bad_key(says)
         if code == 404:
             return UnknownModelError(
                 f"Google has no model for {self.name}, or not for this key. Check the name, for "
@@ -413,6 +408,11 @@ class Gemini(LanguageModel):
                 f"answers.{says}"
             )
         return RefusedError(f"{self.name} did not accept the request (status {code}).{says}")
+
+    def _bad_key(self, says: str = "") -> NeedsKeyError:
+        return NeedsKeyError(
+            f"{self.name} did not accept the key. Check GOOGLE_API_KEY, or make a new key.{says}"
+        )
 
     def _words(self, error: GoogleAPICallError) -> str:
         """Return what the service says, without the key; nothing where it is a page of HTML."""

@@ -16,7 +16,7 @@ import pytest
 
 from core import prompts
 from core.language_models import stopping
-from core.language_models.backends.openai import address, http, model
+from core.language_models.backends.openai import address, http
 from core.language_models.backends.openai.address import (
     PRESETS,
     is_global,
@@ -1001,5 +1001,4 @@ def test_odd_numbers_of_a_server_do_no_harm(embedded):
 
 
 def test_the_module_says_what_the_dashboard_shows():
-    assert model.PRESETS is PRESETS
     assert len({preset.name for preset in PRESETS}) == len(PRESETS) == 7
