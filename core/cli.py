@@ -179,24 +179,16 @@ def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
 @click.option("--json", "as_json", is_flag=True, help="Print the policy as one JSON object.")
 def calibrate(
-    file: Path,
-    scores: tuple[str, ...],
-    correct: str | None,
-    surer: bool | None,
-    meanings: tuple[str, ...],
-    target_error: float,
-    confidence: float,
-    method: str,
-    out: Path | None,
-    as_json: bool,
-    keep: bool,
+    file: Path, scores: tuple[str, ...], method: str, out: Path | None, as_json: bool, **given: Any
 ) -> None:
     """Print the policy that the page Calibration exports for the same file and target."""
-    meant = _meant(meanings)
+    meant = _meant(given["meanings"])
     content = _beginning(file, rows.MAX_BYTES)
-    data = calibration.read(content, file.name, scores, correct, surer, meant, parse_isolated)
+    data = calibration.read(
+        content, file.name, scores, given["correct"], given["surer"], meant, parse_isolated
+    )
     score = calibration.preferred(data, scores, method)
-    target = _usage(calibration.Target, target_error, confidence, method, score)
+    target = _usage(calibration.Target, given["target_error"], given["confidence"], method, score)
     found = calibration.calibrate(data, target)
     for problem in (*data.problems, *data.decided):
         click.echo(problem, err=True)
@@ -209,7 +201,7 @@ def calibrate(
             out.write_text(to_json(found.policy), encoding="utf-8")
         except OSError as error:
             raise click.ClickException(f"{out} cannot be written: {error.strerror}.") from error
-    if keep:
+    if given["keep"]:
         policy = found.policy
         score = SCORES[policy.score].title if policy.score in SCORES else policy.score
         title = f"{score}: answer {policy.where}"
@@ -343,7 +335,7 @@ def _paid(
         click.echo(f"Used: {said}{more}", err=True)
 
 
-def _costing(tokens: Plan | Used, prices: tuple[float, float]) -> str:
+def _costing(tokens: Used, prices: tuple[float, float]) -> str:
     return f", {costs.price(tokens, *prices):,.4f} at your prices" if any(prices) else ""
 
 
