@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.amplification.curves import MOST_CURVES
-from core.data.tabular.uploads import shortened
+from core.codec import shortened
 from core.language_models.errors import ModelError
 from core.studies.amplification.curve import MOST_REPETITIONS, Case
 from core.studies.amplification.gallery import EXAMPLES, propose

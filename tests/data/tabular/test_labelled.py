@@ -635,7 +635,6 @@ def test_questions_as_nq_open_has_them():
     assert found.questions == ("who", "how")
     assert found.answers == (("A", "B"), ("C",))
     assert found.sources == ("", "")
-    assert found.lines == (1, 2)
     assert found.problems == ()
 
 
@@ -677,7 +676,6 @@ def test_questions_or_answers_without_text_are_left_out_and_named():
     rows = [["a", "x"], ["", "x"], ["b", ""], ["c", "[]"], [" ", '[" "]'], ["d", "y"]]
     found = gold_questions(table(["question", "answer"], *rows))
     assert found.questions == ("a", "d")
-    assert found.lines == (2, 7)
     assert found.problems == (
         "Lines 3 and 6: “question” is empty (left out).",
         "Lines 4, 5 and 6: “answer” has no answer (left out).",

@@ -68,9 +68,7 @@ def test_half_of_the_labels_unread_are_asked_about_and_promise_nothing(right, ot
         f"“correct” has cells that say neither right nor wrong: {named}. All its other labels "
         "say right. Nothing is guaranteed until you say what each of these means."
     )
-    assert [(each.column, each.value, each.rows) for each in error.unread] == [
-        ("correct", value, 50)
-    ]
+    assert [(each.value, each.rows) for each in unread(upload, "correct")] == [(value, 50)]
     found = labelled(upload, said_of(upload, value, WRONG))
     assert found.correct["score"].tolist() == [True, False] * 50
     assert (found.left_out, found.one_kind) == (0, frozenset())
@@ -91,10 +89,8 @@ def test_one_empty_cell_beside_both_kinds_is_asked_about_too():
 
 def test_every_value_needs_an_answer():
     upload = table("1", "0", "W", "w ", "", "?", "?", "?", "0", "1", "0", "1")
-    error = refused(upload)
-    assert [(each.value, each.rows) for each in error.unread] == [("?", 3), ("w", 2), ("", 1)]
-    assert "“?” (3 rows), “W” (2 rows) and empty (1 row)." in str(error)
-    assert [each.value for each in refused(upload, w=WRONG, empty=OUT).unread] == ["?"]
+    assert "“?” (3 rows), “W” (2 rows) and empty (1 row)." in str(refused(upload))
+    assert "neither right nor wrong: “?” (3 rows)." in str(refused(upload, w=WRONG, empty=OUT))
     found = labelled(upload, said_of_all(upload, {"?": OUT, "w": WRONG, "": OUT}))
     assert found.correct["score"].tolist() == [True, *[False] * 4, True, False, True]
     assert found.left_out == 4
