@@ -46,7 +46,6 @@ class Limited(LanguageModel):
         self.revision = inner.revision
         self.capabilities = Capabilities(
             scores_given_text=scores_given_text,
-            seeded=True,
             own_log_likelihoods=own_log_likelihoods,
             next_token=next_token,
             local=local,

@@ -53,6 +53,7 @@ T = TypeVar("T")
 MODELS = "embedded, gemini:NAME, openai:NAME@BASE_URL or hf:PATH_OR_NAME."
 PRICES = "Prices per million tokens in and out; the run then states its cost."
 KEEP = "Save the result to History."
+PROBLEMS = (InvalidRequestError, ModelError, StoreError, UploadError, CalibrationError)
 STOPPED = 130  # exit status after Ctrl-C, as shells have it
 BUDGET = "Most calls to a service; cached answers are free."
 MEANING = (
@@ -69,9 +70,19 @@ class Stoppable(click.Group):
     """Commands that the first Ctrl-C ends, with a sentence and a status of its own."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; see `click.Group.invoke`."""
+        """Run a command; see `click.Group.invoke`. What a person can act on is a sentence."""
         try:
             return super().invoke(ctx)
+        except UnreadLabelsError as error:
+            raise click.ClickException(f"{error} {SAY_IT_SO}") from error
+        except (
+            InvalidRequestError,
+            ModelError,
+            StoreError,
+            UploadError,
+            CalibrationError,
+        ) as error:
+            raise click.ClickException(str(error)) from error
         except KeyboardInterrupt:
             click.echo("Stopped.", err=True)
         ctx.exit(STOPPED)
@@ -116,48 +127,36 @@ def main() -> None:
 @click.option("--gamma-1", default=0.0, show_default=True, help="γ₁, stabilises M.I.")
 @click.option("--gamma-2", default=0.0, show_default=True, help="γ₂, stabilises M.I.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def inspect(
-    query: str | None,
-    source: Path | None,
-    model: str,
-    budget: int,
-    prices: tuple[float, float],
-    keep: bool,
-    samples: int | None,
-    temperature: float,
-    seed: int,
-    similarity: str,
-    threshold: float | None,
-    gamma_1: float,
-    gamma_2: float,
-    as_json: bool,
-) -> None:
+def inspect(query: str | None, source: Path | None, as_json: bool, **given: Any) -> None:
     """Print one inspection, asked anew or recomputed from a file."""
     if (query is None) == (source is None):
         raise click.UsageError("Give either a QUERY or --from FILE.")
-    try:
-        if source is not None:
-            _refuse_options_beside_from()
-            inspection = serialise_inspection.from_json(
-                _beginning(source, serialise_inspection.MAX_BYTES)
-            )
-        else:
-            k, judged = 10 if samples is None else samples, similarity == JUDGE
-            request = _usage(Request, query, k, temperature, seed, judged)
-            tau = usual_threshold(similarity) if threshold is None else threshold
-            reading = _usage(Reading, similarity, tau, gamma_1, gamma_2)
-            opened = _opened(model, budget)
-            if samples is None:
-                request = replace(request, samples=usual_samples(opened.capabilities))
-            check_samples(request, estimator_of(opened.capabilities))
-            with _paid(opened, plan(request, opened.capabilities), budget, prices):
-                inspection = run(request, opened, reading)
-            if keep:
-                text = serialise_inspection.to_json(inspection)
-                _keep("inspection", request.query, opened.name, text, inspection.outcome)
-    except (InvalidRequestError, ModelError, StoreError) as error:
-        raise click.ClickException(str(error)) from error
+    if source is None:
+        inspection = _inspected(query, given)
+    else:
+        _refuse_options_beside_from()
+        saved = _beginning(source, serialise_inspection.MAX_BYTES)
+        inspection = serialise_inspection.from_json(saved)
     click.echo(serialise_inspection.to_json(inspection) if as_json else _report(inspection))
+
+
+def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
+    """Ask a question anew, by the options of `inspect`."""
+    samples, similarity, tau = given["samples"], given["similarity"], given["threshold"]
+    k, judged = 10 if samples is None else samples, similarity == JUDGE
+    request = _usage(Request, query, k, given["temperature"], given["seed"], judged)
+    tau = usual_threshold(similarity) if tau is None else tau
+    reading = _usage(Reading, similarity, tau, given["gamma_1"], given["gamma_2"])
+    opened = _opened(given["model"], given["budget"])
+    if samples is None:
+        request = replace(request, samples=usual_samples(opened.capabilities))
+    check_samples(request, estimator_of(opened.capabilities))
+    with _paid(opened, plan(request, opened.capabilities), given["budget"], given["prices"]):
+        inspection = run(request, opened, reading)
+    if given["keep"]:
+        text = serialise_inspection.to_json(inspection)
+        _keep("inspection", request.query, opened.name, text, inspection.outcome)
+    return inspection
 
 
 @main.command(help="Find an abstention threshold on labelled scores, with its guarantee.")
@@ -180,30 +179,17 @@ def inspect(
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
 @click.option("--json", "as_json", is_flag=True, help="Print the policy as one JSON object.")
 def calibrate(
-    file: Path,
-    scores: tuple[str, ...],
-    correct: str | None,
-    surer: bool | None,
-    meanings: tuple[str, ...],
-    target_error: float,
-    confidence: float,
-    method: str,
-    out: Path | None,
-    as_json: bool,
-    keep: bool,
+    file: Path, scores: tuple[str, ...], method: str, out: Path | None, as_json: bool, **given: Any
 ) -> None:
     """Print the policy that the page Calibration exports for the same file and target."""
-    meant = _meant(meanings)
-    try:
-        content = _beginning(file, rows.MAX_BYTES)
-        data = calibration.read(content, file.name, scores, correct, surer, meant, parse_isolated)
-        score = calibration.preferred(data, scores, method)
-        target = _usage(calibration.Target, target_error, confidence, method, score)
-        found = calibration.calibrate(data, target)
-    except UnreadLabelsError as error:
-        raise click.ClickException(f"{error} {SAY_IT_SO}") from error
-    except (UploadError, CalibrationError) as error:
-        raise click.ClickException(str(error)) from error
+    meant = _meant(given["meanings"])
+    content = _beginning(file, rows.MAX_BYTES)
+    data = calibration.read(
+        content, file.name, scores, given["correct"], given["surer"], meant, parse_isolated
+    )
+    score = calibration.preferred(data, scores, method)
+    target = _usage(calibration.Target, given["target_error"], given["confidence"], method, score)
+    found = calibration.calibrate(data, target)
     for problem in (*data.problems, *data.decided):
         click.echo(problem, err=True)
     if found.repeated:
@@ -215,7 +201,7 @@ def calibrate(
             out.write_text(to_json(found.policy), encoding="utf-8")
         except OSError as error:
             raise click.ClickException(f"{out} cannot be written: {error.strerror}.") from error
-    if keep:
+    if given["keep"]:
         policy = found.policy
         score = SCORES[policy.score].title if policy.score in SCORES else policy.score
         title = f"{score}: answer {policy.where}"
@@ -239,13 +225,9 @@ def _meant(options: tuple[str, ...]) -> dict[str, Meaning]:
 
 
 def _policy_report(policy: Policy) -> str:
-    return "\n".join(
-        [
-            policy.sentence,
-            "",
-            f"{policy.score}: answer {policy.where}",
-            f"answered {policy.answered} of {policy.labels}, {policy.errors} of them wrong",
-        ]
+    return (
+        f"{policy.sentence}\n\n{policy.score}: answer {policy.where}\n"
+        f"answered {policy.answered} of {policy.labels}, {policy.errors} of them wrong"
     )
 
 
@@ -267,15 +249,7 @@ def _policy_report(policy: Policy) -> str:
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def amplify(
-    query: str,
-    answer: str,
-    repeated: str,
-    repetitions: str,
-    model: str,
-    budget: int,
-    prices: tuple[float, float],
-    keep: bool,
-    as_json: bool,
+    query: str, answer: str, repeated: str, repetitions: str, as_json: bool, **given: Any
 ) -> None:
     """Print the curve of the normalised probability over the number of repetitions."""
     try:
@@ -286,20 +260,12 @@ def amplify(
         ) from error
     case = _usage(Case, query, answer, repeated)
     _usage(tidied, times)
-    try:
-        opened = _opened(model, budget)
-        with _paid(opened, plan_curves([case], opened, times), budget, prices):
-            found = curve.amplify(case, opened, times)
-        if keep:
-            _keep(
-                "amplification",
-                case.query,
-                opened.name,
-                serialise_curves.all_to_json([found]),
-                found.verdict,
-            )
-    except (InvalidRequestError, ModelError, StoreError) as error:
-        raise click.ClickException(str(error)) from error
+    opened = _opened(given["model"], given["budget"])
+    with _paid(opened, plan_curves([case], opened, times), given["budget"], given["prices"]):
+        found = curve.amplify(case, opened, times)
+    if given["keep"]:
+        text = serialise_curves.all_to_json([found])
+        _keep("amplification", case.query, opened.name, text, found.verdict)
     click.echo(serialise_curves.to_json(found) if as_json else _curve(found))
 
 
@@ -369,7 +335,7 @@ def _paid(
         click.echo(f"Used: {said}{more}", err=True)
 
 
-def _costing(tokens: Plan | Used, prices: tuple[float, float]) -> str:
+def _costing(tokens: Used, prices: tuple[float, float]) -> str:
     return f", {costs.price(tokens, *prices):,.4f} at your prices" if any(prices) else ""
 
 

@@ -61,32 +61,20 @@ def only(names: Iterable[str]) -> dict[str, str]:
 def budget() -> int:
     """Return how many calls a session may make unless the person says otherwise.
 
-    Raises
-    ------
-    SettingError
-        When ``BELIEVE_BUDGET`` is no whole number.
+    Raises `SettingError` when that is no whole number, as does `public_budget`.
     """
     return _count(BUDGET)
 
 
 def public_budget() -> int:
-    """Return how many calls all visitors together may make with the keys that are lent.
-
-    Raises
-    ------
-    SettingError
-        When ``BELIEVE_PUBLIC_BUDGET`` is no whole number.
-    """
+    """Return how many calls all visitors together may make with the keys that are lent."""
     return _count(PUBLIC_BUDGET)
 
 
 def public_keys() -> set[str]:
     """Return the names of the keys that the owner of a public server lends to its visitors.
 
-    Raises
-    ------
-    SettingError
-        When ``BELIEVE_PUBLIC_KEYS`` names anything else than such keys.
+    Raises `SettingError` when ``BELIEVE_PUBLIC_KEYS`` names anything else than such keys.
     """
     named = set(_entries(PUBLIC_KEYS))
     if not named <= set(KEYS.values()):
@@ -99,17 +87,9 @@ def public_keys() -> set[str]:
 
 
 def environment_key(name: str) -> str | None:
-    """Return a key of the environment where it may be used; on a public server, if it is lent.
+    """Return one of `KEYS` where it may be used; on a public server, if it is lent.
 
-    Parameters
-    ----------
-    name : str
-        One of `KEYS`.
-
-    Raises
-    ------
-    SettingError
-        As for `public_keys`.
+    Raises `SettingError` as `public_keys` does.
     """
     if is_public() and name not in public_keys():
         return None
@@ -122,13 +102,7 @@ def owners_key(kind: str) -> str | None:
 
 
 def check() -> None:
-    """Read every setting that can be wrong.
-
-    Raises
-    ------
-    SettingError
-        When one is.
-    """
+    """Read every setting that can be wrong; raise `SettingError` when one is."""
     budget()
     if is_public():
         public_keys()

@@ -27,7 +27,7 @@ class TableModel(LanguageModel):
     """
 
     name, revision = "table", "1"
-    capabilities = Capabilities(scores_given_text=True, seeded=True)
+    capabilities = Capabilities(scores_given_text=True)
 
     def __init__(
         self,
@@ -204,7 +204,7 @@ class Turning(LanguageModel):
     """
 
     revision = "1"
-    capabilities = Capabilities(scores_given_text=True, seeded=True)
+    capabilities = Capabilities(scores_given_text=True)
 
     def __init__(
         self,
@@ -238,7 +238,7 @@ class Counted(LanguageModel):
     """
 
     revision = "1"
-    capabilities = Capabilities(scores_given_text=False, seeded=True)
+    capabilities = Capabilities(scores_given_text=False)
 
     def __init__(self, says: Callable[[int], Sequence[str]], name: str = "counted") -> None:
         self.name, self.says, self.calls = name, says, 0

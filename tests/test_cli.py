@@ -525,7 +525,7 @@ class Speaking(LanguageModel):
     """Cannot score texts, and says one thing only."""
 
     name, revision = "speaking", "1"
-    capabilities = Capabilities(scores_given_text=False, seeded=True)
+    capabilities = Capabilities(scores_given_text=False)
 
     def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
         return [Response("answer0", True)] * count

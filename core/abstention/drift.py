@@ -27,22 +27,14 @@ class Drift:
 
     Attributes
     ----------
-    p_value : float
-        Of the two-sample Kolmogorov–Smirnov test [1]_; with ties it errs towards 1.
-    zeros_before, zeros_now : float
-        Shares of scores that are exactly 0, where the model was never moved at all.
-    zeros_p_value : float
-        Of Fisher's exact test that the two shares are equal.
     drifted : bool
-        Whether either test rejects at 1 %.
+        Whether either test rejects at 1 %: the two-sample Kolmogorov–Smirnov test [1]_, which
+        errs towards 1 with ties, or Fisher's exact test that the shares of scores that are
+        exactly 0, where the model was never moved at all, are equal.
     sentence : str
-        What this means, for a person.
+        What this means, for a person, with both p-values.
     """
 
-    p_value: float
-    zeros_before: float
-    zeros_now: float
-    zeros_p_value: float
     drifted: bool
     sentence: str
 
@@ -71,9 +63,7 @@ def drift(calibration: ArrayLike, new: ArrayLike) -> Drift:
     zeros_p = float(stats.fisher_exact(table).pvalue)
     shares = [z / n for z, n in zip(zero, sizes, strict=True)]
     drifted = min(p, zeros_p) < SIGNIFICANCE
-    return Drift(
-        p, shares[0], shares[1], zeros_p, drifted, _sentence(sizes, shares, p, zeros_p, drifted)
-    )
+    return Drift(drifted, _sentence(sizes, shares, p, zeros_p, drifted))
 
 
 def _sentence(

@@ -11,7 +11,6 @@ References
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -45,7 +44,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One metric of several scores, and its difference from a reference score."""
+    """The AUROC of several scores, and its difference from a reference score."""
 
     values: Mapping[str, Interval]
     differences: Mapping[str, Interval]
@@ -61,17 +60,13 @@ class Ranked:
     def __init__(self, scores: ArrayLike, correct: ArrayLike) -> None:
         doubt, wrong = checked(scores, correct)
         doubt = np.where(np.isnan(doubt), np.inf, doubt)
-        self._order = np.argsort(doubt, kind="stable")
-        is_wrong = wrong[self._order] == 1
-        self._right, self._wrong = self._order[~is_wrong], self._order[is_wrong]
+        order = np.argsort(doubt, kind="stable")
+        is_wrong = wrong[order] == 1
+        self._right, self._wrong = order[~is_wrong], order[is_wrong]
         right, bad = doubt[self._right], doubt[self._wrong]
         # For every wrong row: how many right ones have a smaller doubt, and how many no larger.
         self._below = np.searchsorted(right, bad, side="left")
         self._level = np.searchsorted(right, bad, side="right")
-        # Where each distinct doubt ends, among all rows and among the wrong ones.
-        distinct = np.unique(doubt)
-        self._ends = np.searchsorted(doubt[self._order], distinct, side="right")
-        self._wrong_ends = np.searchsorted(bad, distinct, side="right")
 
     def auroc(self, weights: Weights) -> float:
         """Return the weighted AUROC with half credit for ties; NaN for one class only."""
@@ -81,31 +76,12 @@ class Ranked:
             return float("nan")
         return float(wrong @ (right[self._below] + right[self._level]) / (2 * pairs))
 
-    def aurc(self, weights: Weights) -> float:
-        """Return the weighted area under the risk–coverage curve, averaged over ties."""
-        answered = np.append(0, _running(weights[self._order])[self._ends])
-        errors = np.append(0, _running(weights[self._wrong])[self._wrong_ends])
-        if not answered[-1]:
-            return float("nan")
-        # Within a tie from m₀ to m₁ answered, errors are expected to grow in a straight line,
-        # e₀ + s (m − m₀). Divided by m and summed: s (m₁ − m₀) + (e₀ − s m₀) (H(m₁) − H(m₀)).
-        more = np.diff(errors)
-        slope = more / np.maximum(np.diff(answered), 1)
-        steps = np.diff(_harmonic(int(answered[-1]).bit_length())[answered])
-        return float((more.sum() + (errors[:-1] - slope * answered[:-1]) @ steps) / answered[-1])
-
 
 def _running(weights: Weights) -> Weights:
     """Return the sums of the first 0, 1, 2, … weights."""
     sums = np.zeros(len(weights) + 1, np.int64)
     np.cumsum(weights, out=sums[1:])
     return sums
-
-
-@functools.lru_cache(maxsize=4)
-def _harmonic(bits: int) -> Floats:
-    """Return the harmonic numbers H(m) = 1 + 1/2 + … + 1/m of all m of so many bits."""
-    return np.append(0, np.cumsum(1 / np.arange(1, 1 << bits)))
 
 
 def resamples(clusters: ArrayLike, number: int = RESAMPLES, seed: int = 0) -> Iterator[Weights]:
@@ -131,13 +107,12 @@ def compare(
     clusters: ArrayLike,
     reference: str,
     *,
-    metric: str = "auroc",
     confidence: float = 0.95,
     number: int = RESAMPLES,
     seed: int = 0,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Comparison:
-    """Compare scores on the same resamples [1]_.
+    """Compare the AUROC of scores on the same resamples [1]_.
 
     Parameters
     ----------
@@ -146,9 +121,7 @@ def compare(
     clusters : array_like of shape (n,)
         The query of each row.
     reference : str
-        The score that all are subtracted from: a difference above 0 means that the
-        reference's metric is larger.
-    metric : {"auroc", "aurc"}
+        The score that all are subtracted from.
     progress : callable
         Told the share of resamples done; may raise to cancel.
 
@@ -167,13 +140,12 @@ def compare(
         raise ValueError(f"Give {n} scores, one for every query.")
     ranked = {name: Ranked(scores[name], correct[name]) for name in scores}
     names = list(ranked)
-    of = {name: getattr(each, metric) for name, each in ranked.items()}
-    whole = np.array([of[name](np.ones(n, np.int64)) for name in names])
+    whole = np.array([ranked[name].auroc(np.ones(n, np.int64)) for name in names])
     drawn = np.empty((number, len(names)))
     for i, weights in enumerate(resamples(clusters, number, seed)):
         if i % 50 == 0:
             progress(i / number)
-        drawn[i] = [of[name](weights) for name in names]
+        drawn[i] = [ranked[name].auroc(weights) for name in names]
     at = names.index(reference)
     return Comparison(
         {n: _interval(whole[j], drawn[:, j], confidence) for j, n in enumerate(names)},

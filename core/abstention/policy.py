@@ -28,6 +28,12 @@ GUARANTEES: Final = {
 }
 
 
+UNKNOWN_ORIGIN: Final = (
+    "This policy was calibrated on scores of unknown origin, so it cannot decide here. "
+    "Calibrate on scores from this pipeline."
+)
+
+
 class PolicyError(ValueError):
     """A policy that cannot be read or used; the message says why and what to do."""
 
@@ -246,10 +252,7 @@ class Policy:
 def check_pipeline(policy: Policy, pipeline: Pipeline) -> None:
     """Raise a `PolicyError` that names every field in which a pipeline differs."""
     if policy.pipeline is None:
-        raise PolicyError(
-            "This policy was calibrated on scores of unknown origin, so it cannot decide here. "
-            "Calibrate on scores from this pipeline."
-        )
+        raise PolicyError(UNKNOWN_ORIGIN)
     different = policy.pipeline.differences(pipeline)
     if different:
         raise PolicyError(

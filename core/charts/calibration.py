@@ -60,31 +60,26 @@ def histogram(
             for kind, sign in (("right", 1), ("wrong", -1))
         ]
     )
-    bars = (
-        alt.Chart(data)
-        .mark_bar()
-        .encode(
-            x=alt.X("start:Q", title=f"doubt: {name_of(score)}", bin="binned"),
-            x2="end:Q",
-            # Up and down rather than stacked: a root keeps a pile of zeros from hiding the
-            # rest, and roots of stacked parts would not add up.
-            y=alt.Y(
-                "height:Q",
-                title="wrong  ↓    ↑  right",
-                stack=None,
-                scale=alt.Scale(type="sqrt"),
-                axis=alt.Axis(tickCount=6, labelExpr="format(abs(datum.value), ',d')"),
-            ),
-            color=told_apart(
-                alt.Color, "kind:N", {"right": palette.rest, "wrong": palette.epistemic}
-            ),
-            tooltip=[
-                alt.Tooltip("start:Q", format=".3f", title="from"),
-                alt.Tooltip("end:Q", format=".3f", title="to"),
-                "kind:N",
-                alt.Tooltip("answers:Q", format=",d"),
-            ],
-        )
+    base = alt.Chart(data)
+    bars = base.mark_bar().encode(
+        x=alt.X("start:Q", title=f"doubt: {name_of(score)}", bin="binned"),
+        x2="end:Q",
+        # Up and down rather than stacked: a root keeps a pile of zeros from hiding the
+        # rest, and roots of stacked parts would not add up.
+        y=alt.Y(
+            "height:Q",
+            title="wrong  ↓    ↑  right",
+            stack=None,
+            scale=alt.Scale(type="sqrt"),
+            axis=alt.Axis(tickCount=6, labelExpr="format(abs(datum.value), ',d')"),
+        ),
+        color=told_apart(alt.Color, "kind:N", {"right": palette.rest, "wrong": palette.epistemic}),
+        tooltip=[
+            alt.Tooltip("start:Q", format=".3f", title="from"),
+            alt.Tooltip("end:Q", format=".3f", title="to"),
+            "kind:N",
+            alt.Tooltip("answers:Q", format=",d"),
+        ],
     )
     layers: list[alt.Chart] = [bars]
     last = float(shares["end"][-1]) if len(shares["end"]) else 1.0
@@ -93,22 +88,16 @@ def histogram(
             continue
         # An infinite λ answers everything: it stands at the right end.
         at = pd.DataFrame({"λ": [min(value, last)], "name": [f"{name} = {number(value)}"]})
-        layers.append(
-            alt.Chart(at)
-            .mark_rule(color=palette.text, size=2, strokeDash=dash)
-            .encode(x="λ:Q", tooltip="name:N")
-        )
-        layers.append(
-            alt.Chart(at)
-            .mark_text(
-                color=palette.text,
-                align="left" if value < 0.6 * last else "right",
-                dx=5 if value < 0.6 * last else -5,
-                baseline="top",
-                fontWeight="bold",
-            )
-            .encode(x="λ:Q", y=alt.value(2 if name == "λ" else 18), text="name:N")
-        )
+        line, is_left = alt.Chart(at).encode(x="λ:Q"), value < 0.6 * last
+        rule = line.mark_rule(color=palette.text, size=2, strokeDash=dash).encode(tooltip="name:N")
+        label = line.mark_text(
+            color=palette.text,
+            align="left" if is_left else "right",
+            dx=5 if is_left else -5,
+            baseline="top",
+            fontWeight="bold",
+        ).encode(y=alt.value(2 if name == "λ" else 18), text="name:N")
+        layers += [rule, label]
     return themed(alt.layer(*layers).properties(height=HEIGHT), palette)
 
 
@@ -156,16 +145,11 @@ def risk_coverage(
     limit = _target(target, palette).encode(y="α:Q")
     layers: list[alt.Chart] = [band, line, limit]
     if policy is not None and policy.answered:
-        at = pd.DataFrame(
-            {
-                "coverage": [policy.answered / policy.labels],
-                "error": [policy.errors / policy.answered],
-            }
-        )
+        shares = policy.answered / policy.labels, policy.errors / policy.answered
+        at = alt.Chart(pd.DataFrame([shares], columns=["coverage", "error"]))
+        point = at.mark_point(size=110, filled=True, color=palette.epistemic, shape="diamond")
         layers.append(
-            alt.Chart(at)
-            .mark_point(size=110, filled=True, color=palette.epistemic, shape="diamond")
-            .encode(
+            point.encode(
                 x="coverage:Q",
                 y="error:Q",
                 tooltip=[
@@ -205,21 +189,17 @@ def precision_recall(curves: Mapping[str, Curve], chosen: str, palette: Palette)
     )
     names = [name_of(name) for name in curves]
     lowest = max(0.0, float(data["precision"].min()) - 0.03) if len(data) else 0.0
-    lines = (
-        alt.Chart(data)
-        .mark_line(clip=True)
-        .encode(
-            x=alt.X("recall:Q", **share("recall: share answered")),
-            y=alt.Y("precision:Q", **share("precision: share right", domain=[lowest, 1])),
-            color=_scores(names, palette),
-            strokeDash=_dashes(names),
-            size=alt.condition(alt.datum.score == name_of(chosen), alt.value(3), alt.value(1.5)),
-            tooltip=[
-                "score:N",
-                alt.Tooltip("recall:Q", format=".1%"),
-                alt.Tooltip("precision:Q", format=".1%"),
-            ],
-        )
+    base = alt.Chart(data)
+    lines = base.mark_line(clip=True).encode(
+        x=alt.X("recall:Q", **share("recall: share answered")),
+        y=alt.Y("precision:Q", **share("precision: share right", domain=[lowest, 1])),
+        color=_scores(names, palette),
+        strokeDash=_dashes(names),
+        size=alt.condition(alt.datum.score == name_of(chosen), alt.value(3), alt.value(1.5)),
+        tooltip=[
+            "score:N",
+            *(alt.Tooltip(f"{x}:Q", format=".1%") for x in ("recall", "precision")),
+        ],
     )
     return themed(lines.properties(height=HEIGHT + 90), palette)
 
@@ -253,29 +233,25 @@ def entropy_bins(binned: Sequence[Binned], measure: str, palette: Palette) -> Ch
     )
     names = [name_of(b.score) for b in binned]
     order = list(dict.fromkeys(data["entropy"]))
-    chart = (
-        alt.Chart(data.dropna())
-        .mark_bar()
-        .encode(
-            x=alt.X(
-                "entropy:N",
-                title="semantic entropy in nats",
-                axis=alt.Axis(labelAngle=0),
-                scale=alt.Scale(domain=order),
-            ),
-            xOffset=alt.XOffset("score:N", scale=alt.Scale(domain=names)),
-            y=alt.Y("share:Q", title=measure, axis=alt.Axis(format="%", tickCount=5)),
-            color=_scores(names, palette, "square"),
-            tooltip=[
-                "score:N",
-                "entropy:N",
-                alt.Tooltip("share:Q", format=".1%", title=measure),
-                alt.Tooltip("questions:Q", format=",d"),
-                alt.Tooltip("answered:Q", format=",d"),
-            ],
-        )
+    base = alt.Chart(data.dropna())
+    bars = base.mark_bar().encode(
+        x=alt.X(
+            "entropy:N",
+            title="semantic entropy in nats",
+            axis=alt.Axis(labelAngle=0),
+            scale=alt.Scale(domain=order),
+        ),
+        xOffset=alt.XOffset("score:N", scale=alt.Scale(domain=names)),
+        y=alt.Y("share:Q", title=measure, axis=alt.Axis(format="%", tickCount=5)),
+        color=_scores(names, palette, "square"),
+        tooltip=[
+            "score:N",
+            "entropy:N",
+            alt.Tooltip("share:Q", format=".1%", title=measure),
+            *(alt.Tooltip(f"{count}:Q", format=",d") for count in ("questions", "answered")),
+        ],
     )
-    return themed(chart.properties(height=HEIGHT), palette)
+    return themed(bars.properties(height=HEIGHT), palette)
 
 
 def entropy_bins_alt(binned: Sequence[Binned]) -> str:
@@ -341,9 +317,8 @@ def number(value: float) -> str:
 
 
 def _target(target: float, palette: Palette) -> alt.Chart:
-    return alt.Chart(pd.DataFrame({"α": [target]})).mark_rule(
-        color=palette.muted, strokeDash=[4, 3]
-    )
+    limit = alt.Chart(pd.DataFrame({"α": [target]}))
+    return limit.mark_rule(color=palette.muted, strokeDash=[4, 3])
 
 
 def _scores(names: Sequence[str], palette: Palette, symbol: str = "stroke") -> alt.Color:

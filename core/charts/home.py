@@ -53,50 +53,33 @@ def _answers(inspection: Inspection) -> list[tuple[str, float]]:
 
 def turned(cases: Sequence[Turned], palette: Palette) -> Chart:
     """One bar a question: the right answer's share and the told one's, always 100 % together."""
-    data = pd.DataFrame(
-        [
-            row
-            for case in cases
-            for row in (
-                (SHORT[case.example], "the right answer", case.right, 0.0, case.share),
-                (SHORT[case.example], "the answer in the prompt", case.told, case.share, 1.0),
-            )
-        ],
-        columns=["question", "part", "answer", "start", "end"],
-    )
+    right, told = "the right answer", "the answer in the prompt"
+    rows = []
+    for case in cases:
+        name = SHORT[case.example]
+        rows += [
+            (name, right, case.right, 0.0, case.share),
+            (name, told, case.told, case.share, 1.0),
+        ]
+    data = pd.DataFrame(rows, columns=["question", "part", "answer", "start", "end"])
     data["share"] = data["end"] - data["start"]
     data["written"] = [percent(share) for share in data["share"]]
     y = alt.Y("question:N", sort=[SHORT[case.example] for case in cases], title=None, axis=_names())
-    bars = (
-        alt.Chart(data)
-        .mark_bar(height=44)
-        .encode(
-            y=y,
-            x=alt.X("start:Q", **share("share of the two answers", values=QUARTERS)),
-            x2="end:Q",
-            color=told_apart(
-                alt.Color,
-                "part:N",
-                {"the right answer": palette.rest, "the answer in the prompt": palette.epistemic},
-            ),
-            tooltip=["answer:N", "part:N", alt.Tooltip("written:N", title="share")],
-        )
+    base = alt.Chart(data).encode(y=y)
+    bars = base.mark_bar(height=44).encode(
+        x=alt.X("start:Q", **share("share of the two answers", values=QUARTERS)),
+        x2="end:Q",
+        color=told_apart(alt.Color, "part:N", {right: palette.rest, told: palette.epistemic}),
+        tooltip=["answer:N", "part:N", alt.Tooltip("written:N", title="share")],
     )
     wide = data[data["share"] > 0.25].assign(middle=lambda d: (d["start"] + d["end"]) / 2)
-    labels = (
-        alt.Chart(wide)
-        .mark_text(color="#11181F", fontWeight="bold", fontSize=TEXT)
-        .encode(
-            y=y,
-            x="middle:Q",
-            text="answer:N",
-            # A letter takes about half its height; a name wider than its bar is left out.
-            opacity=alt.condition(
-                f"datum.share * width > {0.55 * TEXT} * length(datum.answer)",
-                alt.value(1),
-                alt.value(0),
-            ),
-        )
+    # A letter takes about half its height; a name wider than its bar is left out.
+    fits = f"datum.share * width > {0.55 * TEXT} * length(datum.answer)"
+    names = alt.Chart(wide).encode(y=y)
+    labels = names.mark_text(color="#11181F", fontWeight="bold", fontSize=TEXT).encode(
+        x="middle:Q",
+        text="answer:N",
+        opacity=alt.condition(fits, alt.value(1), alt.value(0)),
     )
     return _large((bars + labels).properties(height=alt.Step(58)), palette)
 
@@ -132,22 +115,14 @@ def doubts(cases: Sequence[Doubted], measure: str, widest: float, palette: Palet
             axis=alt.Axis(tickCount=5),
         ),
     )
-    bars = base.mark_bar(height=BAR).encode(
-        color=told_apart(
-            alt.Color,
-            "decision:N",
-            {"decides well": palette.rest, "decides badly": palette.epistemic},
-        )
-    )
+    colours = {"decides well": palette.rest, "decides badly": palette.epistemic}
+    bars = base.mark_bar(height=BAR).encode(color=told_apart(alt.Color, "decision:N", colours))
     # At the right edge: beside a short bar, the threshold would run through them.
     words = base.mark_text(align="right", dx=-4, color=palette.text, fontSize=TEXT).encode(
         x=alt.value("width"), text="label:N"
     )
     words.data = data.assign(
-        label=[
-            f"{'answers' if c.answers else 'abstains'}{'' if c.well_decided else ': bad'}"
-            for c in cases
-        ]
+        label=[f"{_does(case)}{'' if case.well_decided else ': bad'}" for case in cases]
     )
     limit = alt.Chart(pd.DataFrame({"λ": [cases[0].threshold]}))
     rule = limit.mark_rule(color=palette.text, strokeDash=[4, 3], size=2).encode(x="λ:Q")
@@ -157,11 +132,14 @@ def doubts(cases: Sequence[Doubted], measure: str, widest: float, palette: Palet
 def doubts_alt(cases: Sequence[Doubted], measure: str) -> str:
     """Say every value and decision."""
     said = "; ".join(
-        f"{SHORT[c.example]} {c.value:.2f} nats, "
-        f"{'answers' if c.answers else 'abstains'}, {_decision(c)}"
-        for c in cases
+        f"{SHORT[case.example]} {case.value:.2f} nats, {_does(case)}, {_decision(case)}"
+        for case in cases
     )
     return f"{measure}, threshold {cases[0].threshold:.2f} nats: {said}."
+
+
+def _does(case: Doubted) -> str:
+    return "answers" if case.answers else "abstains"
 
 
 def _decision(case: Doubted) -> str:

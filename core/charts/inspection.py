@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from core.charts.theme import Chart, Palette, themed, told_apart
+from core.charts.theme import Chart, Palette, share, themed, told_apart
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.stopping import GrowthPoint
 
@@ -64,21 +66,15 @@ def doubt(inspection: Inspection, palette: Palette) -> Chart:
     )
     widest = max(math.log(max(inspection.recording.request.samples, 2)), parts.total, threshold)
     scale = alt.Scale(domain=[0, widest * 1.02], nice=False)
-    bar = (
-        alt.Chart(data)
-        .mark_bar(height=30)
-        .encode(
-            x=alt.X("start:Q", title="nats", scale=scale, axis=alt.Axis(grid=False)),
-            x2="end:Q",
-            y=alt.Y("row:N", title=None, axis=None),
-            color=told_apart(
-                alt.Color,
-                "part:N",
-                dict(zip(names, (palette.epistemic, palette.rest), strict=True)),
-                legend=alt.Legend(orient="bottom", direction="vertical", symbolType="square"),
-            ),
-            tooltip=[alt.Tooltip("part:N"), alt.Tooltip("nats:Q", format=".3f")],
-        )
+    colours = dict(zip(names, (palette.epistemic, palette.rest), strict=True))
+    legend = alt.Legend(orient="bottom", direction="vertical", symbolType="square")
+    base = alt.Chart(data)
+    bar = base.mark_bar(height=30).encode(
+        x=alt.X("start:Q", title="nats", scale=scale, axis=alt.Axis(grid=False)),
+        x2="end:Q",
+        y=alt.Y("row:N", title=None, axis=None),
+        color=told_apart(alt.Color, "part:N", colours, legend=legend),
+        tooltip=["part:N", alt.Tooltip("nats:Q", format=".3f")],
     )
     limit = alt.Chart(pd.DataFrame({"λ": [threshold], "label": ["λ"]}))
     rule = limit.mark_rule(color=palette.text, strokeDash=[4, 3], size=2).encode(
@@ -87,10 +83,9 @@ def doubt(inspection: Inspection, palette: Palette) -> Chart:
     label = limit.mark_text(
         align="left", dx=5, y=4, baseline="middle", fontSize=14, color=palette.text
     ).encode(x="λ:Q", text="label:N")
-    certain = (
-        alt.Chart(pd.DataFrame({"certain": [certified]}))
-        .mark_tick(color=palette.text, thickness=4, size=30)
-        .encode(x="certain:Q", tooltip=[alt.Tooltip("certain:Q", format=".3f", title="certified")])
+    bound = alt.Chart(pd.DataFrame({"certain": [certified]}))
+    certain = bound.mark_tick(color=palette.text, thickness=4, size=30).encode(
+        x="certain:Q", tooltip=[alt.Tooltip("certain:Q", format=".3f", title="certified")]
     )
     layers = [bar, certain, rule, label] if certified > 0 else [bar, rule, label]
     return themed(alt.layer(*layers).properties(height=150), palette)
@@ -123,26 +118,20 @@ def clusters(inspection: Inspection, palette: Palette) -> Chart:
             "samples": [c.samples for c in listed],
         }
     )
-    y = alt.Y("answer:N", sort=_by("rank"), title=None, axis=alt.Axis(labelLimit=150, ticks=False))
-    tooltip = [
-        alt.Tooltip("answer:N"),
-        alt.Tooltip("probability:Q", format=".3f", title="first answer"),
-        alt.Tooltip("after:Q", format=".3f", title="second answer"),
-        alt.Tooltip("samples:Q"),
-    ]
-    bars = (
-        alt.Chart(data)
-        .mark_bar(color=palette.primary, cornerRadiusEnd=2)
-        .encode(
-            x=alt.X(
-                "probability:Q",
-                title="share of the sampled probability",
-                axis=alt.Axis(format="%", tickCount=5),
-                scale=alt.Scale(domain=[0, math.ceil(4 * data["probability"].max()) / 4]),
-            ),
-            y=y,
-            tooltip=tooltip,
-        )
+    most = math.ceil(4 * data["probability"].max()) / 4
+    title = "share of the sampled probability"
+    base = alt.Chart(data)
+    bars = base.mark_bar(color=palette.primary, cornerRadiusEnd=2).encode(
+        x=alt.X("probability:Q", **share(title, domain=[0, most], tickCount=5)),
+        y=alt.Y(
+            "answer:N", sort=_by("rank"), title=None, axis=alt.Axis(labelLimit=150, ticks=False)
+        ),
+        tooltip=[
+            "answer:N",
+            alt.Tooltip("probability:Q", format=".3f", title="first answer"),
+            alt.Tooltip("after:Q", format=".3f", title="second answer"),
+            "samples:Q",
+        ],
     )
     return themed(bars.properties(height=alt.Step(24)), palette)
 
@@ -162,32 +151,27 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     The joint and the product share one colour scale, or they would look alike however
     different they are; the contributions diverge around 0.
     """
-    information = inspection.evidence.mutual_information
     m = min(len(inspection.clusters), MOST_CLUSTERS)
     names = [shown(c.text) for c in inspection.clusters[:m]]
-    joint, product, contribution = (
-        a[:m, :m] for a in (information.joint, information.product, information.contributions)
-    )
+    drawn = {name: values[:m, :m] for name, values in _matrices(inspection).items()}
     data = pd.DataFrame(
         {
             "row": [i for i in range(m) for _ in range(m)],
             "column": list(range(m)) * m,
             "first": [name for name in names for _ in range(m)],
             "second": names * m,
-            "joint": joint.ravel(),
-            "product": product.ravel(),
-            "contribution": contribution.ravel(),
+            **{name: values.ravel() for name, values in drawn.items()},
         }
     )
     signed = "+.3f" if which == "contribution" else ".3f"
     data["label"] = ["0" if abs(value) < 0.0005 else format(value, signed) for value in data[which]]
     if which == "contribution":
-        reach = max(float(abs(contribution).max()), 0.01)  # nothing is not made to look like much
+        reach = max(float(abs(drawn[which]).max()), 0.01)  # nothing is not made to look like much
         low, middle, high = palette.diverging
         scale = alt.Scale(domain=[-reach, 0, reach], range=[low, middle, high], interpolate="rgb")
         strong = f"abs(datum.contribution) > {0.6 * reach}"
     else:
-        reach = max(float(joint.max()), float(product.max()))
+        reach = max(float(drawn["joint"].max()), float(drawn["product"].max()))
         scale = alt.Scale(domain=[0, reach], range=list(palette.sequential))
         strong = f"datum.{which} > {0.45 * reach}"
     labels = m <= LABELS_UP_TO
@@ -236,6 +220,16 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     return themed(alt.layer(*layers).properties(height=size, title=title), palette)
 
 
+def _matrices(inspection: Inspection) -> dict[str, NDArray[np.float64]]:
+    """Return the values behind `MATRICES`."""
+    information = inspection.evidence.mutual_information
+    return {
+        "joint": information.joint,
+        "product": information.product,
+        "contribution": information.contributions,
+    }
+
+
 def matrix_note(inspection: Inspection) -> str:
     """Say how much of the joint is drawn, unless all of it is, and what M.I. is less by."""
     m, most = len(inspection.clusters), MOST_CLUSTERS
@@ -257,12 +251,7 @@ def matrix_note(inspection: Inspection) -> str:
 
 def matrix_alt(inspection: Inspection, which: str) -> str:
     """Say what a matrix shows, by its largest cell."""
-    information = inspection.evidence.mutual_information
-    values = {
-        "joint": information.joint,
-        "product": information.product,
-        "contribution": information.contributions,
-    }[which]
+    values = _matrices(inspection)[which]
     row, column = divmod(int(values.argmax()), values.shape[1])
     names = [shown(c.text) for c in inspection.clusters]
     unit = " nats" if which == "contribution" else ""
@@ -281,16 +270,13 @@ def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) ->
         for what, value in ((bound, p.certified), (mass, p.sampled_mass))
         if value is not None
     ]
-    lines = (
-        alt.Chart(pd.DataFrame(rows))
-        .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2)
-        .encode(
-            x=alt.X("samples:Q", title="samples", scale=alt.Scale(type="log", nice=False)),
-            y=alt.Y("value:Q", title=None, scale=alt.Scale(domainMin=0)),
-            color=told_apart(alt.Color, "what:N", {bound: palette.epistemic, mass: palette.rest}),
-            strokeDash=told_apart(alt.StrokeDash, "what:N", {bound: [1, 0], mass: [5, 3]}),
-            tooltip=["samples:Q", "what:N", alt.Tooltip("value:Q", format=".3f")],
-        )
+    base = alt.Chart(pd.DataFrame(rows))
+    lines = base.mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2).encode(
+        x=alt.X("samples:Q", title="samples", scale=alt.Scale(type="log", nice=False)),
+        y=alt.Y("value:Q", title=None, scale=alt.Scale(domainMin=0)),
+        color=told_apart(alt.Color, "what:N", {bound: palette.epistemic, mass: palette.rest}),
+        strokeDash=told_apart(alt.StrokeDash, "what:N", {bound: [1, 0], mass: [5, 3]}),
+        tooltip=["samples:Q", "what:N", alt.Tooltip("value:Q", format=".3f")],
     )
     limit = alt.Chart(pd.DataFrame({"λ": [threshold], "samples": [points[0].samples]})).encode(
         y="λ:Q"

@@ -26,6 +26,7 @@ Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 # Beside the colours of `Palette.categories`, so that no meaning rests on colour alone.
 DASHES: tuple[list[int], ...] = ([], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3], [10, 4])
 QUARTERS = [0, 0.25, 0.5, 0.75, 1]  # of an axis
+POWERS = (0, 1, 10, 100, 1000)  # of ten, and 0, on an axis of repetitions
 FONT = "'Source Sans', 'Source Sans Pro', sans-serif"
 
 
@@ -83,19 +84,20 @@ def share(title: str | None, *, domain: Sequence[float] = (0, 1), **axis: Any) -
     }
 
 
+def repetitions(title: str, most: int, ticks: Sequence[int], form: str = "d") -> alt.X:
+    """Return a logarithmic axis of repetitions, which has a place for 0."""
+    return alt.X(
+        "t:Q",
+        title=title,
+        scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, most]),
+        axis=alt.Axis(values=[t for t in ticks if t <= most], format=form),
+    )
+
+
 def told_apart(
     channel: type[Channel], field: str, looks: Mapping[str, Any], **legend: Any
 ) -> Channel:
-    """Return an encoding that tells parts apart by their looks (colour, dash or shape).
-
-    Parameters
-    ----------
-    channel : type
-        ``alt.Color``, ``alt.StrokeDash`` or ``alt.Shape``.
-    field : str
-    looks : mapping of str to object
-        By the name of the part.
-    """
+    """Return an encoding that tells parts apart by their looks, given by the name of the part."""
     scale = alt.Scale(domain=list(looks), range=list(looks.values()))
     return channel(field, title=None, scale=scale, **legend)
 

@@ -47,8 +47,6 @@ class Capabilities:
     ----------
     scores_given_text : bool
         Whether `LanguageModel.log_likelihoods` works: exact scoring, hence Algorithm 3.
-    seeded : bool
-        Whether the same seed and index give the same response again.
     own_log_likelihoods : bool
         Whether every `Response` says its own log-likelihood: chained Algorithm 1.
     next_token : bool
@@ -57,7 +55,8 @@ class Capabilities:
         Whether likelihoods include the end of the answer. Where they do not, that of “London”
         holds “London, UK” as well, and nothing can be certified.
     local : bool
-        Whether calls cost nothing but time: they are neither kept, budgeted nor tried again.
+        Whether calls cost nothing but time: they are neither kept, budgeted nor tried again,
+        and the same seed and index give the same response again.
     candidates_a_call : int
         How many responses one request to the service can return.
     pairs_a_call : int
@@ -65,7 +64,6 @@ class Capabilities:
     """
 
     scores_given_text: bool
-    seeded: bool
     own_log_likelihoods: bool = False
     next_token: bool = False
     whole_answers: bool = True

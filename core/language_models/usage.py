@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from typing import Self
 
 from core.language_models.errors import BudgetError
 from core.language_models.stopping import Stop
@@ -27,21 +29,13 @@ class Used:
     prompt_tokens: int = 0
     response_tokens: int = 0
 
-    def __add__(self, other: Used) -> Used:
+    def __add__(self, other: Used) -> Self:
         """Return what both have used."""
-        return Used(
-            self.requests + other.requests,
-            self.prompt_tokens + other.prompt_tokens,
-            self.response_tokens + other.response_tokens,
-        )
+        return type(self)(*map(operator.add, astuple(self), astuple(other)))
 
     def __sub__(self, other: Used) -> Used:
         """Return what was used since a meter said `other`."""
-        return Used(
-            self.requests - other.requests,
-            self.prompt_tokens - other.prompt_tokens,
-            self.response_tokens - other.response_tokens,
-        )
+        return Used(*map(operator.sub, astuple(self), astuple(other)))
 
 
 @dataclass

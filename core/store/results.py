@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,8 +19,6 @@ from core.store.text import checked, folded, storable
 KINDS: Final = ("inspection", "amplification", "policy")
 LONGEST_TITLE: Final = 200
 LONGEST_SEARCH: Final = 1000
-
-_ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 
 @dataclass(frozen=True)
@@ -84,9 +81,8 @@ class Results:
         payload: str,
         *,
         outcome: str = "",
-        id: str | None = None,
     ) -> str:
-        """Keep a result and return its id.
+        """Keep a result and return its id, which nobody can guess.
 
         The same payload of the same kind is kept once: saving it again changes nothing and
         returns the first id, whatever the other arguments say.
@@ -103,26 +99,21 @@ class Results:
             JSON text; megabytes are welcome.
         outcome : str
             What came of it; cut as a title is.
-        id : str, optional
-            An id that has been told already: 16 to 64 letters, digits, ``-`` and ``_``.
 
         Raises
         ------
         ValueError
-            For another kind, or an id of another form.
+            For another kind.
         StoreError
-            Also when another result has the id, or the payload is not text that a database
-            can hold.
+            Also when the payload is not text that a database can hold.
         """
         _check_kind(kind)
-        if id is not None and not _ID.fullmatch(id):
-            raise ValueError("an id has 16 to 64 letters, digits, - and _")
         query, model = storable(query), storable(model)
         title = shortened(_one_line(title) or _one_line(query) or kind.capitalize(), LONGEST_TITLE)
         outcome = shortened(storable(outcome), LONGEST_TITLE)
         payload = checked(payload)
         row = {
-            "id": id or secrets.token_urlsafe(16),
+            "id": secrets.token_urlsafe(16),
             "kind": kind,
             "title": title,
             "query": query,
@@ -138,13 +129,12 @@ class Results:
     def _insert(self, row: dict[str, str]) -> str:
         table = schema.results.c
         same = select(table.id).where(table.kind == row["kind"], table.digest == row["digest"])
-        for _ in range(3):  # a result that was in the way may be deleted by now
+        while True:  # a result that was in the way may be deleted by now
             with self._database.write() as connection:
                 connection.execute(self._database.insert_new(schema.results).values(row))
                 kept = connection.execute(same).scalar()
                 if kept is not None:
                     return str(kept)
-        raise StoreError("Another result is saved under this address: save this one without an id.")
 
     def open(self, id: str) -> Result:
         """Return a result with its payload.

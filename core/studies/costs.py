@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from core import prompts
 from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, LanguageModel
@@ -18,24 +18,15 @@ from core.studies.inspection.request import Request
 CHARACTERS_A_TOKEN = 4  # of English text, roughly
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Used):
     """The most that a run can use; what really comes is usually less.
 
-    Attributes
-    ----------
-    requests : int
-        To the service, when nothing is kept from before and nothing fails.
-    prompt_tokens, response_tokens : int
-        Rough estimates, from the prompts' lengths and full-length answers.
+    The requests are those when nothing is kept from before and nothing fails, the tokens rough
+    estimates, from the prompts' lengths and full-length answers.
     """
 
-    requests: int
-    prompt_tokens: int
-    response_tokens: int
 
-
-def price(tokens: Plan | Used, per_million_in: float, per_million_out: float) -> float:
+def price(tokens: Used, per_million_in: float, per_million_out: float) -> float:
     """Return what tokens cost, in the currency of the prices per million of them."""
     return (
         tokens.prompt_tokens * per_million_in + tokens.response_tokens * per_million_out
@@ -106,7 +97,7 @@ def plan_curves(cases: Sequence[Case], model: LanguageModel, repetitions: Sequen
     """Return the most that curves can take; nothing where it is nothing but time."""
     calls = len(cases) * calls_needed(model, repetitions)
     if not calls:
-        return Plan(0, 0, 0)
+        return Plan()
     capabilities = model.capabilities
     drawn = _Sum(capabilities.candidates_a_call)
     for case in cases:
@@ -125,7 +116,7 @@ class _Sum:
 
     def __init__(self, candidates_a_call: int) -> None:
         self.candidates_a_call = candidates_a_call
-        self.plan = Plan(0, 0, 0)
+        self.plan = Plan()
 
     def sample(self, prompt_tokens: int, count: int, *, times: int = 1) -> None:
         """Count the requests for `count` answers to each of so many prompts."""
@@ -144,11 +135,7 @@ class _Sum:
 
     def add(self, requests: int, prompt_tokens: int, response_tokens: int) -> None:
         """Add requests and tokens."""
-        self.plan = Plan(
-            self.plan.requests + requests,
-            self.plan.prompt_tokens + prompt_tokens,
-            self.plan.response_tokens + response_tokens,
-        )
+        self.plan += Plan(requests, prompt_tokens, response_tokens)
 
 
 def _tokens(text: str) -> int:

@@ -31,16 +31,10 @@ SHORT: Final = {
 }
 
 # Of the first two examples: the right answer, and what somebody says instead.
-CONTRADICTED: Final = {
-    "Known": ("Paris", "Lyon"),
-    "Half known": ("Ralph Fiennes", "Judi Dench"),
-}
+CONTRADICTED: Final = {"Known": ("Paris", "Lyon"), "Half known": ("Ralph Fiennes", "Judi Dench")}
 TIMES: Final = (0, 1, 2, 5, 10, 20, 50, 100)
 
-MEASURES: Final = {
-    "Entropy": "semantic_entropy",
-    "Mutual information": "mutual_information",
-}
+MEASURES: Final = {"Entropy": "semantic_entropy", "Mutual information": "mutual_information"}
 
 
 @dataclass(frozen=True)

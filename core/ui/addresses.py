@@ -17,32 +17,22 @@ from core.ui.messages import notice
 
 Number = TypeVar("Number", int, float)
 
-LABELS = {  # every number that stands in an address, under its name there
-    "k": "Samples k",
-    "temperature": "Temperature of the sampling",
-    "seed": "Seed",
-    "gamma_1": "Stabilisation γ₁",
-    "gamma_2": "Stabilisation γ₂",
-    "most": "Repetitions up to",
-    "each": "Questions a band",
-    "draw": "Draw number",
-    "dimension": "Dimension",
-    "alpha": "Target error α",
-    "confidence": "Confidence 1 − δ",
-}
-HELP = {
-    "k": TERMS["Samples k"],
-    "temperature": TERMS["Temperature"],
-    "seed": "The same seed draws the same answers again.",
-    "gamma_1": TERMS["Stabilisation γ"],
-    "gamma_2": TERMS["Stabilisation γ"],
-    "most": "As many as fit into the model’s context.",
-    "each": None,
-    "draw": "A different number draws different questions.",
-    "dimension": "Dimension of the statement vectors. Y is random: the fewer dimensions, the more "
-    "of it is in the span by chance.",
-    "alpha": TERMS["Target error α"],
-    "confidence": TERMS["Confidence 1 − δ"],
+LABELS = {  # every number that stands in an address, under its name there; and its help
+    "k": ("Samples k", TERMS["Samples k"]),
+    "temperature": ("Temperature of the sampling", TERMS["Temperature"]),
+    "seed": ("Seed", "The same seed draws the same answers again."),
+    "gamma_1": ("Stabilisation γ₁", TERMS["Stabilisation γ"]),
+    "gamma_2": ("Stabilisation γ₂", TERMS["Stabilisation γ"]),
+    "most": ("Repetitions up to", "As many as fit into the model’s context."),
+    "each": ("Questions a band", None),
+    "draw": ("Draw number", "A different number draws different questions."),
+    "dimension": (
+        "Dimension",
+        "Dimension of the statement vectors. Y is random: the fewer dimensions, the more of it is "
+        "in the span by chance.",
+    ),
+    "alpha": ("Target error α", TERMS["Target error α"]),
+    "confidence": ("Confidence 1 − δ", TERMS["Confidence 1 − δ"]),
 }
 LONGEST_SHOWN = 40  # characters of an address in a sentence
 _REFUSED = "refused_in_address"  # for each key: what the address gave, and what is used instead
@@ -73,11 +63,12 @@ def number(
     notices : DeltaGenerator, optional
         Where the sentence goes; by default below the field.
     """
+    label, about = LABELS[key]
     refused = st.session_state.setdefault(_REFUSED, {})
     given = st.query_params.get_all(key)
     wrong = bool(given and given[-1]) and not _is_between(given[-1], low, high)
     chosen: Number = st.number_input(
-        LABELS[key],
+        label,
         low,
         high,
         value,
@@ -87,7 +78,7 @@ def number(
         persist_state="session",
         format=format,
         disabled=disabled,
-        help=HELP[key],
+        help=about,
     )
     if wrong:
         st.query_params.pop(key, None)  # only now: what was bound before is free of it
@@ -99,7 +90,7 @@ def number(
         with notices or st.container():
             notice(
                 f"The address gives {key} = {_shown(said)}, which is not a number from {low:,} "
-                f"to {high:,}: {chosen:,} is used instead. Choose another in “{LABELS[key]}”."
+                f"to {high:,}: {chosen:,} is used instead. Choose another in “{label}”."
             )
     return chosen
 

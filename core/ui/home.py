@@ -42,12 +42,7 @@ def answers() -> None:
         _behind(chosen)
     with picture:
         found = example(chosen)
-        figures.draw(
-            charts.answers,
-            found,
-            key="answers",
-            alt_text=charts.answers_alt(found),
-        )
+        figures.draw(charts.answers, found, key="answers", alt_text=charts.answers_alt(found))
 
 
 def contradiction() -> None:
@@ -65,20 +60,11 @@ def contradiction() -> None:
             frame.amplification(),
             label="See the details",
             icon=":material/repeat:",
-            query_params={
-                "query": EXAMPLES["Half known"],
-                "answer": answer,
-                "repeated": repeated,
-            },
+            query_params={"query": EXAMPLES["Half known"], "answer": answer, "repeated": repeated},
         )
     with picture:
         cases = contradict(times, model.embedded())
-        figures.draw(
-            charts.turned,
-            cases,
-            key="turned",
-            alt_text=charts.turned_alt(cases),
-        )
+        figures.draw(charts.turned, cases, key="turned", alt_text=charts.turned_alt(cases))
 
 
 def many_answers() -> None:
@@ -86,9 +72,7 @@ def many_answers() -> None:
     words, picture = _step("many")
     with words:
         st.header(
-            "3. Many right answers are not doubt",
-            anchor=False,
-            help=TERMS["Aleatoric uncertainty"],
+            "3. Many right answers are not doubt", anchor=False, help=TERMS["Aleatoric uncertainty"]
         )
         st.markdown(
             "*Entropy* measures how much the answers differ, and mistakes a yellow fruit for "

@@ -22,17 +22,11 @@ from core.ui.model import EMBEDDED, Chosen, budget, choose, current, embedded, n
 from core.ui.results import kept
 from core.ui.session import public
 
-KINDS: Final = {
-    "embedded": "Embedded model",
-    "openai": "OpenAI-compatible server",
-    "gemini": "Gemini",
-    "hf": "Hugging Face",
-}
-BUTTONS: Final = {  # short: on a phone it shares a line
-    "embedded": "Model: embedded",
-    "openai": "Model: a server",
-    "gemini": "Model: Gemini",
-    "hf": "Model: Hugging Face",
+KINDS: Final = {  # their titles, and short ones: on a phone the button shares a line
+    "embedded": ("Embedded model", "Model: embedded"),
+    "openai": ("OpenAI-compatible server", "Model: a server"),
+    "gemini": ("Gemini", "Model: Gemini"),
+    "hf": ("Hugging Face", "Model: Hugging Face"),
 }
 OWN_ADDRESS = "another address"
 MOST_BUDGET = 1_000_000
@@ -40,13 +34,13 @@ MOST_BUDGET = 1_000_000
 
 def picker() -> None:
     """Say which model answers and in what state it is, and let the person choose another."""
-    with st.popover(BUTTONS[_kind(name_in_use())], icon=":material/smart_toy:", key="picker"):
+    with st.popover(KINDS[_kind(name_in_use())][1], icon=":material/smart_toy:", key="picker"):
         _state()
         _used_before()
         kind = st.selectbox(
             "Kind",
             list(KINDS),
-            format_func=KINDS.__getitem__,
+            format_func=lambda kind: KINDS[kind][0],
             key="model_kind",
             persist_state="session",
         )

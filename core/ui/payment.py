@@ -56,7 +56,7 @@ def _left(wanted: int) -> str:
     return f" {left:,} calls are left in the budget.{over if wanted > left else ''}"
 
 
-def costing(tokens: Plan | Used) -> str:
+def costing(tokens: Used) -> str:
     """Return what tokens cost at the prices that the person gave; nothing without prices."""
     prices = st.session_state.get("price_in") or 0.0, st.session_state.get("price_out") or 0.0
     if not any(prices):

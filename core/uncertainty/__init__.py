@@ -8,7 +8,7 @@ natural, all entropies and informations in nats. From the bottom up:
 ``similarity``          how alike two answers are: token F1, or a RapidFuzz ratio
 ``clustering``          answers alike enough share a cluster; likelihoods add up within it
 ``prefixes``            likelihoods of texts without their end, made such that they add up
-``tuples``              sampled tuples of answers: distinct ones, and merging alike ones
+``tuples``              sampled tuples of answers, and which of them are distinct
 ``joint``               the mutual information of a joint distribution, and all it is made of
 ``certified``           a lower bound of the information that holds for every sample
 ``chance``              what counts, and sampled pairs, would seem to tell by chance alone

@@ -52,6 +52,12 @@ class Hyperparameters:
         validation.threshold(self.threshold)
         validation.stabilisers(self.gamma_1, self.gamma_2)
 
+    @property
+    def gammas(self) -> dict[str, float]:
+        """What stabilises the mutual information; empty where nothing does."""
+        gammas = {"gamma_1": self.gamma_1, "gamma_2": self.gamma_2}
+        return gammas if any(gammas.values()) else {}
+
     def cluster(self, responses: Sequence[str], compared: Compared | None) -> Integers:
         """Return the cluster of each response, (r,); they come in order of falling likelihood."""
         alike = (
@@ -207,19 +213,15 @@ class Evidence:
             raise ValueError("counts must be whole numbers of at least 1: each text was sampled.")
 
         order = clustering.likelihood_order(marginal)
-        texts, marginal, rows = (
-            tuple(texts[i] for i in order),
-            marginal[order],
-            rows[order][:, order],
-        )
+        texts = tuple(texts[i] for i in order)
+        marginal, rows = marginal[order], rows[order][:, order]
         parameters = parameters or Hyperparameters()
         labels = parameters.cluster(texts, compared)
         of_clusters = _at_most_1(clustering.aggregate(marginal, labels))
         told = rows[clustering.centres(labels)]
         after_centres = _at_most_1(clustering.aggregate(told, labels, axis=1))
         information = unstabilised = from_conditionals(of_clusters, after_centres)
-        if parameters.gamma_1 or parameters.gamma_2:
-            gammas = {"gamma_1": parameters.gamma_1, "gamma_2": parameters.gamma_2}
+        if gammas := parameters.gammas:
             information = from_conditionals(of_clusters, after_centres, **gammas)
         log_first = log_normalise(of_clusters)[0]
         log_rows = log_normalise(after_centres, axis=1)[0]

@@ -74,11 +74,10 @@ def from_chains(
     pairs = np.array([(number[a], number[b]) for a, b, *_ in chains])
     sampled = np.bincount(pairs[:, 0], minlength=len(responses))
 
-    gammas = parameters.gamma_1, parameters.gamma_2
-    unstabilised, untold = _estimate(pairs, marginal, rows, labels, 0.0, 0.0)
+    unstabilised, untold = _estimate(pairs, marginal, rows, labels, {})
     information = unstabilised
-    if any(gammas):
-        information, _ = _estimate(pairs, marginal, rows, labels, *gammas)
+    if gammas := parameters.gammas:
+        information, _ = _estimate(pairs, marginal, rows, labels, gammas)
     log_joint = log_normalise(_of_clusters(marginal, rows, labels))[0]
     log_sums = log_sum_exp(log_joint, axis=1)[:, None]
     with np.errstate(divide="ignore"):
@@ -127,15 +126,9 @@ def _of_clusters(marginal: Floats, rows: Floats, labels: Integers) -> Floats:
 
 
 def _estimate(
-    pairs: Integers,
-    marginal: Floats,
-    rows: Floats,
-    labels: Integers,
-    gamma_1: float,
-    gamma_2: float,
+    pairs: Integers, marginal: Floats, rows: Floats, labels: Integers, gammas: dict[str, float]
 ) -> tuple[MutualInformation, str | None]:
     """Return Algorithm 2's estimate, adjusted for chance, and why it means nothing if so."""
-    gammas = {"gamma_1": gamma_1, "gamma_2": gamma_2}
     plain = from_table(_of_clusters(marginal, rows, labels), **gammas)
     with np.errstate(divide="ignore"):
         of_second = float(entropy(np.log(plain.joint.sum(axis=0))))

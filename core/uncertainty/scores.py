@@ -29,25 +29,19 @@ class Score:
 
     Attributes
     ----------
-    name : str
-        A key of `SCORES`.
     value : float or None
-        What is shown, in `unit`; None if the evidence cannot tell.
+        What is shown, in its unit in `SCORES`; None if the evidence cannot tell.
     doubt : float or None
         Larger means "doubt more"; None exactly if the value is.
     answer : str
         What this score serves if its doubt is small enough.
-    unit : {"nats", "probability"}
-        Of the value.
     reason : str or None
         Why there is no value; None if there is one.
     """
 
-    name: str
     value: float | None
     doubt: float | None
     answer: str
-    unit: Unit
     reason: str | None = None
 
     @property
@@ -63,17 +57,15 @@ def greedy_probability(evidence: Evidence) -> Score:
     """
     if evidence.greedy_log_likelihood is None:
         reason = "This model does not report how probable its answers are."
-        return Score("greedy_probability", None, None, evidence.greedy, "probability", reason)
+        return Score(None, None, evidence.greedy, reason)
     log_p = min(evidence.greedy_log_likelihood, 0.0)
-    return Score(
-        "greedy_probability", float(np.exp(log_p)), abs(log_p), evidence.greedy, "probability"
-    )
+    return Score(float(np.exp(log_p)), abs(log_p), evidence.greedy)
 
 
 def semantic_entropy(evidence: Evidence) -> Score:
     """S.E.: the entropy H(Y₁) of the normalised clusters (Kuhn et al.), in [0, ln m]."""
     value = without_rounding(float(entropy(evidence.log_first)))
-    return Score("semantic_entropy", value, value, evidence.likeliest_first, "nats")
+    return Score(value, value, evidence.likeliest_first)
 
 
 def self_verification(evidence: Evidence) -> Score:
@@ -84,19 +76,18 @@ def self_verification(evidence: Evidence) -> Score:
     answer = evidence.likeliest_first
     if answer not in evidence.verification:
         reason = f"The model was not asked whether “{answer}” is correct."
-        return Score("self_verification", None, None, answer, "probability", reason)
+        return Score(None, None, answer, reason)
     log_true, log_false = evidence.verification[answer]
     doubt = float(np.logaddexp(0.0, log_false - log_true))  # -ln(t / (t + f))
-    return Score("self_verification", float(np.exp(-doubt)), doubt, answer, "probability")
+    return Score(float(np.exp(-doubt)), doubt, answer)
 
 
 def mutual_information(evidence: Evidence) -> Score:
     """M.I.: how far a second answer depends on the first (Algorithms 1 to 3)."""
-    name, answer = "mutual_information", evidence.likeliest_second
     if evidence.untold:
-        return Score(name, None, None, answer, "nats", evidence.untold)
+        return Score(None, None, evidence.likeliest_second, evidence.untold)
     value = evidence.mutual_information.value
-    return Score(name, value, value, answer, "nats")
+    return Score(value, value, evidence.likeliest_second)
 
 
 def min_conditional_entropy(evidence: Evidence) -> Score:
@@ -106,7 +97,6 @@ def min_conditional_entropy(evidence: Evidence) -> Score:
     sampled second answers only those count that follow on one that was told `FEWEST_SECONDS`
     times or more: a single one would always be “copied”.
     """
-    name, answer = "min_conditional_entropy", evidence.likeliest_first
     told = np.isfinite(evidence.log_first)  # a second answer alone was never told
     if evidence.second_counts is not None:
         told &= evidence.second_counts >= FEWEST_SECONDS
@@ -115,10 +105,10 @@ def min_conditional_entropy(evidence: Evidence) -> Score:
                 f"No answer was given in the prompt {FEWEST_SECONDS} times, too few to see what "
                 "follows."
             )
-            return Score(name, None, None, answer, "nats", reason)
+            return Score(None, None, evidence.likeliest_first, reason)
     rows = entropy(evidence.log_second_given_first[told], axis=1)
     value = without_rounding(float(rows.min()))
-    return Score(name, value, 0.0 - value, answer, "nats")
+    return Score(value, 0.0 - value, evidence.likeliest_first)
 
 
 def pair_covariance(evidence: Evidence) -> Score:
@@ -130,7 +120,7 @@ def pair_covariance(evidence: Evidence) -> Score:
     first = np.exp(evidence.log_first)
     repeated = np.exp(np.diag(evidence.log_second_given_first))
     value = without_rounding(float((first * (repeated - first)).sum()))
-    return Score("pair_covariance", value, value, evidence.likeliest_first, "probability")
+    return Score(value, value, evidence.likeliest_first)
 
 
 def certified_mutual_information(evidence: Evidence) -> Score:
@@ -140,12 +130,11 @@ def certified_mutual_information(evidence: Evidence) -> Score:
     response was cut off, or if likelihoods do not belong to whole answers and add up to more
     than 1.
     """
-    name, answer = "certified_mutual_information", evidence.likeliest_second
     try:
         value = certified.certified_lower_bound(*evidence.certified_table())
     except ValueError as error:
-        return Score(name, None, None, answer, "nats", str(error))
-    return Score(name, value, value, answer, "nats")
+        return Score(None, None, evidence.likeliest_second, str(error))
+    return Score(value, value, evidence.likeliest_second)
 
 
 @dataclass(frozen=True)

@@ -27,11 +27,8 @@ def test_a_weight_stands_for_repeated_rows(data):
     doubts, correct, weights = data
     again = np.repeat(np.arange(len(doubts)), weights)
     ranked = Ranked(doubts, correct)
-    ones = np.ones(len(doubts), int)
-    for metric in ("auroc", "aurc"):
-        plain = getattr(metrics, metric)
-        assert same(getattr(ranked, metric)(ones), plain(doubts, correct))
-        assert same(getattr(ranked, metric)(weights), plain(doubts[again], correct[again]))
+    assert same(ranked.auroc(np.ones(len(doubts), int)), metrics.auroc(doubts, correct))
+    assert same(ranked.auroc(weights), metrics.auroc(doubts[again], correct[again]))
 
 
 def test_many_rows_as_exactly():
@@ -41,9 +38,8 @@ def test_many_rows_as_exactly():
     ranked = Ranked(doubts, correct)
     for weights in resamples(np.arange(5000), 3):
         again = np.repeat(np.arange(5000), weights)
-        for metric in ("auroc", "aurc"):
-            expected = getattr(metrics, metric)(doubts[again], correct[again])
-            assert getattr(ranked, metric)(weights) == pytest.approx(expected, abs=1e-12)
+        expected = metrics.auroc(doubts[again], correct[again])
+        assert ranked.auroc(weights) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("clusters", [[], ["x"], list("abcde"), list("aabcbbba"), [3, 1, 3]])
@@ -77,11 +73,10 @@ def draw(rng, n, noise=1.0):
     return scores, dict.fromkeys(scores, correct)
 
 
-@pytest.mark.parametrize("metric", ["auroc", "aurc"])
-def test_values_and_differences_are_those_of_the_rows(metric):
+def test_values_and_differences_are_those_of_the_rows():
     scores, correct = draw(np.random.default_rng(0), 300)
-    found = compare(scores, correct, np.arange(300), "fine", metric=metric, number=200)
-    plain = {name: getattr(metrics, metric)(scores[name], correct[name]) for name in scores}
+    found = compare(scores, correct, np.arange(300), "fine", number=200)
+    plain = {name: metrics.auroc(scores[name], correct[name]) for name in scores}
     for name, interval in found.values.items():
         assert interval.value == pytest.approx(plain[name])
         assert interval.lower < interval.value < interval.upper
@@ -99,10 +94,9 @@ def test_every_score_is_weighed_by_the_same_resamples():
     scores, correct = draw(np.random.default_rng(1), 200)
     scores["again"], correct["again"] = scores["fine"].copy(), correct["fine"]
     scores["risen"], correct["risen"] = np.exp(scores["fine"]), correct["fine"]
-    for metric in ("auroc", "aurc"):
-        found = compare(scores, correct, np.arange(200), "fine", metric=metric, number=200)
-        assert found.differences["again"] == found.differences["risen"] == Interval(0, 0, 0)
-        assert found.values["again"] == found.values["fine"]
+    found = compare(scores, correct, np.arange(200), "fine", number=200)
+    assert found.differences["again"] == found.differences["risen"] == Interval(0, 0, 0)
+    assert found.values["again"] == found.values["fine"]
 
 
 def test_copies_of_rows_are_no_evidence():

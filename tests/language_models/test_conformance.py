@@ -73,9 +73,9 @@ def test_the_greedy_response_is_the_same_every_time(model):
     assert [r.text for r in model.sample(PROMPT, 3, temperature=0)] == [once.text] * 3
 
 
-def test_a_seed_and_an_index_determine_a_response_where_it_says_so(model):
-    if not model.capabilities.seeded:
-        pytest.skip("promises nothing about seeds")
+def test_a_seed_and_an_index_determine_a_response_where_it_is_ours(model):
+    if not model.capabilities.local:
+        pytest.skip("services promise nothing about seeds")
     whole = model.sample(PROMPT, 12, temperature=1.0, seed=7)
     parts = model.sample(PROMPT, 5, temperature=1.0, seed=7)
     parts += model.sample(PROMPT, 7, temperature=1.0, seed=7, first=5)
@@ -99,7 +99,7 @@ def test_eight_threads_get_what_one_would(model):
         alone = model.sample(TOLD[i % len(TOLD)], 1, temperature=0)
         assert [r.text for r in greedy] == [r.text for r in alone]
         assert len(drawn) == 4
-        if model.capabilities.seeded:
+        if model.capabilities.local:
             assert drawn == model.sample(PROMPT, 4, temperature=1.0, seed=1, first=4 * i)
 
 

@@ -68,7 +68,7 @@ class Says(LanguageModel):
 
     def __init__(self, *, likelihoods=None, tokens=None, text=""):
         self.capabilities = Capabilities(
-            scores_given_text=likelihoods is not None, seeded=True, next_token=tokens is not None
+            scores_given_text=likelihoods is not None, next_token=tokens is not None
         )
         self.likelihoods, self.tokens, self.text = likelihoods, tokens, text
 

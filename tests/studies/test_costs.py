@@ -87,7 +87,7 @@ def test_no_more_is_scored_than_planned(k, pairs, candidates):
 
 
 def requests(k, **abilities):
-    return plan(Request(QUERY, k), Capabilities(**{"seeded": False, **abilities})).requests
+    return plan(Request(QUERY, k), Capabilities(**abilities)).requests
 
 
 def test_requests_by_hand():

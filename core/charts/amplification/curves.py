@@ -5,6 +5,7 @@ Colour and dash tell the queries apart; each chart says its finding in words too
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
 from collections.abc import Sequence
@@ -12,7 +13,17 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from core.charts.theme import DASHES, QUARTERS, Chart, Palette, share, themed, told_apart
+from core.charts.theme import (
+    DASHES,
+    POWERS,
+    QUARTERS,
+    Chart,
+    Palette,
+    repetitions,
+    share,
+    themed,
+    told_apart,
+)
 from core.codec import shortened
 from core.studies.amplification.curve import Amplification, Point
 from core.studies.amplification.gallery import quartiles
@@ -24,11 +35,15 @@ HEIGHT, SMALL = 260, 170
 AUTOSIZE = alt.AutoSizeParams(type="fit-x", contains="padding")
 MOST_POWERS = 6  # of ten, marked on an axis besides 1
 TICKS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+REPETITIONS = alt.Tooltip("t:Q", title="repetitions")
+SHARE = alt.Tooltip("share:Q", title="P(answer) of the two", format=".2%")
 LONGEST_NAME = 70
 LONGEST_ANSWER = 28
 LEGEND_WIDTH = 46  # characters a line: what a telephone has room for
 # A constant, so that no text of a person or a model is ever read as an expression.
 IN_LINES = "split(datum.label, '\\n')"
+# One below the other, so that a telephone shows them.
+LEGEND = alt.Legend(columns=1, labelLimit=480, labelExpr=IN_LINES, rowPadding=4)
 
 
 def name(amplification: Amplification, number: int) -> str:
@@ -82,51 +97,33 @@ def described(amplification: Amplification) -> str:
 
 def curves(found: Sequence[Amplification], scale: str, palette: Palette) -> Chart:
     """The normalised probability of each query's answer against the repetitions."""
-    data = pd.DataFrame(
-        [
-            {
-                "query": name(a, i + 1),
-                "answer": a.case.answer,
-                "told": a.case.repeated,
-                "t": p.repetitions,
-                "share": p.normalised_probability,
-                "lower": p.lower,
-                "upper": p.upper,
-            }
-            for i, a in enumerate(found)
-            for p in a.points
-            if p.normalised_probability is not None
-        ],
-        columns=["query", "answer", "told", "t", "share", "lower", "upper"],
-    )
-    base = alt.Chart(data).encode(x=_repetitions(found, scale))
+    rows = [
+        (
+            *(name(a, i + 1), a.case.answer, a.case.repeated),
+            *(p.repetitions, p.normalised_probability, p.lower, p.upper),
+        )
+        for i, a in enumerate(found)
+        for p in a.points
+        if p.normalised_probability is not None
+    ]
+    columns = ["query", "answer", "told", "t", "share", "lower", "upper"]
+    data = pd.DataFrame(rows, columns=columns)
+    base, colour = alt.Chart(data).encode(x=_repetitions(found, scale)), _colour(found, palette)
     y = alt.Y("share:Q", **share("P(answer) of the two", tickCount=5))
     half = alt.Chart(pd.DataFrame({"y": [0.5]})).mark_rule(color=palette.muted, strokeDash=[2, 4])
     layers: list[alt.Chart | alt.LayerChart] = [half.encode(y="y:Q")]
     if data["lower"].notna().any():
         layers.append(
-            base.mark_area(opacity=0.18).encode(
-                y=alt.Y("lower:Q"), y2="upper:Q", color=_colour(found, palette)
-            )
+            base.mark_area(opacity=0.18).encode(y=alt.Y("lower:Q"), y2="upper:Q", color=colour)
         )
-    layers.append(
+    layers += [
         base.mark_line(interpolate="linear", size=2.5).encode(
-            y=y, color=_colour(found, palette), strokeDash=_dash(found)
-        )
-    )
-    layers.append(
+            y=y, color=colour, strokeDash=_dash(found)
+        ),
         base.mark_point(filled=True, size=_size(found)).encode(
-            y=y,
-            color=_colour(found, palette),
-            tooltip=[
-                alt.Tooltip("query:N"),
-                alt.Tooltip("answer:N"),
-                alt.Tooltip("told:N"),
-                alt.Tooltip("t:Q", title="repetitions"),
-                alt.Tooltip("share:Q", title="P(answer) of the two", format=".2%"),
-            ],
-        )
-    )
+            y=y, color=colour, tooltip=["query:N", "answer:N", "told:N", REPETITIONS, SHARE]
+        ),
+    ]
     return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
@@ -138,14 +135,7 @@ def curves_alt(found: Sequence[Amplification]) -> str:
 def probabilities(found: Sequence[Amplification], scale: str, palette: Palette) -> Chart:
     """The raw probabilities of both answers of each query, on a logarithmic axis."""
     rows = [
-        {
-            "query": name(a, i + 1),
-            "which": which,
-            "text": text,
-            "t": p.repetitions,
-            "log10": value / math.log(10),
-            "probability": math.exp(value),
-        }
+        (name(a, i + 1), which, text, p.repetitions, value / math.log(10), math.exp(value))
         for i, a in enumerate(found)
         for p in a.points
         for which, text, value in (
@@ -162,10 +152,7 @@ def probabilities(found: Sequence[Amplification], scale: str, palette: Palette) 
             "log10:Q",
             title="probability",
             scale=alt.Scale(domainMin=min(powers), domainMax=0, nice=False),
-            axis=alt.Axis(
-                values=powers,
-                labelExpr="datum.value == 0 ? '1' : '1e' + datum.value",
-            ),
+            axis=alt.Axis(values=powers, labelExpr="datum.value == 0 ? '1' : '1e' + datum.value"),
         ),
         color=_colour(found, palette, legend=len(found) > 1),
     )
@@ -183,10 +170,10 @@ def probabilities(found: Sequence[Amplification], scale: str, palette: Palette) 
             alt.Shape, "which:N", {"answer": "circle", "repeated": "square"}, legend=legend
         ),
         tooltip=[
-            alt.Tooltip("query:N"),
+            "query:N",
             alt.Tooltip("text:N", title="answer"),
             alt.Tooltip("which:N", title="which"),
-            alt.Tooltip("t:Q", title="repetitions"),
+            REPETITIONS,
             alt.Tooltip("probability:Q", format=".3~g"),
         ],
     )
@@ -220,26 +207,15 @@ def _of(point: Point, which: str) -> float | None:
 
 def small(amplification: Amplification, palette: Palette) -> Chart:
     """One query's normalised probability, small enough to stand beside others."""
-    data = pd.DataFrame(
-        [
-            {"t": p.repetitions, "share": p.normalised_probability}
-            for p in amplification.points
-            if p.normalised_probability is not None
-        ],
-        columns=["t", "share"],
-    )
+    points = [(p.repetitions, p.normalised_probability) for p in amplification.points]
+    data = pd.DataFrame([point for point in points if point[1] is not None], columns=["t", "share"])
     colour = palette.epistemic if amplification.overtaken_at is not None else palette.primary
     base = alt.Chart(data).encode(
-        x=_repetitions([amplification], "log", ticks=(0, 1, 10, 100, 1000)),
+        x=_repetitions([amplification], "log", ticks=POWERS),
         y=alt.Y("share:Q", **share(None, values=[0, 0.5, 1])),
     )
-    points = base.mark_point(filled=True, size=30, color=colour).encode(
-        tooltip=[
-            alt.Tooltip("t:Q", title="repetitions"),
-            alt.Tooltip("share:Q", title="P(answer) of the two", format=".2%"),
-        ]
-    )
-    return themed((base.mark_line(color=colour, size=2) + points).properties(height=SMALL), palette)
+    marks = base.mark_point(filled=True, size=30, color=colour).encode(tooltip=[REPETITIONS, SHARE])
+    return themed((base.mark_line(color=colour, size=2) + marks).properties(height=SMALL), palette)
 
 
 def band(found: Sequence[Amplification], palette: Palette) -> Chart:
@@ -254,14 +230,12 @@ def band(found: Sequence[Amplification], palette: Palette) -> Chart:
             for p in a.points
         ]
     )
-    x = _repetitions(found, "log", ticks=(0, 1, 10, 100, 1000))
+    x = _repetitions(found, "log", ticks=POWERS)
     y = alt.Y("share:Q", **share(None, values=QUARTERS))
-    thin = (
-        alt.Chart(each)
-        .mark_line(color=palette.muted, size=1, opacity=0.3)
-        .encode(x=x, y=y, detail="case:N")
+    questions, base = alt.Chart(each), alt.Chart(summary).encode(x=x)
+    thin = questions.mark_line(color=palette.muted, size=1, opacity=0.3).encode(
+        x=x, y=y, detail="case:N"
     )
-    base = alt.Chart(summary).encode(x=x)
     area = base.mark_area(color=palette.rest, opacity=0.35).encode(
         y=alt.Y("lower:Q", title=None), y2="upper:Q"
     )
@@ -269,7 +243,7 @@ def band(found: Sequence[Amplification], palette: Palette) -> Chart:
     points = base.mark_point(color=palette.primary, filled=True, size=35).encode(
         y=alt.Y("median:Q", title=None),
         tooltip=[
-            alt.Tooltip("t:Q", title="repetitions"),
+            REPETITIONS,
             *(alt.Tooltip(f"{q}:Q", format=".1%") for q in ("lower", "median", "upper")),
         ],
     )
@@ -295,37 +269,22 @@ def _repetitions(found: Sequence[Amplification], scale: str, ticks: Sequence[int
     most = max((a.points[-1].repetitions for a in found), default=0)
     if scale == "linear":
         return alt.X("t:Q", title="repetitions", axis=alt.Axis(tickMinStep=1))
-    return alt.X(
-        "t:Q",
-        title="repetitions",
-        scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, max(most, 1)]),
-        axis=alt.Axis(values=[t for t in ticks if t <= most], format="d"),
-    )
+    return repetitions("repetitions", max(most, 1), [t for t in ticks if t <= most])
 
 
 def _colour(found: Sequence[Amplification], palette: Palette, *, legend: bool = True) -> alt.Color:
-    names = [name(a, i + 1) for i, a in enumerate(found)]
-    return alt.Color(
-        "query:N",
-        title=None,
-        scale=alt.Scale(domain=names, range=list(palette.categories[: len(names)])),
-        legend=_legend() if legend else None,
-    )
+    looks = dict(zip(_names(found), itertools.cycle(palette.categories), strict=False))
+    return told_apart(alt.Color, "query:N", looks, legend=LEGEND if legend else None)
 
 
 def _dash(found: Sequence[Amplification]) -> alt.StrokeDash:
-    names = [name(a, i + 1) for i, a in enumerate(found)]
-    return alt.StrokeDash(
-        "query:N",
-        title=None,
-        scale=alt.Scale(domain=names, range=[d or [1, 0] for d in DASHES[: len(names)]]),
-        legend=_legend(),
-    )
+    dashes = itertools.cycle(dash or [1, 0] for dash in DASHES)
+    looks = dict(zip(_names(found), dashes, strict=False))
+    return told_apart(alt.StrokeDash, "query:N", looks, legend=LEGEND)
 
 
-def _legend() -> alt.Legend:
-    """Return the legend of the curves: one below the other, so that a telephone shows them."""
-    return alt.Legend(columns=1, labelLimit=480, labelExpr=IN_LINES, rowPadding=4)
+def _names(found: Sequence[Amplification]) -> list[str]:
+    return [name(a, i + 1) for i, a in enumerate(found)]
 
 
 def _size(found: Sequence[Amplification]) -> int:

@@ -8,49 +8,32 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.theme import Chart, Palette, share, themed, told_apart
+from core.charts.theme import POWERS, Chart, Palette, repetitions, share, themed, told_apart
 from core.studies.amplification.mechanism import Looking
 from core.uncertainty.attention import Repeated
 
 HEIGHT = 260
+TIMES = alt.Tooltip("t:Q", title="repetitions", format=",d")
+TOOLTIP: list[str | alt.Tooltip] = ["which:N", TIMES, alt.Tooltip("share:Q", format=".2%")]
 ON_QUESTION, ON_TOLD = "the question", "the answer in the prompt"
 
 
 def weights(found: Repeated, palette: Palette) -> Chart:
     """Softmax weight on X against the total on the copies of Y; circles are the closed form."""
     lines = {"on the query X": found.on_query, "on all copies of Y": found.on_copies}
-    x = _copies(found)
-    y = alt.Y("share:Q", **share("attention"))
-    drawn = (
-        alt.Chart(_long(found, lines))
-        .mark_line(size=3)
-        .encode(
-            x=x,
-            y=y,
-            color=told_apart(
-                alt.Color,
-                "which:N",
-                dict(zip(lines, (palette.primary, palette.epistemic), strict=True)),
-                legend=alt.Legend(columns=1),
-            ),
-            strokeDash=told_apart(
-                alt.StrokeDash, "which:N", dict(zip(lines, ([1, 0], [6, 3]), strict=True))
-            ),
-            tooltip=_tooltip(),
-        )
+    x, y = _copies(found), alt.Y("share:Q", **share("attention"))
+    colours = dict(zip(lines, (palette.primary, palette.epistemic), strict=True))
+    dashes = dict(zip(lines, ([1, 0], [6, 3]), strict=True))
+    base = alt.Chart(_long(found, lines)).encode(x=x, y=y)
+    drawn = base.mark_line(size=3).encode(
+        color=told_apart(alt.Color, "which:N", colours, legend=alt.Legend(columns=1)),
+        strokeDash=told_apart(alt.StrokeDash, "which:N", dashes),
+        tooltip=TOOLTIP,
     )
     formula = pd.DataFrame({"t": found.repetitions, "share": found.closed_form})
-    circles = (
-        alt.Chart(formula)
-        .mark_point(color=palette.text, size=45)
-        .encode(
-            x=x,
-            y=y,
-            tooltip=[
-                alt.Tooltip("t:Q", title="repetitions", format=",d"),
-                alt.Tooltip("share:Q", title="closed form", format=".2%"),
-            ],
-        )
+    exact = alt.Chart(formula).encode(x=x, y=y)
+    circles = exact.mark_point(color=palette.text, size=45).encode(
+        tooltip=[TIMES, alt.Tooltip("share:Q", title="closed form", format=".2%")]
     )
     return themed((drawn + circles).properties(height=HEIGHT), palette)
 
@@ -61,26 +44,17 @@ def outputs(found: Repeated, palette: Palette) -> Chart:
         "in-context: stated by Y": found.in_context,
         "in-weight: learnt for X": found.in_weight,
     }
-    drawn = (
-        alt.Chart(_long(found, parts))
-        .mark_area(opacity=0.85)
-        .encode(
-            x=_copies(found),
-            y=alt.Y(
-                "share:Q",
-                title="share of the output",
-                scale=alt.Scale(domain=[0, 1], clamp=True),
-                axis=alt.Axis(format="%"),
-            ),
-            order=alt.Order("which:N", sort="descending"),
-            color=alt.Color(
-                "which:N",
-                title=None,
-                scale=alt.Scale(domain=list(parts), range=[palette.epistemic, palette.rest]),
-                legend=alt.Legend(columns=1),
-            ),
-            tooltip=_tooltip(),
-        )
+    colours = dict(zip(parts, (palette.epistemic, palette.rest), strict=True))
+    base = alt.Chart(_long(found, parts)).encode(x=_copies(found), tooltip=TOOLTIP)
+    drawn = base.mark_area(opacity=0.85).encode(
+        y=alt.Y(
+            "share:Q",
+            title="share of the output",
+            scale=alt.Scale(domain=[0, 1], clamp=True),
+            axis=alt.Axis(format="%"),
+        ),
+        order=alt.Order("which:N", sort="descending"),
+        color=told_apart(alt.Color, "which:N", colours, legend=alt.Legend(columns=1)),
     )
     return themed(drawn.properties(height=HEIGHT), palette)
 
@@ -114,21 +88,7 @@ def _long(found: Repeated, lines: Mapping[str, np.ndarray]) -> pd.DataFrame:
 
 
 def _copies(found: Repeated) -> alt.X:
-    most = int(found.repetitions[-1])
-    return alt.X(
-        "t:Q",
-        title="repetitions of Y",
-        scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, most]),
-        axis=alt.Axis(values=[t for t in (0, 1, 10, 100, 1000) if t <= most], format=",d"),
-    )
-
-
-def _tooltip() -> list[alt.Tooltip]:
-    return [
-        alt.Tooltip("which:N"),
-        alt.Tooltip("t:Q", title="repetitions", format=",d"),
-        alt.Tooltip("share:Q", format=".2%"),
-    ]
+    return repetitions("repetitions of Y", int(found.repetitions[-1]), POWERS, ",d")
 
 
 def heads(looking: Looking, which: str, palette: Palette) -> Chart:

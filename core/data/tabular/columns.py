@@ -17,7 +17,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from core.data.tabular.uploads import Upload, as_text
+from core.data.tabular.rows import as_text
+from core.data.tabular.uploads import Upload
 
 LONGEST_NUMBER = 64  # characters: a longer text is no number
 LONGEST_LIST = 100_000  # characters: a longer text is no list

@@ -14,17 +14,8 @@ from core.data.tabular.uploads import Upload
 MAX_GOLD = 2000  # questions: each is asked of a model
 # An "answer" beside gold answers is what a model said.
 _ANSWERS = (
-    "goldenanswers",
-    "goldanswers",
-    "goldenanswer",
-    "goldanswer",
-    "goldaliases",
-    "gold",
-    "aliases",
-    "references",
-    "reference",
-    "answers",
-    "answer",
+    *("goldenanswers", "goldanswers", "goldenanswer", "goldanswer", "goldaliases", "gold"),
+    *("aliases", "references", "reference", "answers", "answer"),
 )
 
 
@@ -41,8 +32,6 @@ class GoldQuestions:
         For each question, at least one.
     sources : tuple of str
         "" where there is none.
-    lines : tuple of int
-        Where each question stands in the file.
     problems : tuple of str
         What was left out, a sentence each.
     """
@@ -52,11 +41,7 @@ class GoldQuestions:
     questions: tuple[str, ...]
     answers: tuple[tuple[str, ...], ...]
     sources: tuple[str, ...]
-    lines: tuple[int, ...]
     problems: tuple[str, ...]
-
-
-# ----------------------------------------------------------------------- gold questions
 
 
 def gold_questions(upload: Upload) -> GoldQuestions | None:
@@ -77,7 +62,7 @@ def gold_questions(upload: Upload) -> GoldQuestions | None:
     separator = next((s for s in "|;" if any(s in text for text in plain)), None)
     every = np.arange(len(cells))
     sources = column_of(upload, source)[every] if source else [""] * len(cells)
-    found: list[tuple[str, tuple[str, ...], str, int]] = []
+    found: list[tuple[str, tuple[str, ...], str]] = []
     without_question, without_answer = np.zeros((2, len(cells)), bool)
     more = 0
     for row, (asked, told) in enumerate(zip(asked_for, cells, strict=True)):
@@ -88,7 +73,7 @@ def gold_questions(upload: Upload) -> GoldQuestions | None:
         without_question[row] = not asked.strip()
         without_answer[row] = not answers
         if asked.strip() and answers:
-            found.append((asked.strip(), answers, str(sources[row]), int(upload.lines[row])))
+            found.append((asked.strip(), answers, str(sources[row])))
     if not found:
         return None
     problems = [
@@ -100,10 +85,8 @@ def gold_questions(upload: Upload) -> GoldQuestions | None:
             f"Only the first {MAX_GOLD:,} questions are used, and {more:,} more "
             f"{'row is' if more == 1 else 'rows are'} not; split the file to use others."
         )
-    questions, right, origins, lines = zip(*found, strict=True)
-    return GoldQuestions(
-        upload.name, upload.sha256, questions, right, origins, lines, tuple(problems)
-    )
+    questions, right, origins = zip(*found, strict=True)
+    return GoldQuestions(upload.name, upload.sha256, questions, right, origins, tuple(problems))
 
 
 def _answers(text: str, separator: str | None) -> tuple[str, ...]:

@@ -85,11 +85,7 @@ def _never() -> bool:
 
 
 def parse_isolated(
-    content: bytes,
-    name: str,
-    *,
-    cancelled: Callable[[], bool] = _never,
-    limits: Limits = LIMITS,
+    content: bytes, name: str, *, cancelled: Callable[[], bool] = _never, limits: Limits = LIMITS
 ) -> Upload:
     """Read a file as `core.data.tabular.uploads.parse` does, in a process of its own.
 

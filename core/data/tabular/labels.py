@@ -72,16 +72,7 @@ class Unread:
 
 
 class UnreadLabelsError(UploadError):
-    """Labels of which nobody has said what they mean.
-
-    Attributes
-    ----------
-    unread : tuple of Unread
-    """
-
-    def __init__(self, message: str, unread: Sequence[Unread]) -> None:
-        super().__init__(message)
-        self.unread = tuple(unread)
+    """Labels of which nobody has said what they mean."""
 
 
 def shown(value: str) -> str:
@@ -177,16 +168,14 @@ def check_meanings(
     UnreadLabelsError
         When nobody has said what a value means.
     """
-    still: list[Unread] = []
     sentences = []
     for name in names:
         found = [each for each in unread(upload, name) if (name, each.value) not in meant]
         if found:
             sentences.append(_complaint(upload, found))
-            still += found
-    if still:
+    if sentences:
         sentences.append("Nothing is guaranteed until you say what each of these means.")
-        raise UnreadLabelsError(" ".join(sentences), still)
+        raise UnreadLabelsError(" ".join(sentences))
 
 
 def decisions(upload: Upload, meant: Sequence[Meant]) -> list[str]:

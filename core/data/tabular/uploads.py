@@ -27,9 +27,7 @@ from core.data.tabular import rows as limits
 from core.data.tabular.delimited_rows import delimiter_of, read_delimited
 from core.data.tabular.json_rows import read_json
 from core.data.tabular.parquet_rows import read_parquet
-from core.data.tabular.rows import Rows, UploadError, as_text
-
-__all__ = ["KINDS", "Upload", "UploadError", "as_text", "parse", "shortened"]
+from core.data.tabular.rows import Rows, UploadError
 
 KINDS = {
     "CSV": "comma-separated values",

@@ -154,7 +154,7 @@ class Gemini(LanguageModel):
                 "gemini:gemini-2.5-flash."
             )
         self.capabilities = Capabilities(
-            scores_given_text=False, seeded=False, local=False, candidates_a_call=CANDIDATES
+            scores_given_text=False, local=False, candidates_a_call=CANDIDATES
         )
         self.meter = Meter()
         self.uses_environment_key = key is None
@@ -262,8 +262,7 @@ class Gemini(LanguageModel):
             },
         )
         reply = self._ask(
-            lambda: self._generating.generate_content(request, **self._options()),
-            several=count > 1,
+            lambda: self._generating.generate_content(request, **self._options()), several=count > 1
         )
         message: Any = type(reply).pb(reply)  # plain numbers, also for reasons newer than the SDK
         usage = message.usage_metadata
@@ -354,9 +353,7 @@ class Gemini(LanguageModel):
             case GoogleAPICallError():
                 return self._refusal(error, several)
             case GoogleAuthError():
-                return NeedsKeyError(
-                    f"{self.name} did not accept the key. Check GOOGLE_API_KEY, or make a new key."
-                )
+                return self._bad_key()
             case requests.Timeout():
                 return SilentError(
                     f"{self.name} did not answer within {self._timeout:g} seconds. "
@@ -382,10 +379,7 @@ class Gemini(LanguageModel):
         code = int(error.code or 0)
         reasons = [str(info.get("reason", "")) for info in _details(error, "ErrorInfo")]
         if code in (401, 403) or any(reason.startswith("API_KEY") for reason in reasons):
-            return NeedsKeyError(
-                f"{self.name} did not accept the key. Check GOOGLE_API_KEY, or make a new key."
-                f"{says}"
-            )
+            return self._bad_key(says)
         if code == 404:
             return UnknownModelError(
                 f"Google has no model for {self.name}, or not for this key. Check the name, for "
@@ -414,6 +408,11 @@ class Gemini(LanguageModel):
                 f"answers.{says}"
             )
         return RefusedError(f"{self.name} did not accept the request (status {code}).{says}")
+
+    def _bad_key(self, says: str = "") -> NeedsKeyError:
+        return NeedsKeyError(
+            f"{self.name} did not accept the key. Check GOOGLE_API_KEY, or make a new key.{says}"
+        )
 
     def _words(self, error: GoogleAPICallError) -> str:
         """Return what the service says, without the key; nothing where it is a page of HTML."""

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ class Cached(Wrapper):
                 for i, row in enumerate(keys)
             ]
             # Prompts that lack the same answers go out in one request.
-            for columns, group in groupby(sorted(missing, key=_columns), key=_columns):
+            for columns, group in groupby(sorted(missing, key=itemgetter(1)), key=itemgetter(1)):
                 rows = [i for i, _ in group]
                 if columns:
                     self.calls.check()
@@ -120,10 +121,6 @@ class Cached(Wrapper):
     def _key(self, kind: str, prompt: str, **rest: Any) -> CallKey:
         """Return the key of a call to this model; `rest` is fields of `CallKey`."""
         return CallKey(f"{kind}/{FORMAT}", self.name, self.revision, prompt, **rest)
-
-
-def _columns(item: tuple[int, tuple[int, ...]]) -> tuple[int, ...]:
-    return item[1]
 
 
 def _runs(indices: Sequence[int]) -> Iterator[list[int]]:

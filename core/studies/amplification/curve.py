@@ -351,11 +351,7 @@ def calls_needed(model: LanguageModel, repetitions: Sequence[int]) -> int:
 
 
 def _by_frequency(
-    case: Case,
-    model: LanguageModel,
-    times: tuple[int, ...],
-    progress: Progress,
-    seed: int,
+    case: Case, model: LanguageModel, times: tuple[int, ...], progress: Progress, seed: int
 ) -> tuple[Point, ...]:
     def draw(t: int) -> list[str]:
         return [r.text for r in model.sample(case.prompt(t), SAMPLES_A_POINT, seed=seed)]

@@ -17,6 +17,7 @@ from core.studies.amplification.curve import Amplification, Case
 from core.studies.inspection.grading import WORLD_OF
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
+from core.studies.questions import BANDS
 
 # What a person meets first: one case of each regime.
 EXAMPLES: Final[dict[str, Case]] = {
@@ -165,16 +166,7 @@ def drawn(band: Band, count: int, seed: int = 0) -> list[Fact]:
 
 def by_band(count: int, seed: int = 0) -> dict[str, list[Case]]:
     """Draw `count` cases of every exposure band of the embedded world."""
-    return {
-        band.value: [of_fact(fact) for fact in drawn(band, count, seed)]
-        for band in (
-            Band.BY_HEART,
-            Band.HALF_KNOWN,
-            Band.RARELY,
-            Band.NEVER_SEEN,
-            Band.MANY_ANSWERS,
-        )
-    }
+    return {name: [of_fact(fact) for fact in drawn(Band(name), count, seed)] for name in BANDS}
 
 
 def quartiles(curves: Sequence[Amplification]) -> NDArray[np.float64]:

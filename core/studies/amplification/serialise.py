@@ -14,7 +14,8 @@ from core.language_models.usage import Used
 from core.studies.amplification.curve import MOST_REPETITIONS, Amplification, Case, Point
 from core.studies.inspection.request import InvalidRequestError
 
-COLUMNS = ("query", "answer", "repeated", *(f.name for f in fields(Point)))
+_TEXTS = tuple(f.name for f in fields(Case))
+COLUMNS = (*_TEXTS, *(f.name for f in fields(Point)))
 HEADINGS = {  # of the table on the page; files keep the names of `COLUMNS`
     "query": "Question",
     "answer": "Right answer",
@@ -31,9 +32,7 @@ HEADINGS = {  # of the table on the page; files keep the names of `COLUMNS`
 def to_dict(amplification: Amplification) -> dict[str, Any]:
     """Return a curve as JSON knows it: the logarithm of 0 is null there."""
     return {
-        "query": amplification.case.query,
-        "answer": amplification.case.answer,
-        "repeated": amplification.case.repeated,
+        **asdict(amplification.case),
         "model": amplification.model,
         "revision": amplification.revision,
         "verdict": amplification.verdict,
@@ -83,9 +82,6 @@ def all_from_json(text: str) -> list[Amplification]:
     return found
 
 
-_TEXTS = ("query", "answer", "repeated")
-
-
 def _points(found: object) -> tuple[Point, ...]:
     """Return the points of a curve, after a look at whether they can be those of one."""
     if not isinstance(found, list) or not found:
@@ -106,16 +102,7 @@ def _points(found: object) -> tuple[Point, ...]:
 
 def to_columns(amplifications: Sequence[Amplification]) -> dict[str, list[Any]]:
     """Return curves as a table by columns, one row a point."""
-    rows = [
-        {
-            "query": a.case.query,
-            "answer": a.case.answer,
-            "repeated": a.case.repeated,
-            **asdict(point),
-        }
-        for a in amplifications
-        for point in a.points
-    ]
+    rows = [{**asdict(a.case), **asdict(point)} for a in amplifications for point in a.points]
     return {name: [row[name] for row in rows] for name in COLUMNS}
 
 

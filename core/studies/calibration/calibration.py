@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,22 +150,12 @@ def calibrate(data: Labelled, target: Target, *, settings_tried: int = 1) -> Cal
     policy = None
     if isinstance(outcome, Threshold):
         best_of = len(data.doubts) if target.score == BEST else 1
-        policy = Policy(
-            score=name,
-            threshold=outcome.value,
+        policy = _policy(
+            *(data, target, name, outcome),
             method=target.method,
-            target_error=target.error,
             confidence=target.confidence if target.method == "ltt" else None,
-            upper_bound=None if math.isnan(outcome.upper_bound) else outcome.upper_bound,
-            labels=outcome.queries,
-            answered=outcome.answered,
-            errors=outcome.errors,
-            data=data.sha256,
-            pipeline=pipeline_of_data(data),
-            larger_is_surer=data.surer[name],
             scores_tried=best_of,
             settings_tried=settings_tried,
-            left_out=data.left_out,
         )
     return Calibration(data, target, name, outcome, policy, everything - len(data.kept))
 
@@ -294,21 +285,27 @@ def moved(calibration: Calibration, value: float) -> Policy:
     found = thresholds.at(calibration.doubts, calibration.correct, value)
     if calibration.policy is not None:
         return calibration.policy.moved(value, found.answered, found.errors)
-    data, target = calibration.data, calibration.target
+    about = calibration.data, calibration.target, calibration.score
+    return _policy(*about, found, method="by hand", confidence=None)
+
+
+def _policy(
+    data: Labelled, target: Target, score: str, found: Threshold, **promised: Any
+) -> Policy:
+    """Return the policy of a threshold that was found on data."""
     return Policy(
-        score=calibration.score,
-        threshold=value,
-        method="by hand",
+        score=score,
+        threshold=found.value,
         target_error=target.error,
-        confidence=None,
-        upper_bound=None,
+        upper_bound=None if math.isnan(found.upper_bound) else found.upper_bound,
         labels=found.queries,
         answered=found.answered,
         errors=found.errors,
         data=data.sha256,
         pipeline=pipeline_of_data(data),
-        larger_is_surer=data.surer[calibration.score],
+        larger_is_surer=data.surer[score],
         left_out=data.left_out,
+        **promised,
     )
 
 

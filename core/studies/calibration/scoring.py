@@ -173,9 +173,7 @@ def score_all(
 
 
 def _all_at_once(
-    places: Sequence[int],
-    ask: Callable[[int, Callable[[], None]], None],
-    say: Callable[[], None],
+    places: Sequence[int], ask: Callable[[int, Callable[[], None]], None], say: Callable[[], None]
 ) -> None:
     """Ask several questions at a time; after an error, wait for those under way and raise it.
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from core import prompts
-from core.abstention.policy import Pipeline, Policy, PolicyError, check_pipeline
+from core.abstention.policy import UNKNOWN_ORIGIN, Pipeline, Policy, PolicyError, check_pipeline
 from core.codec import shortened
 from core.language_models.base import LanguageModel, Response
 from core.studies.inspection.pipeline import pipeline_of
@@ -33,7 +33,6 @@ from core.studies.inspection.verdict import (
     default_threshold,
     threshold_of,
 )
-from core.studies.progress import Progress, silent
 from core.uncertainty.evidence import Evidence
 from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_counted
@@ -252,10 +251,7 @@ def cannot_decide(policy: Policy) -> str | None:
     """Say why a policy decides no inspection, whatever its settings; None if it may."""
     name = shortened(policy.score)
     if policy.pipeline is None:
-        return (
-            "This policy was calibrated on scores of unknown origin, so it cannot decide here. "
-            "Calibrate on scores from this pipeline."
-        )
+        return UNKNOWN_ORIGIN
     if policy.score not in SCORES:
         return f"This policy uses the score “{name}”, which is not computed here."
     if policy.larger_is_surer:
@@ -277,16 +273,9 @@ def _pipeline(recording: Recording, reading: Reading, least_mass: float) -> Pipe
     )
 
 
-def run(
-    request: Request,
-    model: LanguageModel,
-    reading: Reading | None = None,
-    progress: Progress = silent,
-    *,
-    previous: Recording | None = None,
-) -> Inspection:
-    """Ask and read in one go; see `recording.record` and `read`."""
-    return read(record(request, model, progress, previous=previous), reading)
+def run(request: Request, model: LanguageModel, reading: Reading | None = None) -> Inspection:
+    """Ask and read in one go; see `recorder.record` and `read`."""
+    return read(record(request, model), reading)
 
 
 def evidence_of(recording: Recording, reading: Reading) -> Evidence:

@@ -6,17 +6,13 @@ import functools
 import hashlib
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from core import prompts
 from core.abstention.policy import Pipeline, PolicyError, pipeline_from_dict
 from core.codec import encoded
 from core.studies.inspection.recording import Estimator
-from core.studies.inspection.request import Request
+from core.studies.inspection.request import Reading, Request
 from core.uncertainty.similarity import JUDGE
-
-if TYPE_CHECKING:
-    from core.studies.inspection.request import Reading
 
 
 def pipeline_of(

@@ -167,10 +167,12 @@ class _Asking:
 
     def score(self, asked: Sequence[str], answers: Sequence[str], purpose: str = "score") -> _Task:
         return _Task(
-            purpose,
-            len(asked) * len(answers),
-            partial(self.model.log_likelihoods, asked, answers),
+            purpose, len(asked) * len(answers), partial(self.model.log_likelihoods, asked, answers)
         )
+
+    def recording(self, **found: Any) -> Recording:
+        model = self.model
+        return Recording(self.request, model.name, model.revision, calls=tuple(self.calls), **found)
 
     def compare(self, asked: Sequence[str], sequences_each: int) -> _Task:
         return _Task("judge", len(asked) * sequences_each, partial(sameness, self.model, asked))
@@ -194,7 +196,6 @@ class _Task:
 
 
 def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
-    request, model = asking.request, asking.model
     samples, greedy = _first_answers(asking, previous)
     texts = tuple(dict.fromkeys(sample.text for sample in samples))
     told = [asking.first_prompt, *map(asking.told, texts)]
@@ -216,7 +217,7 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
             part = matrix[rows, first:][block]
             calls.append((asking.score(told[rows][block], answers), part))
     if new := texts[known:]:
-        asked = [prompts.self_verification(request.query, text) for text in new]
+        asked = [prompts.self_verification(asking.request.query, text) for text in new]
         task = asking.score(asked, [prompts.TRUE, prompts.FALSE], "verify")
         calls.append((task, verification[known:]))
     if not previous and greedy.text not in texts:
@@ -231,17 +232,13 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
         of_greedy = float(
             matrix[0, texts.index(greedy.text)] if greedy.text in texts else alone[0, 0]
         )
-    return Recording(
-        request=request,
-        model=model.name,
-        revision=model.revision,
+    return asking.recording(
         samples=samples,
         greedy=greedy,
         greedy_log_likelihood=of_greedy,
         texts=texts,
         log_likelihoods=matrix,
         verification=verification,
-        calls=tuple(asking.calls),
         estimator=estimator,
     )
 
@@ -271,7 +268,6 @@ def _first_answers(
 
 
 def _sampled(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
-    request, model = asking.request, asking.model
     samples, greedy = _first_answers(asking, previous)
     counts = Counter(sample.text for sample in samples)
     texts = tuple(counts)
@@ -292,23 +288,19 @@ def _sampled(asking: _Asking, previous: Recording | None, estimator: Estimator) 
         for response in (*samples, *(second for row in before.values() for second in row))
     ):
         raise ModelError(
-            f"{model.name} did not report how likely one of its own answers is, as it did "
+            f"{asking.model.name} did not report how likely one of its own answers is, as it did "
             "before. Ask again, or choose another model."
         )
     verification = np.array(found[len(told) :]).reshape(-1, 2)
     if previous:
         verification = np.concatenate([previous.verification, verification])
-    return Recording(
-        request=request,
-        model=model.name,
-        revision=model.revision,
+    return asking.recording(
         samples=samples,
         greedy=greedy,
         greedy_log_likelihood=greedy.log_likelihood,
         texts=texts,
         log_likelihoods=np.empty((0, 0)),
         verification=verification,
-        calls=tuple(asking.calls),
         estimator=estimator,
         seconds=tuple(before[text] for text in texts),
     )

@@ -106,11 +106,7 @@ def _curves() -> Curves:
 
 
 def curves(
-    cases: Sequence[Case],
-    model: LanguageModel,
-    times: tuple[int, ...],
-    *,
-    key: str,
+    cases: Sequence[Case], model: LanguageModel, times: tuple[int, ...], *, key: str
 ) -> list[Found] | None:
     """Return a curve for every case, or None while they are being computed, and after a cancel.
 

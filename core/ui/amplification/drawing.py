@@ -20,13 +20,7 @@ def pictures(drawn: list[Amplification], scale: str) -> None:
             "**Share of the answer against the repeated one**",
             help=TERMS["Normalised conditional probability"],
         )
-        figures.draw(
-            charts.curves,
-            drawn,
-            scale,
-            key="curves",
-            alt_text=charts.curves_alt(drawn),
-        )
+        figures.draw(charts.curves, drawn, scale, key="curves", alt_text=charts.curves_alt(drawn))
     with right:
         st.markdown(
             "**Both probabilities**",

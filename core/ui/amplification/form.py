@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.amplification.curves import MOST_CURVES
-from core.data.tabular.uploads import shortened
+from core.codec import shortened
 from core.language_models.errors import ModelError
 from core.studies.amplification.curve import MOST_REPETITIONS, Case
 from core.studies.amplification.gallery import EXAMPLES, propose
@@ -30,11 +30,7 @@ from core.ui.messages import problem
 from core.ui.model import asked
 from core.ui.runs.widget import drop, forget, run, run_of, want
 
-FIELDS = {
-    "query": "Question",
-    "answer": "Right answer",
-    "repeated": "Answer to repeat",
-}
+FIELDS = {"query": "Question", "answer": "Right answer", "repeated": "Answer to repeat"}
 FIRST = EXAMPLES["Half known"]
 AT_FIRST = tuple(EXAMPLES[name] for name in ("Known", "Many answers"))
 PROPOSAL = "propose"

@@ -52,10 +52,7 @@ def _published(published: Published, found: Found) -> None:
             problem(found)
             return
         figures.draw(
-            charts.small,
-            found,
-            key=f"paper_{case.query}",
-            alt_text=charts.curves_alt([found]),
+            charts.small, found, key=f"paper_{case.query}", alt_text=charts.curves_alt([found])
         )
         first = found.points[0]
         st.text(
@@ -97,10 +94,7 @@ def world() -> None:
             if not several:
                 continue
             figures.draw(
-                charts.band,
-                several,
-                key=f"band_{name}",
-                alt_text=charts.band_alt(name, several),
+                charts.band, several, key=f"band_{name}", alt_text=charts.band_alt(name, several)
             )
             _, median, _ = quartiles(several)
             st.text(f"Median {percent(median[0])} → {percent(median[-1])}")

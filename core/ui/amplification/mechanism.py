@@ -68,21 +68,11 @@ def idealised() -> None:
     found = attention.repeat(head, attention.spread(copies))
     with weights:
         st.markdown("**Attention from the last token**")
-        figures.draw(
-            charts.weights,
-            found,
-            key="ideal_weights",
-            alt_text=charts.weights_alt(found),
-        )
+        figures.draw(charts.weights, found, key="ideal_weights", alt_text=charts.weights_alt(found))
         st.caption("Circles: the closed form, 1 / (1 + t·exp(logit of Y − logit of X)).")
     with outputs:
         st.markdown("**Output of the head**")
-        figures.draw(
-            charts.outputs,
-            found,
-            key="ideal_outputs",
-            alt_text=charts.outputs_alt(found),
-        )
+        figures.draw(charts.outputs, found, key="ideal_outputs", alt_text=charts.outputs_alt(found))
         st.caption("The answers of X and of Y, mixed by these weights.")
     t = attention.overtaken_at(found.gap)
     st.text(

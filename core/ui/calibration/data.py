@@ -26,11 +26,8 @@ from core.ui.messages import problem
 from core.ui.session import remembered
 from core.ui.uploads import prepare, read
 
-_UPLOAD, _UPLOADED, _PROBLEM = (
-    "calibration_upload",
-    "calibration_uploaded_id",
-    "calibration_upload_problem",
-)
+_UPLOAD, _UPLOADED = "calibration_upload", "calibration_uploaded_id"
+_PROBLEM = "calibration_upload_problem"
 TYPES = ["csv", "tsv", "txt", "json", "jsonl", "parquet"]
 PREVIEW = 200  # rows
 PREVIEW_CELL = 200  # characters

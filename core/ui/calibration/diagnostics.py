@@ -95,11 +95,7 @@ def _sources(found: Calibration) -> None:
     value = found.policy.threshold
     bins = remembered("by_source", found, lambda: diagnostics.by_source(found, value))
     figures.draw(
-        charts.sources,
-        bins,
-        found.target.error,
-        key="sources",
-        alt_text=charts.sources_alt(bins),
+        charts.sources, bins, found.target.error, key="sources", alt_text=charts.sources_alt(bins)
     )
     st.caption(
         "Wrong answers among those answered, at the threshold, for the largest sources. The "
@@ -142,12 +138,8 @@ def _table(found: Calibration, compared: tuple[Compared, ...]) -> None:
     st.dataframe(
         columns,
         column_config={
-            "AUROC for wrong answers": st.column_config.NumberColumn(
-                format="%.3f", help=TERMS["AUROC"]
-            ),
-            "AURC (lower is better)": st.column_config.NumberColumn(
-                format="%.3f", help=TERMS["AURC"]
-            ),
+            column: st.column_config.NumberColumn(format="%.3f", help=TERMS[column.split()[0]])
+            for column in ("AUROC for wrong answers", "AURC (lower is better)")
         },
         hide_index=True,
         key="comparison",
@@ -163,13 +155,10 @@ def _numbers(compared: tuple[Compared, ...]) -> dict[str, list[object]]:
     """Return the table as numbers, to be computed with: no value where there is none."""
 
     def ends(of: list[Interval | None], what: str) -> dict[str, list[object]]:
+        headings = {what: "value", f"{what} from": "lower", f"{what} to": "upper"}
         return {
             heading: [_finite(getattr(each, end, math.nan)) for each in of]
-            for heading, end in (
-                (what, "value"),
-                (f"{what} from", "lower"),
-                (f"{what} to", "upper"),
-            )
+            for heading, end in headings.items()
         }
 
     return {

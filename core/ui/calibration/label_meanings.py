@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core.codec import shortened
 from core.data.tabular.labels import Meaning, Meant, Unread, hint, unread
-from core.data.tabular.uploads import Upload, shortened
+from core.data.tabular.uploads import Upload
 from core.ui.session import remembered
 
 CHOICES = {

@@ -43,13 +43,7 @@ def bring() -> None:
         except PolicyError as error:
             problem(str(error))
             return
-        st.text(policy.sentence)
-        reason = cannot_decide(policy)
-        if reason:
-            st.text(reason)
-        st.button(
-            "Use it", key="use_uploaded", disabled=reason is not None, on_click=use, args=(policy,)
-        )
+        _offer(policy, "use_uploaded")
 
 
 def reopen() -> None:
@@ -62,11 +56,16 @@ def reopen() -> None:
     except PolicyError as error:
         problem(str(error))
         return
+    _offer(policy, "use_kept")
+
+
+def _offer(policy: Policy, key: str) -> None:
+    """Say what a policy promises, and offer to decide by it."""
     st.text(policy.sentence)
     reason = cannot_decide(policy)
     if reason:
         st.text(reason)
-    st.button("Use it", key="use_kept", disabled=reason is not None, on_click=use, args=(policy,))
+    st.button("Use it", key=key, disabled=reason is not None, on_click=use, args=(policy,))
 
 
 def banner() -> None:

@@ -13,10 +13,7 @@ def clusters(inspection: Inspection) -> None:
     """Show what counts as one answer: bars, and every text behind them."""
     st.subheader("Clusters", help=TERMS["Cluster"])
     figures.draw(
-        charts.clusters,
-        inspection,
-        key="clusters",
-        alt_text=charts.clusters_alt(inspection),
+        charts.clusters, inspection, key="clusters", alt_text=charts.clusters_alt(inspection)
     )
     counted = inspection.recording.estimator is Estimator.COUNTED
     if not counted:

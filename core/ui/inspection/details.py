@@ -50,10 +50,7 @@ def _figures(inspection: Inspection) -> None:
     query = inspection.query
     palette = figures.palette()
     figures.as_files(
-        "doubt",
-        "Doubt about a second answer",
-        query,
-        partial(charts.doubt, inspection, palette),
+        "doubt", "Doubt about a second answer", query, partial(charts.doubt, inspection, palette)
     )
     figures.as_files("clusters", "Clusters", query, partial(charts.clusters, inspection, palette))
     for which, title in charts.MATRICES.items():

@@ -60,13 +60,7 @@ def ask() -> tuple[Request, Reading]:
         placeholder="Type a question and press Enter",
     )
     # As Enter does; and what failed or was cancelled before is asked anew.
-    press.button(
-        "Ask",
-        type="primary",
-        key="ask",
-        width="stretch",
-        on_click=_press,
-    )
+    press.button("Ask", type="primary", key="ask", width="stretch", on_click=_press)
     with st.container(horizontal=True, gap="small"):
         for name, question in EXAMPLES.items():
             st.button(
@@ -214,11 +208,7 @@ def _waits_for_a_press(request: Request) -> bool:
         f"This link asks for {request.samples} samples, which can take minutes on this "
         "machine. Press the button to draw them, or choose fewer under “Settings”."
     )
-    st.button(
-        f"Draw {request.samples:d} samples",
-        key="draw_many",
-        on_click=_press,
-    )
+    st.button(f"Draw {request.samples:d} samples", key="draw_many", on_click=_press)
     return True
 
 

@@ -14,11 +14,7 @@ from core.ui.payment import spent
 from core.uncertainty.scores import SCORES
 
 # The line below a score is its possible range.
-SCORE_CARD: Final[dict[str, Any]] = {
-    "delta_color": "off",
-    "delta_arrow": "off",
-    "border": True,
-}
+SCORE_CARD: Final[dict[str, Any]] = {"delta_color": "off", "delta_arrow": "off", "border": True}
 
 
 def scores(inspection: Inspection) -> None:

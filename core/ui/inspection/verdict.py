@@ -33,10 +33,7 @@ def verdict(inspection: Inspection) -> None:
         with right:
             st.markdown("**Doubt about a second answer**", help=TERMS["Epistemic uncertainty"])
             figures.draw(
-                charts.doubt,
-                inspection,
-                key="doubt",
-                alt_text=charts.doubt_alt(inspection),
+                charts.doubt, inspection, key="doubt", alt_text=charts.doubt_alt(inspection)
             )
             st.caption(
                 "Dashed line: the threshold λ. Thick tick: the certified bound."

@@ -20,9 +20,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from core.codec import shortened
 from core.data.tabular import parquet_rows, rows, uploads
-from core.data.tabular.rows import MAX_CELL
-from core.data.tabular.uploads import Upload, UploadError, as_text, parse, shortened
+from core.data.tabular.rows import MAX_CELL, as_text
+from core.data.tabular.uploads import Upload, UploadError, parse
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

@@ -42,7 +42,7 @@ class Teller(LanguageModel):
     """Told an answer t times it gives the two answers the log-likelihoods `of(t)`."""
 
     name, revision = "teller", "7"
-    capabilities = Capabilities(scores_given_text=True, seeded=True)
+    capabilities = Capabilities(scores_given_text=True)
 
     def __init__(self, of):
         self.of, self.asked = of, []
@@ -59,7 +59,7 @@ class Speaker(LanguageModel):
     """Cannot score texts; told an answer t times it says the texts `of(t)`, one after another."""
 
     name, revision = "speaker", "3"
-    capabilities = Capabilities(scores_given_text=False, seeded=True)
+    capabilities = Capabilities(scores_given_text=False)
 
     def __init__(self, of):
         self.of, self.asked, self.drawn = of, [], 0

@@ -339,9 +339,7 @@ def test_no_more_is_asked_than_was_planned(monkeypatch, abilities, k, pairs):
     ids=RUNGS,
 )
 def test_pairs_by_hand(abilities, pairs):
-    able = Capabilities(
-        **{"scores_given_text": False, "seeded": True, "pairs_a_call": 2} | abilities
-    )
+    able = Capabilities(**{"scores_given_text": False, "pairs_a_call": 2} | abilities)
     more, less = (plan(ask(10, judged=judged), able).requests for judged in (True, False))
     assert more - less == pairs
 

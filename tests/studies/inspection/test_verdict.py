@@ -19,8 +19,8 @@ def scored(
     doubt, *, entropy=0.1, certified=0.0, reason=None, answer="Paris", name="mutual_information"
 ):
     others = {"semantic_entropy": entropy, "certified_mutual_information": certified}
-    others = {other: Score(other, v, v, "Lyon", "nats") for other, v in others.items()}
-    return others | {name: Score(name, doubt, doubt, answer, "nats", reason)}
+    others = {other: Score(v, v, "Lyon") for other, v in others.items()}
+    return others | {name: Score(doubt, doubt, answer, reason)}
 
 
 @pytest.mark.parametrize(

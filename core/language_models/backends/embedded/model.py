@@ -61,7 +61,7 @@ class EmbeddedModel(LanguageModel):
     """
 
     name = "embedded"
-    capabilities = Capabilities(scores_given_text=True, seeded=True)
+    capabilities = Capabilities(scores_given_text=True)
 
     def __init__(self, folder: str | Path = FOLDER) -> None:
         self.revision, self.llama, self.tokenizer, self.end = _load(Path(folder))
@@ -171,10 +171,7 @@ class EmbeddedModel(LanguageModel):
         return self.llama.log_softmax(last), Segment(segment.keys, segment.values, lengths)
 
     def _score(
-        self,
-        targets: list[list[int]],
-        opening: NDArray[np.float32],
-        past: tuple[Segment, ...],
+        self, targets: list[list[int]], opening: NDArray[np.float32], past: tuple[Segment, ...]
     ) -> NDArray[np.float64]:
         """Return ln Q of every target behind every prompt, of shape (prompts, targets)."""
         prompts = len(opening)

@@ -50,7 +50,7 @@ class HuggingFace(LanguageModel):
     """
 
     capabilities = Capabilities(
-        scores_given_text=True, seeded=True, own_log_likelihoods=True, next_token=True, local=True
+        scores_given_text=True, own_log_likelihoods=True, next_token=True, local=True
     )
 
     def __init__(

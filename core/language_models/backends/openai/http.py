@@ -335,9 +335,8 @@ def _entries(choice: Reply) -> Iterator[tuple[Any, Any, Any]]:
 
 def _log_probability(value: Any) -> float | None:
     """Return a logarithm of a probability, forgiving what rounding does to ln 1."""
-    if (
-        type(value) not in (int, float) or not value <= 0.001
-    ):  # true is an int, NaN is below nothing
+    # True is an int, NaN is below nothing.
+    if type(value) not in (int, float) or not value <= 0.001:
         return None
     return float(min(max(value, LEAST), 0.0))  # a whole number can be larger than all floats
 

@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.codec import shortened
-from core.language_models.backends.openai.address import PRESETS, read_address, split_name
+from core.language_models.backends.openai.address import read_address, split_name
 from core.language_models.backends.openai.http import (
     ABSENT,
     LEAST,
@@ -63,8 +63,6 @@ from core.language_models.errors import ModelError, NeedsKeyError, RefusedError,
 from core.language_models.stopping import current_stop
 from core.language_models.usage import Meter
 from core.settings import OPENAI_KEY, end_text, environment_key
-
-__all__ = ["PRESETS", "OpenAICompatible"]
 
 MOST_PROBES = 4
 PROBES = (
@@ -174,7 +172,6 @@ class OpenAICompatible(LanguageModel):
         found = self._abilities
         return Capabilities(
             scores_given_text=found.echo is not None,
-            seeded=False,  # servers that take a seed promise no more than to try
             own_log_likelihoods=found.own,
             whole_answers=bool(self._end),
             next_token=bool(found.top),
@@ -475,11 +472,9 @@ class _Probe:
         Not its fingerprint, which differs from one of its machines to the next.
         """
         stated = reply.get("model")
-        return (
-            shortened(self.service.without_key(stated), LONGEST_WORDS)
-            if isinstance(stated, str)
-            else ""
-        )
+        if not isinstance(stated, str):
+            return ""
+        return shortened(self.service.without_key(stated), LONGEST_WORDS)
 
     def failed(self) -> ModelError:
         """Say why no way of asking works."""
