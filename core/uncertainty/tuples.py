@@ -1,21 +1,45 @@
-"""Sampled tuples of answers (Y_1, …, Y_n), and which of them are distinct."""
+"""Sampled tuples of answers (Y_1, …, Y_n): which are distinct, and which mean the same."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from itertools import count
+from dataclasses import dataclass
+from itertools import chain, count
 from operator import itemgetter
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from core.uncertainty import clustering, similarity, validation
 from core.uncertainty.validation import Floats, Integers
 
 Tuples = Sequence[Sequence[Hashable]] | NDArray[np.integer]
 
 #: How far the scores of one tuple that was sampled twice may differ, in nats: batching noise.
 SCORING_NOISE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class ClusteredTuples:
+    """Tuples after step 4 of the paper's Algorithm 2, ready for ``from_tuples``.
+
+    Attributes
+    ----------
+    labels : ndarray of int64, (u, n)
+        The distinct tuples of cluster labels.
+    log_probabilities : ndarray of float64, (u,)
+        The log probability of each, in nats: of all the tuples that fell together.
+    vocabulary : tuple of str, (v,)
+        Every text of any coordinate, in order of falling likelihood.
+    vocabulary_labels : ndarray of int64, (v,)
+        The cluster of each text.
+    """
+
+    labels: Integers
+    log_probabilities: Floats
+    vocabulary: tuple[str, ...]
+    vocabulary_labels: Integers
 
 
 def encode(tuples: Tuples) -> Integers:
@@ -111,6 +135,66 @@ def deduplicate(codes: Integers, log_probabilities: Floats) -> Integers:
         if (np.abs(after[after != before] - before[after != before]) > SCORING_NOISE).any():
             raise ValueError(
                 "A repeated tuple comes with two different probabilities: score each distinct "
-                "tuple once."
+                "tuple once, and merge tuples of clusters with cluster_tuples first."
             )
     return first
+
+
+def cluster_tuples(
+    tuples: Sequence[Sequence[str]],
+    log_probabilities: ArrayLike,
+    *,
+    threshold: float = 0.25,
+    method: str = "token_f1",
+) -> ClusteredTuples:
+    """Cluster the texts of all coordinates, then merge tuples (step 4 of Algorithm 2).
+
+    One vocabulary serves every coordinate: a text is in the same cluster wherever it
+    stands. A text is as likely as all the distinct tuples it stands in, once for each place.
+
+    Parameters
+    ----------
+    tuples : sequence of k sequences of n texts
+        The sampled tuples; a repeated tuple counts once, as in the paper's set U.
+    log_probabilities : array_like, (k,)
+        The log probability of each tuple, in nats.
+    threshold : float, default 0.25
+        The paper's τ, in [0, 1].
+    method : str, default "token_f1"
+        A key of ``similarity.SIMILARITIES``.
+
+    Returns
+    -------
+    ClusteredTuples
+
+    Raises
+    ------
+    ValueError
+        On bad input, as :func:`encode`, :func:`deduplicate`, ``similarity.pairwise`` and
+        ``clustering.cluster`` do.
+    """
+    codes = encode(tuples)
+    log_p = validation.log_probabilities(log_probabilities, "log_probabilities", dimensions=1)
+    validation.shape(log_p, (len(codes),), "log_probabilities")
+    first = deduplicate(codes, log_p)
+    log_p = log_p[first]
+
+    # One number for each text, whatever its coordinate; then texts by falling likelihood.
+    places = list(chain.from_iterable(tuples[i] for i in first))
+    texts = list(dict.fromkeys(places))
+    n = codes.shape[1]
+    numbers = _numbers(places)
+    order = clustering.likelihood_order(clustering.aggregate(np.repeat(log_p, n), numbers))
+
+    vocabulary = tuple(texts[i] for i in order)
+    by_rank = clustering.cluster(similarity.pairwise(vocabulary, method), threshold)
+    by_number = by_rank[np.argsort(order)]
+    labels = by_number[numbers].reshape(-1, n)
+
+    group = _numbers(map(tuple, labels.tolist()))
+    return ClusteredTuples(
+        labels=labels[clustering.centres(group)],
+        log_probabilities=clustering.aggregate(log_p, group),
+        vocabulary=vocabulary,
+        vocabulary_labels=by_rank,
+    )

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from core.uncertainty.chance import adjustment_of_counts
 from core.uncertainty.joint import from_table
-from core.uncertainty.mutual_information import from_counts, from_tuples
+from core.uncertainty.mutual_information import cluster_tuples, from_counts, from_tuples
 from core.uncertainty.sampled_evidence import from_chains, from_counted
 from core.uncertainty.scores import FEWEST_SECONDS, SCORES, doubt_decomposition
 from tests.uncertainty.tuned import tuned
@@ -71,12 +71,9 @@ def test_chains_are_algorithms_1_and_2(texts):
     @given(sampled_chains(texts), GAMMAS)
     def check(chains, gammas):
         evidence = chained(chains, gamma_1=gammas[0], gamma_2=gammas[1])
-        mass = {}
-        for a, b, p, q in dict.fromkeys(chains):
-            pair = a.split()[0], b.split()[0]
-            mass[pair] = np.logaddexp(mass.get(pair, -np.inf), p + q)
+        merged = cluster_tuples([c[:2] for c in chains], [c[2] + c[3] for c in chains])
         expected = from_tuples(
-            list(mass), list(mass.values()), gamma_1=gammas[0], gamma_2=gammas[1]
+            merged.labels, merged.log_probabilities, gamma_1=gammas[0], gamma_2=gammas[1]
         )
         found = evidence.mutual_information
         assert found.plug_in == pytest.approx(expected.value, abs=1e-9)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from core.uncertainty import scores
-from core.uncertainty.certified import certified_lower_bound
 from core.uncertainty.evidence import Evidence, Hyperparameters
+from core.uncertainty.mutual_information import certified_lower_bound
 
 FIRST = np.array([0.7, 0.1, 0.05]) / 0.85
 ROWS = np.array([[0.75, 0.05, 0.04], [0.4, 0.4, 0.05], [0.4, 0.1, 0.3]])
