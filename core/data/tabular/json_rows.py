@@ -22,6 +22,7 @@ from core.data.tabular.rows import (
 
 _CONSTANTS = {"NaN": None, "Infinity": math.inf, "-Infinity": -math.inf}
 _SPACE = re.compile(r"\s*")
+_CUT = 12  # characters: the longest word of JSON (-Infinity, \ud83d) that a piece can end within
 
 
 class _KeyTwiceError(Exception):
@@ -51,7 +52,7 @@ def read_json(
     """
     columns: dict[str, int] = {}
     rows = Rows()
-    items = _array_items(stream.read(), before) if is_array else _line_items(stream, before)
+    items = _array_items(stream, before) if is_array else _line_items(stream, before)
     line = before + 1
     try:
         for line, item in items:
@@ -140,60 +141,95 @@ def _line_items(stream: io.TextIOWrapper, before: int) -> Iterator[tuple[int, di
 # -------------------------------------------------------------------------------- arrays
 
 
-def _array_items(text: str, before: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a JSON array one by one, with the line on which each begins."""
-    at, line = 0, before + 1
+class _Window:
+    """The part of a text that is at hand; the text is read on as it is used up.
 
-    def go_to(place: int) -> str:
-        """Go to a place and past white space; return the next character, "" at the end."""
-        nonlocal at, line
-        found = _SPACE.match(text, place)
-        end = found.end() if found else place
-        line += text.count("\n", at, end)
-        at = end
-        return text[at : at + 1]
+    Attributes
+    ----------
+    text : str
+    at : int
+        Where in it reading goes on.
+    line : int
+        The line of the file on which that is.
+    """
 
-    go_to(0)
-    following = go_to(at + len("["))
-    while following != "]":
-        item, end = _array_item(text, at, line)
-        if not isinstance(item, dict):
-            raise UploadError(
-                f"Line {line}: an entry of the array is not an object; write an object "
-                "for every row."
-            )
-        yield line, item
-        following = go_to(end)
-        if following == ",":
-            following = go_to(at + len(","))
-        elif following != "]":
-            raise UploadError(
-                f"Line {line}: the array neither continues nor ends here; put commas "
-                "between its objects and a ] at the end."
-            )
-    if go_to(at + len("]")):
-        raise UploadError(f"Line {line}: there is more text after the array; remove it.")
+    def __init__(self, stream: io.TextIOWrapper, before: int) -> None:
+        self.text, self.at, self.line = "", 0, before + 1
+        self._stream = stream
+        self._ended = False
 
+    def skip(self, number: int = 0) -> str:
+        """Go on by some characters and white space; return the next character, "" at the end."""
+        self._go_to(self.at + number)
+        while True:
+            found = _SPACE.match(self.text, self.at)
+            self._go_to(found.end() if found else self.at)
+            if self.at < len(self.text) or self._ended:
+                break
+            self._read_on()
+        if len(self.text) - self.at <= limits.MAX_ROW and not self._ended:
+            self._read_on()
+        return self.text[self.at : self.at + 1]
 
-def _array_item(text: str, at: int, line: int) -> tuple[object, int]:
-    """Return the value that begins at a place, and where it ends."""
-    try:
-        found, end = _DECODER.raw_decode(text, at)
-    except RecursionError as error:
-        raise _too_deep(line) from error
-    except _KeyTwiceError as error:
-        raise _key_twice(line, error) from error
-    except ValueError as error:
+    def item(self) -> tuple[object, int]:
+        """Return the value that begins here, and its length."""
+        try:
+            found, end = _DECODER.raw_decode(self.text, self.at)
+        except RecursionError as error:
+            raise _too_deep(self.line) from error
+        except _KeyTwiceError as error:
+            raise _key_twice(self.line, error) from error
+        except ValueError as error:
+            raise self._broken(error) from error
+        if end - self.at > limits.MAX_ROW:
+            raise too_long_a_row(self.line)
+        return found, end - self.at
+
+    def _broken(self, error: ValueError) -> UploadError:
+        """Return what is wrong where JSON breaks off, or only what is at hand of it does."""
+        line = self.line
         if isinstance(error, json.JSONDecodeError):
-            # A quote that is never closed takes all that follows it.
-            is_open = error.msg.startswith("Unterminated string")
-            if (len(text) if is_open else error.pos) - at > limits.MAX_ROW:
-                raise too_long_a_row(line) from error
-            line += text.count("\n", at, error.pos)
-        raise UploadError(
+            at_end = error.pos >= len(self.text) - _CUT
+            if not self._ended and (at_end or error.msg.startswith("Unterminated string")):
+                return too_long_a_row(line)
+            line += self.text.count("\n", self.at, error.pos)
+        return UploadError(
             f"Line {line}: the JSON is broken here; write an array of objects, or better "
             "every row as an object on a line of its own."
-        ) from error
-    if end - at > limits.MAX_ROW:
-        raise too_long_a_row(line)
-    return found, end
+        )
+
+    def _go_to(self, end: int) -> None:
+        self.line += self.text.count("\n", self.at, end)
+        self.at = end
+
+    def _read_on(self) -> None:
+        # Twice as much as has to be at hand: what is left over is copied half as often.
+        wanted = 2 * limits.MAX_ROW
+        more = self._stream.read(wanted)
+        self._ended = len(more) < wanted
+        self.text, self.at = self.text[self.at :] + more, 0
+
+
+def _array_items(stream: io.TextIOWrapper, before: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of a JSON array one by one, with the line on which each begins."""
+    window = _Window(stream, before)
+    window.skip()
+    following = window.skip(len("["))
+    while following != "]":
+        item, length = window.item()
+        if not isinstance(item, dict):
+            raise UploadError(
+                f"Line {window.line}: an entry of the array is not an object; write an object "
+                "for every row."
+            )
+        yield window.line, item
+        following = window.skip(length)
+        if following == ",":
+            following = window.skip(len(","))
+        elif following != "]":
+            raise UploadError(
+                f"Line {window.line}: the array neither continues nor ends here; put commas "
+                "between its objects and a ] at the end."
+            )
+    if window.skip(len("]")):
+        raise UploadError(f"Line {window.line}: there is more text after the array; remove it.")
