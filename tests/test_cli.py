@@ -290,11 +290,10 @@ def test_wrong_usage_is_status_two(arguments):
     assert "Usage" in result.stderr
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("inspect", "--help")])
-def test_help_is_no_error(arguments):
-    result = believe(*arguments)
-    assert result.exit_code == 0
-    assert "inspect" in result.stdout
+def test_help_is_no_error():
+    for arguments in (("--help",), ("inspect", "--help")):
+        result = believe(*arguments)
+        assert result.exit_code == 0 and "inspect" in result.stdout
 
 
 # --------------------------------------------------------------------------- the report
@@ -403,20 +402,15 @@ def test_the_label_can_be_named(scores):
     assert own["answered"] < 36 < other["answered"]
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("--score", "a", "--target-error", 0.2), "a: answer below "),
-        (("--score", "b", "--target-error", 0.2), "b: answer above "),
-    ],
-)
-def test_the_promise_comes_first_and_then_the_numbers(scores, options, says):
-    found = policy_from_dict(one_object(believe("calibrate", scores, *options, "--json")))
-    lines = believe("calibrate", scores, *options).stdout.splitlines()
-    assert lines[0] == found.sentence
-    shown = -found.threshold if found.larger_is_surer else found.threshold
-    assert lines[2] == f"{says}{shown:.6g}"
-    assert lines[3] == f"answered {found.answered} of 40, {found.errors} of them wrong"
+def test_the_promise_comes_first_and_then_the_numbers(scores):
+    for name, where in (("a", "below"), ("b", "above")):
+        options = ("--score", name, "--target-error", 0.2)
+        found = policy_from_dict(one_object(believe("calibrate", scores, *options, "--json")))
+        lines = believe("calibrate", scores, *options).stdout.splitlines()
+        assert lines[0] == found.sentence
+        shown = -found.threshold if found.larger_is_surer else found.threshold
+        assert lines[2] == f"{name}: answer {where} {shown:.6g}"
+        assert lines[3] == f"answered {found.answered} of 40, {found.errors} of them wrong"
 
 
 def test_rows_that_do_not_count_are_told_beside_the_policy(tmp_path):

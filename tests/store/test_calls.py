@@ -1,6 +1,7 @@
 """The call cache: nothing is asked twice, nothing is mixed up, nothing is lost."""
 
 import dataclasses
+import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -87,10 +88,10 @@ def test_equal_numbers_make_the_same_key(one, other):
     assert theirs.digest == ours.digest
 
 
-@pytest.mark.parametrize("temperature", [float("nan"), float("inf")])
-def test_a_temperature_is_finite(temperature):
-    with pytest.raises(ValueError, match="finite"):
-        CallKey("sample", "m", "1", "Q", temperature=temperature)
+def test_a_temperature_is_finite():
+    for temperature in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="finite"):
+            CallKey("sample", "m", "1", "Q", temperature=temperature)
 
 
 # ------------------------------------------------------------------- keeping and getting

@@ -95,7 +95,7 @@ def test_a_long_title_is_cut_when_saved(results):
     assert len(cut) <= LONGEST_TITLE
 
 
-def test_a_result_always_has_a_title(results):
+def test_a_result_always_has_a_title_and_what_no_database_holds_is_replaced(results):
     for title, query, shown in (
         ("", "Who?", "Who?"),
         (" \n", "Who\nis?", "Who is?"),
@@ -103,11 +103,7 @@ def test_a_result_always_has_a_title(results):
         ("a\x00b", "", "a�b"),
     ):
         assert results.open(save(results, title, query, kind="policy")).title == shown
-
-
-def test_what_no_database_holds_is_replaced_in_texts_for_people(results):
-    id = save(results, "t\ud800", "q\x00", "m\udfff")
-    result = results.open(id)
+    result = results.open(save(results, "t\ud800", "q\x00", "m\udfff"))
     assert (result.title, result.query, result.model) == ("t�", "q�", "m�")
 
 
