@@ -85,6 +85,9 @@ def test_a_stop_ends_its_parts_and_a_part_ends_nothing_else():
     for part in (other, Stop([other]), Stop([whole])):
         with pytest.raises(StoppedError, match=r"Stopped\. Answers received so far are saved\."):
             part.check()
+    woken = []
+    with whole.waking(lambda: woken.append(True)):
+        assert woken, "whoever comes too late is woken, too"
 
 
 def test_who_stops_is_no_other_than_who_closes_a_budget():

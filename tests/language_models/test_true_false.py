@@ -11,6 +11,7 @@ from core.language_models.true_false import (
     LEAST_LEFT,
     from_next_token,
     from_samples,
+    opinion,
     question,
     sameness,
 )
@@ -81,6 +82,12 @@ class Says(LanguageModel):
 
     def next_token(self, prompt):
         return {token: float(np.log(p)) for token, p in self.tokens.items()}
+
+
+def test_an_opinion_is_of_next_tokens_or_else_of_ten_samples():
+    listing, sampling = Says(tokens={" True": 0.6, " False": 0.3}), Says(text="False")
+    assert np.exp(opinion(listing, "?")) == pytest.approx([0.6, 0.3])
+    assert np.exp(opinion(sampling, "?")) == pytest.approx([0.5 / 11, 10.5 / 11])
 
 
 @given(one=st.text(), other=st.text())

@@ -397,12 +397,13 @@ def test_a_budget_that_ends_keeps_what_was_paid_for(calls):
 def test_stopping_lets_nothing_more_go_out(calls):
     model = service(candidates_a_call=1)
     ready = prepared(model, lambda: calls, None)
-    kept = ready.sample(PROMPT, 3)
+    kept, scored = ready.sample(PROMPT, 3), ready.log_likelihoods([PROMPT], ["answer0"])
     stop(ready)
     with pytest.raises(ModelError, match="Stopped"):
         ready.sample(PROMPT, 4)
-    assert model.meter.requests == 3
+    assert model.meter.requests == 4
     assert ready.sample(PROMPT, 3) == kept  # what was answered is there
+    assert ready.log_likelihoods([PROMPT], ["answer0"]) == scored
 
 
 def test_a_fault_in_finding_out_what_a_model_can_do_is_said(calls):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.language_models.backends.openai.address import read_address
@@ -71,6 +71,7 @@ def no_settings(monkeypatch):
 
 
 @given(REPLIES)
+@example({"choices": [{"text": "", "logprobs": {"content": [None]}}]})
 def test_whatever_json_comes_only_a_sentence_comes_out(reply):
     service = Service(read_address("http://127.0.0.1:1/v1"), None, Meter())
     parsed = _parse(json.dumps(reply).encode())
