@@ -1,11 +1,14 @@
 """The command line: the studies' numbers, one JSON object, exit statuses that mean something."""
 
 import csv
+import hashlib
 import json
 import math
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -507,6 +510,24 @@ def test_calibrate_runs_as_a_module():
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode("utf-8") == to_json(default_policy())
+
+
+def test_outside_scores_are_calibrated():
+    folder = os.environ.get("BELIEVE_TEST_DATA")
+    if not folder:
+        pytest.skip("BELIEVE_TEST_DATA names no folder with outside data")
+    path = Path(folder) / "calibration/tq_agreement.csv"
+    options = ("--score", "score", "--correct", "correct", "--target-error", 0.1)
+    found = policy_from_dict(one_object(believe("calibrate", path, *options, "--json")))
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert found.data == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert found.larger_is_surer and found.pipeline is None
+    assert found.labels == len(rows) == 1938  # no question comes twice
+    answered = [row for row in rows if float(row["score"]) > -found.threshold]
+    assert 0 < found.answered == len(answered) < 1938
+    assert found.errors == sum(row["correct"] == "0" for row in answered)
+    assert found.errors / found.answered < found.upper_bound <= 0.1
 
 
 # -------------------------------------------------------------------------- amplifying

@@ -60,21 +60,7 @@ def test_the_same_result_is_kept_once_for_each_kind(results):
     assert first in ids and len(ids) == results.search().total == 3
 
 
-def test_an_id_that_was_told_already_is_kept(results):
-    told = "told-to-somebody_1"
-    assert results.save("policy", "a", "", "", "1", id=told) == told
-    assert results.save("policy", "a", "", "", "1", id=told) == told
-    assert results.save("policy", "a", "", "", "1", id="another-address-1") == told
-    with pytest.raises(StoreError, match="without an id"):
-        results.save("policy", "a", "", "", "2", id=told)
-    assert results.open(told).payload == "1"
-    assert results.search().total == 1
-
-
-def test_an_id_or_a_kind_of_another_form_is_refused(results):
-    for id in ("", "short", "with a blank in it", "a" * 65, "../../../etc/passwd"):
-        with pytest.raises(ValueError, match="16 to 64"):
-            results.save("policy", "a", "", "", "1", id=id)
+def test_another_kind_is_refused(results):
     with pytest.raises(ValueError, match="inspection, amplification, policy"):
         save(results, "a", kind="recipe")
     with pytest.raises(ValueError, match="recipe"):

@@ -39,28 +39,28 @@ COVARIANCE = float((FIRST * np.diag(ROWS) - FIRST**2).sum())
 
 
 @pytest.mark.parametrize(
-    ("name", "unit", "value", "doubt"),
+    ("name", "value", "doubt"),
     [
-        ("greedy_probability", "probability", 0.5, np.log(2)),
-        ("semantic_entropy", "nats", h(FIRST), h(FIRST)),
-        ("self_verification", "probability", 0.75, -np.log(0.75)),
-        ("mutual_information", "nats", INFORMATION, INFORMATION),
-        ("min_conditional_entropy", "nats", h(ROWS[0]), -h(ROWS[0])),
-        ("pair_covariance", "probability", COVARIANCE, COVARIANCE),
+        ("greedy_probability", 0.5, np.log(2)),
+        ("semantic_entropy", h(FIRST), h(FIRST)),
+        ("self_verification", 0.75, -np.log(0.75)),
+        ("mutual_information", INFORMATION, INFORMATION),
+        ("min_conditional_entropy", h(ROWS[0]), -h(ROWS[0])),
+        ("pair_covariance", COVARIANCE, COVARIANCE),
     ],
 )
-def test_values_by_hand(name, unit, value, doubt, evidence):
+def test_values_by_hand(name, value, doubt, evidence):
     score = scores.SCORES[name].function(evidence)
     assert (score.value, score.doubt) == pytest.approx((value, doubt))
-    assert (score.answer, score.unit) == ("London", unit)
+    assert score.answer == "London"
 
 
 @pytest.mark.parametrize(("name", "info"), scores.SCORES.items(), ids=scores.SCORES)
 def test_the_table_describes_the_functions(name, info, evidence):
     score = info.function(evidence)
     assert info.function is getattr(scores, name)
-    assert (score.name, score.unit, score.reason) == (name, info.unit, None)
-    assert score.available
+    assert score.available and score.reason is None
+    assert info.unit in ("nats", "probability")
     assert 1 <= info.explanation.count(".") <= 2
     assert info.symbol and info.title and info.reference
     assert len({each.symbol for each in scores.SCORES.values()}) == len(scores.SCORES) == 7

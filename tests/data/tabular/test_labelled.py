@@ -4,7 +4,9 @@ import csv
 import io
 import json
 import math
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -497,7 +499,6 @@ def test_questions_as_nq_open_has_them():
     assert found.questions == ("who", "how")
     assert found.answers == (("A", "B"), ("C",))
     assert found.sources == ("s1", "")
-    assert found.lines == (1, 2)
     assert found.problems == ()
     without = gold_questions(table(["question", "answer"], ["who", "A"], ["how", "B"]))
     assert without.sources == ("", "")
@@ -588,3 +589,34 @@ def test_the_template_can_be_uploaded():
     assert found.problems == ()
     assert auroc(found.doubts["confidence"], found.correct["confidence"]) == 1
     assert gold_questions(upload) is None
+
+
+# --------------------------------------------------------------------------- outside data
+
+
+def outside(path):
+    folder = os.environ.get("BELIEVE_TEST_DATA")
+    if not folder:
+        pytest.skip("BELIEVE_TEST_DATA names no folder with outside data")
+    return read((Path(folder) / path).read_bytes(), Path(path).name)
+
+
+def test_outside_scores_with_labels():
+    upload = outside("calibration/tq_agreement.csv")
+    assert len(upload.table) == 1938
+    assert {"question", "answer", "score", "correct"} <= set(upload.table.columns)
+    suggested = suggest(upload)
+    assert suggested == scored(Score("score", True, "correct"))
+    found = labelled(upload, suggested)
+    assert len(found.kept) == 1938 and found.problems == ()
+    assert auroc(found.doubts["score"], found.correct["score"]) > 0.6
+    assert gold_questions(upload) is None
+
+
+def test_outside_gold_questions():
+    upload = outside("nq_open/NQ-open.dev.jsonl")
+    found = gold_questions(upload)
+    assert len(found.questions) == len(found.answers) == 2000
+    expected = [json.loads(cell) for cell in upload.table["answer"][:2000]]
+    assert [set(a) for a in found.answers] == [{text.strip() for text in e} for e in expected]
+    assert "first 2,000" in found.problems[-1]

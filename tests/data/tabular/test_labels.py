@@ -52,14 +52,11 @@ def test_half_of_the_labels_unread_are_asked_about_and_promise_nothing(right, ot
     """Left out as before, only right answers would remain, and all of them be certified."""
     upload = table(*[right, other] * 50)
     assert [score.correct for score in suggest(upload).scores] == ["correct"]
-    error = refused(upload)
-    assert str(error) == (
+    assert str(refused(upload)) == (
         f"“correct” has cells that say neither right nor wrong: {named}. All its other labels "
         "say right. Nothing is guaranteed until you say what each of these means."
     )
-    assert [(each.column, each.value, each.rows) for each in error.unread] == [
-        ("correct", value, 50)
-    ]
+    assert [(each.value, each.rows) for each in unread(upload, "correct")] == [(value, 50)]
     found = read(upload, {value: WRONG})
     assert found.correct["score"].tolist() == [True, False] * 50
     assert (found.left_out, found.one_kind) == (0, frozenset())
@@ -80,10 +77,9 @@ def test_one_empty_cell_beside_both_kinds_is_asked_about_too():
 
 def test_every_value_needs_an_answer():
     upload = table("1", "0", "W", "w ", "", "?", "?", "?", "0", "1", "0", "1")
-    error = refused(upload)
-    assert [(each.value, each.rows) for each in error.unread] == [("?", 3), ("w", 2), ("", 1)]
-    assert "“?” (3 rows), “W” (2 rows) and empty (1 row)." in str(error)
-    assert [each.value for each in refused(upload, {"w": WRONG, "": OUT}).unread] == ["?"]
+    assert "“?” (3 rows), “W” (2 rows) and empty (1 row)." in str(refused(upload))
+    said = str(refused(upload, {"w": WRONG, "": OUT}))
+    assert "neither right nor wrong: “?” (3 rows)." in said
     found = read(upload, {"?": OUT, "w": WRONG, "": OUT})
     assert found.correct["score"].tolist() == [True, *[False] * 4, True, False, True]
     assert found.left_out == 4

@@ -52,7 +52,6 @@ PATTERNS = {
         "'/v1' * n + '@'",
     ],
     "core.language_models.backends.huggingface.loading.HUB_NAME": ["'a' * n + '!'", "'a/' * n"],
-    "core.store.results._ID": ["'a' * n + '!'"],
 }
 TRY = """
 import importlib, sys

@@ -325,7 +325,7 @@ def test_it_says_that_it_scores_nothing():
     with gemini() as model:
         able = model.capabilities
         assert not (able.scores_given_text or able.own_log_likelihoods or able.next_token)
-        assert not (able.seeded or able.local)
+        assert not able.local
         assert model.meter.requests == 0
 
 

@@ -371,7 +371,7 @@ def test_a_few_small_requests_find_out_what_a_server_can_do(
         assert found.own_log_likelihoods is own
         assert found.next_token is next_token
         assert found.candidates_a_call == candidates
-        assert not found.seeded and not found.local
+        assert not found.local
         assert len(server.exchanges) == requests <= MOST_PROBES
         assert said in model.revision and server.model in model.revision
         assert all(body.get("max_tokens", 1) <= 1 for body in server.bodies)
