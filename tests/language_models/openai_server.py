@@ -11,6 +11,7 @@ takes the whole token with it in which it stands, as that model's own line break
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import random
@@ -38,7 +39,7 @@ SLOW = 0.05  # seconds
 # the client has hung up, "no choices" is an empty list, "numbers" leaves out a log-probability.
 PASSING = (*(fault for fault in FAULTS if fault != "slow"), "late", "no choices", "numbers")
 HELD = 60.0  # seconds that "late" waits at most, should a client never hang up
-REMEMBERED = 2000  # computations
+REMEMBERED = 4000  # computations
 
 FLAVOURS = {  # what is offered, and which fields of a request are passed over
     "echo": ("/v1/completions", ()),  # vLLM
@@ -161,7 +162,7 @@ def serving(
     tls : an `ssl.SSLContext`.
     written : how it answers, see `_Desk`.
     """
-    model = model or EmbeddedModel()
+    model = model or _shipped()
     name = f"embedded-{next(_numbers)}"
     desk = _Desk(model, **written)
     offered, passed_over = FLAVOURS[flavour]
@@ -303,7 +304,9 @@ def _error(message: str) -> bytes:
 
 
 def _identity(exchange: Exchange) -> str:
-    return json.dumps([exchange.path, exchange.body], sort_keys=True)
+    """Return a request as text: the same for the next server, whose model has another name."""
+    body = {name: value for name, value in exchange.body.items() if name != "model"}
+    return json.dumps([exchange.path, body], sort_keys=True)
 
 
 def _leave_one_out(choices: list[dict]) -> None:
@@ -333,6 +336,27 @@ BROKEN = {
 }
 
 
+@functools.cache
+def _shipped() -> EmbeddedModel:
+    return EmbeddedModel()
+
+
+_computed: dict = {}  # by all servers with the same model
+_writing = threading.Lock()
+
+
+def _once(memory: dict, what: tuple, compute: Callable):
+    """Return what was computed before; a patient client asks again, and for eight at once."""
+    result = memory.get(what)
+    if result is None:
+        result = compute()
+        with _writing:
+            while len(memory) >= REMEMBERED:
+                del memory[next(iter(memory))]  # the oldest
+            memory[what] = result
+    return result
+
+
 @dataclass
 class _Desk:
     """Answers requests with what the model says."""
@@ -344,7 +368,7 @@ class _Desk:
     stops: bool = True  # and this one
     written: str | None = None  # log-probabilities as ``lists`` (for completions) or ``content``
     opening: str = ""  # listed as the first token of every text; it shifts offsets
-    remembered: dict = field(default_factory=dict)
+    listings: dict = field(default_factory=dict)
 
     def encode(self, text: str) -> list[int]:
         parts = [self.model.encode(part) for part in text.split(END)]
@@ -362,15 +386,6 @@ class _Desk:
         hidden, _ = self.model.llama.forward(np.array([tokens]))
         return self.model.llama.log_softmax(hidden[0])
 
-    def once(self, what: tuple, compute: Callable):
-        """Return what was computed before; a patient client asks again, and for eight at once."""
-        result = self.remembered.get(what)
-        if result is None:
-            if len(self.remembered) > REMEMBERED:
-                self.remembered.clear()
-            result = self.remembered[what] = compute()
-        return result
-
     def next(self, tokens: list[int], drawn: list[int], past: list):
         """Return the next token's distribution of shape (1, vocabulary), and the new past."""
 
@@ -379,7 +394,7 @@ class _Desk:
             hidden, segment = self.model.llama.forward(np.array(new), past)
             return self.model.llama.log_softmax(hidden[:, -1]), [*past, segment]
 
-        return self.once((*tokens, "then", *drawn), compute)
+        return _once(_computed, (self.model.revision, *tokens, "then", *drawn), compute)
 
     def answer(self, body: dict, chat: bool) -> dict:
         number = body.get("logprobs")  # in a chat, whether any are wanted
@@ -397,7 +412,7 @@ class _Desk:
                     heat = body.get("temperature") if self.scaled else None
                     what = (prompt, number, body.get("echo"), heat, finish, *(t for t, _ in drawn))
                     write = partial(self.write, tokens, drawn, body, finish, number, chat)
-                    logprobs = self.once(what, write)
+                    logprobs = _once(self.listings, what, write)
                 text = prompt + text if body.get("echo") else text
                 said = (
                     {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
