@@ -89,7 +89,7 @@ def many_answers() -> None:
             f"**Mutual information.** {TERMS['Mutual information']}",
         )
         st.caption(
-            "Above the dashed threshold, in nats, Believe withholds the answer.",
+            "From the dashed threshold on (in nats), Believe withholds the answer.",
             help=f"**Threshold λ.** {TERMS['Threshold λ']}\n\n**Nat.** {TERMS['Nat']}",
         )
         _behind("Many answers")

@@ -47,7 +47,7 @@ def picker() -> None:
         name, key = _asked_for(kind)
         if not key and lending.offered(name):
             st.text(
-                f"Without your own key, the key of this server's owner is used. {lending.left()}"
+                f"Without your own key, the key of this server’s owner is used. {lending.left()}"
             )
         if kind in SERVICES:
             st.caption("Using it takes up to five small calls that find out what it can do.")
@@ -81,7 +81,7 @@ def _state() -> None:
     if budget().used:
         st.text(f"Used so far: {calls(budget().used)}.")
     if lending.is_lent(current()):
-        st.text(f"Calls use the key of this server's owner. {lending.left()}")
+        st.text(f"Calls use the key of this server’s owner. {lending.left()}")
 
 
 def _kind(name: str) -> str:
@@ -184,7 +184,7 @@ def _limits() -> None:
         min(found.most if found.most is not None else most, most),
         100,
         key="budget_calls",
-        help="The server counts every call, also failed ones. At the budget it stops; answers "
+        help="The server counts every call, failed ones too. At the budget it stops; answers "
         "received are saved.",
     )
     found.most = min(wanted, most)

@@ -44,7 +44,7 @@ def offer(model: LanguageModel, plan: Plan) -> None:
         f"count.{_left(plan.requests)}"
     )
     if lending.is_lent(current()):
-        st.text(f"The key of this server's owner is used. {lending.left()}")
+        st.text(f"The key of this server’s owner is used. {lending.left()}")
 
 
 def _left(wanted: int) -> str:

@@ -603,7 +603,7 @@ def test_moving_the_threshold_loses_the_guarantee_and_going_back_restores_it(app
     assert any("threshold 1.600" in alt for alt in pictures(app))
     # Everything means also what is less sure than all that was labelled.
     for end, words, λ in (
-        ("min", "Answered 0.0%, observed error none.", "0.000"),
+        ("min", "Nothing is answered.", "0.000"),
         ("max", f"Answered 100.0%, observed error {share(WRONG)}.", "∞"),
     ):
         move(app, getattr(app.slider[0], end))

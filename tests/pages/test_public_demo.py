@@ -29,7 +29,7 @@ from tests.sessions import (
 
 READY = "embedded: ready."
 KEY = "sk-of-the-owner"
-OWNERS = "the key of this server's owner"
+OWNERS = "the key of this server’s owner"
 GONE = "The owner of this server pays for {} calls by all visitors together"
 
 
@@ -177,13 +177,13 @@ def test_before_a_model_is_chosen_the_page_says_whose_key_is_used_there(lent, mo
     page.selectbox(key="openai_preset").set_value("OpenAI").run()
     assert not said(page, "owner is used")  # here the owner says so of 127.0.0.1 alone
     monkeypatch.delenv("BELIEVE_ALLOWED_HOSTS")
-    assert said(page.run(), "Without your own key, the key of this server's owner is used. It")
+    assert said(page.run(), "Without your own key, the key of this server’s owner is used. It")
     monkeypatch.setenv("GOOGLE_API_KEY", gemini_server.KEY)
     page.selectbox(key="model_kind").set_value("gemini").run()
     press(page, "use_model")
     assert said(page, "The model you chose needs a key: Gemini needs a key: type one")
     monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", "GOOGLE_API_KEY")
-    assert said(page.run(), "the key of this server's owner is used. It covers 2,000 calls more")
+    assert said(page.run(), "the key of this server’s owner is used. It covers 2,000 calls more")
     page.text_input(key="gemini_key").set_value("of-ones-own").run()
     assert not said(page, "owner is used")
 
@@ -195,7 +195,7 @@ def test_a_lent_key_is_said_and_counted(lent, monkeypatch):
         used = len(server.exchanges)
         left = f"It covers {50 - used} calls more, by all visitors together."
         assert said(page, ": ready.") and said(page, f"Calls use {OWNERS}. {left}")
-        assert said(page, f"The key of this server's owner is used. {left}")  # where one pays
+        assert said(page, f"The key of this server’s owner is used. {left}")  # where one pays
         press(page, "pay_inspection")
         assert metrics(page) and lending.LENT.used == len(server.exchanges) > used
         assert KEY not in tree(page)

@@ -149,7 +149,7 @@ def decide(
         decision = Decision.ABSTAIN
         reason = (
             "The model does not know: given one answer in the prompt, it changes the next. The "
-            f"certified lower bound, {certified:.3f} nats, exceeds λ = {threshold.value:.3f}."
+            f"certified lower bound, {certified:.3f} nats, is at least λ = {threshold.value:.3f}."
         )
     elif not enough_seen(sampled_mass, clusters, threshold.least_mass):
         decision = Decision.TOO_LITTLE

@@ -50,7 +50,9 @@ def threshold(found: Calibration) -> None:
             st.text(policy.sentence)
             st.text(
                 f"Answered {policy.answered / policy.labels:.1%}, observed error "
-                + (f"{policy.errors / policy.answered:.1%}." if policy.answered else "none.")
+                f"{policy.errors / policy.answered:.1%}."
+                if policy.answered
+                else "Nothing is answered."
             )
     _offers(found, policy)
 

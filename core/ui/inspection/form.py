@@ -76,7 +76,7 @@ def ask() -> tuple[Request, Reading]:
         with seeing:
             st.caption(
                 "These only re-analyse the recorded answers. Only the similarity “judge” calls "
-                "the model, once, to compare them"
+                "the model, once, to compare them."
             )
             similarity = st.selectbox(
                 "Similarity of two answers",

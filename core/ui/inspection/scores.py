@@ -27,7 +27,7 @@ def scores(inspection: Inspection) -> None:
             "Sampled mass",
             f"{inspection.sampled_mass:.1%}",
             help=TERMS["Sampled mass"],
-            delta="estimated from counts" if counted else "0 to 100 %",
+            delta="estimated from counts" if counted else "0 to 100%",
             **SCORE_CARD,
         )
     for name, info in SCORES.items():
