@@ -54,32 +54,73 @@ def chromium():
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def tabs(chromium):
+    """Tabs for test after test: a new window compiles all of the app's scripts again.
+
+    That takes twice as long as a page in a tab that has shown one before.
+    """
+    context = chromium.new_context(
+        accept_downloads=True,
+        reduced_motion="reduce",  # moving pictures keep a processor busy
+    )
+    context.set_default_timeout(60_000)
+    yield _Tabs(context)
+    context.close()
+
+
+class _Tabs:
+    def __init__(self, context):
+        self._context, self._free = context, []
+
+    def take(self):
+        while self._free:
+            if not (page := self._free.pop()).is_closed():
+                return page
+        return self._context.new_page()
+
+    def give_back(self, page):
+        """Leave nothing of a test for the next one."""
+        if not page.is_closed():
+            if page.url != "about:blank":
+                page.evaluate("localStorage.clear()")
+            page.mouse.move(0, 0)
+            page.goto("about:blank")
+            self._free.append(page)
+        self._context.clear_cookies()
+
+
 @pytest.fixture
-def open_page(chromium):
+def open_page(tabs):
     """Open pages that fail the test when they ask anybody but this machine for anything.
 
     Nor may they want what the headers of the server forbid them.
     """
-    contexts, strangers, refused = [], [], []
+    pages, strangers, refused = [], [], []
+
+    def hear_request(request):
+        if _is_foreign(request.url):
+            strangers.append(request.url)
+
+    def hear_console(message):
+        if FORBIDDEN in message.text:
+            refused.append(message.text)
 
     def open_one(url, *, width=1280, height=1000):
-        context = chromium.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme="light",
-            reduced_motion="reduce",  # moving pictures keep a processor busy
-            accept_downloads=True,
-        )
-        context.set_default_timeout(60_000)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("request", lambda r: strangers.append(r.url) if _is_foreign(r.url) else None)
-        page.on("console", lambda m: refused.append(m.text) if FORBIDDEN in m.text else None)
+        page = tabs.take()
+        pages.append(page)
+        page.on("request", hear_request)
+        page.on("console", hear_console)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="light")
         page.goto(url)
         return page
 
     yield open_one
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.remove_listener("request", hear_request)
+        page.remove_listener("console", hear_console)
+        tabs.give_back(page)
     assert not strangers, f"the page asked other hosts: {strangers}"
     assert not refused, f"the page wanted what it may not do: {refused}"
 

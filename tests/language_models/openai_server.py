@@ -162,9 +162,10 @@ def serving(
     tls : an `ssl.SSLContext`.
     written : how it answers, see `_Desk`.
     """
+    computed: dict = _by_shipped if model is None else {}
     model = model or _shipped()
     name = f"embedded-{next(_numbers)}"
-    desk = _Desk(model, **written)
+    desk = _Desk(model, **written, computed=computed)
     offered, passed_over = FLAVOURS[flavour]
     lock = threading.Lock()
 
@@ -341,7 +342,7 @@ def _shipped() -> EmbeddedModel:
     return EmbeddedModel()
 
 
-_computed: dict = {}  # by all servers with the same model
+_by_shipped: dict = {}  # computed by all servers with the shipped model
 _writing = threading.Lock()
 
 
@@ -368,6 +369,7 @@ class _Desk:
     stops: bool = True  # and this one
     written: str | None = None  # log-probabilities as ``lists`` (for completions) or ``content``
     opening: str = ""  # listed as the first token of every text; it shifts offsets
+    computed: dict = field(default_factory=dict)
     listings: dict = field(default_factory=dict)
 
     def encode(self, text: str) -> list[int]:
@@ -394,7 +396,7 @@ class _Desk:
             hidden, segment = self.model.llama.forward(np.array(new), past)
             return self.model.llama.log_softmax(hidden[:, -1]), [*past, segment]
 
-        return _once(_computed, (self.model.revision, *tokens, "then", *drawn), compute)
+        return _once(self.computed, (*tokens, "then", *drawn), compute)
 
     def answer(self, body: dict, chat: bool) -> dict:
         number = body.get("logprobs")  # in a chat, whether any are wanted

@@ -548,8 +548,10 @@ def scripted(embedded, monkeypatch):
     ],
     ids=["line break", "line break first", "phrase", "no end"],
 )
-def test_a_server_without_stops_is_cut_at_the_line_break(flavour, said, response, scripted):
-    with serving(flavour, stops=False) as server:
+def test_a_server_without_stops_is_cut_at_the_line_break(
+    flavour, said, response, embedded, scripted
+):
+    with serving(flavour, model=embedded, stops=False) as server:
         model = probed(server)
         scripted(*said, *[" a"] * 40)
         found = model.sample(PROMPT, 1)[0]
@@ -558,7 +560,7 @@ def test_a_server_without_stops_is_cut_at_the_line_break(flavour, said, response
 
 
 def test_an_empty_response_is_a_response(embedded, scripted):
-    with serving("chat-top", lists_end=False) as server:
+    with serving("chat-top", model=embedded, lists_end=False) as server:
         model = probed(server)
         scripted([embedded.end])
         assert model.sample(PROMPT, 1) == [Response("", True, 0.0)]
