@@ -53,6 +53,7 @@ T = TypeVar("T")
 MODELS = "embedded, gemini:NAME, openai:NAME@BASE_URL or hf:PATH_OR_NAME."
 PRICES = "Prices per million tokens in and out; the run then states its cost."
 KEEP = "Save the result to History."
+# What a person can act on, and reads as a sentence.
 PROBLEMS = (InvalidRequestError, ModelError, StoreError, UploadError, CalibrationError)
 STOPPED = 130  # exit status after Ctrl-C, as shells have it
 BUDGET = "Most calls to a service; cached answers are free."
@@ -75,13 +76,7 @@ class Stoppable(click.Group):
             return super().invoke(ctx)
         except UnreadLabelsError as error:
             raise click.ClickException(f"{error} {SAY_IT_SO}") from error
-        except (
-            InvalidRequestError,
-            ModelError,
-            StoreError,
-            UploadError,
-            CalibrationError,
-        ) as error:
+        except PROBLEMS as error:
             raise click.ClickException(str(error)) from error
         except KeyboardInterrupt:
             click.echo("Stopped.", err=True)

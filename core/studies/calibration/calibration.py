@@ -151,7 +151,10 @@ def calibrate(data: Labelled, target: Target, *, settings_tried: int = 1) -> Cal
     if isinstance(outcome, Threshold):
         best_of = len(data.doubts) if target.score == BEST else 1
         policy = _policy(
-            *(data, target, name, outcome),
+            data,
+            target,
+            name,
+            outcome,
             method=target.method,
             confidence=target.confidence if target.method == "ltt" else None,
             scores_tried=best_of,

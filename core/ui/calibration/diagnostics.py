@@ -138,8 +138,12 @@ def _table(found: Calibration, compared: tuple[Compared, ...]) -> None:
     st.dataframe(
         columns,
         column_config={
-            column: st.column_config.NumberColumn(format="%.3f", help=TERMS[column.split()[0]])
-            for column in ("AUROC for wrong answers", "AURC (lower is better)")
+            "AUROC for wrong answers": st.column_config.NumberColumn(
+                format="%.3f", help=TERMS["AUROC"]
+            ),
+            "AURC (lower is better)": st.column_config.NumberColumn(
+                format="%.3f", help=TERMS["AURC"]
+            ),
         },
         hide_index=True,
         key="comparison",
