@@ -8,6 +8,8 @@ import time
 import urllib.request
 from pathlib import Path
 
+from playwright.sync_api import expect
+
 ROOT = Path(__file__).parents[2]
 START_WITHIN = 120  # seconds, on a busy machine
 
@@ -105,8 +107,11 @@ def too_wide(page):
 
 
 def go_to(page, name):
-    """Choose another page in the navigation."""
-    page.get_by_test_id("stTopNavLink").filter(has_text=name).click()
+    """Choose another page in the navigation, and wait until it is there."""
+    link = page.get_by_test_id("stTopNavLink").filter(has_text=name)
+    link.click()
+    expect(link).to_have_attribute("aria-current", "page")
+    at_rest(page)
 
 
 def question_of(page):

@@ -34,7 +34,7 @@ IMAGE, FORMULA = "![x](http://192.0.2.1/x.png)", '=HYPERLINK("http://192.0.2.1")
 HOSTILE = Case(
     f'{IMAGE} <img src=http://192.0.2.1/y.png> $5 and $6 :red[x] "it\'s"',
     f"<b>right</b> {IMAGE}",
-    f"[wrong](http://192.0.2.1) {IMAGE} $x$",
+    FORMULA,
 )
 
 
@@ -103,10 +103,18 @@ def choose(page, tab):
     expect(page.get_by_role("tab", name=tab)).to_have_attribute("aria-selected", "true")
 
 
-def test_type_a_question_and_read_its_curve(address, open_page, embedded):
-    page = open_page(f"{address}/amplification")
+def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, embedded):
+    page = open_page(f"{address}/amplification", height=1180)
     shows(page, FIRST)
-    case = Case("Who was the first US president?", "George Washington", "Abraham Lincoln")
+    for name in screens(page):
+        drawn(page, CURVES)
+        drawn(page, PROBABILITIES)
+        assert too_wide(page) <= 0
+        shoot(page, f"amplification-{name}")
+    page.set_viewport_size({"width": 1280, "height": 1180})
+    assert {"0", "1", "2", "5", "10", "20", "50", "100"} <= {*ticks(page, CURVES)}
+
+    case = Case("Who was the first US president?", "George Washington", "“Lincoln” & [more]")
     enter(page, "Question", case.query)
     enter(page, "Right answer", case.answer)
     enter(page, "Answer to repeat", case.repeated)
@@ -122,65 +130,18 @@ def test_type_a_question_and_read_its_curve(address, open_page, embedded):
     expect(drawn(page, CURVES)).to_contain_text("1. Who was the first US president?")
     expect(drawn(page, CURVES)).to_contain_text(f"3. {MANY.query}")  # those kept beside it
 
-
-def test_the_axis_can_be_linear_and_the_exact_prompt_is_one_click_away(address, open_page):
-    page = open_page(f"{address}/amplification")
-    shows(page, FIRST)
-    assert {"0", "1", "2", "5", "10", "20", "50", "100"} <= {*ticks(page, CURVES)}
-    page.get_by_role("radio", name="linear").click()
-    page.wait_for_url(re.compile("scale=linear"))
-    at_rest(page)
-    for number in (CURVES, PROBABILITIES):
-        expect(drawn(page, number).get_by_text("40", exact=True)).to_be_visible()
-        assert "2" not in ticks(page, number) and "100" in ticks(page, number)
     page.get_by_role("button", name="The exact prompt").click()
     code = page.get_by_test_id("stCode")
-    expect(code).to_have_text(FIRST.prompt(2), use_inner_text=True)
+    expect(code).to_have_text(case.prompt(2), use_inner_text=True)
     at = page.get_by_role("spinbutton", name="At how many repetitions")
     at.fill("3")
     at.press("Enter")
-    three = prompts.iterative(FIRST.query, [FIRST.repeated] * 3)
-    assert three.count(FIRST.repeated) == 3
+    three = prompts.iterative(case.query, [case.repeated] * 3)
+    assert three.count(case.repeated) == 3
     expect(code).to_have_text(three, use_inner_text=True)
     assert code.inner_text().rstrip("\n") == three
+    page.keyboard.press("Escape")
 
-
-def test_everything_can_be_taken_along(address, open_page, embedded):
-    case = Case(f"{FORMULA} what is it?", "me", "you")
-    page = open_page(link(address, **of_case(case), most=3, kept=""))
-    shows(page, case)
-    found = amplify(case, embedded, range(4))
-
-    content = downloaded(page, "Curves (CSV)").decode("utf-8-sig")
-    rows = list(csv.DictReader(io.StringIO(content, newline="")))
-    columns = to_columns([found])
-    assert list(rows[0]) == list(columns)
-    assert [int(row["repetitions"]) for row in rows] == [0, 1, 2, 3]
-    for name in ("log_likelihood_answer", "log_likelihood_repeated", "normalised_probability"):
-        assert [float(row[name]) for row in rows] == columns[name]
-    assert {row["query"] for row in rows} == {f"'{case.query}"}  # nothing a spreadsheet would run
-
-    (one,) = json.loads(downloaded(page, "Curves (JSON)"))
-    assert one["query"] == case.query and one["verdict"] == found.verdict
-    assert [p["normalised_probability"] for p in one["curve"]] == columns["normalised_probability"]
-
-    figures = opened(page, "Figures as PNG and SVG")
-    svg = html.unescape(downloaded(page, "SVG", figures).decode())
-    assert svg.startswith("<svg")
-    assert "Share of an answer as another is repeated" in svg and f"1. {case.query}" in svg
-    assert downloaded(page, "PNG", figures).startswith(b"\x89PNG\r\n\x1a\n")
-
-    table = opened(page, "Every point as a table")
-    expect(table.locator("canvas").first).to_be_visible()
-
-
-def test_a_permalink_shows_the_same_again(address, open_page):
-    page = open_page(f"{address}/amplification")
-    shows(page, FIRST)
-    enter(page, "Question", "What is the capital of Italy?")
-    enter(page, "Right answer", "Rome")
-    enter(page, "Answer to repeat", "“Milan” & [more]")
-    shows(page, Case("What is the capital of Italy?", "Rome", "“Milan” & [more]"))
     page.get_by_role("button", name="Keep this curve").click()
     expect(page.get_by_role("button", name="Keep this curve")).to_be_disabled()
     at_rest(page)
@@ -190,41 +151,29 @@ def test_a_permalink_shows_the_same_again(address, open_page):
     enter(page, "Right answer", "Naples")
     expect(listed(page)).to_have_count(3)
     most = page.get_by_role("spinbutton", name="Repetitions up to")
-    most.fill("20")
+    most.fill("60")
     most.press("Enter")
-    expect(verdict(page)).to_contain_text("20 repetitions")
+    expect(verdict(page)).to_contain_text("60 repetitions")
     page.get_by_role("radio", name="linear").click()
     page.wait_for_url(re.compile("scale=linear"))
     at_rest(page)
+    for number in (CURVES, PROBABILITIES):
+        expect(drawn(page, number).get_by_text("40", exact=True)).to_be_visible()
+        assert "2" not in ticks(page, number) and "60" in ticks(page, number)
     given = parse_qs(urlparse(page.url).query)
     assert set(given) == {"query", "answer", "repeated", "most", "scale", "kept"}
     assert len(given["kept"]) == 2
     lines, said = listed(page).all_inner_texts(), verdict(page).inner_text()
 
     again = open_page(page.url)  # as a colleague opens it
-    page.reload()
-    for one in (page, again):
-        expect(verdict(one)).to_have_text(said)
-        expect(listed(one)).to_have_text(lines)
-        expect(one.get_by_role("radio", name="linear")).to_be_checked()
-        at_rest(one)
-        assert parse_qs(urlparse(one.url).query) == given
+    expect(verdict(again)).to_have_text(said)
+    expect(listed(again)).to_have_text(lines)
+    expect(again.get_by_role("radio", name="linear")).to_be_checked()
+    at_rest(again)
+    assert parse_qs(urlparse(again.url).query) == given
 
 
-def test_what_stood_there_is_still_there_after_another_page(address, open_page):
-    page = open_page(f"{address}/amplification")
-    shows(page, FIRST)
-    enter(page, "Answer to repeat", "Nobody")
-    expect(verdict(page)).to_contain_text("of the two answers")
-    expect(listed(page).first).to_contain_text("repeated, Nobody")
-    at_rest(page)
-    go_to(page, "Home")
-    expect(page.get_by_role("heading", name="Can I believe what")).to_be_visible()
-    page.get_by_role("button", name="What does repeating an answer do?").click()
-    shows(page, Case(FIRST.query, FIRST.answer, "Nobody"))
-
-
-def test_from_an_inspection_to_its_curve(address, open_page):
+def test_from_an_inspection_to_its_curve_and_back_from_another_page(address, open_page):
     page = open_page(f"{address}/inspection?q={quote(FIRST.query)}")
     button = page.get_by_role("button", name="What does repeating an answer do here?")
     expect(button).to_be_visible()
@@ -236,6 +185,20 @@ def test_from_an_inspection_to_its_curve(address, open_page):
     for query in ("What is the capital of Italy?", FIRST.query):  # what is typed then counts
         enter(page, "Question", query)
         shows(page, Case(query, FIRST.answer, FIRST.repeated))
+    enter(page, "Answer to repeat", "Nobody")
+    expect(verdict(page)).to_contain_text("of the two answers")
+    expect(listed(page).first).to_contain_text("repeated, Nobody")
+    at_rest(page)
+    go_to(page, "Home")
+    page.get_by_role("button", name="What does repeating an answer do?").click()
+    shows(page, Case(FIRST.query, FIRST.answer, "Nobody"))
+
+
+def fits(page, last):
+    """Hold a tab, with so many pictures, against both screens."""
+    for _ in screens(page):
+        drawn(page, last)
+        assert too_wide(page) <= 0
 
 
 def test_the_papers_gallery_and_a_closer_look(address, open_page, embedded):
@@ -253,14 +216,15 @@ def test_the_papers_gallery_and_a_closer_look(address, open_page, embedded):
         found = amplify(every[i], embedded)
         expect(pictures(page).nth(i)).to_have_attribute("aria-label", charts.curves_alt([found]))
         drawn(page, i)
-    for i in (1, 5):  # the second is the question that the page opens with
-        page.get_by_role("button", name="Look closer").nth(i).click()
-        shows(page, every[i])
-        expect(page.get_by_role("tab", name=OWN)).to_have_attribute("aria-selected", "true")
-        assert "tab=" not in page.url
-        choose(page, PUBLISHED)
-        expect(page.get_by_role("button", name="Look closer")).to_have_count(12)
-        at_rest(page)
+    page.get_by_role("button", name="Look closer").first.click()
+    shows(page, every[0])
+    expect(page.get_by_role("tab", name=OWN)).to_have_attribute("aria-selected", "true")
+    assert "tab=" not in page.url
+    choose(page, PUBLISHED)
+    expect(page.get_by_role("button", name="Look closer")).to_have_count(12)
+    fits(page, 11)
+    page.get_by_role("button", name="Look closer").nth(5).click()
+    shows(page, every[5])  # the question that the page opens with
 
 
 def test_the_worlds_gallery_draws_other_questions(address, open_page, embedded):
@@ -281,8 +245,7 @@ def test_the_worlds_gallery_draws_other_questions(address, open_page, embedded):
     seed.press("Enter")
     page.wait_for_url(re.compile("draw=8"))
     draw_is(8)
-    page.reload()
-    draw_is(8)
+    fits(page, 4)
 
 
 def test_the_heads_follow_the_slider(address, open_page, embedded):
@@ -298,6 +261,7 @@ def test_the_heads_follow_the_slider(address, open_page, embedded):
         expect(heads).to_have_attribute("aria-label", said)
         expect(page.get_by_text(f"“Lyon” repeated {times} times, “Paris” keeps")).to_be_visible()
     expect(heads.locator("g.mark-rect path")).to_have_count(found.on_question.size)
+    fits(page, 5)
 
 
 def test_cancel_stops_and_nobody_goes_on_unasked(address, open_page):
@@ -316,9 +280,9 @@ def test_cancel_stops_and_nobody_goes_on_unasked(address, open_page):
     expect(said).to_be_visible()
 
 
-def test_hostile_text_stays_text(address, open_page):
+def test_hostile_text_stays_text_and_can_be_taken_along(address, open_page, embedded):
     """`open_page` fails the test if anything is fetched from where it points."""
-    other = [f"two\nlines {IMAGE}", f"{IMAGE} <b>kept</b>", "$y$"]
+    other = [f"two\nlines {IMAGE}", f"{IMAGE} <b>kept</b>", "[$y$](http://192.0.2.1)"]
     page = open_page(link(address, **of_case(HOSTILE), most=5, kept=json.dumps(other)), height=2000)
     expect(listed(page)).to_have_count(2)
     expect(listed(page).first).to_contain_text(f"Q: {HOSTILE.query}  A: {HOSTILE.answer} (")
@@ -326,8 +290,8 @@ def test_hostile_text_stays_text(address, open_page):
     page.get_by_role("button", name="The exact prompt").click()
     expect(page.get_by_test_id("stCode")).to_contain_text(HOSTILE.repeated)
     page.keyboard.press("Escape")
-    opened(page, "Every point as a table")
-    opened(page, "Figures as PNG and SVG")
+    at_rest(page)
+    taken_along(page, [amplify(case, embedded, range(6)) for case in (HOSTILE, Case(*other))])
     for number in (CURVES, PROBABILITIES):  # a tooltip is HTML
         drawn(page, number).locator("g.mark-symbol path").first.hover(force=True)
         expect(page.locator("#vg-tooltip-element")).to_contain_text("192.0.2.1")
@@ -344,17 +308,28 @@ def test_hostile_text_stays_text(address, open_page):
         assert too_wide(page) <= 0
 
 
-def test_fits_the_screen(address, open_page):
-    page = open_page(f"{address}/amplification", height=1180)
-    shows(page, FIRST)
-    for name in screens(page):
-        drawn(page, CURVES)
-        drawn(page, PROBABILITIES)
-        assert too_wide(page) <= 0
-        shoot(page, f"amplification-{name}")
-        for tab, last in ((PUBLISHED, 11), (WORLD, 4), (WHY, 5)):
-            choose(page, tab)
-            drawn(page, last)
-            at_rest(page)
-            assert too_wide(page) <= 0
-        choose(page, OWN)
+def taken_along(page, found):
+    """Take every file, and hold it against what was computed."""
+    content = downloaded(page, "Curves (CSV)").decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(content, newline="")))
+    columns = to_columns(found)
+    assert list(rows[0]) == list(columns)
+    assert [int(row["repetitions"]) for row in rows] == [*range(6)] * 2
+    for name in ("log_likelihood_answer", "log_likelihood_repeated", "normalised_probability"):
+        assert [float(row[name]) for row in rows] == columns[name]
+    # Nothing that a spreadsheet would run.
+    assert {row["repeated"] for row in rows[:6]} == {f"'{HOSTILE.repeated}"}
+
+    first = json.loads(downloaded(page, "Curves (JSON)"))[0]
+    assert first["query"] == HOSTILE.query and first["verdict"] == found[0].verdict
+    shares = [point["normalised_probability"] for point in first["curve"]]
+    assert shares == columns["normalised_probability"][:6]
+
+    figures = opened(page, "Figures as PNG and SVG")
+    svg = html.unescape(downloaded(page, "SVG", figures).decode())
+    assert svg.startswith("<svg")
+    assert "Share of an answer as another is repeated" in svg and HOSTILE.query[:20] in svg
+    assert downloaded(page, "PNG", figures).startswith(b"\x89PNG\r\n\x1a\n")
+
+    table = opened(page, "Every point as a table")
+    expect(table.locator("canvas").first).to_be_visible()

@@ -223,10 +223,27 @@ def test_questions_are_scored_and_the_table_can_be_kept(address, open_page):
     expect(outcome(page)).to_contain_text("Cannot be certified")
 
 
-def test_new_scores_are_compared_and_decided(address, open_page, tmp_path):
-    page = open_page(f"{address}/calibration")
+def fits(page):
+    for name in screens(page):
+        page.get_by_role("tab", name=TABS[0]).click()
+        for chart in ("Answering every", "Histogram of", "Precision and recall"):
+            drawn(page, chart)
+        assert too_wide(page) <= 0
+        page.mouse.move(0, 0)
+        shoot(page, f"calibration-{name}")
+        for tab in TABS[1:]:
+            page.get_by_role("tab", name=tab).click()
+            at_rest(page)
+            assert too_wide(page) <= 0
+
+
+def test_the_target_stands_in_the_address_and_new_scores_are_decided(address, open_page):
+    page = open_page(f"{address}/calibration", height=1500)
     at_rest(page)
+    assert too_wide(page) <= 0
     with_the_example(page)
+    fits(page)
+    page.set_viewport_size({"width": 1280, "height": 1000})
     section = opened(page, "New questions: are they like these?")
     at_rest(page)
     content = written(("name", "mutual_information"), ((FORMULA, row % 3) for row in range(90)))
@@ -241,11 +258,6 @@ def test_new_scores_are_compared_and_decided(address, open_page, tmp_path):
     assert [row["decision"] for row in decisions[:3]] == ["answer", "abstain", "abstain"]
     assert {row["name"] for row in decisions} == {f"'{FORMULA}"}
 
-
-def test_the_target_stands_in_the_address(address, open_page):
-    page = open_page(f"{address}/calibration")
-    at_rest(page)
-    with_the_example(page)
     error = page.get_by_role("spinbutton", name="Target error α")
     error.fill("0.1")
     error.press("Enter")
@@ -281,21 +293,3 @@ def test_hostile_text_stays_text(address, open_page):
         page.set_viewport_size({"width": width, "height": 1400})
         at_rest(page)
         assert too_wide(page) <= 0
-
-
-def test_fits_the_screen(address, open_page):
-    page = open_page(f"{address}/calibration", height=1500)
-    at_rest(page)
-    assert too_wide(page) <= 0
-    with_the_example(page)
-    for name in screens(page):
-        page.get_by_role("tab", name=TABS[0]).click()
-        for chart in ("Answering every", "Histogram of", "Precision and recall"):
-            drawn(page, chart)
-        assert too_wide(page) <= 0
-        page.mouse.move(0, 0)
-        shoot(page, f"calibration-{name}")
-        for tab in TABS[1:]:
-            page.get_by_role("tab", name=tab).click()
-            at_rest(page)
-            assert too_wide(page) <= 0

@@ -1,6 +1,7 @@
 """The page "Home" as a person uses it."""
 
 import re
+from urllib.parse import quote_plus
 
 import pytest
 from playwright.sync_api import expect
@@ -36,7 +37,14 @@ def behind(page, step):
     return page.get_by_role("link", name="See the details").nth(step)
 
 
+def ask(page, query):
+    question_of(page).fill(query)
+    question_of(page).press("Enter")
+    page.wait_for_url(re.compile(quote_plus(query).replace("+", ".")))
+
+
 def all_drawn(page):
+    expect(page.get_by_role("link", name="See the details")).to_have_count(3)
     for step in range(3):
         expect(picture(page, step).locator("canvas,svg").first).to_be_visible()
     at_rest(page)
@@ -58,47 +66,32 @@ def test_every_step_has_one_thing_to_change(address, open_page):
     assert told(page) < untold
     slider.press("Home")
     expect(picture(page, TURNED)).to_have_attribute("aria-label", before)
-
-
-def test_the_links_inspect_their_question_whatever_was_typed_before(address, open_page):
-    page = open_page(f"{address}/inspection")
-    for step, example in ((ANSWERS, "Known"), (DOUBTS, "Many answers")):
-        question_of(page).fill("Name a mammal")
-        question_of(page).press("Enter")
-        page.wait_for_url(re.compile("mammal"))
-        go_to(page, "Home")
-        expect(page.get_by_role("link", name="See the details")).to_have_count(3)
-        all_drawn(page)  # until then what is drawn above pushes the links down
-        behind(page, step).press("Enter")
-        expect(question_of(page)).to_have_value(EXAMPLES[example])
-        expect(page.get_by_text("Calls and timings")).to_be_visible()
-        question_of(page).fill("Name a bird.")  # and what is typed then counts again
-        question_of(page).press("Enter")
-        page.wait_for_url(re.compile("bird"))
-        expect(question_of(page)).to_have_value("Name a bird.")
-
-
-def test_the_second_link_draws_its_case_whatever_was_typed_before(address, open_page):
-    page = open_page(f"{address}/amplification")
-    page.get_by_label("Question", exact=True).fill("Name a mammal")
-    page.get_by_label("Question", exact=True).press("Enter")
-    page.wait_for_url(re.compile("mammal"))
-    go_to(page, "Home")
-    all_drawn(page)
-    behind(page, TURNED).press("Enter")
-    expect(page.get_by_label("Question", exact=True)).to_have_value(EXAMPLES["Half known"])
-    right, told = CONTRADICTED["Half known"]
-    expect(page.get_by_role("textbox", name="Right answer", exact=True)).to_have_value(right)
-    expect(page.get_by_role("textbox", name="Answer to repeat")).to_have_value(told)
-
-
-def test_the_link_follows_the_question_that_was_chosen(address, open_page):
-    page = open_page(address)
-    all_drawn(page)
-    choose(page, SHORT["Unknown"])
+    choose(page, SHORT["Unknown"])  # and the link follows
     expect(behind(page, ANSWERS)).to_have_attribute("href", re.compile("Zorvania"))
     behind(page, ANSWERS).press("Enter")
     expect(question_of(page)).to_have_value(EXAMPLES["Unknown"])
+
+
+def test_the_links_show_their_question_whatever_was_typed_before(address, open_page):
+    page = open_page(f"{address}/inspection")
+    ask(page, "Name a mammal")
+    go_to(page, "Home")
+    all_drawn(page)  # until then what is drawn above pushes the links down
+    behind(page, DOUBTS).press("Enter")
+    expect(question_of(page)).to_have_value(EXAMPLES["Many answers"])
+    expect(page.get_by_text("Calls and timings")).to_be_visible()
+    ask(page, "Name a bird.")  # and what is typed then counts again
+    expect(question_of(page)).to_have_value("Name a bird.")
+
+    go_to(page, "Amplification")
+    ask(page, "Name a mammal")
+    go_to(page, "Home")
+    all_drawn(page)
+    behind(page, TURNED).press("Enter")
+    expect(question_of(page)).to_have_value(EXAMPLES["Half known"])
+    right, told = CONTRADICTED["Half known"]
+    expect(page.get_by_role("textbox", name="Right answer", exact=True)).to_have_value(right)
+    expect(page.get_by_role("textbox", name="Answer to repeat")).to_have_value(told)
 
 
 def test_a_phone_reaches_the_other_pages(address, open_page):

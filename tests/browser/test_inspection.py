@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from playwright.sync_api import expect
 
 from core.cli import main
-from tests.browser.server import at_rest, screens, shoot, too_wide
+from tests.browser.server import at_rest, question_of, screens, shoot, too_wide
 
 pytestmark = pytest.mark.browser
 
@@ -32,22 +32,32 @@ def settled(page):
     at_rest(page)
 
 
-def test_ask_and_read_the_verdict(address, open_page):
+def test_ask_and_read_the_verdict_and_reload(address, open_page):
     page = open_page(f"{address}/inspection")
     settled(page)
     expect(answer_of(page)).to_contain_text("Paris")
-    question = page.get_by_label("Question")
-    question.fill("Who was the first US president?")
-    question.press("Enter")
+    question_of(page).fill("Who was the first US president?")
+    question_of(page).press("Enter")
     expect(answer_of(page)).to_contain_text("George Washington")
     verdict = page.locator(".st-key-verdict")
     expect(verdict).to_contain_text("An answer given in the prompt hardly changes")
     page.wait_for_url(re.compile("q=Who"))
     page.get_by_role("button", name="Nonsense").click()
     expect(verdict).to_contain_text(re.compile("Abstain|Too little sampled to say"))
+    settled(page)
+    page.get_by_role("button", name="Sample 30", exact=True).click()
+    expect(page.get_by_role("button", name="Sample 30", exact=True)).to_be_disabled()
+    settled(page)
+    assert "k=30" in page.url
+    asked = question_of(page).input_value()
+    values = page.get_by_test_id("stMetricValue").all_inner_texts()
+    page.reload()
+    settled(page)
+    expect(question_of(page)).to_have_value(asked)
+    expect(page.get_by_test_id("stMetricValue")).to_have_text(values)
 
 
-def test_choose_a_cell_by_clicking_into_the_matrix(address, open_page):
+def test_choose_a_cell_and_recompute_the_download(address, open_page, tmp_path):
     page = open_page(f"{address}/inspection?q={quote(YELLOW)}&seed=1", height=2600)
     settled(page)
     chart = page.locator("[data-testid=stVegaLiteChart][aria-label^='Contribution to M.I.']")
@@ -66,11 +76,7 @@ def test_choose_a_cell_by_clicking_into_the_matrix(address, open_page):
     expect(page.get_by_test_id("stCode").nth(1)).to_contain_text(
         f"One answer to question Q is {first.input_value()}."
     )
-
-
-def test_download_and_recompute_offline(address, open_page, tmp_path):
-    page = open_page(f"{address}/inspection?q={quote(YELLOW)}&seed=2")
-    settled(page)
+    at_rest(page)
     shown = score_of(page, "Mutual information").first.inner_text()
     with page.expect_download() as download:
         page.get_by_role("button", name="Inspection (JSON)").click()
@@ -85,24 +91,6 @@ def test_download_and_recompute_offline(address, open_page, tmp_path):
         page.get_by_role("button", name="SVG").first.click()
     download.value.save_as(tmp_path / "doubt.svg")
     assert "<svg" in (tmp_path / "doubt.svg").read_text()
-
-
-def test_reload_shows_the_same(address, open_page):
-    page = open_page(f"{address}/inspection")
-    settled(page)
-    question = page.get_by_label("Question")
-    question.fill("Name an alcoholic drink")
-    question.press("Enter")
-    page.wait_for_url(re.compile("alcoholic"))
-    page.get_by_role("button", name="Sample 30", exact=True).click()
-    expect(page.get_by_role("button", name="Sample 30", exact=True)).to_be_disabled()
-    settled(page)
-    assert "k=30" in page.url
-    values = page.get_by_test_id("stMetricValue").all_inner_texts()
-    page.reload()
-    settled(page)
-    expect(page.get_by_label("Question")).to_have_value("Name an alcoholic drink")
-    expect(page.get_by_test_id("stMetricValue")).to_have_text(values)
 
 
 def test_sample_until_certified_ends_and_says_so(address, open_page):
@@ -144,12 +132,15 @@ def test_cancelling_more_samples_goes_back_to_what_was_on_the_screen(address, op
     assert "k=300" not in page.url
 
 
-def test_hostile_text_stays_text(address, open_page):
+def test_hostile_text_stays_text_and_infinite_numbers_leave_the_address(address, open_page):
     """`open_page` fails the test if the image is fetched."""
-    page = open_page(
-        f"{address}/inspection?q={quote('![](http://192.0.2.1/x.png) <b>$5 and $6</b>')}"
-    )
+    hostile = quote("![](http://192.0.2.1/x.png) <b>$5 and $6</b>")
+    page = open_page(f"{address}/inspection?q={hostile}&k=inf&seed=1e999")
     settled(page)
+    expect(page.get_by_text("The address gives k = inf")).to_be_visible()
+    expect(page.get_by_text("The address gives seed = 1e999")).to_be_visible()
+    expect(page.get_by_text("cannot convert")).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("inf|1e999"))
     assert page.locator("img[src*='192.0.2.1']").count() == 0
 
 

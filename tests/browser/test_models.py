@@ -58,17 +58,10 @@ def test_from_an_address_to_an_answer_and_what_it_took_on_a_phone(address, open_
         page.get_by_role("button", name="Model").click()
         expect(page.get_by_text(f"Used so far: {len(server.exchanges)} calls.")).to_be_visible()
         assert too_wide(page) <= 0
+        page.keyboard.press("Escape")
 
-
-def test_the_chosen_server_and_its_address_go_along_to_other_pages(address, open_page):
-    page = open_page(f"{address}/inspection")
-    expect(page.get_by_test_id("stMetricValue").first).to_be_visible()
-    at_rest(page)
-    with serving("echo") as server:
-        choose(page, server)
-        go_to(page, "Calibration")
-        expect(page.get_by_role("heading", name="When should it answer?")).to_be_visible()
-        at_rest(page)
+        page.set_viewport_size({"width": 1280, "height": 1000})
+        go_to(page, "Calibration")  # the choice goes along
         page.get_by_role("button", name="Model").click()
         expect(page.get_by_text(f"{server.base_url}: ready.")).to_be_visible()
         expect(page.get_by_role("textbox", name="Base URL")).to_have_value(server.base_url)
