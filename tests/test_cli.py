@@ -424,7 +424,7 @@ def test_rows_that_do_not_count_are_told_beside_the_policy(tmp_path):
     assert one_object(result)["labels"] == 30
     assert "Line 62: “correct” is “maybe” (left out)." in result.stderr
     assert "As you said, 1 row in which “correct” is “maybe” was left out." in result.stderr
-    assert "30 rows repeat another row's question." in result.stderr
+    assert "30 rows repeat another row’s question." in result.stderr
     assert one_object(result)["left_out"] == 1
     assert "1 row without a label was left out" in one_object(result)["guarantee"]
 
@@ -612,7 +612,7 @@ def test_frequencies_stand_where_likelihoods_are_missing(monkeypatch):
         ((*CAPITAL, "--model", "unknown"), "There is no model called “unknown”.", 1),
         (
             (*CAPITAL[:4], "--repeated", "Lyon " * 120, "--repetitions", "0,20"),
-            "With 20 repetitions the prompt does not fit into the model's context; the most",
+            "With 20 repetitions the prompt does not fit into the model’s context; the most",
             1,
         ),
         (("amplify", "é" * 2000, *CAPITAL[2:]), "Shorten the question", 1),

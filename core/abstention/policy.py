@@ -312,7 +312,7 @@ def policy_from_dict(found: object) -> Policy:
         raise PolicyError("This file is not a Believe policy. Download the policy again.")
     version = found.get("version")
     if type(version) is not int:  # True is an int, too
-        raise PolicyError("The policy's “version” is damaged. Download it again.")
+        raise PolicyError("The policy’s “version” is damaged. Download it again.")
     if not 1 <= version <= VERSION:
         raise PolicyError(
             f"This policy has version {version}; this Believe reads versions up to {VERSION}. "
@@ -336,7 +336,7 @@ def pipeline_from_dict(found: object) -> Pipeline:
 def _typed(kind: type, found: object) -> dict[str, Any]:
     """Return the fields of a dataclass out of JSON, each of the right kind."""
     if not isinstance(found, Mapping):
-        raise PolicyError("The policy's pipeline is damaged. Download the policy again.")
+        raise PolicyError("The policy’s pipeline is damaged. Download the policy again.")
     try:
         return typed(kind, found, largest=sys.float_info.max, defaults=False)
     except DamagedError as error:
@@ -344,7 +344,7 @@ def _typed(kind: type, found: object) -> dict[str, Any]:
             raise PolicyError(
                 f"The policy lacks “{error.field}”. Download the policy again."
             ) from error
-        raise PolicyError(f"The policy's “{error.field}” is damaged. Download it again.") from error
+        raise PolicyError(f"The policy’s “{error.field}” is damaged. Download it again.") from error
 
 
 def _percent(share: float) -> str:

@@ -236,7 +236,7 @@ SCORES: dict[str, ScoreInfo] = {
         function=certified_mutual_information,
         unit="nats",
         range="0 to ln(clusters)",
-        explanation="The model's own mutual information is at least this, whatever was not "
+        explanation="The model’s own mutual information is at least this, whatever was not "
         "sampled. Low can also mean that too little was sampled.",
         reference="Theorem 1, with a bound of ours",
     ),

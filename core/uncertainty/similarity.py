@@ -27,7 +27,7 @@ SIMILARITIES: dict[str, str] = {
     "partial_ratio": "Characters in common with the best matching part of the longer text.",
     "token_sort_ratio": "Characters in common after the words are put in alphabetical order.",
     "token_set_ratio": "Characters in common among the distinct words; repeats do not count.",
-    "WRatio": "RapidFuzz's own weighted mixture of the ratios above.",
+    "WRatio": "RapidFuzz’s own weighted mixture of the ratios above.",
 }
 
 #: Told by the model that is asked about; its matrix is given, and not computed here.

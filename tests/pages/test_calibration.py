@@ -211,7 +211,7 @@ def test_a_file_in_strange_clothes_is_read_in_another_process_and_calibrated(app
     preview = table(app, "question")
     assert preview["question"].iloc[4] == "007" and set(preview["answer"]) == {"None"}
     assert list(preview.index[:2]) == [2, 3]  # lines of the file
-    assert said(app, "another row's question.")
+    assert said(app, "another row’s question.")
     assert badges(app) == [GUARANTEED]
     assert metrics(app)["Threshold λ"] == "1.525"
     # P(Bin(153, 5 %) ≤ 3) is 4.9 %, P(Bin(154, 5 %) ≤ 4) is 11 %; one right answer is left out.

@@ -387,7 +387,7 @@ class Gemini(LanguageModel):
             )
         if code == 429 and any("PerDay" in quota for quota in _quotas(error)):
             return RefusedError(
-                f"The day's quota for {self.name} is used up. Continue tomorrow, or choose "
+                f"The day’s quota for {self.name} is used up. Continue tomorrow, or choose "
                 f"another model or key.{says}"
             )
         if code == 429:

@@ -76,7 +76,7 @@ class Case:
                 )
             if name != "query" and len(text.splitlines()) > 1:
                 raise InvalidRequestError(
-                    f"The {words} has a line break, where a model's answer ends. Use one line."
+                    f"The {words} has a line break, where a model’s answer ends. Use one line."
                 )
             if not is_writable(text):
                 raise InvalidRequestError(f"The {words} is not valid Unicode. Type it again.")
@@ -335,7 +335,7 @@ def _what_fits(
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return (
-        f"With {_times(most)} the prompt does not fit into the model's context; the most that "
+        f"With {_times(most)} the prompt does not fit into the model’s context; the most that "
         f"fits is {low}."
     )
 

@@ -288,8 +288,8 @@ def _sampled(asking: _Asking, previous: Recording | None, estimator: Estimator) 
         for response in (*samples, *(second for row in before.values() for second in row))
     ):
         raise ModelError(
-            f"{asking.model.name} did not report how likely one of its own answers is, as it did "
-            "before. Ask again, or choose another model."
+            f"{asking.model.name} no longer reports how likely its own answers are. "
+            "Ask again, or choose another model."
         )
     verification = np.array(found[len(told) :]).reshape(-1, 2)
     if previous:

@@ -223,7 +223,7 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
         raise ValueError("the number of samples is not the one requested")
     likelihood = saved["greedy_log_likelihood"]
     if likelihood is not None and not -math.inf < float(likelihood) <= 1e-6:
-        raise ValueError("the greedy answer's likelihood is invalid")
+        raise ValueError("the greedy answer’s likelihood is invalid")
     used = saved.get("used")
     recording = Recording(
         request=request,

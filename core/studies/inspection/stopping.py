@@ -61,7 +61,7 @@ def is_settled(
     certified = certified_mutual_information(evidence).value
     if certified is not None and certified >= threshold.value:
         return (
-            f"Certified: the model's own mutual information is at least {certified:.3f} nats, "
+            f"Certified: the model’s own mutual information is at least {certified:.3f} nats, "
             f"whatever was not sampled. This exceeds λ = {threshold.value:.3f}."
         )
     if evidence.sampled_mass >= ENOUGH_MASS and seen_second >= ENOUGH_MASS:

@@ -155,7 +155,7 @@ def decide(
         decision = Decision.TOO_LITTLE
         article = "an" if info.symbol[0] in "MS" else "a"  # M and S begin with a vowel's sound
         reason = (
-            f"The samples cover only {sampled_mass:.1%} of the model's probability, too little "
+            f"The samples cover only {sampled_mass:.1%} of the model’s probability, too little "
             f"to interpret {article} {info.symbol} of {_shown(name, score.doubt)}. Draw more."
         )
     elif score.doubt >= threshold.value:

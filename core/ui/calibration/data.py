@@ -60,8 +60,7 @@ def labelled_data() -> Labelled | None:
         TYPES,
         key="labelled_file",
         on_change=_changed,
-        help="CSV, TSV, JSON lines or Parquet, preferably UTF-8. It stays in this program’s "
-        "memory.",
+        help="CSV, TSV, JSON or Parquet, preferably UTF-8. It stays in this program’s memory.",
     )
     prepare()
     if given is not None and st.session_state.get(_UPLOADED) != given.file_id:

@@ -44,7 +44,7 @@ SENTENCES = {
     "region": (RefusedError, "(status 400). It says: “User location is not supported", None),
     "quota": (TemporaryError, "too many requests", 31.0),
     "quota in words": (TemporaryError, "too many requests", 31.25),
-    "quota of the day": (RefusedError, "The day's quota", None),
+    "quota of the day": (RefusedError, "The day’s quota", None),
     "quota without more": (TemporaryError, "too many requests", None),
     "500": (TemporaryError, "(status 500)", None),
     "503": (TemporaryError, "The model is overloaded", 7.0),

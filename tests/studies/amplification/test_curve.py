@@ -115,7 +115,7 @@ def test_white_space_around_the_texts_is_dropped():
         (("x" * 2001, "a", "b"), "The question has 2,001 characters; at most 2,000 are allowed."),
         (("q", "x" * 2001, "b"), "The right answer has 2,001 characters"),
         (("q", "a", "x" * 2001), "The answer to repeat has 2,001 characters"),
-        (("q", "a\nb", "c"), "The right answer has a line break, where a model's answer ends."),
+        (("q", "a\nb", "c"), "The right answer has a line break, where a model’s answer ends."),
         (("q", "a", "b\r\nc"), "The answer to repeat has a line break"),
         (("q", "a", "b\u2028c"), "The answer to repeat has a line break"),
         (("\ud800", "a", "b"), "The question is not valid Unicode. Type it again."),
@@ -258,7 +258,7 @@ def test_the_largest_number_of_repetitions_that_fits_is_named(limit, beyond):
     most = min(limit + beyond, MOST_REPETITIONS)
     assert refusal(amplify, CAPITAL, Short(limit), [0, most]) == (
         f"With {most} repetition{'' if most == 1 else 's'} the prompt does not fit into the "
-        f"model's context; the most that fits is {limit}."
+        f"model’s context; the most that fits is {limit}."
     )
 
 

@@ -204,7 +204,7 @@ def test_single_answers_counted_once_each_are_too_little():
     assert len(seen.recording.texts) == 10
     assert seen.sampled_mass == 0
     assert seen.verdict.decision is Decision.TOO_LITTLE
-    assert "only 0.0% of the model's probability" in seen.verdict.reason
+    assert "only 0.0% of the model’s probability" in seen.verdict.reason
 
 
 @sampled

@@ -453,7 +453,7 @@ def test_a_missing_likelihood_is_said_and_not_replaced(of):
                 drawn[-1] = replace(drawn[-1], log_likelihood=None)
             return drawn
 
-    with pytest.raises(ModelError, match="limited did not report how likely") as caught:
+    with pytest.raises(ModelError, match="limited no longer reports how likely") as caught:
         record(ask(100), Forgetful(copies(3), own_log_likelihoods=True, next_token=True))
     assert str(caught.value).endswith(".")
 

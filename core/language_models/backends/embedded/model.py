@@ -260,7 +260,7 @@ def _load(folder: Path) -> tuple[str, Llama, Tokenizer, int]:
         for name in FILES:
             if hashlib.sha256((folder / name).read_bytes()).hexdigest() != sums.get(name):
                 raise BrokenModelError(
-                    f"The embedded model's file {name} is not the one that was trained. "
+                    f"The embedded model’s file {name} is not the one that was trained. "
                     "Restore it from the repository, or train it again with `make train`."
                 )
         config = json.loads((folder / "config.json").read_text())

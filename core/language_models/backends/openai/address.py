@@ -60,7 +60,7 @@ PRESETS = (
         "vLLM",
         "http://localhost:8000/v1",
         "Scores given text",
-        "Start it with --generation-config vllm: otherwise the model's own top-k and penalties "
+        "Start it with --generation-config vllm: otherwise the model’s own top-k and penalties "
         "change its samples.",
     ),
     Preset(
@@ -299,7 +299,7 @@ def read_address(url: str) -> Address:
 
 def unknown_host(host: str) -> str:
     """Return the sentence for a name that does not resolve."""
-    return f"There is no host called {host}. Check the address and this machine's connection."
+    return f"There is no host called {host}. Check the address and this machine’s connection."
 
 
 def _not_public(host: str) -> str:
