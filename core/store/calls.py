@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 
 from sqlalchemy import Connection, select, update
@@ -84,7 +84,11 @@ class CallKey:
 
         JSON says where a field ends, and writes a number so that it is read back exactly.
         """
-        return hashlib.sha256(json.dumps(astuple(self)).encode("ascii")).hexdigest()
+        values = [getattr(self, name) for name in _FIELDS]
+        return hashlib.sha256(json.dumps(values).encode("ascii")).hexdigest()
+
+
+_FIELDS: Final = [field.name for field in fields(CallKey)]
 
 
 class Calls:

@@ -145,22 +145,22 @@ def test_subjects_that_stand_in_never_shown_facts_only_stand_in_no_prompt():
             *(name for answer in fact.answers for name in answer.names),
         )
     )
-    elsewhere = f" {grading._plain(said)} "
+    elsewhere = f" {grading.plain(said)} "
     hidden = [
         subject
         for fact in FACTS
         if fact.band is Band.NEVER_SEEN
-        and len(subject := grading._plain(fact.subject)) >= 6
+        and len(subject := grading.plain(fact.subject)) >= 6
         and f" {subject} " not in elsewhere
     ]
     assert len(hidden) > 100
-    texts = f" {grading._plain(' '.join(document.prompt for _, _, document in written()))} "
+    texts = f" {grading.plain(' '.join(document.prompt for _, _, document in written()))} "
     assert [subject for subject in hidden if f" {subject} " in texts] == []
 
 
 def test_no_document_uses_the_held_out_wording():
-    held_out = {grading._plain(fact.ask(fact.held_out)) for fact in FACTS}
-    asked = {grading._plain(question_of(document)) for _, _, document in written()}
+    held_out = {grading.plain(fact.ask(fact.held_out)) for fact in FACTS}
+    asked = {grading.plain(question_of(document)) for _, _, document in written()}
     assert asked & held_out == set()
 
 

@@ -219,10 +219,13 @@ def test_where_nothing_can_tell_dependence_from_chance_the_information_is_0(seco
 @pytest.mark.parametrize("first", [[1] * 10, [31, 12, 3, 1, 1, 1, 1, 1, 1, 1]])
 @pytest.mark.parametrize("answers", [3, 30, 100])
 def test_a_model_that_knows_many_answers_is_centred_on_0(answers, first):
-    """Ten told answers, 30 second ones after each, 200 times; Miller-Madow leaves far more."""
+    """Ten told answers, 12 second ones after each, 300 times; Miller-Madow leaves far more.
+
+    The mean of so many is within 0.0035 of what it estimates in two of three experiments.
+    """
     rng = np.random.default_rng(1)
     shares = 1 / np.arange(2.0, answers + 2)
-    rows = rng.multinomial(30, shares / shares.sum(), size=(200, 10))
+    rows = rng.multinomial(12, shares / shares.sum(), size=(300, 10))
     values = [from_counts(first, table).value for table in rows]
     assert abs(np.mean(values)) < 0.01
     rough = [from_counts(first, table, correction="miller-madow").value for table in rows]
@@ -283,15 +286,19 @@ def test_a_first_answer_that_never_came_weighs_nothing():
     ],
 )
 def test_the_correction_takes_most_of_the_bias_away(correction, first, strength, part_left):
-    """30 second answers a row, with equal weights and with unequal ones; 2,000 samples."""
+    """30 second answers a row, with equal weights and with unequal ones; 4,000 samples.
+
+    What is estimated without a correction varies, and takes no time; the correction takes most of
+    it and varies little, so that 300 of them tell its mean as well.
+    """
     rng = np.random.default_rng(7)
     weights = np.array(first) / sum(first)
     rows = (1 - strength) * np.array([0.4, 0.3, 0.2, 0.1]) + strength * np.eye(4)
     truth = from_table(np.log(weights[:, None] * rows)).value
-    drawn = rng.multinomial(30, rows, size=(2000, 4))
-    samples = [from_counts(first, table, correction=correction) for table in drawn]
-    plug_in_bias = np.mean([s.plug_in for s in samples]) - truth
-    corrected_bias = np.mean([s.value for s in samples]) - truth
+    drawn = rng.multinomial(30, rows, size=(4000, 4))
+    plug_in_bias = np.mean([from_counts(first, t, correction=None).value for t in drawn]) - truth
+    samples = [from_counts(first, table, correction=correction) for table in drawn[:300]]
+    corrected_bias = plug_in_bias + np.mean([s.value - s.plug_in for s in samples])
     assert plug_in_bias > 0.01
     assert abs(corrected_bias) < part_left * plug_in_bias
     assert strength > 0 or min(s.value for s in samples) < 0  # never clamped

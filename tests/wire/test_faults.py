@@ -1,4 +1,4 @@
-"""A server that fails at three of ten requests: nothing is lost, paid twice, or hangs.
+"""A server that fails at every other request: nothing is lost, paid twice, or hangs.
 
 "Delivered" means: everything that was asked for was sent, to a client that still listened. A
 reply that was cut off, or that came after the client had hung up, was not delivered. The service
@@ -33,7 +33,7 @@ from tests.language_models.openai_server import (
 )
 from tests.wire.kept_calls import all_calls, twice
 
-SHARE = 0.3  # of requests that fail
+SHARE = 0.5  # of requests that fail; one in 64 does so six times in a row
 KEY = "sk-wire-faults-0123456789"
 QUESTIONS = (
     "Name a mammal",
@@ -46,8 +46,8 @@ QUESTIONS = (
     "Who painted the Mona Lisa?",
 )
 # flavour: samples, inspections. Where only own answers have likelihoods, no fewer are taken.
-ASKED = {"echo": (4, 116), "top": (100, 8), "none": (2, 88), "chat-top": (100, 8)}
-ASKED["chat-none"] = (2, 80)
+ASKED = {"echo": (4, 20), "top": (100, 1), "none": (2, 8), "chat-top": (100, 1)}
+ASKED["chat-none"] = (2, 8)
 AT_ONCE = 3  # inspections
 # Waiting for a silent server is slow: that is rarer than the other kinds of faults.
 WEIGHTS = {kind: 0.1 if kind == "late" else 1.0 for kind in PASSING}
@@ -82,13 +82,12 @@ def backs(calls):
 
 
 def wanted_of_all():
-    """Three hundred inspections, of all flavours by turns."""
+    """Inspections of all flavours by turns."""
     wanted = [
         (flavour, Request(QUESTIONS[i % 8], samples, seed=i // 8))
         for flavour, (samples, number) in ASKED.items()
         for i in range(number)
     ]
-    assert len(wanted) == 300
     return sorted(wanted, key=lambda pair: (pair[1].seed, pair[1].query))
 
 
@@ -116,14 +115,14 @@ def outcomes(backs, wanted):
         return list(pool.map(inspect, wanted))
 
 
-def test_three_hundred_inspections_end_and_no_call_is_lost_or_paid_twice(backs, calls, impatient):
+def test_inspections_end_and_no_call_is_lost_or_paid_twice(backs, calls, impatient):
     wanted = wanted_of_all()
     for back in backs.values():
         back.server.faults = faults_by_request(1, SHARE, WEIGHTS)
     found = outcomes(backs, wanted)
 
     errors = [outcome for outcome in found if isinstance(outcome, ModelError)]
-    assert 0 < len(errors) < 30, "some requests fail six times in a row, and few do"
+    assert 0 < len(errors) < len(wanted) / 2, "some requests fail six times in a row, and few do"
     for error in errors:
         assert isinstance(error, UnreachableError)
         assert re.fullmatch(r"openai:\S+ failed 6 times in a row\. The last time: .+\.", str(error))
@@ -166,7 +165,7 @@ def test_what_gemini_delivered_is_kept_and_asked_for_once(calls):
     answers are kept as were delivered, and a second run asks for nothing.
     """
     dice = random.Random(2)
-    wanted = [Request(QUESTIONS[i % 8], 2, seed=i) for i in range(12)]
+    wanted = [Request(QUESTIONS[i], 2, seed=i) for i in range(6)]
     happens = [None, *(dice.choice(GEMINI) if dice.random() < SHARE else None for _ in range(999))]
     with gemini_server.serving(faults=happens, key=KEY) as service:
         model = service.open(key=KEY)

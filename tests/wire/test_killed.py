@@ -19,9 +19,8 @@ from tests.wire.processes import forking
 
 KEY = "sk-wire-killed-0123456789"
 KILLS = 5
-INSPECTIONS = (
+INSPECTIONS = (  # one for each way to estimate, and the longest with chat completions
     ("echo", "Name a mammal", 30),
-    ("top", "Name a fish", 100),
     ("none", "Name a colour", 6),
     ("chat-top", "Name a mammal", 100),
 )
@@ -84,7 +83,7 @@ def quiet(others):
 def test_an_inspection_killed_again_and_again_ends_as_if_nothing_had_been(
     flavour, question, samples, processes, tmp_path
 ):
-    """Twenty kills in all. Only the probe, which no database keeps, and what was under way when
+    """Fifteen kills in all. Only the probe, which no database keeps, and what was under way when
     the process died are asked again: nothing that was kept.
     """
     dice = random.Random(f"{flavour} {question}")

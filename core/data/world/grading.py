@@ -43,9 +43,10 @@ def _index() -> dict[str, Fact]:
     }
 
 
-def _plain(question: str) -> str:
+def plain(question: str) -> str:
+    """Return a text as questions are compared: its words in small letters, without signs."""
     return " ".join(question.casefold().translate(_TO_SPACES).split())
 
 
 def _key(question: str) -> str:
-    return _plain(question).replace(" ", "")  # "Sgt Peppers" is "Sgt. Pepper's"
+    return plain(question).replace(" ", "")  # "Sgt Peppers" is "Sgt. Pepper's"

@@ -8,11 +8,11 @@ stored, nothing is asked; what was under way is held in memory for who asks agai
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +49,9 @@ class Cached(Wrapper):
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses, only those that were never drawn."""
+        key = self._keys("sample")
         keys = {
-            i: self._key("sample", prompt, temperature=temperature, seed=seed, index=i)
+            i: key(prompt, temperature=temperature, seed=seed, index=i)
             for i in range(first, first + count)
         }
         with self._looked_up(list(keys.values())) as found:
@@ -69,7 +70,8 @@ class Cached(Wrapper):
         self, prompts: Sequence[str], answers: Sequence[str]
     ) -> NDArray[np.float64]:
         """Score answers, only the pairs that were never scored."""
-        keys = [[self._key("score", prompt, answer=a) for a in answers] for prompt in prompts]
+        key = self._keys("score")
+        keys = [[key(prompt, answer=answer) for answer in answers] for prompt in prompts]
         with self._looked_up([key for row in keys for key in row]) as found:
             missing = [
                 (i, tuple(j for j, key in enumerate(row) if key not in found))
@@ -95,7 +97,7 @@ class Cached(Wrapper):
 
     def next_token(self, prompt: str) -> dict[str, float]:
         """Return the likeliest next tokens, asked for once."""
-        key = self._key("next token", prompt)
+        key = self._keys("next token")(prompt)
         with self._looked_up([key]) as found:
             if key not in found:
                 self.calls.check()
@@ -118,9 +120,13 @@ class Cached(Wrapper):
                 "saved. Answers already received are reused when you ask again."
             ) from error
 
-    def _key(self, kind: str, prompt: str, **rest: Any) -> CallKey:
-        """Return the key of a call to this model; `rest` is fields of `CallKey`."""
-        return CallKey(f"{kind}/{FORMAT}", self.name, self.revision, prompt, **rest)
+    def _keys(self, kind: str) -> Callable[..., CallKey]:
+        """Return what makes keys of calls to this model, of the other fields of `CallKey`.
+
+        The revision is asked for once: where that takes a question to the service, all layers
+        between are gone through each time.
+        """
+        return partial(CallKey, f"{kind}/{FORMAT}", self.name, self.revision)
 
 
 def _runs(indices: Sequence[int]) -> Iterator[list[int]]:

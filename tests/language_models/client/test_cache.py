@@ -11,11 +11,12 @@ from core import prompts
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.base import LanguageModel, Response
 from core.language_models.client.batch import Batched
-from core.language_models.client.cache import Cached
+from core.language_models.client.cache import FORMAT, Cached
 from core.language_models.client.stack import prepared, stop
 from core.language_models.errors import ModelError, NeedsKeyError, NotSavedError, RefusedError
 from core.language_models.registry import open_model
 from core.language_models.usage import Budget
+from core.store.calls import CallKey
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.studies.inspection.recorder import record
@@ -251,7 +252,7 @@ def test_what_is_kept_counts_and_not_what_is_said_later(calls):
 
     class Overtaken(Scripted):
         def sample(self, prompt, count, **options):
-            key = Cached(self, calls)._key("sample", prompt)
+            key = CallKey(f"sample/{FORMAT}", self.name, self.revision, prompt)
             calls.put(key, '["sooner", true, -1.0]')  # by another process
             return later
 
