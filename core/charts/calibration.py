@@ -63,7 +63,7 @@ def histogram(
     base = alt.Chart(data)
     bars = base.mark_bar().encode(
         x=alt.X("start:Q", title=f"doubt: {name_of(score)}", bin="binned"),
-        x2="end:Q",
+        x2=alt.X2("end:Q"),
         # Up and down rather than stacked: a root keeps a pile of zeros from hiding the
         # rest, and roots of stacked parts would not add up.
         y=alt.Y(
@@ -77,7 +77,7 @@ def histogram(
         tooltip=[
             alt.Tooltip("start:Q", format=".3f", title="from"),
             alt.Tooltip("end:Q", format=".3f", title="to"),
-            "kind:N",
+            alt.Tooltip("kind:N"),
             alt.Tooltip("answers:Q", format=",d"),
         ],
     )
@@ -88,15 +88,17 @@ def histogram(
             continue
         # An infinite λ answers everything: it stands at the right end.
         at = pd.DataFrame({"λ": [min(value, last)], "name": [f"{name} = {number(value)}"]})
-        line, is_left = alt.Chart(at).encode(x="λ:Q"), value < 0.6 * last
-        rule = line.mark_rule(color=palette.text, size=2, strokeDash=dash).encode(tooltip="name:N")
+        line, is_left = alt.Chart(at).encode(x=alt.X("λ:Q")), value < 0.6 * last
+        rule = line.mark_rule(color=palette.text, size=2, strokeDash=dash).encode(
+            tooltip=alt.Tooltip("name:N")
+        )
         label = line.mark_text(
             color=palette.text,
             align="left" if is_left else "right",
             dx=5 if is_left else -5,
             baseline="top",
             fontWeight="bold",
-        ).encode(y=alt.value(2 if name == "λ" else 18), text="name:N")
+        ).encode(y=alt.YValue(2 if name == "λ" else 18), text=alt.Text("name:N"))
         layers += [rule, label]
     return themed(alt.layer(*layers).properties(height=HEIGHT), palette)
 
@@ -130,7 +132,7 @@ def risk_coverage(
     base = alt.Chart(data).encode(x=alt.X("coverage:Q", **share("share answered")))
     band = base.mark_area(opacity=0.25, color=palette.rest, clip=True).encode(
         y=alt.Y("lower:Q", scale=y, title="wrong among the answered", axis=alt.Axis(format="%")),
-        y2="upper:Q",
+        y2=alt.Y2("upper:Q"),
     )
     line = base.mark_line(color=palette.primary, point=len(drawn.doubts) < 3, clip=True).encode(
         y=alt.Y("error:Q", scale=y),
@@ -142,7 +144,7 @@ def risk_coverage(
             alt.Tooltip("doubt:Q", format=".3f", title="largest doubt"),
         ],
     )
-    limit = _target(target, palette).encode(y="α:Q")
+    limit = _target(target, palette).encode(y=alt.Y("α:Q"))
     layers: list[alt.Chart] = [band, line, limit]
     if policy is not None and policy.answered:
         shares = policy.answered / policy.labels, policy.errors / policy.answered
@@ -150,8 +152,8 @@ def risk_coverage(
         point = at.mark_point(size=110, filled=True, color=palette.epistemic, shape="diamond")
         layers.append(
             point.encode(
-                x="coverage:Q",
-                y="error:Q",
+                x=alt.X("coverage:Q"),
+                y=alt.Y("error:Q"),
                 tooltip=[
                     alt.Tooltip("coverage:Q", format=".1%", title="answered at λ"),
                     alt.Tooltip("error:Q", format=".1%", title="wrong at λ"),
@@ -195,9 +197,9 @@ def precision_recall(curves: Mapping[str, Curve], chosen: str, palette: Palette)
         y=alt.Y("precision:Q", **share("precision: share right", domain=[lowest, 1])),
         color=_scores(names, palette),
         strokeDash=_dashes(names),
-        size=alt.condition(alt.datum.score == name_of(chosen), alt.value(3), alt.value(1.5)),
+        size=alt.SizeValue(1.5, condition={"test": alt.datum.score == name_of(chosen), "value": 3}),
         tooltip=[
-            "score:N",
+            alt.Tooltip("score:N"),
             *(alt.Tooltip(f"{x}:Q", format=".1%") for x in ("recall", "precision")),
         ],
     )
@@ -245,8 +247,8 @@ def entropy_bins(binned: Sequence[Binned], measure: str, palette: Palette) -> Ch
         y=alt.Y("share:Q", title=measure, axis=alt.Axis(format="%", tickCount=5)),
         color=_scores(names, palette, "square"),
         tooltip=[
-            "score:N",
-            "entropy:N",
+            alt.Tooltip("score:N"),
+            alt.Tooltip("entropy:N"),
             alt.Tooltip("share:Q", format=".1%", title=measure),
             *(alt.Tooltip(f"{count}:Q", format=",d") for count in ("questions", "answered")),
         ],
@@ -287,7 +289,7 @@ def sources(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
             else alt.Undefined,
         ),
         tooltip=[
-            "source:N",
+            alt.Tooltip("source:N"),
             alt.Tooltip("questions:Q", format=",d"),
             alt.Tooltip("answered:Q", format=",d"),
             alt.Tooltip("errors:Q", format=",d", title="wrong"),
@@ -295,12 +297,12 @@ def sources(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
         ],
     )
     words = base.mark_text(align="left", dx=4, color=palette.text).encode(
-        x="error:Q", text="label:N"
+        x=alt.X("error:Q"), text=alt.Text("label:N")
     )
     words.data = data.assign(
         label=[f"{e} of {a}" for e, a in zip(data["errors"], data["answered"], strict=True)]
     )
-    limit = _target(target, palette).encode(x="α:Q")
+    limit = _target(target, palette).encode(x=alt.X("α:Q"))
     return themed((bars + words + limit).properties(height=alt.Step(22)), palette)
 
 

@@ -29,12 +29,13 @@ def answers(inspection: Inspection, palette: Palette) -> Chart:
         x=alt.X("probability:Q", **share("probability", values=QUARTERS)),
     )
     bars = base.mark_bar(height=BAR).encode(
-        color=alt.condition(
-            alt.datum.order == len(data) - 1, alt.value(palette.grid), alt.value(palette.primary)
+        color=alt.ColorValue(
+            palette.primary,
+            condition={"test": alt.datum.order == len(data) - 1, "value": palette.grid},
         )
     )
     numbers = base.mark_text(align="left", dx=5, color=palette.text, fontSize=TEXT).encode(
-        text="written:N"
+        text=alt.Text("written:N")
     )
     return _large((bars + numbers).properties(height=alt.Step(BAR + 10)), palette)
 
@@ -68,18 +69,22 @@ def turned(cases: Sequence[Turned], palette: Palette) -> Chart:
     base = alt.Chart(data).encode(y=y)
     bars = base.mark_bar(height=44).encode(
         x=alt.X("start:Q", **share("share of the two answers", values=QUARTERS)),
-        x2="end:Q",
+        x2=alt.X2("end:Q"),
         color=told_apart(alt.Color, "part:N", {right: palette.rest, told: palette.epistemic}),
-        tooltip=["answer:N", "part:N", alt.Tooltip("written:N", title="share")],
+        tooltip=[
+            alt.Tooltip("answer:N"),
+            alt.Tooltip("part:N"),
+            alt.Tooltip("written:N", title="share"),
+        ],
     )
     wide = data[data["share"] > 0.25].assign(middle=lambda d: (d["start"] + d["end"]) / 2)
     # A letter takes about half its height; a name wider than its bar is left out.
     fits = f"datum.share * width > {0.55 * TEXT} * length(datum.answer)"
     names = alt.Chart(wide).encode(y=y)
     labels = names.mark_text(color="#11181F", fontWeight="bold", fontSize=TEXT).encode(
-        x="middle:Q",
-        text="answer:N",
-        opacity=alt.condition(fits, alt.value(1), alt.value(0)),
+        x=alt.X("middle:Q"),
+        text=alt.Text("answer:N"),
+        opacity=alt.OpacityValue(0, condition={"test": fits, "value": 1}),
     )
     return _large((bars + labels).properties(height=alt.Step(58)), palette)
 
@@ -119,13 +124,13 @@ def doubts(cases: Sequence[Doubted], measure: str, widest: float, palette: Palet
     bars = base.mark_bar(height=BAR).encode(color=told_apart(alt.Color, "decision:N", colours))
     # At the right edge: beside a short bar, the threshold would run through them.
     words = base.mark_text(align="right", dx=-4, color=palette.text, fontSize=TEXT).encode(
-        x=alt.value("width"), text="label:N"
+        x=alt.XValue("width"), text=alt.Text("label:N")
     )
     words.data = data.assign(
         label=[f"{_does(case)}{'' if case.well_decided else ': bad'}" for case in cases]
     )
     limit = alt.Chart(pd.DataFrame({"λ": [cases[0].threshold]}))
-    rule = limit.mark_rule(color=palette.text, strokeDash=[4, 3], size=2).encode(x="λ:Q")
+    rule = limit.mark_rule(color=palette.text, strokeDash=[4, 3], size=2).encode(x=alt.X("λ:Q"))
     return _large((bars + words + rule).properties(height=alt.Step(BAR + 14)), palette)
 
 

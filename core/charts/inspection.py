@@ -71,21 +71,21 @@ def doubt(inspection: Inspection, palette: Palette) -> Chart:
     base = alt.Chart(data)
     bar = base.mark_bar(height=30).encode(
         x=alt.X("start:Q", title="nats", scale=scale, axis=alt.Axis(grid=False)),
-        x2="end:Q",
+        x2=alt.X2("end:Q"),
         y=alt.Y("row:N", title=None, axis=None),
         color=told_apart(alt.Color, "part:N", colours, legend=legend),
-        tooltip=["part:N", alt.Tooltip("nats:Q", format=".3f")],
+        tooltip=[alt.Tooltip("part:N"), alt.Tooltip("nats:Q", format=".3f")],
     )
     limit = alt.Chart(pd.DataFrame({"λ": [threshold], "label": ["λ"]}))
     rule = limit.mark_rule(color=palette.text, strokeDash=[4, 3], size=2).encode(
-        x="λ:Q", tooltip=[alt.Tooltip("λ:Q", format=".3f", title="threshold λ")]
+        x=alt.X("λ:Q"), tooltip=[alt.Tooltip("λ:Q", format=".3f", title="threshold λ")]
     )
     label = limit.mark_text(
         align="left", dx=5, y=4, baseline="middle", fontSize=14, color=palette.text
-    ).encode(x="λ:Q", text="label:N")
+    ).encode(x=alt.X("λ:Q"), text=alt.Text("label:N"))
     bound = alt.Chart(pd.DataFrame({"certain": [certified]}))
     certain = bound.mark_tick(color=palette.text, thickness=4, size=30).encode(
-        x="certain:Q", tooltip=[alt.Tooltip("certain:Q", format=".3f", title="certified")]
+        x=alt.X("certain:Q"), tooltip=[alt.Tooltip("certain:Q", format=".3f", title="certified")]
     )
     layers = [bar, certain, rule, label] if certified > 0 else [bar, rule, label]
     return themed(alt.layer(*layers).properties(height=150), palette)
@@ -127,10 +127,10 @@ def clusters(inspection: Inspection, palette: Palette) -> Chart:
             "answer:N", sort=_by("rank"), title=None, axis=alt.Axis(labelLimit=150, ticks=False)
         ),
         tooltip=[
-            "answer:N",
+            alt.Tooltip("answer:N"),
             alt.Tooltip("probability:Q", format=".3f", title="first answer"),
             alt.Tooltip("after:Q", format=".3f", title="second answer"),
-            "samples:Q",
+            alt.Tooltip("samples:Q"),
         ],
     )
     return themed(bars.properties(height=alt.Step(24)), palette)
@@ -177,7 +177,7 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     labels = m <= LABELS_UP_TO
     axis: dict[str, Any] = {"labels": labels, "ticks": False, "domain": False, "labelLimit": 96}
     size = 110 + min(max(44 * m, 90), 320)  # room for axes and legend, then the cells
-    base = alt.Chart(data).encode(
+    base = alt.Chart().encode(
         x=alt.X(
             "second:N",
             sort=_by("column"),
@@ -204,7 +204,7 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
                 scale=scale,
                 legend=alt.Legend(title=None, gradientLength=140, gradientThickness=8, tickCount=3),
             ),
-            detail=["row:Q", "column:Q"],
+            detail=[alt.Detail("row:Q"), alt.Detail("column:Q")],
         )
         .add_params(chosen)
     )
@@ -212,12 +212,14 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     if m <= VALUES_UP_TO:
         layers.append(
             base.mark_text(fontSize=12).encode(
-                text="label:N",
-                color=alt.condition(strong, alt.value(palette.on_high), alt.value(palette.text)),
+                text=alt.Text("label:N"),
+                color=alt.ColorValue(
+                    palette.text, condition={"test": strong, "value": palette.on_high}
+                ),
             )
         )
     title = alt.TitleParams(MATRICES[which])
-    return themed(alt.layer(*layers).properties(height=size, title=title), palette)
+    return themed(alt.layer(*layers, data=data, height=size, title=title), palette)
 
 
 def _matrices(inspection: Inspection) -> dict[str, NDArray[np.float64]]:
@@ -276,16 +278,20 @@ def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) ->
         y=alt.Y("value:Q", title=None, scale=alt.Scale(domainMin=0)),
         color=told_apart(alt.Color, "what:N", {bound: palette.epistemic, mass: palette.rest}),
         strokeDash=told_apart(alt.StrokeDash, "what:N", {bound: [1, 0], mass: [5, 3]}),
-        tooltip=["samples:Q", "what:N", alt.Tooltip("value:Q", format=".3f")],
+        tooltip=[
+            alt.Tooltip("samples:Q"),
+            alt.Tooltip("what:N"),
+            alt.Tooltip("value:Q", format=".3f"),
+        ],
     )
     limit = alt.Chart(pd.DataFrame({"λ": [threshold], "samples": [points[0].samples]})).encode(
-        y="λ:Q"
+        y=alt.Y("λ:Q")
     )
     rule = limit.mark_rule(color=palette.muted, strokeDash=[2, 3]).encode(
         tooltip=[alt.Tooltip("λ:Q", format=".3f", title="threshold λ")]
     )
     label = limit.mark_text(align="left", dx=6, dy=-8, fontSize=13, color=palette.text).encode(
-        x="samples:Q", text=alt.value("λ")
+        x=alt.X("samples:Q"), text=alt.TextValue("λ")
     )
     return themed(alt.layer(rule, lines, label).properties(height=260), palette)
 

@@ -19,6 +19,8 @@ alt.theme.enable("none")
 alt.data_transformers.disable_max_rows()
 # The tests hold whole charts against the schema; part by part takes longer than all the rest.
 schemapi.disable_debug_mode()
+# Parts are given to `encode` as channels (``alt.Text("label:N")``, never ``"label:N"`` or
+# `alt.condition`): for every other one Altair writes out and hashes its whole schema.
 
 Channel = TypeVar("Channel", alt.Color, alt.StrokeDash, alt.Shape)
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart

@@ -111,17 +111,27 @@ def curves(found: Sequence[Amplification], scale: str, palette: Palette) -> Char
     base, colour = alt.Chart(data).encode(x=_repetitions(found, scale)), _colour(found, palette)
     y = alt.Y("share:Q", **share("P(answer) of the two", tickCount=5))
     half = alt.Chart(pd.DataFrame({"y": [0.5]})).mark_rule(color=palette.muted, strokeDash=[2, 4])
-    layers: list[alt.Chart | alt.LayerChart] = [half.encode(y="y:Q")]
+    layers: list[alt.Chart | alt.LayerChart] = [half.encode(y=alt.Y("y:Q"))]
     if data["lower"].notna().any():
         layers.append(
-            base.mark_area(opacity=0.18).encode(y=alt.Y("lower:Q"), y2="upper:Q", color=colour)
+            base.mark_area(opacity=0.18).encode(
+                y=alt.Y("lower:Q"), y2=alt.Y2("upper:Q"), color=colour
+            )
         )
     layers += [
         base.mark_line(interpolate="linear", size=2.5).encode(
             y=y, color=colour, strokeDash=_dash(found)
         ),
         base.mark_point(filled=True, size=_size(found)).encode(
-            y=y, color=colour, tooltip=["query:N", "answer:N", "told:N", REPETITIONS, SHARE]
+            y=y,
+            color=colour,
+            tooltip=[
+                alt.Tooltip("query:N"),
+                alt.Tooltip("answer:N"),
+                alt.Tooltip("told:N"),
+                REPETITIONS,
+                SHARE,
+            ],
         ),
     ]
     return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
@@ -163,14 +173,14 @@ def probabilities(found: Sequence[Amplification], scale: str, palette: Palette) 
         strokeDash=told_apart(
             alt.StrokeDash, "which:N", {"answer": [1, 0], "repeated": [5, 3]}, legend=legend
         ),
-        detail="query:N",
+        detail=alt.Detail("query:N"),
     )
     points = base.mark_point(filled=True, size=_size(found)).encode(
         shape=told_apart(
             alt.Shape, "which:N", {"answer": "circle", "repeated": "square"}, legend=legend
         ),
         tooltip=[
-            "query:N",
+            alt.Tooltip("query:N"),
             alt.Tooltip("text:N", title="answer"),
             alt.Tooltip("which:N", title="which"),
             REPETITIONS,
@@ -234,10 +244,10 @@ def band(found: Sequence[Amplification], palette: Palette) -> Chart:
     y = alt.Y("share:Q", **share(None, values=QUARTERS))
     questions, base = alt.Chart(each), alt.Chart(summary).encode(x=x)
     thin = questions.mark_line(color=palette.muted, size=1, opacity=0.3).encode(
-        x=x, y=y, detail="case:N"
+        x=x, y=y, detail=alt.Detail("case:N")
     )
     area = base.mark_area(color=palette.rest, opacity=0.35).encode(
-        y=alt.Y("lower:Q", title=None), y2="upper:Q"
+        y=alt.Y("lower:Q", title=None), y2=alt.Y2("upper:Q")
     )
     line = base.mark_line(color=palette.primary, size=3).encode(y=alt.Y("median:Q", title=None))
     points = base.mark_point(color=palette.primary, filled=True, size=35).encode(

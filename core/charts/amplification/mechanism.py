@@ -14,7 +14,7 @@ from core.uncertainty.attention import Repeated
 
 HEIGHT = 260
 TIMES = alt.Tooltip("t:Q", title="repetitions", format=",d")
-TOOLTIP: list[str | alt.Tooltip] = ["which:N", TIMES, alt.Tooltip("share:Q", format=".2%")]
+TOOLTIP = [alt.Tooltip("which:N"), TIMES, alt.Tooltip("share:Q", format=".2%")]
 ON_QUESTION, ON_TOLD = "the question", "the answer in the prompt"
 
 
@@ -112,12 +112,16 @@ def heads(looking: Looking, which: str, palette: Palette) -> Chart:
             scale=alt.Scale(domain=[0, 1], range=list(palette.sequential), interpolate="lab"),
             legend=None,
         ),
-        tooltip=["layer:O", "head:O", alt.Tooltip("attention:Q", format=".1%")],
+        tooltip=[
+            alt.Tooltip("layer:O"),
+            alt.Tooltip("head:O"),
+            alt.Tooltip("attention:Q", format=".1%"),
+        ],
     )
     numbers = base.mark_text().encode(
         text=alt.Text("attention:Q", format=".0%"),
-        color=alt.condition(
-            "datum.attention > 0.66", alt.value(palette.on_high), alt.value(palette.text)
+        color=alt.ColorValue(
+            palette.text, condition={"test": "datum.attention > 0.66", "value": palette.on_high}
         ),
     )
     return themed((cells + numbers).properties(height=170), palette)
