@@ -7,7 +7,8 @@ import threading
 import time
 
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.runtime.scriptrunner import ScriptRunnerEvent
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from app import app as served
 from core.store import schema
@@ -25,6 +26,24 @@ QUERY = "Name a mammal"
 manifest_scanner.scan_component_manifests = functools.cache(
     manifest_scanner.scan_component_manifests
 )
+
+
+def _ended(runner, timeout):
+    """Wait for the end of a run without looking a thousand times a second, as AppTest does."""
+    ended = threading.Event()
+
+    def note(_, event, **rest):
+        if event is ScriptRunnerEvent.SHUTDOWN:
+            ended.set()
+
+    runner.on_event.connect(note)
+    if not (runner.script_stopped() or ended.wait(timeout)):
+        runner.request_stop()
+        runner.join()
+        raise RuntimeError(f"the page still ran after {timeout} seconds")
+
+
+local_script_runner.require_widgets_deltas = _ended
 
 
 def visit(page="home", **query):

@@ -1,14 +1,41 @@
 """What the tests of pages have in common."""
 
+import functools
+
 import pytest
 import streamlit as st
 
+from core.language_models.backends.embedded.model import EmbeddedModel
 from tests.sessions import QUERY, session
 
 SETTINGS = (
     *("OPENAI_API_KEY", "GOOGLE_API_KEY", "BELIEVE_PUBLIC", "BELIEVE_PUBLIC_KEYS"),
     *("BELIEVE_BUDGET", "BELIEVE_PUBLIC_BUDGET", "BELIEVE_ALLOWED_HOSTS"),
 )
+
+
+def remembered(method):
+    """Answer what was asked before as it was answered then.
+
+    Every page opens on the same questions, and the shipped model always answers the same.
+    """
+    answers = {}
+
+    @functools.wraps(method)
+    def answered(self, asked, wanted, **options):
+        if isinstance(wanted, int):  # that many responses to one prompt
+            key = asked, wanted, *sorted(options.items())
+        else:
+            key = tuple(asked), tuple(wanted)
+        if key not in answers:
+            answers[key] = method(self, asked, wanted, **options)
+        return answers[key].copy()
+
+    return answered
+
+
+EmbeddedModel.sample = remembered(EmbeddedModel.sample)
+EmbeddedModel.log_likelihoods = remembered(EmbeddedModel.log_likelihoods)
 
 
 @pytest.fixture

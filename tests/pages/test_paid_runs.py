@@ -29,6 +29,7 @@ from tests.sessions import (
 KEY = "sk-very-secret-4711"
 CASE = {"query": "What is the capital of Spain?", "answer": "Madrid", "repeated": "Paris"}
 GOLD = b"question,gold answers\nWhat is the capital of France?,Paris\nName a mammal,Dog\n"
+FEW = 4  # samples, where every answer is a call of its own
 TOLD = "One answer to question Q is"  # in the prompts of second answers
 
 pytestmark = pytest.mark.usefixtures("on_ones_own")
@@ -235,6 +236,13 @@ def held(gate):
     return wait
 
 
+def asking_few(page, server):
+    """Choose a server, which sets the number of samples to what it needs, and ask for few."""
+    chosen(page, server)
+    page.number_input(key="k").set_value(FEW).run()
+    return page
+
+
 def answers_so_far(page):
     tables = [t.value for t in page.dataframe if "answers so far" in t.value]
     return dict(tables[0].values.tolist()) if tables else {}
@@ -243,19 +251,19 @@ def answers_so_far(page):
 def begun(page, server, probes):
     """Agree, and wait until all first answers are there."""
     page.button(key="pay_inspection").click().run()
-    return until(page, lambda: sum(answers_so_far(page).values()) == 10)
+    return until(page, lambda: sum(answers_so_far(page).values()) == FEW)
 
 
 def test_answers_and_calls_are_shown_while_the_rest_is_on_its_way(page, gate):
     with serving("none", n=False, before=held(gate)) as server:
-        chosen(page, server)
+        asking_few(page, server)
         probes, most = len(server.exchanges), offer(page)
         begun(page, server, probes)
         assert not metrics(page) and page.get("progress")
         shown = answers_so_far(page)
-        # Ten samples and the greedy answer are answered; calls that are held may be begun.
+        # All samples and the greedy answer are answered; calls that are held may be begun.
         made = [text for text in texts(page) if text.endswith(f"so far, of at most {most:,}.")]
-        assert 11 <= int(made[0].split()[0]) <= len(server.exchanges) - probes <= most
+        assert FEW + 1 <= int(made[0].split()[0]) <= len(server.exchanges) - probes <= most
         gate.set()
         settled(page)
         responses = table(page, "ended by itself")
@@ -266,13 +274,13 @@ def test_answers_and_calls_are_shown_while_the_rest_is_on_its_way(page, gate):
 def test_cancel_waits_for_no_reply_and_pays_for_no_more_calls(page, gate):
     """The server answers nothing more, so a cancel that waited for it would never end."""
     with serving("none", n=False, before=held(gate)) as server:
-        chosen(page, server)
+        asking_few(page, server)
         probes = len(server.exchanges)
         begun(page, server, probes)
         page.button(key="cancel_inspection").click().run()
         shown = answers_so_far(page)
         until(page, lambda: said(page, "Cancelled before all answers arrived."))
-        assert answers_so_far(page) == shown and sum(shown.values()) == 10
+        assert answers_so_far(page) == shown and sum(shown.values()) == FEW
         made = len(server.exchanges)
         assert said(page, "Used so far: ") and not said(page, "Only time was lost")
         gate.set()
@@ -289,7 +297,7 @@ def test_cancel_waits_for_no_reply_and_pays_for_no_more_calls(page, gate):
 def test_cancelled_before_anything_was_answered_lists_nothing(page, gate):
     with serving("none", n=False, before=lambda path, body: gate.wait() and None) as server:
         gate.set()
-        chosen(page, server)
+        asking_few(page, server)
         gate.clear()
         page.button(key="pay_inspection").click().run()
         page.button(key="cancel_inspection").click().run()
@@ -305,7 +313,7 @@ def history():
 def test_a_run_that_nobody_watches_any_more_is_kept_in_history(page, gate):
     """As after a reload, which forgets the service: the page that paid is never drawn again."""
     with serving("none", n=False, before=held(gate)) as server:
-        chosen(page, server)
+        asking_few(page, server)
         begun(page, server, len(server.exchanges))
         assert server.model not in str([result.model for result in history()])
         before = len(history())
@@ -362,7 +370,7 @@ def again(page):
 
 def two_begun(server):
     """Two sessions that agreed to the same, and what had been asked before they did."""
-    pages = [chosen(session("inspection", q=QUERY), server) for _ in range(2)]
+    pages = [asking_few(session("inspection", q=QUERY), server) for _ in range(2)]
     probes = len(server.exchanges)
     return *(begun(page, server, probes) for page in pages), probes
 
@@ -442,7 +450,7 @@ def test_what_was_really_used_stands_beside_the_scores(page):
 
 def test_tries_that_failed_count_as_calls(page):
     with serving("none", n=False, faults=sometimes()) as server:
-        chosen(page, server)
+        asking_few(page, server)
         probes = len(server.exchanges)
         press(page, "pay_inspection")
         assert metrics(page)
