@@ -4,12 +4,12 @@ import re
 import threading
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.language_models.errors import ModelError, PromptTooLongError
 from core.studies.amplification.curve import FREQUENCY_REPETITIONS, SAMPLES_A_POINT, Case, amplify
 from core.studies.inspection.request import InvalidRequestError
-from core.ui import session
 from core.ui.amplification import curves as module
 from core.ui.amplification.curves import Curves
 from core.ui.runs import widget
@@ -193,7 +193,7 @@ def script():
 
 @pytest.fixture
 def shown():
-    session._of_this_process.clear()
+    st.cache_resource.clear()
     app = AppTest.from_function(script, default_timeout=LONG)
 
     def show(*cases, model, times=TIMES):
@@ -203,7 +203,7 @@ def shown():
         return app
 
     yield show
-    session._of_this_process.clear()
+    st.cache_resource.clear()
 
 
 def texts(app):
