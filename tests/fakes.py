@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks import _limited
 from core import prompts
-from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.base import Capabilities, LanguageModel, Response, series
 from core.language_models.errors import ModelError
 from core.language_models.true_false import question
 
@@ -60,7 +60,7 @@ class TableModel(LanguageModel):
             p = p ** (1 / temperature)
             p /= p.sum()
             drawn = [
-                int(np.random.default_rng([seed, first + i]).choice(len(p), p=p))
+                int(np.random.default_rng([series(seed, prompt), first + i]).choice(len(p), p=p))
                 for i in range(count)
             ]
         return [Response(texts[i], texts[i] not in self.cut) for i in drawn]
@@ -81,6 +81,16 @@ class TableModel(LanguageModel):
         product = self.first[:, None] * joint.sum(axis=0)
         seen = joint > 0
         return float((joint[seen] * np.log(joint[seen] / product[seen])).sum())
+
+
+class Searched(TableModel):
+    """A table that can also be searched for its likeliest answers."""
+
+    capabilities = Capabilities(scores_given_text=True, searches=True)
+
+    def likeliest(self, prompt, count):
+        row = sorted(self.table[prompt].items(), key=lambda pair: -pair[1])[:count]
+        return [Response(text, text not in self.cut, float(np.log(p))) for text, p in row if p]
 
 
 def words(count: int) -> list[str]:

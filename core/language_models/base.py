@@ -7,6 +7,7 @@ in this file; a new back end is one file beside it and one line in `BACK_ENDS`.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -22,6 +23,9 @@ from core.language_models.usage import Meter
 
 MAX_RESPONSE_TOKENS = 32
 MOST_TOKENS = 10**9  # no request uses more, whatever a service says
+# Part of what a score was made with: another number where a seed gives other answers.
+# 1: the seed alone; 2: the seed and the prompt, see `series`.
+SAMPLING_RULE = 2
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
@@ -32,6 +36,16 @@ def whole(text: str) -> str:
     It can be written nowhere: no file, no database and no browser takes it.
     """
     return _HALVES.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def series(seed: int, prompt: str) -> int:
+    """Return the seed of the random numbers for one prompt, at least 0 and below 2**32.
+
+    No two prompts share them. Answers to different questions would not be independent
+    otherwise, and every guarantee of a threshold rests on independent labelled questions.
+    """
+    digest = hashlib.sha256(f"{seed}\0{prompt}".encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:4])
 
 
 def said_tokens(value: Any) -> int:
@@ -54,6 +68,10 @@ class Capabilities:
     whole_answers : bool
         Whether likelihoods include the end of the answer. Where they do not, that of “London”
         holds “London, UK” as well, and nothing can be certified.
+    searches : bool
+        Whether `LanguageModel.likeliest` works.
+    seeded : bool
+        Whether a seed determines what is drawn. A service that knows none draws anew.
     local : bool
         Whether calls cost nothing but time: they are neither kept, budgeted nor tried again,
         and the same seed and index give the same response again.
@@ -67,6 +85,8 @@ class Capabilities:
     own_log_likelihoods: bool = False
     next_token: bool = False
     whole_answers: bool = True
+    searches: bool = False
+    seeded: bool = True
     local: bool = True
     candidates_a_call: int = 1000
     pairs_a_call: int = 2000
@@ -121,14 +141,26 @@ class LanguageModel(ABC):
         temperature : float
             0 gives the greedy response; 1 draws from Q itself.
         seed : int
-            Together with the index it determines a response, so that asking for more
-            later extends the same series.
+            Together with the prompt and the index it determines a response (see `series`), so
+            that asking for more later extends the same series.
 
         Raises
         ------
         ModelError
             With a sentence that can be shown to a person.
         """
+
+    def likeliest(self, prompt: str, count: int) -> list[Response]:
+        """Return the `count` likeliest whole answers to `prompt`, distinct, the likeliest first.
+
+        Fewer where the model has, or the search finds, fewer; no random number is used.
+
+        Raises
+        ------
+        ModelError
+            Also when `capabilities.searches` is false.
+        """
+        raise ModelError(f"{self.name} cannot be searched for its likeliest answers.")
 
     @abstractmethod
     def log_likelihoods(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.language_models.base import LanguageModel, Response
+from core.language_models.base import LanguageModel, Response, series
 from tests.hostile import HALF
 
 
@@ -18,3 +18,9 @@ def test_a_back_end_must_meet_the_whole_interface():
 def test_a_response_has_no_half_of_a_character_wherever_it_comes_from():
     assert Response(f"a{HALF}b", True).text == "a\N{REPLACEMENT CHARACTER}b"
     assert Response("👍", True).text == "👍"
+
+
+def test_a_series_of_random_numbers_belongs_to_one_prompt_and_one_seed():
+    made = {series(seed, prompt) for seed in range(20) for prompt in ("", "a", "b", "ab", HALF)}
+    assert len(made) == 100 and all(0 <= number < 2**32 for number in made)
+    assert series(7, "Who?") == series(7, "Who?")

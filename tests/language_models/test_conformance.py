@@ -83,6 +83,34 @@ def test_a_seed_and_an_index_determine_a_response_where_it_is_ours(model):
     assert whole != model.sample(PROMPT, 12, temperature=1.0, seed=8)
 
 
+def test_no_two_prompts_share_their_random_numbers(model):
+    """At temperature 50, first tokens are nearly uniform: alike numbers would be alike tokens."""
+    if not model.capabilities.local:
+        pytest.skip("services promise nothing about seeds")
+    one, other = (
+        [response.text[:3] for response in model.sample(prompt, 12, temperature=50.0, seed=7)]
+        for prompt in (PROMPT, PROMPT.replace("Dune", "Emma"))
+    )
+    assert sum(map(str.__eq__, one, other)) < 6
+
+
+def test_the_likeliest_answers_come_in_their_order(model):
+    if not model.capabilities.searches:
+        pytest.skip("cannot be searched")
+    found = model.likeliest(PROMPT, 6)
+    texts = [response.text for response in found]
+    assert len({*texts}) == 6 and all(response.complete for response in found)
+    assert model.likeliest(PROMPT, 3) == found[:3]
+    own = [response.log_likelihood for response in found]
+    assert own == sorted(own, reverse=True)
+    scored = model.log_likelihoods([PROMPT], texts)[0]
+    assert scored[0] == pytest.approx(own[0], abs=1e-3)
+    # Whatever is drawn is one of them, or less likely than all.
+    drawn = {response.text for response in model.sample(PROMPT, 20, seed=4)} - {*texts}
+    if drawn:
+        assert model.log_likelihoods([PROMPT], sorted(drawn)).max() <= own[-1] + 1e-3
+
+
 def test_samples_differ(model):
     texts = [response.text for response in model.sample(PROMPT, 16, temperature=2.0, seed=2)]
     assert len(set(texts)) > 1
@@ -202,6 +230,8 @@ def test_what_it_cannot_do_is_refused_with_a_sentence(model):
         asked.append(lambda: model.log_likelihoods([PROMPT], ANSWERS))
     if not model.capabilities.next_token:
         asked.append(lambda: model.next_token(PROMPT))
+    if not model.capabilities.searches:
+        asked.append(lambda: model.likeliest(PROMPT, 3))
     for ask in asked:
         with pytest.raises(ModelError) as caught:
             ask()

@@ -154,7 +154,7 @@ class Gemini(LanguageModel):
                 "gemini:gemini-2.5-flash."
             )
         self.capabilities = Capabilities(
-            scores_given_text=False, local=False, candidates_a_call=CANDIDATES
+            scores_given_text=False, seeded=False, local=False, candidates_a_call=CANDIDATES
         )
         self.meter = Meter()
         self.uses_environment_key = key is None

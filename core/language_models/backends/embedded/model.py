@@ -16,9 +16,16 @@ from safetensors.numpy import load_file
 from threadpoolctl import ThreadpoolController
 from tokenizers import Tokenizer
 
+from core.language_models import search
 from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.llama.runtime import Llama, Segment
-from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, LanguageModel, Response
+from core.language_models.base import (
+    MAX_RESPONSE_TOKENS,
+    Capabilities,
+    LanguageModel,
+    Response,
+    series,
+)
 from core.language_models.errors import BrokenModelError, PromptTooLongError
 
 # How many answer tokens one block of `log_likelihoods` holds: large enough to keep the
@@ -61,7 +68,7 @@ class EmbeddedModel(LanguageModel):
     """
 
     name = "embedded"
-    capabilities = Capabilities(scores_given_text=True)
+    capabilities = Capabilities(scores_given_text=True, searches=True)
 
     def __init__(self, folder: str | Path = FOLDER) -> None:
         self.revision, self.llama, self.tokenizer, self.end = _load(Path(folder))
@@ -85,7 +92,8 @@ class EmbeddedModel(LanguageModel):
         hidden, past = self.llama.forward(np.array([tokens]))
         log_probabilities = self.llama.log_softmax(hidden[:, -1])  # (1, V)
         log_probabilities = np.repeat(log_probabilities, count, axis=0)
-        drawers = [np.random.default_rng([seed, first + i]) for i in range(count)]
+        own_seed = series(seed, prompt)
+        drawers = [np.random.default_rng([own_seed, first + i]) for i in range(count)]
         drawn: list[list[int]] = [[] for _ in range(count)]
         complete = np.zeros(count, bool)
         alive = np.arange(count)
@@ -109,6 +117,29 @@ class EmbeddedModel(LanguageModel):
             Response(self.tokenizer.decode(ids).strip(), bool(done))
             for ids, done in zip(drawn, complete, strict=True)
         ]
+
+    @_one_thread
+    def likeliest(self, prompt: str, count: int) -> list[Response]:
+        """Search for answers; see `LanguageModel.likeliest`. All beginnings in one batch."""
+        hidden, past = self.llama.forward(np.array([self._prompt_tokens(prompt)]))
+        own: Segment | None = None
+
+        def extend(rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float32]:
+            nonlocal own
+            before = [past] if own is None else [past, own.take(rows)]
+            hidden, step = self.llama.forward(tokens[:, None], before)
+            own = step if own is None else before[1].extended(step)
+            return self.llama.log_softmax(hidden[:, -1])
+
+        found = search.likeliest(
+            self.llama.log_softmax(hidden[:, -1])[0],
+            extend,
+            count=count,
+            ends=[self.end],
+            is_stop=lambda tokens: self.stops[tokens],
+            text_of=lambda tokens: self.tokenizer.decode(tokens).strip(),
+        )
+        return [Response(text, True, min(value, 0.0)) for text, value in found]
 
     # ----------------------------------------------------------------------- scoring
 

@@ -14,9 +14,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from core.language_models import search
 from core.language_models.backends.huggingface.loading import open_files
 from core.language_models.backends.huggingface.runner import Network, Past, Tensor
-from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, LanguageModel, Response
+from core.language_models.base import (
+    MAX_RESPONSE_TOKENS,
+    Capabilities,
+    LanguageModel,
+    Response,
+    series,
+)
 from core.language_models.errors import ModelError, PromptTooLongError
 from core.language_models.usage import Meter
 from core.prompts import ANSWER, iterative
@@ -50,7 +57,7 @@ class HuggingFace(LanguageModel):
     """
 
     capabilities = Capabilities(
-        scores_given_text=True, own_log_likelihoods=True, next_token=True, local=True
+        scores_given_text=True, own_log_likelihoods=True, next_token=True, searches=True
     )
 
     def __init__(
@@ -134,7 +141,7 @@ class HuggingFace(LanguageModel):
         """
         ends = sorted(self._end_tokens)
         # All of the text where the context has no limit: [-0:] is everything.
-        likeliest = dict(self._likeliest(self.encode_prompt(finished)[-(self._context or 0) :]))
+        likeliest = dict(self._next_tokens(self.encode_prompt(finished)[-(self._context or 0) :]))
         stops = [value for token, value in likeliest.items() if self._stops_at(token)]
         ended = np.exp([likeliest.get(token, -np.inf) for token in ends]).sum()
         if np.exp(stops).sum() <= (1 + LEAST_BREAKS) * ended:
@@ -161,6 +168,7 @@ class HuggingFace(LanguageModel):
         if count < 1:
             return []
         network = self._network
+        own_seed = series(seed, prompt)
         responses: list[Response] = []
         with network.at_work():
             opening, past = network.read(network.tensor([tokens]))
@@ -171,7 +179,7 @@ class HuggingFace(LanguageModel):
 
             def draw(part: slice) -> None:
                 indices = range(start + part.start, start + part.stop)
-                drawers = [np.random.default_rng([seed, index]) for index in indices]
+                drawers = [np.random.default_rng([own_seed, index]) for index in indices]
                 responses.extend(self._draw(opening, copy.deepcopy(past), drawers, temperature))
 
             if temperature == 0:  # the same for every index
@@ -228,6 +236,30 @@ class HuggingFace(LanguageModel):
         cumulative = (scaled - scaled.amax(dim=1, keepdim=True)).exp().cumsum(dim=1)
         wanted = network.tensor(uniform)[:, None] * cumulative[:, -1:]
         return network.torch.searchsorted(cumulative, wanted)[:, 0]
+
+    def likeliest(self, prompt: str, count: int) -> list[Response]:
+        """Search for answers; see `LanguageModel.likeliest`. All beginnings in one batch."""
+        tokens = self._prompt_tokens(prompt, MAX_RESPONSE_TOKENS)
+        network = self._network
+        with network.at_work():
+            opening, past = network.read(network.tensor([tokens]))
+
+            def extend(rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float64]:
+                nonlocal past
+                behind = past.take(network.tensor(rows))
+                logits, past = network.read(network.tensor(tokens[:, None]), behind)
+                return network.numbers(logits[:, -1].float().log_softmax(dim=-1)).numpy()
+
+            found = search.likeliest(
+                network.numbers(opening[0, -1].float().log_softmax(dim=-1)).numpy(),
+                extend,
+                count=count,
+                ends=self._ends.cpu().numpy(),
+                is_stop=lambda tokens: np.array([self._stops_at(t) for t in tokens.tolist()], bool),
+                text_of=lambda tokens: self._decode(tokens).strip(),
+            )
+        self.meter.add(requests=1, prompt_tokens=len(tokens))
+        return [Response(text, True, min(value, 0.0)) for text, value in found]
 
     # ----------------------------------------------------------------------- scoring
 
@@ -321,13 +353,13 @@ class HuggingFace(LanguageModel):
         """
         tokens = self._prompt_tokens(prompt, 1)
         result: dict[str, float] = {}
-        for token, value in self._likeliest(tokens):
+        for token, value in self._next_tokens(tokens):
             text = self._decode([token], special=True)
             result[text] = float(np.logaddexp(result.get(text, -np.inf), value))
         self.meter.add(requests=1, prompt_tokens=len(tokens))
         return result
 
-    def _likeliest(self, tokens: list[int]) -> list[tuple[int, float]]:
+    def _next_tokens(self, tokens: list[int]) -> list[tuple[int, float]]:
         network = self._network
         with network.at_work():
             logits, _ = network.read(network.tensor([tokens]))

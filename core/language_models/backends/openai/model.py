@@ -58,7 +58,13 @@ from core.language_models.backends.openai.http import (
     until_line_break,
     used,
 )
-from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, LanguageModel, Response
+from core.language_models.base import (
+    MAX_RESPONSE_TOKENS,
+    Capabilities,
+    LanguageModel,
+    Response,
+    series,
+)
 from core.language_models.errors import ModelError, NeedsKeyError, RefusedError, UnknownModelError
 from core.language_models.stopping import current_stop
 from core.language_models.usage import Meter
@@ -175,6 +181,7 @@ class OpenAICompatible(LanguageModel):
             own_log_likelihoods=found.own,
             whole_answers=bool(self._end),
             next_token=bool(found.top),
+            seeded=not found.plain,
             local=False,
             candidates_a_call=CANDIDATES_A_CALL if found.many else 1,
             pairs_a_call=PAIRS_A_CALL,
@@ -205,6 +212,7 @@ class OpenAICompatible(LanguageModel):
         the same series comes back however it is cut into requests.
         """
         found = self._abilities
+        own_seed = series(seed, prompt)
         size = CANDIDATES_A_CALL if found.many else 1
         drawn: list[Response] = []
         while len(drawn) < count:
@@ -215,7 +223,7 @@ class OpenAICompatible(LanguageModel):
                 limit=MAX_RESPONSE_TOKENS,
                 temperature=temperature,
                 n=n,
-                seed=(seed * 2**20 + first + len(drawn)) % 2**53,  # exact in JSON everywhere
+                seed=own_seed * 2**20 + first + len(drawn),  # exact in JSON everywhere
                 top=1 if found.own else None,
             )
             choices = self._service.choices(self._service.post(found.path, body), n)
