@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -23,9 +23,9 @@ from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.base import LanguageModel
 from core.studies.inspection.inspection import evidence_of
-from core.studies.inspection.recorder import record
-from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.verdict import CERTIFIED, SCORE, enough_seen
+from core.studies.inspection.recorder import record, usual_request
+from core.studies.inspection.request import Reading
+from core.studies.inspection.verdict import CERTIFIED, SCORE, enough_seen, surprise
 from core.uncertainty.scores import SCORES
 from training.corpus import Author, careless
 
@@ -71,6 +71,8 @@ class Row:
         Whether the answer that the score would serve is right.
     mass : float
         The sampled mass.
+    surprise : float
+        How far it turns from a single answer when told others, nats.
     clusters : int
         How many clusters were sampled.
     entropy : float
@@ -78,13 +80,14 @@ class Row:
     greedy : float
         The greedy answer's probability.
     garbled : float
-        The share of samples that are no answer to any question of the world.
+        The share of what was sampled that is no answer to any question of the world.
     """
 
     band: str
     doubt: dict[str, float]
     correct: dict[str, bool]
     mass: float
+    surprise: float
     clusters: int
     entropy: float
     greedy: float
@@ -102,7 +105,8 @@ class Row:
     def decisive(self, least: float) -> float:
         """Return the doubt that the verdict compares with λ; NaN where too little was seen."""
         certified = self.doubt[CERTIFIED]  # infinite where it cannot be computed
-        highest = max(self.doubt[SCORE], certified if np.isfinite(certified) else 0.0)
+        finite = certified if np.isfinite(certified) else 0.0
+        highest = max(self.doubt[SCORE], finite, self.surprise)
         return highest if self.says_something(least) else float("nan")
 
     def answered(self, threshold: float, least: float) -> bool:
@@ -133,12 +137,14 @@ def unanswerable(count: int, seed: int = 10_000) -> list[Question]:
     ]
 
 
-def inspect(question: Question, model: LanguageModel, samples: int = 10) -> Row:
-    """Inspect one question under the default settings."""
-    recording = record(Request(question.text, samples=samples, seed=question.seed), model)
+def inspect(question: Question, model: LanguageModel, **wanted: Any) -> Row:
+    """Inspect one question under the default settings, but for fields of `Request` given."""
+    request = usual_request(question.text, model.capabilities, **wanted)
+    recording = record(request, model)
     evidence = evidence_of(recording, Reading())
     scores = {name: info.function(evidence) for name, info in SCORES.items()}
     fact, known = question.fact, _everything_sayable()
+    garbled = [text.casefold() not in known for text in evidence.responses]
     return Row(
         band=question.band,
         doubt={name: s.doubt if s.doubt is not None else np.inf for name, s in scores.items()},
@@ -147,10 +153,11 @@ def inspect(question: Question, model: LanguageModel, samples: int = 10) -> Row:
             for name, s in scores.items()
         },
         mass=evidence.sampled_mass,
+        surprise=surprise(recording.others if len(evidence.centres) == 1 else ()),
         clusters=len(evidence.centres),
         entropy=scores["semantic_entropy"].value or 0.0,
         greedy=scores["greedy_probability"].value or 0.0,
-        garbled=float(np.mean([s.text.casefold() not in known for s in recording.samples])),
+        garbled=float(np.average(garbled, weights=np.exp(evidence.log_marginal))),
     )
 
 
@@ -175,10 +182,10 @@ def in_parallel(work: Callable[[T], R], items: Iterable[T]) -> list[R]:
         return pool.map(work, items, chunksize=8)
 
 
-def measure(asked: Sequence[Question], folder: Path = FOLDER, samples: int = 10) -> list[Row]:
-    """Inspect many questions."""
-    return in_parallel(functools.partial(_inspect, folder=folder, samples=samples), asked)
+def measure(asked: Sequence[Question], folder: Path = FOLDER, **wanted: Any) -> list[Row]:
+    """Inspect many questions; see `inspect`."""
+    return in_parallel(functools.partial(_inspect, folder=folder, wanted=wanted), asked)
 
 
-def _inspect(question: Question, *, folder: Path, samples: int) -> Row:
-    return inspect(question, opened(folder), samples)
+def _inspect(question: Question, *, folder: Path, wanted: dict[str, Any]) -> Row:
+    return inspect(question, opened(folder), **wanted)

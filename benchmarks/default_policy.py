@@ -7,8 +7,9 @@ questions nobody can answer (invented entities and nonsense). Then
 - every score gets a policy by Learn-then-Test on them, at most 5 % wrong among the answered
   with 90 % confidence: the code behind the page Calibration, on the same file;
 - before that, the least sampled mass is set to the smallest of a few round numbers at which
-  the policy of the mutual information answers at most 5 % of the unanswerable questions. It
-  looks at no label of the world, so it costs the guarantee nothing;
+  the policy of the mutual information answers at most 5 % of the unanswerable questions. The
+  policy by which it is chosen is calibrated on the example's labels, so the policy says how
+  many settings were tried on these rows;
 - the other questions of the world, which no threshold has seen, show what the promise is
   worth on them.
 """
@@ -44,7 +45,7 @@ from core.studies.calibration import scoring
 from core.studies.calibration.calibration import Calibration, Target, calibrate
 from core.studies.calibration.example import EXAMPLE
 from core.studies.calibration.scoring import Gold, Scored
-from core.studies.inspection.request import Request
+from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.verdict import DEFAULTS_FILE
 from core.uncertainty.scores import SCORES
 
@@ -61,9 +62,9 @@ def drawn(total: int) -> np.ndarray:
     return chosen
 
 
-def choose(answerable: Sequence[Row], nobody_can: Sequence[Row]) -> tuple[float, float]:
-    """Return (λ, least mass)."""
-    for least in MASSES:
+def choose(answerable: Sequence[Row], nobody_can: Sequence[Row]) -> tuple[float, float, int]:
+    """Return λ, the least mass, and how many were tried."""
+    for tried, least in enumerate(MASSES, 1):
         found = learn_then_test(
             np.array([row.decisive(least) for row in answerable]),
             np.array([row.correct[SCORE] for row in answerable]),
@@ -73,7 +74,7 @@ def choose(answerable: Sequence[Row], nobody_can: Sequence[Row]) -> tuple[float,
         if isinstance(found, Certified):
             answered = sum(row.answered(found.value, least) for row in nobody_can)
             if answered <= TARGET.error * len(nobody_can):
-                return found.value, least
+                return found.value, least, tried
     raise SystemExit("No least mass keeps the unanswerable questions from being answered.")
 
 
@@ -86,20 +87,27 @@ def gold(question: Question) -> Gold:
 
 
 def _scored(item: tuple[Gold, float]) -> Scored:
-    return scoring.score(item[0], opened(), Request(item[0].query), least_mass=item[1])
+    gold, least_mass = item
+    request = usual_request(gold.query, opened().capabilities)
+    return scoring.score(gold, opened(), request, least_mass=least_mass)
 
 
 def example(asked: Sequence[Question], least_mass: float) -> bytes:
     """Ask the questions as the page would, and return the table that it would."""
     scored = in_parallel(_scored, [(gold(question), least_mass) for question in asked])
-    return scoring.table(scored, opened(), Request(asked[0].text), least_mass=least_mass)
+    request = usual_request(asked[0].text, opened().capabilities)
+    return scoring.table(scored, opened(), request, least_mass=least_mass)
 
 
-def certified(content: bytes) -> dict[str, Calibration]:
-    """Calibrate every score on the example, each named beforehand."""
+def certified(content: bytes, tried: int) -> dict[str, Calibration]:
+    """Calibrate every score on the example, each named beforehand, and say what was tried."""
     upload = uploads.parse(content, EXAMPLE.name)
     data = labelled(upload, suggest(upload))
-    return {name: calibrate(data, replace(TARGET, score=name)) for name in SCORES}
+    found = {name: calibrate(data, replace(TARGET, score=name)) for name in SCORES}
+    return {
+        name: replace(c, policy=c.policy and replace(c.policy, settings_tried=tried))
+        for name, c in found.items()
+    }
 
 
 def main() -> None:
@@ -111,9 +119,9 @@ def main() -> None:
     chosen = drawn(len(rows))
     seen = [row for row, taken in zip(rows, chosen, strict=True) if taken]
     others = [row for row, taken in zip(rows, chosen, strict=True) if not taken]
-    _, least = choose(seen, nobody_can)
+    _, least, tried = choose(seen, nobody_can)
     content = example([q for q, taken in zip(asked, chosen, strict=True) if taken], least)
-    found = certified(content)
+    found = certified(content, tried)
     for name, calibration in found.items():
         policy = calibration.policy
         if policy is None:

@@ -55,7 +55,7 @@ from core.studies.inspection.estimators import (
     table,
 )
 from core.studies.inspection.inspection import evidence_of
-from core.studies.inspection.recorder import record, usual_samples
+from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import EXACT, Estimator, Recording
 from core.studies.inspection.request import MAX_SAMPLES, Reading, Request
 from core.studies.inspection.verdict import default_threshold, enough_seen
@@ -114,7 +114,8 @@ def ask(question: Question, estimator: Estimator, model: EmbeddedModel) -> Recor
     if estimator is Estimator.EXACT:
         return record(request, model)
     limited = Limited(model, own_log_likelihoods=estimator is Estimator.CHAINED, next_token=True)
-    return record(replace(request, samples=usual_samples(limited.capabilities)), limited)
+    samples = usual_request(question.text, limited.capabilities).samples
+    return record(replace(request, samples=samples), limited)
 
 
 def recordings(question: Question, model: EmbeddedModel) -> dict[str, Recording]:
@@ -172,6 +173,8 @@ def _rows(question: Question) -> dict[str, Row]:
 def requests(recording: Recording, candidates: int, pairs: int, means: str = NEXT_TOKENS) -> int:
     """Count the requests of a recording to a service that takes so much at a time.
 
+    What a model is told besides, where all its answers are alike, is left out.
+
     Parameters
     ----------
     candidates, pairs : int
@@ -202,6 +205,7 @@ def tokens(recording: Recording, model: EmbeddedModel, means: str = NEXT_TOKENS)
     """Count the tokens that a server would read and write, so many answers a request.
 
     A prompt is read once for each request to draw answers, and once for each pair to score.
+    What a model is told besides, where all its answers are alike, is left out.
     """
 
     @functools.cache

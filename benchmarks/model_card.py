@@ -44,8 +44,8 @@ from core.language_models.backends.embedded import FOLDER
 from core.studies.amplification.curve import amplify
 from core.studies.amplification.gallery import of_fact
 from core.studies.inspection.inspection import evidence_of
-from core.studies.inspection.recorder import record
-from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.recorder import record, usual_request
+from core.studies.inspection.request import Reading
 from core.uncertainty.scores import SCORES
 
 REPETITIONS = (0, 1, 2, 5, 10, 20, 50, 100)
@@ -160,7 +160,9 @@ def drawn(band: Band, count: int) -> list[tuple[int, Fact]]:
 
 def _growth(item: tuple[int, Fact], *, folder: Path) -> list[tuple[float, float, float]]:
     """Return (M.I., certified bound, sampled mass) of one question at every size."""
-    recording = record(Request(item[1].question, samples=max(GROWTH), seed=item[0]), opened(folder))
+    model = opened(folder)
+    request = usual_request(item[1].question, model.capabilities, samples=max(GROWTH))
+    recording = record(request, model)
     grown = []
     for k in GROWTH:
         evidence = evidence_of(recording.first(k), Reading())
@@ -208,7 +210,7 @@ def card(folder: Path = FOLDER) -> dict[str, Any]:
     asked = {wording: questions(wording) for wording in Wording}
     rows = {wording: measure(asked[wording], folder) for wording in Wording}
     nobody_can = measure(unanswerable(UNANSWERABLE_QUESTIONS), folder)
-    threshold, least = choose(rows[Wording.TRAINING], nobody_can)
+    threshold, least, _ = choose(rows[Wording.TRAINING], nobody_can)
     answered = sum(r.answered(threshold, least) for r in nobody_can)
     too_little = sum(not r.says_something(least) for r in nobody_can)
     return {

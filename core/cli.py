@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,9 +41,8 @@ from core.studies.costs import Plan, plan, plan_curves
 from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection, run
-from core.studies.inspection.recorder import check_samples, usual_samples
-from core.studies.inspection.recording import estimator_of
-from core.studies.inspection.request import InvalidRequestError, Reading, Request
+from core.studies.inspection.recorder import check_samples, usual_request
+from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
 
@@ -106,9 +104,13 @@ def main() -> None:
     help="k, 1 to 300.  [default: 10; 100 if the model scores only its own answers]",
 )
 @click.option(
-    "--temperature", default=0.9, show_default=True, help="Temperature of the sampling only."
+    "--sampling",
+    type=click.Choice([Sampling.LIKELIEST.value, Sampling.DRAWN.value]),
+    help="Which answers are compared.  [default: likeliest if the model can be searched for them, "
+    "and neither --temperature nor --seed is given]",
 )
-@click.option("--seed", default=0, show_default=True)
+@click.option("--temperature", type=float, help="Of drawn answers.  [default: 0.9]")
+@click.option("--seed", type=int, help="Of drawn answers.  [default: 0]")
 @click.option(
     "--similarity",
     type=click.Choice(list(COMPARISONS)),
@@ -138,14 +140,18 @@ def inspect(query: str | None, source: Path | None, as_json: bool, **given: Any)
 def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
     """Ask a question anew, by the options of `inspect`."""
     samples, similarity, tau = given["samples"], given["similarity"], given["threshold"]
-    k, judged = 10 if samples is None else samples, similarity == JUDGE
-    request = _usage(Request, query, k, given["temperature"], given["seed"], judged)
+    drawing = {name: given[name] for name in ("temperature", "seed") if given[name] is not None}
+    sampling = given["sampling"] or (Sampling.DRAWN if drawing else None)
+    if sampling == Sampling.LIKELIEST and drawing:
+        raise click.UsageError("--temperature and --seed are of drawn answers only.")
+    wanted = {"samples": samples, "sampling": sampling, "judged": similarity == JUDGE, **drawing}
+    wanted = {name: value for name, value in wanted.items() if value is not None}
+    _usage(Request, query, **wanted)  # before a model is opened
     tau = usual_threshold(similarity) if tau is None else tau
     reading = _usage(Reading, similarity, tau, given["gamma_1"], given["gamma_2"])
     opened = _opened(given["model"], given["budget"])
-    if samples is None:
-        request = replace(request, samples=usual_samples(opened.capabilities))
-    check_samples(request, estimator_of(opened.capabilities))
+    request = usual_request(query or "", opened.capabilities, **wanted)
+    check_samples(request, opened.capabilities)
     with _paid(opened, plan(request, opened.capabilities), given["budget"], given["prices"]):
         inspection = run(request, opened, reading)
     if given["keep"]:
@@ -360,10 +366,10 @@ def _beginning(file: Path, most: int) -> bytes:
         return opened.read(most + 1)
 
 
-def _usage(make: Callable[..., T], *values: object) -> T:
+def _usage(make: Callable[..., T], *values: object, **named: object) -> T:
     """Make a request, a reading or a target; values out of range are wrong usage."""
     try:
-        return make(*values)
+        return make(*values, **named)
     except (InvalidRequestError, CalibrationError) as error:
         raise click.UsageError(str(error)) from error
 

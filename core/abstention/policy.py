@@ -33,6 +33,10 @@ UNKNOWN_ORIGIN: Final = (
     "Calibrate on scores from this pipeline."
 )
 
+# How answers were found when pipelines did not say it. Labelled questions were not independent
+# then, so what such a policy promised did not hold.
+SHARED_DRAWS: Final = "drawn, the same random numbers for every question"
+
 
 class PolicyError(ValueError):
     """A policy that cannot be read or used; the message says why and what to do."""
@@ -62,6 +66,8 @@ class Pipeline:
         How the score is computed.
     least_mass : float
         The sampled mass below which nothing is answered, in [0, 1].
+    sampling : str
+        How the answers were found.
     """
 
     model: str
@@ -75,6 +81,7 @@ class Pipeline:
     gamma_2: float
     estimator: str
     least_mass: float
+    sampling: str
 
     def differences(self, other: Pipeline) -> list[str]:
         """Return one phrase for every field in which another pipeline differs."""
@@ -98,6 +105,7 @@ _NAMES: Final = {
     "gamma_2": "γ₂",
     "estimator": "estimator",
     "least_mass": "least sampled mass",
+    "sampling": "sampling",
 }
 
 
@@ -330,6 +338,8 @@ def policy_from_dict(found: object) -> Policy:
 
 def pipeline_from_dict(found: object) -> Pipeline:
     """Read a pipeline, checking every field; raises `PolicyError`."""
+    if isinstance(found, Mapping):
+        found = {"sampling": SHARED_DRAWS, **found}
     return Pipeline(**_typed(Pipeline, found))
 
 

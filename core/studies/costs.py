@@ -11,8 +11,8 @@ from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, Languag
 from core.language_models.true_false import OPINIONS
 from core.language_models.usage import Used
 from core.studies.amplification.curve import SAMPLES_A_POINT, Case, calls_needed
-from core.studies.inspection.recorder import PAIRS_A_CALL, SECONDS
-from core.studies.inspection.recording import EXACT, Estimator, estimator_of
+from core.studies.inspection.recorder import AFTER_OTHERS, OTHER_DRAWS, PAIRS_A_CALL, SECONDS
+from core.studies.inspection.recording import EXACT, OTHERS, Estimator, estimator_of
 from core.studies.inspection.request import Request
 
 CHARACTERS_A_TOKEN = 4  # of English text, roughly
@@ -69,6 +69,7 @@ def plan(request: Request, capabilities: Capabilities) -> Plan:
     drawn = _Sum(capabilities.candidates_a_call)
     drawn.sample(first, k)
     drawn.sample(first, 1)
+    drawn.sample(first, OTHER_DRAWS)  # where all samples are alike
     pairs = _pairs(request, estimator)
     same = _tokens(prompts.same_meaning(request.query, some_answer, some_answer))
     if estimator in EXACT:
@@ -77,10 +78,12 @@ def plan(request: Request, capabilities: Capabilities) -> Plan:
         drawn.score(1, 1, first + answer, most)  # the greedy answer, if it was not sampled
         drawn.score(k, 2, asked + 1, most)
         drawn.score(pairs, 2, same + 1, most)
+        drawn.score(OTHERS, k, second + answer, most)
         return drawn.plan
     drawn.sample(second, 1 if estimator is Estimator.CHAINED else SECONDS, times=k)
     drawn.sample(asked, 1 if capabilities.next_token else OPINIONS, times=k)
     drawn.sample(same, 1, times=pairs)
+    drawn.sample(second, AFTER_OTHERS, times=OTHERS)
     return drawn.plan
 
 

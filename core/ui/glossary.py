@@ -55,6 +55,9 @@ TERMS: Final[dict[str, str]] = {
     "answer in the prompt. Low when the model copies, but also when it is sure.",
     "Misconception": "A wrong answer that part of the training documents’ authors believe, so the "
     "model learnt it beside the right one.",
+    "Likeliest answers": "The k answers to which the model gives the most probability, found by a "
+    "search over its words: the same every time. Unlikely ones at the end of the list are left "
+    "out. The paper draws answers at random instead.",
     "Mutual information": "How much a second answer depends on a first one given in the prompt, "
     "in nats. High means that the model follows the prompt: it does not know. Many right "
     "answers leave it low. Symbol M.I.",
@@ -75,8 +78,8 @@ TERMS: Final[dict[str, str]] = {
     "Sample": "One answer drawn at random by the model’s probabilities.",
     "Sampled mass": "The share of the model’s whole probability that the sampled answers cover. "
     "Scores over a small share mean little.",
-    "Samples k": "How many answers are drawn, 1 to 300. More samples show more of what the model "
-    "might answer.",
+    "Samples k": "How many answers are drawn, or how many of the likeliest are compared at most, 1 "
+    "to 300. More of them show more of what the model might answer.",
     "Score": "A number for every answer: how much to doubt it, or how sure to be. A threshold is "
     "compared with it.",
     "Self-verification": "How probable the model finds “True” rather than “False” when asked "

@@ -11,8 +11,7 @@ from core.language_models.base import LanguageModel
 from core.language_models.client.stack import prepared
 from core.language_models.registry import open_model
 from core.language_models.usage import Budget
-from core.studies.inspection.recorder import usual_samples
-from core.studies.inspection.request import Request
+from core.studies.inspection.recorder import usual_request
 from core.ui import lending
 from core.ui.results import kept
 
@@ -43,10 +42,13 @@ def name_in_use() -> str:
 
 def choose(chosen: Chosen) -> None:
     """Let a model answer that was opened."""
+    usual, wanted = (
+        usual_request("?", model.capabilities).samples for model in (current(), chosen.model)
+    )
+    samples = st.session_state.get("k", usual)
+    if samples == usual or samples < wanted:  # nobody chose it, or it would be refused
+        st.session_state[NEXT_SAMPLES] = wanted
     st.session_state[_CHOSEN] = chosen
-    fewest = usual_samples(chosen.model.capabilities)
-    if fewest > st.session_state.get("k", Request("?").samples):
-        st.session_state[NEXT_SAMPLES] = fewest  # fewer would be refused
 
 
 @st.cache_resource(show_spinner="Opening the model")

@@ -8,7 +8,8 @@ from core import prompts
 from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, Response
 from core.language_models.client.batch import Batched
 from core.studies.costs import CHARACTERS_A_TOKEN, Plan, plan, price
-from core.studies.inspection.recorder import record
+from core.studies.inspection.recorder import AFTER_OTHERS, OTHER_DRAWS, record
+from core.studies.inspection.recording import OTHERS
 from core.studies.inspection.request import MAX_SAMPLES, Request
 from tests.fakes import QUERY, Limited, TableModel, falling, knows, words
 
@@ -17,7 +18,8 @@ class Unrepeated(TableModel):
     """Says something else with every sample: nothing costs more."""
 
     def __init__(self, k):
-        super().__init__(words(k), falling(k), [falling(k)] * k)
+        n = max(k, OTHER_DRAWS)
+        super().__init__(words(n), falling(n), [falling(n)] * n)
 
     def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
         if prompt == prompts.iterative(QUERY) and temperature:
@@ -29,6 +31,13 @@ def asked(k, model):
     """Make a recording as it is made of a service, and return the plan for it."""
     record(Request(QUERY, k), Batched(model))
     return plan(Request(QUERY, k), model.capabilities)
+
+
+def told_others(candidates):
+    """What a model is asked besides where all its answers are alike."""
+    answers = OTHER_DRAWS + OTHERS * AFTER_OTHERS
+    requests = math.ceil(OTHER_DRAWS / candidates) + OTHERS * math.ceil(AFTER_OTHERS / candidates)
+    return Plan(requests, 0, answers * MAX_RESPONSE_TOKENS)
 
 
 def prompt_tokens(model):
@@ -61,7 +70,9 @@ def test_no_more_is_sampled_than_planned_and_all_of_it_when_no_answer_comes_twic
     tokens = MAX_RESPONSE_TOKENS * (sum(a.count for a in model.asked) + len(model.continued))
     assert requests <= planned.requests and tokens <= planned.response_tokens
     if not repeated:
-        assert (requests, tokens) == (planned.requests, planned.response_tokens)
+        others = Plan() if k == 1 else told_others(abilities["candidates_a_call"])
+        assert requests + others.requests == planned.requests
+        assert tokens + others.response_tokens == planned.response_tokens
     assert prompt_tokens(model) <= planned.prompt_tokens
 
 
@@ -78,7 +89,7 @@ def test_no_more_is_scored_than_planned(k, pairs, candidates):
     )
     planned = asked(k, model)
     scored = sum(len(some) * len(answers) for some, answers in model.scored)
-    assert scored == (k + 1) * k + 2 * k
+    assert scored == (k + 1) * k + 2 * k + (OTHERS if k == 1 else 0)
     assert model.meter.requests <= planned.requests
     assert prompt_tokens(model) <= planned.prompt_tokens
 
@@ -92,12 +103,13 @@ def requests(k, **abilities):
 
 def test_requests_by_hand():
     counted = {"scores_given_text": False, "candidates_a_call": 8}
-    # 2 for the samples, 1 for the greedy answer; for each sample 4 for 30 answers, and 1 or 2.
-    assert requests(10, **counted, next_token=True) == 2 + 1 + 10 * (4 + 1)
-    assert requests(10, **counted) == 2 + 1 + 10 * (4 + 2)
+    # 2 for the samples, 1 for the greedy answer; for each sample 4 for 30 answers, and 1 or 2;
+    # where all are alike, 1 for others, and 1 for 8 answers after each of 3 of them.
+    assert requests(10, **counted, next_token=True) == 2 + 1 + 10 * (4 + 1) + 1 + 3
+    assert requests(10, **counted) == 2 + 1 + 10 * (4 + 2) + 1 + 3
     chained = {"scores_given_text": False, "own_log_likelihoods": True, "candidates_a_call": 1}
-    assert requests(100, **chained, next_token=True) == 100 + 1 + 100 * (1 + 1)
-    assert requests(100, **chained) == 100 + 1 + 100 * (1 + 10)
+    assert requests(100, **chained, next_token=True) == 100 + 1 + 100 * (1 + 1) + 8 + 24
+    assert requests(100, **chained) == 100 + 1 + 100 * (1 + 10) + 8 + 24
     exact = {"scores_given_text": True, "candidates_a_call": 8, "pairs_a_call": 20}
     assert requests(10, **exact) >= 2 + 1 + 110 / 20 + 20 / 20
 

@@ -93,7 +93,8 @@ def score(
         gold=gold,
         answer=inspection.scores["mutual_information"].answer,
         doubts={
-            name: doubt_of(inspection.scores, name, mass, clusters, least_mass) for name in SCORES
+            name: doubt_of(inspection.scores, name, mass, clusters, least_mass, inspection.others)
+            for name in SCORES
         },
         correct={name: matches(inspection.scores[name].answer, gold.answers) for name in SCORES},
         entropy=inspection.scores["semantic_entropy"].doubt,

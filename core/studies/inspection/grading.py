@@ -74,6 +74,7 @@ def _judged(inspection: Inspection, fact: Fact, name: str) -> Judged:
         inspection.sampled_mass,
         len(inspection.clusters),
         deciding.least_mass,
+        inspection.others,
     )
     answer = inspection.scores[name].answer
     answered = doubt is not None and doubt < threshold

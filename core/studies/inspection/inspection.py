@@ -158,6 +158,11 @@ class Inspection:
         return self.evidence.sampled_mass
 
     @property
+    def others(self) -> tuple[tuple[str, float], ...]:
+        """What else the model was told where it gives a single answer; see `Recording.others`."""
+        return self.recording.others if len(self.clusters) == 1 else ()
+
+    @property
     def certified(self) -> float | None:
         """The certified lower bound of the mutual information, nats."""
         return self.scores["certified_mutual_information"].value
@@ -241,9 +246,10 @@ def read(
             refused = refused or str(error)
         if refused:
             threshold = None
-    verdict = decide(
-        scores, evidence.sampled_mass, len(evidence.centres), threshold or default_threshold()
-    )
+    clusters = len(evidence.centres)
+    others = recording.others if clusters == 1 else ()
+    threshold = threshold or default_threshold()
+    verdict = decide(scores, evidence.sampled_mass, clusters, threshold, others)
     return Inspection(recording, reading, evidence, scores, verdict, refused)
 
 

@@ -36,6 +36,7 @@ def pipeline_of(
         gamma_2=reading.gamma_2,
         estimator=estimator.value,
         least_mass=least_mass,
+        sampling=request.sampling.value,
     )
 
 

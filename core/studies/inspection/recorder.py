@@ -26,20 +26,37 @@ from core.language_models.errors import ModelError
 from core.language_models.true_false import OPINIONS, opinion, question, sameness
 from core.language_models.usage import Used
 from core.studies.inspection.pairs import compared
-from core.studies.inspection.recording import EXACT, Call, Estimator, Recording, estimator_of
-from core.studies.inspection.request import InvalidRequestError, Request
+from core.studies.inspection.recording import (
+    EXACT,
+    OTHERS,
+    Call,
+    Estimator,
+    Recording,
+    alike,
+    estimator_of,
+    likely,
+)
+from core.studies.inspection.request import InvalidRequestError, Request, Sampling
 from core.studies.progress import Progress, silent
+from core.uncertainty.logarithms import log_sum_exp
 
 # How many (prompt, answer) pairs one scoring call holds. Small enough that progress moves
 # and a person can cancel; an inspection with ten samples is always a single call.
 PAIRS_A_CALL = 2000
+LIKELIEST = 8  # answers, where they are searched for: they cost no more than ten drawn ones
 FEWEST_CHAINS = 100  # samples, where each says its own likelihood and no more
 LEAST_TEMPERATURE = 0.7  # where samples are counted: a lower one makes any model look sure
 SECONDS = 30  # second answers after each distinct first one, where samples are counted
 
+# Where all samples are alike.
+OTHER_DRAWS = 8  # answers among which to find them, where a model cannot be searched
+FREE_TEMPERATURE = 1.5  # of these
+AFTER_OTHERS = 8  # second answers after each, where they are counted
+
 SAMPLING = "Sampling answers"
 TELLING = "Asking again with each answer in the prompt"
 JUDGING = "Comparing the answers"
+TELLING_OTHERS = "Asking again with answers that it did not give"
 
 
 def record(
@@ -60,7 +77,8 @@ def record(
     Raises
     ------
     InvalidRequestError
-        When the samples are too few, or too cold, for what the model can do.
+        When the samples are too few, or too cold, for what the model can do, or when its
+        likeliest answers are wanted and it cannot be searched.
     ModelError
         With a sentence for the person.
     Cancelled
@@ -76,7 +94,7 @@ def record(
     estimator = estimator_of(model.capabilities)
     if previous and previous.estimator is not estimator:
         raise ValueError("Only a recording of the same estimator can grow.")
-    check_samples(request, estimator)
+    check_samples(request, model.capabilities)
     fewer = None
     if previous and previous.request.samples >= request.samples:
         fewer = previous.first(request.samples)
@@ -89,26 +107,44 @@ def record(
     made = fewer or (_exact if estimator in EXACT else _sampled)(asking, previous, estimator)
     if request.judged:
         made = _judged(asking, made, previous)
+    if previous and previous.texts == made.texts:
+        made = replace(made, others=previous.others)
+    else:
+        made = _told_others(asking, made)
     if model.capabilities.local:
         return made
     earlier = previous.used if previous and previous.used else Used()
     return replace(made, used=earlier + (model.meter.used - before))
 
 
-def usual_samples(capabilities: Capabilities) -> int:
-    """Return the number of samples that one begins with, by what a back end can do."""
-    chained = estimator_of(capabilities) is Estimator.CHAINED
-    return FEWEST_CHAINS if chained else Request("?").samples
+def usual_request(query: str, capabilities: Capabilities, **wanted: Any) -> Request:
+    """Return how one asks a question to begin with, by what a back end can do.
+
+    The likeliest answers rank wrong ones better than as many drawn ones, and are the same every
+    time. `wanted` are fields of `Request` that somebody chose.
+    """
+    searches = capabilities.searches
+    usual: dict[str, Any] = {"sampling": Sampling.LIKELIEST if searches else Sampling.DRAWN}
+    if wanted.get("sampling", usual["sampling"]) == Sampling.LIKELIEST:
+        usual["samples"] = LIKELIEST
+    elif estimator_of(capabilities) is Estimator.CHAINED:
+        usual["samples"] = FEWEST_CHAINS
+    return Request(query, **(usual | wanted))
 
 
-def check_samples(request: Request, estimator: Estimator) -> None:
-    """Refuse so few samples, or samples so cold, that an estimator means nothing.
+def check_samples(request: Request, capabilities: Capabilities) -> None:
+    """Refuse what a model cannot do, and samples so few or so cold that they mean nothing.
 
     Raises
     ------
     InvalidRequestError
         With a sentence.
     """
+    estimator = estimator_of(capabilities)
+    if request.sampling is Sampling.LIKELIEST and not capabilities.searches:
+        raise InvalidRequestError(
+            "This model cannot be searched for its likeliest answers. Choose drawn answers."
+        )
     if estimator is Estimator.CHAINED and request.samples < FEWEST_CHAINS:
         raise InvalidRequestError(
             "This model scores its own answers but no other text, which takes at least "
@@ -130,6 +166,7 @@ class _Asking:
     model: LanguageModel
     progress: Progress
     calls: list[Call]
+    searched: Sequence[Response] = ()  # the likeliest answers, those left out too
 
     @property
     def first_prompt(self) -> str:
@@ -151,6 +188,13 @@ class _Asking:
 
     def sample(self, first: int, count: int) -> _Task:
         return self._draw("sample", self.first_prompt, self.request.seed, first, count)
+
+    def search(self, count: int) -> _Task:
+        return _Task("search", count, partial(self.model.likeliest, self.first_prompt, count))
+
+    def freely(self, count: int) -> _Task:
+        sample = partial(self.model.sample, temperature=FREE_TEMPERATURE, seed=self.request.seed)
+        return _Task("sample freely", count, partial(sample, self.first_prompt, count))
 
     def second(self, text: str, first: int, count: int) -> _Task:
         """Sample after a text was told; seeds of its own, or it would repeat the first draw."""
@@ -256,11 +300,19 @@ def _first_answers(
 ) -> tuple[tuple[Response, ...], Response]:
     """Draw the samples that are missing and, the first time, the greedy response."""
     samples = previous.samples if previous else ()
-    tasks = [asking.sample(len(samples), asking.request.samples - len(samples))]
+    wanted = asking.request.samples
+    if asking.request.sampling is Sampling.LIKELIEST:
+        tasks = [asking.search(wanted)]
+    else:
+        tasks = [asking.sample(len(samples), wanted - len(samples))]
     if not previous:
         tasks.append(asking.greedy())
     drawn, *rest = asking.together(SAMPLING, tasks)
     greedy = previous.greedy if previous else rest[0][0]
+    if asking.request.sampling is Sampling.LIKELIEST:
+        asking.searched = drawn
+        known = {sample.text for sample in samples}
+        drawn = [found for found in likely(drawn, wanted) if found.text not in known]
     return (*samples, *drawn), greedy
 
 
@@ -313,6 +365,41 @@ def _opinion(asking: _Asking, text: str) -> _Task:
     return _Task(
         "verify", sequences, partial(opinion, asking.model, asked, seed=asking.request.seed)
     )
+
+
+# ----------------------------------------------------------- what it did not say by itself
+
+
+def _told_others(asking: _Asking, made: Recording) -> Recording:
+    """Tell a model that gives one answer only a few others, and see whether it keeps to it."""
+    if len(alike(made.texts[0], made.texts)) < len(made.texts):
+        return made
+    others = _others(asking, made)
+    if made.estimator in EXACT:
+        told = [asking.told(text) for text in others]
+        task = asking.score(told, made.texts, "tell others")
+        found = asking.together(TELLING_OTHERS, [task] if told else [])
+        shares = [float(np.exp(log_sum_exp(row))) for matrix in found for row in matrix]
+    else:
+        drawn = asking.together(TELLING_OTHERS, [asking.second(t, 0, AFTER_OTHERS) for t in others])
+        shares = [len(alike(made.texts[0], [r.text for r in row])) / len(row) for row in drawn]
+    kept = tuple((text, min(share, 1.0)) for text, share in zip(others, shares, strict=True))
+    return replace(made, others=kept, calls=tuple(asking.calls))
+
+
+def _others(asking: _Asking, made: Recording) -> list[str]:
+    """Return up to `OTHERS` texts that are unlike all samples, the likeliest first.
+
+    They are searched for, or drawn as freely as still gives answers.
+    """
+    found = asking.searched
+    if not found:
+        searches = asking.model.capabilities.searches
+        task = asking.search(LIKELIEST) if searches else asking.freely(OTHER_DRAWS)
+        (found,) = asking.together(TELLING_OTHERS, [task])
+    texts = [text for text, _ in Counter(response.text for response in found).most_common()]
+    same = alike(made.texts[0], texts)
+    return [text for text in texts if text and text not in same][:OTHERS]
 
 
 # ------------------------------------------------------------------- which mean the same

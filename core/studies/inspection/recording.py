@@ -9,7 +9,9 @@ recording that k samples would have made.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -19,7 +21,8 @@ from numpy.typing import NDArray
 from core.language_models.base import Capabilities, Response
 from core.language_models.usage import Used
 from core.studies.inspection.pairs import compared
-from core.studies.inspection.request import Request
+from core.studies.inspection.request import Request, Sampling
+from core.uncertainty.similarity import USUAL_THRESHOLD, token_f1
 
 
 class Estimator(StrEnum):
@@ -42,6 +45,33 @@ def estimator_of(capabilities: Capabilities) -> Estimator:
     return Estimator.CHAINED if capabilities.own_log_likelihoods else Estimator.COUNTED
 
 
+# Of the probability: less than this is held, all together, by those of the k likeliest answers
+# that are left out. They are mostly misspelt, and cost as much to compare as any other.
+LEFT_OUT = 0.1
+
+
+def likely(found: Sequence[Response], wanted: int) -> tuple[Response, ...]:
+    """Return those of the `wanted` likeliest answers that are likely enough to be compared.
+
+    The first always is. Fewer wanted are fewer of the same.
+    """
+    least = math.log(LEFT_OUT / wanted)
+    return tuple(
+        response
+        for place, response in enumerate(found[:wanted])
+        if place == 0 or (response.log_likelihood or 0.0) >= least
+    )
+
+
+# Where all samples are alike: other answers that the model is told.
+OTHERS = 3
+
+
+def alike(text: str, texts: Sequence[str]) -> list[str]:
+    """Return the texts that count as one answer with a text, as usual."""
+    return [other for other in texts if token_f1(text, other) >= USUAL_THRESHOLD]
+
+
 @dataclass(frozen=True)
 class Call:
     """One call to the model: what for, how many texts it drew or scored, how long it took."""
@@ -61,7 +91,7 @@ class Recording:
     model, revision : str
         Which model answered, and exactly which weights.
     samples : tuple of Response
-        The k responses in the order of their indices.
+        The k responses in the order of their indices; or the likeliest, in that order.
     greedy : Response
         The response at temperature 0.
     greedy_log_likelihood : float or None
@@ -83,6 +113,10 @@ class Recording:
         Where that was requested: how sure the model is that two of `judged_texts` mean the same,
         symmetric, in [0, 1], 1 on the diagonal. Two texts that only ever came second are compared
         by token F1, and so are two about which the model did not say. Else of shape (0, 0).
+    others : tuple of (str, float)
+        Where all samples are alike: other answers that the model was told, the likeliest first,
+        and its probability then to give one of `texts`, in [0, 1]; of sampled second answers,
+        the share that is like them.
     used : Used or None
         What it really took of a service; None where calls cost nothing but time.
     """
@@ -100,6 +134,7 @@ class Recording:
     estimator: Estimator = Estimator.EXACT
     seconds: tuple[tuple[Response, ...], ...] = ()
     judged: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    others: tuple[tuple[str, float], ...] = field(default=(), compare=False)
     used: Used | None = field(default=None, compare=False)
 
     @property
@@ -137,9 +172,10 @@ class Recording:
 
     def first(self, samples: int) -> Recording:
         """Return the recording that the first `samples` samples alone would have made."""
-        if samples >= len(self.samples):
+        searched = self.request.sampling is Sampling.LIKELIEST
+        if samples >= self.request.samples:
             return self
-        kept = self.samples[:samples]
+        kept = likely(self.samples, samples) if searched else self.samples[:samples]
         counts = Counter(sample.text for sample in kept)
         r = len(counts)
         seconds = self.seconds[:r]
@@ -149,17 +185,26 @@ class Recording:
             )
         fewer = replace(
             self,
-            request=replace(self.request, samples=len(kept)),
+            request=replace(self.request, samples=samples),
             samples=kept,
             texts=self.texts[:r],
             log_likelihoods=self.log_likelihoods[: r + 1, :r],
             verification=self.verification[:r],
             seconds=seconds,
+            others=self.others or self._told_of_its_own(r),
         )
         if not self.request.judged:
             return fewer
         known = (self.judged_texts, len(self.texts), self.judged)
         return replace(fewer, judged=compared(fewer.said, r, *known)[0])
+
+    def _told_of_its_own(self, r: int) -> tuple[tuple[str, float], ...]:
+        """Return what `others` of the first `r` texts are among the rest of them, if any."""
+        if not self.log_likelihoods.size or len(alike(self.texts[0], self.texts[:r])) < r:
+            return ()
+        unlike = [i for i in range(r, len(self.texts)) if not alike(self.texts[0], [self.texts[i]])]
+        kept = np.exp(self.log_likelihoods[1:, :r]).sum(axis=1)
+        return tuple((self.texts[i], min(float(kept[i]), 1.0)) for i in unlike[:OTHERS])
 
     def unjudged(self) -> Recording:
         """Return the recording that the same request makes where nothing is to be compared."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
+from core.abstention.policy import SHARED_DRAWS
 from core.codec import is_writable
 from core.uncertainty.evidence import Hyperparameters
 from core.uncertainty.similarity import COMPARISONS
@@ -16,6 +18,14 @@ class InvalidRequestError(ValueError):
     """A request outside the limits; the message says what is wrong and how to mend it."""
 
 
+class Sampling(StrEnum):
+    """How the answers are found that are compared."""
+
+    LIKELIEST = "likeliest"
+    DRAWN = "drawn"
+    SHARED = SHARED_DRAWS
+
+
 @dataclass(frozen=True)
 class Request:
     """What determines a recording: the same request makes the same recording again.
@@ -25,13 +35,17 @@ class Request:
     query : str
         White space around it is dropped: nobody means it, and the model would see it.
     samples : int
-        k, the number of responses drawn, 1 to `MAX_SAMPLES`.
+        k, the number of responses drawn, or of the likeliest answers that are wanted at most, 1
+        to `MAX_SAMPLES`.
     temperature : float
-        Of the sampling only, 0.01 to 2; likelihoods are always at temperature 1.
+        Of the drawing only, 0.01 to 2; likelihoods are always at temperature 1. 1 where nothing
+        is drawn.
     seed : int
-        At least 0.
+        At least 0; 0 where nothing is drawn.
     judged : bool
         Whether the model is also asked which answers mean the same.
+    sampling : Sampling
+        The paper draws; only a model that can be searched has likeliest answers.
     """
 
     query: str
@@ -39,9 +53,14 @@ class Request:
     temperature: float = 0.9
     seed: int = 0
     judged: bool = False
+    sampling: Sampling = Sampling.DRAWN
 
     def __post_init__(self) -> None:
         """Tidy the question and enforce the limits, whatever the screen in front allowed."""
+        object.__setattr__(self, "sampling", Sampling(self.sampling))
+        if self.sampling is Sampling.LIKELIEST:
+            object.__setattr__(self, "temperature", 1.0)
+            object.__setattr__(self, "seed", 0)
         object.__setattr__(self, "query", self.query.strip())
         if not self.query:
             raise InvalidRequestError("There is no question. Type one and ask again.")

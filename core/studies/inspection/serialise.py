@@ -19,7 +19,7 @@ from core.studies.inspection.grading import Judgement, judge
 from core.studies.inspection.inspection import Cluster, Inspection, read
 from core.studies.inspection.pairs import compared
 from core.studies.inspection.recording import EXACT, Call, Estimator, Recording
-from core.studies.inspection.request import InvalidRequestError, Reading, Request
+from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
 from core.studies.inspection.verdict import DecisionRule
 
 FORMAT, VERSION = "believe.inspection", 2
@@ -39,6 +39,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
         "model": inspection.recording.model,
         "revision": inspection.recording.revision,
         "estimator": inspection.recording.estimator.value,
+        "sampling": request.sampling.value,
         "seed": request.seed,
         "samples": request.samples,
         "temperature": request.temperature,
@@ -186,6 +187,7 @@ def _recording_to_dict(recording: Recording) -> dict[str, Any]:
         "seconds": [[asdict(response) for response in row] for row in recording.seconds],
         # First answers with all others; the rest is computed from the texts.
         "judged": recording.judged[: len(recording.texts)].tolist(),
+        "others": [list(other) for other in recording.others],
         "used": asdict(recording.used) if recording.used else None,
     }
 
@@ -197,7 +199,7 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
     seconds = tuple(tuple(decoded(Response, r) for r in row) for row in saved.get("seconds", ()))
     matrix = np.array(saved["log_likelihoods"], float)
     verification = np.array(saved["verification"], float)
-    request = decoded(Request, saved["request"])
+    request = _request_from_dict(saved["request"])
     greedy = decoded(Response, saved["greedy"])
     if texts != tuple(dict.fromkeys(sample.text for sample in samples)):
         raise ValueError("the texts are not those of the samples")
@@ -219,7 +221,10 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
         raise ValueError("a verification is not the logarithm of a probability")
     if verification.shape != (len(texts), 2):
         raise ValueError("the verification does not fit the texts")
-    if request.samples != len(samples):
+    searched = request.sampling is Sampling.LIKELIEST
+    if not 1 <= len(samples) <= request.samples or not (
+        searched or len(samples) == request.samples
+    ):
         raise ValueError("the number of samples is not the one requested")
     likelihood = saved["greedy_log_likelihood"]
     if likelihood is not None and not -math.inf < float(likelihood) <= 1e-6:
@@ -238,9 +243,23 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
         calls=tuple(decoded(Call, call) for call in saved["calls"]),
         estimator=estimator,
         seconds=seconds,
+        others=tuple(_other(text, share) for text, share in saved.get("others", ())),
         used=None if used is None else decoded(Used, used),
     )
     return replace(recording, judged=_judged(recording, saved.get("judged", [])))
+
+
+def _request_from_dict(saved: dict[str, Any]) -> Request:
+    """Read a request; those that were saved before they said it drew by the seed alone."""
+    known = {name: value for name, value in saved.items() if name != "sampling"}
+    sampling = Sampling(saved.get("sampling", Sampling.SHARED))
+    return replace(decoded(Request, known), sampling=sampling)
+
+
+def _other(text: Any, share: Any) -> tuple[str, float]:
+    if not 0 <= float(share) <= 1:
+        raise ValueError("a share is invalid")
+    return text_of(text), float(share)
 
 
 def _judged(recording: Recording, rows: list[list[float]]) -> NDArray[np.float64]:

@@ -9,18 +9,26 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from core.abstention.policy import Policy, policy_from_dict
+from core.codec import shortened
 from core.uncertainty.scores import SCORES, Score
 
 LEAST_MASS_ALONE = 0.5  # when all samples say the same
+LEAST_KEPT = 0.5  # how likely a model that knows gives its only answer again, told others
+FEWEST_DRAWN = 10  # answers, for a verdict without a warning
 DEFAULTS_FILE = Path(__file__).parent / "default_policies.json"
 SCORE, CERTIFIED = "mutual_information", "certified_mutual_information"
+
+
+# What else a model was told that gives a single answer, and how likely it is to keep to it then.
+Others = Sequence[tuple[str, float]]
 
 
 class Decision(StrEnum):
@@ -112,24 +120,52 @@ def enough_seen(sampled_mass: float, clusters: int, least_mass: float) -> bool:
     return sampled_mass >= (least_mass if clusters > 1 else max(least_mass, LEAST_MASS_ALONE))
 
 
+def kept(others: Others) -> float:
+    """Return how likely a model gives its only answer again after others, on average; else 1."""
+    return sum(share for _, share in others) / len(others) if others else 1.0
+
+
+def surprise(others: Others) -> float:
+    """Return how far a model turns from its only answer when told others, nats; 0 if it keeps it.
+
+    With a single answer, mutual information is 0 whatever the model knows, because it was only
+    told what it had said. So it is told others as well. It is −ln of what is `kept`, where that
+    is below `LEAST_KEPT`.
+    """
+    share = kept(others)
+    return 0.0 if share >= LEAST_KEPT else -math.log(max(share, sys.float_info.min))
+
+
 def doubt_of(
-    scores: Mapping[str, Score], name: str, sampled_mass: float, clusters: int, least_mass: float
+    scores: Mapping[str, Score],
+    name: str,
+    sampled_mass: float,
+    clusters: int,
+    least_mass: float,
+    others: Others = (),
 ) -> float | None:
     """Return the doubt that a threshold is compared with; None abstains.
 
     It is missing where too little was seen, whatever the score says. Mutual information is
-    raised to what is certified, where the estimate lies below that. Policies are calibrated
-    on exactly this, so that what they promise holds for what `decide` does.
+    raised to what is certified and to the `surprise`, where the estimate lies below them.
+    Policies are calibrated on exactly this, so that what they promise holds for what `decide`
+    does.
     """
     doubt = scores[name].doubt
     if doubt is None or not enough_seen(sampled_mass, clusters, least_mass):
         return None
+    if name != SCORE:
+        return doubt
     certified = scores[CERTIFIED].doubt
-    return max(doubt, certified) if name == SCORE and certified is not None else doubt
+    return max(doubt, surprise(others), -math.inf if certified is None else certified)
 
 
 def decide(
-    scores: Mapping[str, Score], sampled_mass: float, clusters: int, threshold: DecisionRule
+    scores: Mapping[str, Score],
+    sampled_mass: float,
+    clusters: int,
+    threshold: DecisionRule,
+    others: Others = (),
 ) -> Verdict:
     """Compare what is certain, then ask whether enough was seen, then compare the score.
 
@@ -166,6 +202,9 @@ def decide(
             else "The doubt is too large."
         )
         reason = f"{why} {measured}, at least λ = {limit}."
+    elif name == SCORE and surprise(others) >= threshold.value:
+        decision = Decision.ABSTAIN
+        reason = f"The model does not keep to its only answer. {_kept(others)}."
     else:
         decision = Decision.ANSWER
         spread = scores["semantic_entropy"].value or 0.0
@@ -175,10 +214,21 @@ def decide(
             what = (
                 "The model has many answers, and one given in the prompt does not change the others"
             )
-        else:
+        elif clusters > 1:
             what = "An answer given in the prompt hardly changes the next one"
+        elif others:
+            what = f"The model keeps to its only answer. {_kept(others)}"
+        else:
+            what = "The model gives a single answer, and was told no other"
         reason = f"{what}: {measured}, below λ = {limit}."
     return Verdict(decision, score.answer, reason, threshold)
+
+
+def _kept(others: Others) -> str:
+    """Say what else the model was told, and how likely it then is to give its own answer."""
+    *most, last = (f"“{shortened(text)}”" for text, _ in others)
+    told = f"{', '.join(most)} or {last}" if most else last
+    return f"Told {told}, it gives its own again with a probability of {kept(others):.2f}"
 
 
 def _shown(name: str, doubt: float) -> str:

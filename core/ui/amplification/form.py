@@ -17,12 +17,11 @@ from core.studies.amplification.curve import MOST_REPETITIONS, Case
 from core.studies.amplification.gallery import EXAMPLES, propose
 from core.studies.costs import plan
 from core.studies.inspection.inspection import read
-from core.studies.inspection.recorder import usual_samples
+from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import (
     MAX_QUERY_CHARACTERS,
     InvalidRequestError,
     Reading,
-    Request,
 )
 from core.ui.addresses import number
 from core.ui.inspection.recordings import recordings
@@ -127,7 +126,7 @@ def _proposed(query: str) -> Case | None:
         drop(PROPOSAL)  # another question was typed meanwhile
         return None
     model = asked()
-    request = Request(query, usual_samples(model.capabilities))
+    request = usual_request(query, model.capabilities)
     recording = recordings().find(request, model) or run(
         PROPOSAL,
         query,

@@ -16,7 +16,7 @@ from core.language_models.errors import ModelError
 from core.language_models.usage import Meter, Used
 from core.studies.calibration.scoring import Gold, Scored, score_all, table
 from core.studies.costs import Plan, plan
-from core.studies.inspection.recorder import usual_samples
+from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Request
 from core.ui import downloads
 from core.ui.messages import problem
@@ -109,7 +109,7 @@ def _key(gold: GoldQuestions, model: LanguageModel) -> tuple[str, str, str]:
 
 
 def _request(query: str, model: LanguageModel) -> Request:
-    return Request(query, usual_samples(model.capabilities))
+    return usual_request(query, model.capabilities)
 
 
 def _plan(gold: GoldQuestions, model: LanguageModel, number: int) -> Plan:

@@ -17,9 +17,15 @@ from core.language_models.base import LanguageModel
 from core.language_models.client.stack import Prepared
 from core.studies.costs import plan
 from core.studies.home import EXAMPLES
-from core.studies.inspection.recorder import check_samples
-from core.studies.inspection.recording import Recording, estimator_of
-from core.studies.inspection.request import MAX_QUERY_CHARACTERS, MAX_SAMPLES, Reading, Request
+from core.studies.inspection.recorder import check_samples, usual_request
+from core.studies.inspection.recording import Recording
+from core.studies.inspection.request import (
+    MAX_QUERY_CHARACTERS,
+    MAX_SAMPLES,
+    Reading,
+    Request,
+    Sampling,
+)
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.verdict import default_threshold
 from core.ui import figures
@@ -39,6 +45,11 @@ from core.uncertainty.similarity import (
 
 MOST_UNASKED = 100  # samples that a link may ask for without a press
 PLACE, CERTIFYING = "inspection", "certifying"
+_DRAWS = {"temperature", "seed"}  # what only drawn answers depend on
+_ANSWERS = {
+    Sampling.LIKELIEST.value: "the k likeliest",
+    Sampling.DRAWN.value: "k drawn at random, as in the paper",
+}
 _OPENED_WITH, _AGREED_TO_LINK = "inspection_opened_with", "inspection_agreed_to_link"
 
 
@@ -70,9 +81,13 @@ def ask() -> tuple[Request, Reading]:
         asking, seeing = st.columns(2)
         with asking:
             st.caption("These settings call the model again")
-            samples = number("k", 1, MAX_SAMPLES, 10, 1, notices=notices)
-            temperature = number("temperature", 0.05, 2.0, 0.9, 0.05, notices=notices)
-            seed = number("seed", 0, 2**32 - 1, 0, 1, notices=notices)
+            sampling = _sampling()
+            samples = number("k", 1, MAX_SAMPLES, _usual_samples(sampling), 1, notices=notices)
+            searched = sampling is Sampling.LIKELIEST
+            temperature = number(
+                "temperature", 0.05, 2.0, 0.9, 0.05, notices=notices, disabled=searched
+            )
+            seed = number("seed", 0, 2**32 - 1, 0, 1, notices=notices, disabled=searched)
         with seeing:
             st.caption(
                 "These only re-analyse the recorded answers. Only the similarity “judge” calls "
@@ -107,9 +122,44 @@ def ask() -> tuple[Request, Reading]:
             gamma_1 = number("gamma_1", 0.0, 1.0, 0.0, 0.01, notices=notices)
             gamma_2 = number("gamma_2", 0.0, 1.0, 0.0, 0.01, notices=notices)
     return (
-        Request(query or "", samples, temperature, seed, judged=similarity == JUDGE),
+        Request(query or "", samples, temperature, seed, similarity == JUDGE, sampling),
         Reading(similarity, threshold, gamma_1, gamma_2),
     )
+
+
+def _sampling() -> Sampling:
+    """Let the person choose how answers are found, where the model leaves a choice."""
+    if not current().capabilities.searches:
+        return Sampling.DRAWN
+    # A link to drawn answers says how they are drawn; those of before say no more.
+    if "sampling" not in {*st.query_params, *st.session_state} and _DRAWS & {*st.query_params}:
+        st.session_state["sampling"] = Sampling.DRAWN.value
+    chosen = st.selectbox(
+        "Answers",
+        [Sampling.LIKELIEST.value, Sampling.DRAWN.value],
+        format_func=_ANSWERS.__getitem__,
+        key="sampling",
+        bind="query-params",
+        persist_state="session",
+        help=TERMS["Likeliest answers"],
+        on_change=_change_sampling,
+    )
+    return Sampling(chosen)
+
+
+def _usual_samples(sampling: Sampling) -> int:
+    return usual_request("?", current().capabilities, sampling=sampling).samples
+
+
+def _change_sampling() -> None:
+    """Begin with the usual k, unless somebody chose another; draws leave the address."""
+    now = Sampling(st.session_state["sampling"])
+    before = ({*_ANSWERS} - {now}).pop()
+    if st.session_state["k"] == _usual_samples(Sampling(before)):
+        st.session_state[NEXT_SAMPLES] = _usual_samples(now)
+    if now is Sampling.LIKELIEST:
+        for name in _DRAWS & {*st.query_params}:
+            del st.query_params[name]
 
 
 def _begin_at_the_usual() -> None:
@@ -147,7 +197,7 @@ def record(
         return made
     before = run_of(PLACE, this)
     if before is None:
-        check_samples(request, estimator_of(model.capabilities))
+        check_samples(request, model.capabilities)
         if by_link and _waits_for_a_press(request):
             return None
     elif before.cancelled and (samples := recordings().largest(request, model)):

@@ -16,7 +16,7 @@ from core.language_models.client.stack import stop
 from core.studies.costs import plan
 from core.studies.home import EXAMPLES
 from core.studies.inspection.inspection import Inspection, read
-from core.studies.inspection.recorder import record
+from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping import is_settled, next_size
@@ -28,7 +28,7 @@ from core.ui.session import shared
 
 KEPT = 128  # recordings; the largest takes about a megabyte, and where judged a few more
 
-_Series = tuple[str, str, str, float, int, bool]
+_Series = tuple[str, str, Request]
 
 
 class Recordings:
@@ -128,8 +128,7 @@ class Recordings:
 
 
 def _series(request: Request, model: LanguageModel) -> _Series:
-    what = (request.query, request.temperature, request.seed, request.judged)
-    return (model.name, model.revision, *what)
+    return model.name, model.revision, replace(request, samples=1)
 
 
 def recordings() -> Recordings:
@@ -139,4 +138,5 @@ def recordings() -> Recordings:
 
 def example(name: str) -> Inspection:
     """Return the inspection of one of `EXAMPLES`, under the default settings."""
-    return read(recordings().now(Request(EXAMPLES[name]), model.embedded()))
+    asked = model.embedded()
+    return read(recordings().now(usual_request(EXAMPLES[name], asked.capabilities), asked))

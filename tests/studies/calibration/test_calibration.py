@@ -32,7 +32,9 @@ from core.studies.inspection.pipeline import to_text
 from core.studies.progress import Cancelled
 
 INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
-PIPELINE = Pipeline("m", "r1", "p1", 10, 0.9, "token_f1", 0.25, 0.0, 0.0, "Algorithm 3", 0.1)
+PIPELINE = Pipeline(
+    "m", "r1", "p1", 10, 0.9, "token_f1", 0.25, 0.0, 0.0, "Algorithm 3", 0.1, "drawn"
+)
 
 # Ten questions. `a` is a doubt with a tie and a missing value, `b` is a confidence.
 HEADING = ["question", "source", "a", "a_correct", "b", "b_correct", "entropy", "pipeline"]

@@ -13,7 +13,8 @@ from core.studies.calibration.calibration import Target, calibrate, pipeline_of_
 from core.studies.calibration.example import EXAMPLE, EXAMPLE_NAME, example_bytes
 from core.studies.calibration.scoring import Gold, score, table
 from core.studies.inspection.pipeline import pipeline_of
-from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.recorder import usual_request
+from core.studies.inspection.request import Reading
 from core.studies.inspection.verdict import SCORE, default_policies, default_threshold
 from core.uncertainty.scores import SCORES
 
@@ -42,7 +43,8 @@ def test_it_can_be_used_without_saying_anything(data):
 
 
 def test_its_pipeline_is_the_shipped_models_at_the_default_settings(data, embedded):
-    made = (embedded.name, embedded.revision, Request("any"), Reading())
+    usual = usual_request("any", embedded.capabilities)
+    made = (embedded.name, embedded.revision, usual, Reading())
     assert pipeline_of_data(data) == pipeline_of(*made, default_threshold().least_mass), AGAIN
 
 
@@ -83,7 +85,7 @@ def test_rows_drawn_at_random_are_what_the_model_says(rows, embedded):
     least = default_threshold().least_mass
     for row in (rows[i] for i in drawn):
         gold = Gold(row["question"], tuple(row["right answers"].split(" | ")), row["source"])
-        request = Request(gold.query)
+        request = usual_request(gold.query, embedded.capabilities)
         found = score(gold, embedded, request, least_mass=least)
         content = table([found], embedded, request, least_mass=least).decode("utf-8-sig")
         (again,) = csv.DictReader(io.StringIO(content, newline=""))

@@ -10,7 +10,7 @@ import pytest
 
 from core import prompts
 from core.studies.inspection.inspection import cannot_decide, read, run
-from core.studies.inspection.recorder import record
+from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.verdict import (
@@ -127,10 +127,10 @@ def test_the_similarity_and_its_threshold_decide_what_counts_as_one_answer(readi
 
 
 def test_other_settings_than_those_of_the_default_are_said(embedded):
-    recording = record(Request(KNOWN_BY_HEART), embedded)
+    recording = record(usual_request(KNOWN_BY_HEART, embedded.capabilities), embedded)
     assert read(recording).caveat is None
     assert "γ₁ = 0.0 there, 0.1 here" in read(recording, Reading(gamma_1=0.1)).caveat
-    assert "k = 10 there, 7 here" in read(recording.first(7)).caveat
+    assert "k = 8 there, 7 here" in read(recording.first(7)).caveat
     assert "M.I. grows" in read(recording.first(7)).caveat
     assert "M.I. grows" not in read(recording, Reading(gamma_1=0.1)).caveat
     other = read(record(ask(10), knows(5))).caveat
@@ -264,16 +264,17 @@ def test_clusters_hold_every_text_that_came_first_or_second(estimator):
 
 
 def test_rungs_agree_about_a_model_with_few_answers():
-    """0.43 nats exactly; sampled, within 0.08 here."""
+    """0.43 nats exactly; the mean of eight sampled ones lies within 0.04."""
     table = TableModel(words(3), [0.5, 0.3, 0.2], 0.7 * np.eye(3) + 0.1)
     exact = run(Request(QUERY, 300, 1.0), table)
     assert exact.scores["mutual_information"].value == pytest.approx(table.mutual_information)
+    assert exact.verdict.decision is Decision.ABSTAIN
     for estimator in SAMPLED:
-        seen = run(Request(QUERY, 300, 1.0), limited(table, estimator))
-        for name, near in (("mutual_information", 0.08), ("semantic_entropy", 0.08)):
-            value = exact.scores[name].value
-            assert seen.scores[name].value == pytest.approx(value, abs=near), (estimator, name)
-        assert seen.verdict.decision is exact.verdict.decision is Decision.ABSTAIN
+        seen = [run(Request(QUERY, 300, 1.0, seed), limited(table, estimator)) for seed in range(8)]
+        for name in ("mutual_information", "semantic_entropy"):
+            mean = np.mean([one.scores[name].value for one in seen])
+            assert mean == pytest.approx(exact.scores[name].value, abs=0.04), (estimator, name)
+        assert {one.verdict.decision for one in seen} == {Decision.ABSTAIN}
 
 
 def test_evidence_pairs_each_sample_with_the_answer_after_it():

@@ -192,7 +192,7 @@ def test_a_pair_of_which_the_model_says_neither_is_compared_by_words_and_not_ask
     made = record(ask(9), asked)
     np.testing.assert_array_equal(made.judged, pairwise(made.said))
     had = questions(asked)
-    grown = record(ask(15), asked, previous=made)
+    grown = record(ask(30), asked, previous=made)
     assert len(questions(asked)) == len({*questions(asked)}) == len(wanted(grown)) > len(had)
 
 
@@ -269,9 +269,10 @@ def test_the_clusters_are_the_models_own(abilities):
     for one, other in itertools.combinations(made.texts, 2):
         assert (labels[one] == labels[other]) == (alike_by_fruit(one, other) > 0.5)
     assert seen.evidence.parameters.similarity == JUDGE
-    assert len(read(made, Reading(JUDGE, 0.95)).clusters) > len(seen.clusters)
+    assert len(read(made, Reading(JUDGE, 0.95)).clusters) >= len(seen.clusters)
     if abilities.get("next_token") or abilities.get("scores_given_text"):
         assert len(read(made, Reading(JUDGE, 0.15)).clusters) < len(seen.clusters)
+        assert len(read(made, Reading(JUDGE, 0.95)).clusters) > len(seen.clusters)
     by_words = read(made)
     unjudged = read(record(ask(30, judged=False), Limited(fruit(), **abilities)))
     assert by_words.clusters == unjudged.clusters

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 import pytest
 
 from core import prompts
-from core.abstention.policy import Pipeline
+from core.abstention.policy import SHARED_DRAWS, Pipeline
 from core.studies.inspection.pipeline import from_text, pipeline_of, prompt_fingerprint, to_text
 from core.studies.inspection.request import Reading, Request
 
@@ -36,6 +36,7 @@ def test_a_pipeline_holds_every_setting():
         gamma_2=0.2,
         estimator="Algorithm 3 (exact likelihoods)",
         least_mass=0.15,
+        sampling="drawn",
     )
     assert expected == PIPELINE
 
@@ -60,11 +61,17 @@ def changed(**values):
     return json.dumps(json.loads(to_text(PIPELINE)) | values)
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(Pipeline)])
+@pytest.mark.parametrize("name", [field.name for field in fields(Pipeline)][:-1])
 def test_a_pipeline_that_lacks_something_is_none(name):
     pipeline = json.loads(to_text(PIPELINE))
     del pipeline[name]
     assert from_text(json.dumps(pipeline)) is None
+
+
+def test_a_pipeline_that_does_not_say_how_answers_were_found_is_of_before():
+    pipeline = json.loads(to_text(PIPELINE))
+    del pipeline["sampling"]
+    assert from_text(json.dumps(pipeline)) == replace(PIPELINE, sampling=SHARED_DRAWS)
 
 
 @pytest.mark.parametrize(

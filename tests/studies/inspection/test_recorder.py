@@ -13,11 +13,12 @@ from core.language_models.errors import ModelError
 from core.language_models.true_false import OPINIONS
 from core.studies.inspection import recorder
 from core.studies.inspection.inspection import read, run
-from core.studies.inspection.recorder import FEWEST_CHAINS, record, usual_samples
+from core.studies.inspection.recorder import FEWEST_CHAINS, record, usual_request
 from core.studies.inspection.recording import Estimator, estimator_of
-from core.studies.inspection.request import InvalidRequestError, Request
+from core.studies.inspection.request import InvalidRequestError, Request, Sampling
+from core.studies.inspection.verdict import Decision
 from core.studies.progress import Cancelled
-from tests.fakes import QUERY, Limited, TableModel, copies, falling, knows, words
+from tests.fakes import QUERY, Limited, Searched, TableModel, copies, falling, knows, words
 
 FIRST_PROMPT = prompts.iterative(QUERY)
 SAMPLED = [Estimator.CHAINED, Estimator.COUNTED]
@@ -166,7 +167,7 @@ def test_the_greedy_answer_is_scored_for_itself_only_when_it_was_not_sampled():
         rare.scored.clear()
         made = record(ask(1, seed=seed, temperature=1.0), rare)
         extra = [asked for asked in rare.scored if asked[1] == (made.greedy.text,)]
-        alone = [asked for asked in extra if len(asked[0]) == 1]
+        alone = [asked for asked in extra if asked[0] == (prompts.iterative(QUERY),)]
         assert len(alone) == (made.greedy.text not in made.texts)
         assert made.greedy_log_likelihood == np.log(0.34)
     assert {record(ask(1, seed=seed), rare).texts for seed in seeds} >= {("answer0",), ("answer1",)}
@@ -284,7 +285,8 @@ def test_seeds_are_the_same_for_ever():
     model = limited(TableModel(["Zürich"], [1.0], [[1.0]]), Estimator.COUNTED)
     record(ask(1, seed=7), model)
     digest = hashlib.sha256("7\0Zürich".encode()).hexdigest()
-    assert model.asked[-1].seed == int(digest[:8], 16) == 0xE3A6F8CB
+    (told,) = (asked for asked in model.asked if asked.prompt == after("Zürich"))
+    assert told.seed == int(digest[:8], 16) == 0xE3A6F8CB
 
 
 # ---------------------------------------------------------------------------------------- growing
@@ -305,13 +307,13 @@ def test_extending_makes_the_recording_that_asking_at_once_makes(estimator, next
 
 def test_extending_asks_for_missing_cells_only():
     model = copies(40)
-    ten = record(ask(10), model)
+    ten = record(ask(10, seed=1), model)
     assert model.sampled == [(0, 10), (0, 1)]  # the samples, the greedy answer
     asked = set(model.pairs)
     assert len(asked) == len(model.pairs)
     model.scored.clear()
     model.sampled.clear()
-    thirty = record(ask(30), model, previous=ten)
+    thirty = record(ask(30, seed=1), model, previous=ten)
     r, more = len(ten.texts), len(thirty.texts)
     assert more > r
     assert model.sampled == [(10, 20)]
@@ -578,8 +580,9 @@ def test_a_service_is_asked_for_the_same_in_pieces(monkeypatch, pairs):
 )
 def test_the_usual_number_of_samples_is_one_that_the_estimator_takes(abilities, samples):
     capabilities = Limited(copies(3), **abilities).capabilities
-    assert usual_samples(capabilities) == samples
-    recorder.check_samples(ask(samples), estimator_of(capabilities))
+    usual = usual_request(QUERY, capabilities)
+    assert (usual.samples, usual.sampling) == (samples, Sampling.DRAWN)
+    recorder.check_samples(usual, capabilities)
 
 
 @sampled
@@ -598,3 +601,77 @@ def test_a_service_is_asked_by_other_threads_and_answers_stand_where_they_belong
     assert same(made, calm)
     assert [call.purpose for call in made.calls] == [call.purpose for call in calm.calls]
     assert (threads == {threading.get_ident()}) == (threading.get_ident() in threads) == local
+
+
+# ------------------------------------------------- the likeliest answers, and what else is told
+
+
+def searched(query=QUERY, samples=8, **wanted):
+    return Request(query, samples, sampling=Sampling.LIKELIEST, **wanted)
+
+
+def test_the_likeliest_answers_are_compared_and_those_that_hardly_count_left_out():
+    """0.1 / 8 is the least; the last two hold 0.024 together."""
+    first = [0.5, 0.3, 0.1, 0.05, 0.026, 0.012, 0.012]
+    made = record(searched(), Searched(words(7), first, np.tile(first, (7, 1))))
+    assert made.texts == tuple(words(5))
+    assert made.counts.tolist() == [1] * 5
+    np.testing.assert_allclose(np.exp(made.log_likelihoods[0]), first[:5])
+
+
+def test_a_seed_and_a_temperature_say_nothing_where_nothing_is_drawn():
+    assert searched(temperature=0.3, seed=9) == searched()
+
+
+@pytest.mark.parametrize("samples", [1, 3, 8, 20, 40])
+def test_fewer_of_the_likeliest_are_the_recording_that_fewer_make(samples):
+    model = Searched(words(40), falling(40), copies(40).rows)
+    whole = record(searched(samples=40), model)
+    assert same(whole.first(samples), record(searched(samples=samples), model))
+    grown = record(searched(samples=40), model, previous=record(searched(samples=samples), model))
+    assert same(grown, whole)
+
+
+def test_a_model_that_cannot_be_searched_says_so():
+    with pytest.raises(InvalidRequestError, match=r"cannot be searched.*Choose drawn answers\.$"):
+        record(searched(), copies(3))
+
+
+def holds_to(share):
+    """A model that always says the first answer; told another, with this probability only."""
+    rows = [[1.0, 0, 0], [share, 1 - share, 0], [share, 0, 1 - share]]
+    return [words(3), [0.999, 0.0006, 0.0004], rows]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.9])
+def test_a_model_with_one_answer_is_told_the_likeliest_others(share):
+    made = record(searched(), Searched(*holds_to(share)))
+    assert [text for text, _ in made.others] == words(3)[1:]
+    assert [kept for _, kept in made.others] == pytest.approx([share] * 2)
+    seen = read(made)
+    assert (seen.verdict.decision is Decision.ABSTAIN) == (share < 0.5)
+    assert "“answer1” or “answer2”" in seen.verdict.reason
+
+
+@pytest.mark.parametrize("estimator", [Estimator.EXACT, *SAMPLED])
+def test_where_answers_are_drawn_others_are_drawn_more_freely(estimator):
+    table = TableModel(words(3), [0.98, 0.01, 0.01], holds_to(0.2)[2])
+    every = (record(ask(seed=i, temperature=0.7), limited(table, estimator)) for i in range(99))
+    made = next(made for made in every if made.others)
+    assert made.texts == ("answer0",)
+    for text, kept in made.others:
+        assert text in words(3)[1:]
+        assert kept == pytest.approx(0.2, abs=1e-9 if estimator is Estimator.EXACT else 0.2)
+
+
+def test_a_model_that_says_nothing_else_is_told_nothing_else():
+    made = record(ask(10), TableModel(["answer0"], [1.0], [[1.0]]))
+    assert made.others == ()
+    assert "was told no other" in read(made).verdict.reason
+
+
+def test_others_may_stand_among_the_rest_of_a_larger_recording():
+    whole = record(searched(samples=40), Searched(words(40), falling(40), copies(40).rows))
+    one = whole.first(1)
+    assert [text for text, _ in one.others] == words(4)[1:]
+    np.testing.assert_allclose([kept for _, kept in one.others], copies(40).rows[1:4, 0])

@@ -122,7 +122,7 @@ def test_sampling_that_never_settles_ends_at_the_limit():
     size = 2000
     row = np.full(size, 1 / size)
     model = TableModel(words(size), row, np.tile(row, (size, 1)))
-    recording = record(ask(1), model)
+    recording = record(ask(5), model)
     while (why := is_settled(recording, threshold=NEVER)) is None:
         larger = Request(QUERY, next_size(recording.request.samples))
         recording = record(larger, model, previous=recording)

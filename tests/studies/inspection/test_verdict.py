@@ -1,5 +1,7 @@
 """The decision: answer, abstain, or say that too little was seen."""
 
+import math
+
 import pytest
 
 from core.studies.inspection.verdict import (
@@ -124,3 +126,36 @@ def test_it_answers_exactly_when_the_doubt_is_below(doubt, certified, mass):
     compared = doubt_of(scores, "mutual_information", mass, 3, THRESHOLD.least_mass)
     answers = decide(scores, mass, 3, THRESHOLD).decision is Decision.ANSWER
     assert answers == (compared is not None and compared < THRESHOLD.value)
+
+
+# ------------------------------------------------------- a single answer, and others told
+
+MADRID, ROME = ("Madrid", 0.2), ("Rome", 0.4)
+
+
+def test_a_single_answer_is_held_against_what_the_model_says_when_told_others():
+    verdict = decide(scored(0.0), 0.9, 1, THRESHOLD, (MADRID, ROME))
+    assert verdict.decision is Decision.ABSTAIN
+    assert (
+        "Told “Madrid” or “Rome”, it gives its own again with a probability of 0.30"
+        in verdict.reason
+    )
+    assert doubt_of(
+        scored(0.0), "mutual_information", 0.9, 1, THRESHOLD.least_mass, (MADRID, ROME)
+    ) == pytest.approx(-math.log(0.3))
+
+
+def test_a_model_that_keeps_to_its_single_answer_is_believed_and_what_was_told_is_named():
+    verdict = decide(scored(0.0), 0.9, 1, THRESHOLD, (("Madrid", 0.9), ("Rome", 0.4)))
+    assert verdict.decision is Decision.ANSWER
+    assert "Told “Madrid” or “Rome”" in verdict.reason and "0.65" in verdict.reason
+
+
+def test_where_no_other_answer_was_told_the_verdict_says_so():
+    verdict = decide(scored(0.0), 0.9, 1, THRESHOLD)
+    assert verdict.decision is Decision.ANSWER
+    assert "was told no other" in verdict.reason
+
+
+def test_other_scores_do_not_look_at_what_else_was_told():
+    assert doubt_of(scored(0.0), "semantic_entropy", 0.9, 1, 0.0, (MADRID,)) == 0.1
