@@ -32,8 +32,10 @@ from scipy import special
 from core.abstention.blocks import Blocks, blocks
 
 POWER = 0.8  # with which a certificate should be found if the true error is half the target
-EARLIEST_SHARE = 0.2  # of the queries with a score: the tests begin there at the latest
-MOST_ERRORS = 10_000  # among the answered: beyond, "more labels" is no advice
+EARLIEST_SHARE = 0.2  # of the queries with a score: the first walk begins there at the latest
+SECOND_SHARE = 0.5  # likewise: there the second walk begins, or the first has all of δ from
+FIRST_PART = 0.75  # of δ: what the first walk may spend before; the second has the rest
+MOST_ERRORS = 2_000  # among the answered: beyond, "more labels" is no advice
 MOST_LABELS = 10**12  # likewise, and whole numbers must hold what is doubled on the way
 
 
@@ -81,8 +83,8 @@ class Uncertifiable:
     reason : str
         One sentence, with what to do about it.
     labels_needed : int or None
-        About how many labels more would do, if they are like these; None where more of
-        the same would not help.
+        About how many labels more would certify a threshold in four of five cases, if no
+        larger share of them is wrong; None where nobody can say.
     """
 
     reason: str
@@ -97,12 +99,18 @@ class Uncertifiable:
 def learn_then_test(
     scores: ArrayLike, correct: ArrayLike, *, target_error: float, confidence: float
 ) -> Threshold | Uncertifiable:
-    """Certify the error among answered queries, by fixed-sequence testing [1]_.
+    """Certify the error among answered queries, by fixed-sequence testing [1]_ in two walks.
 
-    From strict to loose, one distinct doubt after the other (tied ones as one block), test
-    "more than α of the answered are wrong" with the exact binomial tail, and stop at the
-    first doubt at which this cannot be rejected at level δ. Whatever follows is never
-    looked at, so that the tests need no correction for their number.
+    A walk goes from strict to loose, one distinct doubt after the other (tied ones as one
+    block). It tests "more than α of the answered are wrong" with the exact binomial tail, and
+    stops at the first doubt at which this cannot be rejected. Whatever follows is never looked
+    at, so that the tests need no correction for their number.
+
+    The first walk begins among the surest answers, where little is needed, and tests at 3/4 of
+    δ. If it gets to the middle, half of the queries with a score, it goes on from there at δ.
+    Else a second walk begins in the middle at the rest, 1/4 of δ: where the error is the same
+    everywhere, the most answers prove the most. The proof that both together are wrong with
+    probability δ at most is in ``docs/calibration.md``.
 
     Parameters
     ----------
@@ -127,24 +135,59 @@ def learn_then_test(
     """
     _check(target_error, confidence)
     known = blocks(scores, correct)
-    delta = 1 - confidence
-    fewest = fewest_labels(target_error, confidence)
-    if known.scored < fewest:
+    if known.scored < fewest_labels(target_error, confidence):
         return _too_few(known, target_error, confidence)
+    certified = _certified(known, target_error, confidence)
+    if certified is None:
+        return _too_wrong(known, target_error, confidence)
+    bound = clopper_pearson(known.errors[certified], known.answered[certified], confidence)
+    return _threshold(known, certified, bound)
+
+
+def _certified(known: Blocks, target_error: float, confidence: float) -> int | None:
+    """Return the loosest block that the two walks certify."""
+    first, second = _starts(known, target_error, confidence)
+    delta = 1 - confidence
+    stopped = _walk(known, first, second, target_error, FIRST_PART * delta)
+    left = delta if stopped == second else (1 - FIRST_PART) * delta
+    further = _walk(known, second, len(known.answered), target_error, left)
+    certified = (further if further > second else stopped) - 1
+    return certified if certified >= first else None
+
+
+def _starts(known: Blocks, target_error: float, confidence: float) -> tuple[int, int]:
+    """Return the blocks at which the walks begin; twice the same where one walk does for both.
+
+    They depend on the doubts and not on the labels, which the tests still need.
+    """
+    first = _start(known, target_error, _with(FIRST_PART, confidence))
+    fewest = fewest_labels(target_error, _with(1 - FIRST_PART, confidence))
+    second = int(np.searchsorted(known.answered, max(fewest, SECOND_SHARE * known.scored)))
+    if first < second < len(known.answered):
+        return first, second
+    only = _start(known, target_error, confidence)
+    return only, only
+
+
+def _start(known: Blocks, target_error: float, confidence: float) -> int:
+    """Return the first block that can be certified, and has the power or a fifth of the scores."""
+    fewest = fewest_labels(target_error, confidence)
     least = max(fewest, min(_powerful(target_error, confidence), EARLIEST_SHARE * known.scored))
-    start = int(np.searchsorted(known.answered, least))
-    answered, errors = known.answered[start:], known.errors[start:]
+    return int(np.searchsorted(known.answered, least))
+
+
+def _with(part: float, confidence: float) -> float:
+    """Return the confidence of tests that may spend a part of δ."""
+    return 1 - part * (1 - confidence)
+
+
+def _walk(known: Blocks, start: int, end: int, target_error: float, level: float) -> int:
+    """Return the block at which a walk from a start stops: `end`, if every test rejects."""
+    answered, errors = known.answered[start:end], known.errors[start:end]
     # Further answers that are right only lower p: the walk can stop at new errors alone.
     risen = np.flatnonzero(np.diff(errors, prepend=-1))
-    failed = risen[p_values(answered[risen], errors[risen], target_error) > delta]
-    certified = start + (int(failed[0]) if len(failed) else len(answered)) - 1
-    if certified < start:
-        return _too_wrong(known, start, target_error, confidence)
-    return _threshold(
-        known,
-        certified,
-        clopper_pearson(known.errors[certified], known.answered[certified], confidence),
-    )
+    failed = risen[p_values(answered[risen], errors[risen], target_error) > level]
+    return start + int(failed[0]) if len(failed) else end
 
 
 def conformal_risk_control(
@@ -333,67 +376,46 @@ def _unscored() -> Uncertifiable:
 def _too_few(known: Blocks, target_error: float, confidence: float) -> Uncertifiable:
     if not known.scored:
         return _unscored()
-    return _scarce(
-        known,
+    opening = (
         f"Too few labelled answers have a score: {known.scored}. Even if all of them are "
-        f"right, this target and confidence need {fewest_labels(target_error, confidence):,}.",
-        target_error,
-        confidence,
+        f"right, this target and confidence need {fewest_labels(target_error, confidence):,}."
+    )
+    needed = _more_if_half_as_wrong(known, target_error, confidence)
+    if needed is not None:
+        return _scarce(opening, needed)
+    surest = _at_share(known, EARLIEST_SHARE)
+    return Uncertifiable(
+        f"{opening} Wrong among the {known.answered[surest]} surest: {known.errors[surest]}. More "
+        "labels of this kind would not help. Raise the target error, or use another score.",
+        None,
     )
 
 
-def _too_wrong(known: Blocks, start: int, target_error: float, confidence: float) -> Uncertifiable:
-    answered, errors = int(known.answered[start]), int(known.errors[start])
-    observed = f"Wrong among the {answered} surest answers: {errors} ({errors / answered:.1%})"
+def _too_wrong(known: Blocks, target_error: float, confidence: float) -> Uncertifiable:
+    """Advise by the walk that needs the fewest labels more; none where neither can be helped."""
+    first, _ = _starts(known, target_error, confidence)
+    middle = max(first, _at_share(known, SECOND_SHARE))
+    is_scarce = _at_share(known, EARLIEST_SHARE) < first
+    by_first = _more_if_half_as_wrong if is_scarce else _more_by_first
+    sooner = by_first(known, target_error, confidence)
+    later = _more_by_second(known, middle, target_error, confidence)
+    needed = min((each for each in (sooner, later) if each is not None), default=None)
     target = _percent(target_error)
-    if _surest(known) < start:
-        too_many = (
-            f"{observed}, too many for a target of {target}. Fewer answers would prove nothing."
-        )
-        return _scarce(known, too_many, target_error, confidence)
-    enough = labels_for_power(errors / answered, target_error, confidence)
-    if enough is None:
-        return Uncertifiable(
-            f"{observed}, and the target is {target}: more labels of this kind would not help. "
-            "Raise the target error, or use another score.",
-            None,
-        )
-    # As large a share of the rows will be as sure; "about", for the error is an estimate.
-    needed = max(1, math.ceil(enough * known.queries / answered) - known.queries)
-    powerful = _powerful(target_error, confidence)
-    stricter = int(known.answered[start - 1]) if start else 0
-    if enough > powerful <= stricter * (1 + needed / known.queries):
-        # With so many labels the tests would begin at a stricter doubt, and at no larger m.
-        return Uncertifiable(
-            f"{observed}: below the target of {target}, but so close to it that even many more "
-            "labels would often fail to certify it. Raise the target error, or use another "
-            "score.",
-            None,
-        )
+    if needed is None:
+        return _too_close(known, [first, middle], target_error)
+    if is_scarce and needed == sooner:
+        too_many = f"{_observed(known, first)}, too many for a target of {target}."
+        return _scarce(f"{too_many} Fewer answers would prove nothing.", needed)
+    observed = _observed(known, first if needed == sooner else middle)
     return Uncertifiable(
         f"{observed}: below the target of {target}, but too few to be {_percent(confidence)} "
-        f"confident. About {needed:,} more labels are needed, or a higher target error, or a "
-        "lower confidence.",
+        f"confident. About {needed:,} more labels would suffice if no larger share of them is "
+        "wrong. Or raise the target error, or lower the confidence.",
         needed,
     )
 
 
-def _scarce(known: Blocks, opening: str, target_error: float, confidence: float) -> Uncertifiable:
-    """Advise where labels are so few that the tests cannot begin at the surest answers.
-
-    Too few of these are known to plan with their error, so half the target is assumed.
-    """
-    surest = _surest(known)
-    answered, errors = int(known.answered[surest]), int(known.errors[surest])
-    hopeless = special.betainc(max(errors, 0.5), answered - errors + 1, target_error)
-    enough = _powerful(target_error, confidence)
-    if (errors and hopeless <= 1 - confidence) or math.isinf(enough):
-        return Uncertifiable(
-            f"{opening} Wrong among the {answered} surest: {errors}. More labels of this kind "
-            "would not help. Raise the target error, or use another score.",
-            None,
-        )
-    needed = max(1, math.ceil(enough * known.queries / answered) - known.queries)
+def _scarce(opening: str, needed: int) -> Uncertifiable:
     return Uncertifiable(
         f"{opening} About {needed:,} more labels would suffice if half as many of the surest "
         "answers are wrong as the target allows.",
@@ -401,9 +423,89 @@ def _scarce(known: Blocks, opening: str, target_error: float, confidence: float)
     )
 
 
-def _surest(known: Blocks) -> int:
-    """Return the block at which the tests begin where labels are not scarce."""
-    return int(np.searchsorted(known.answered, EARLIEST_SHARE * known.scored))
+def _too_close(known: Blocks, begun: list[int], target_error: float) -> Uncertifiable:
+    block = min(begun, key=lambda at: known.errors[at] / known.answered[at])
+    observed, target = _observed(known, block), _percent(target_error)
+    if known.errors[block] >= target_error * known.answered[block]:
+        return Uncertifiable(
+            f"{observed}, and the target is {target}: more labels of this kind would not help. "
+            "Raise the target error, or use another score.",
+            None,
+        )
+    return Uncertifiable(
+        f"{observed}: below the target of {target}, but so close to it that more labels of this "
+        "kind may not certify it either. Raise the target error, or use another score.",
+        None,
+    )
+
+
+def _observed(known: Blocks, block: int) -> str:
+    answered, errors = int(known.answered[block]), int(known.errors[block])
+    return f"Wrong among the {answered} surest answers: {errors} ({errors / answered:.1%})"
+
+
+# --------------------------------------------------------------------- how many more labels
+
+
+def _more_by_first(known: Blocks, target_error: float, confidence: float) -> int | None:
+    """Return how many labels more the first walk needs to certify its start."""
+    first, _ = _starts(known, target_error, confidence)
+    part = _with(FIRST_PART, confidence)
+    enough = labels_for_power(_expected(known, first), target_error, part)
+    if enough is None:
+        return None
+    needed = _more(known, first, enough)
+    stricter = int(known.answered[first - 1]) if first else 0
+    # With so many labels the walk would begin at a stricter doubt, and at no larger m.
+    if enough > _powerful(target_error, part) <= stricter * (1 + needed / known.queries):
+        return None
+    return needed
+
+
+def _more_by_second(
+    known: Blocks, judged: int, target_error: float, confidence: float
+) -> int | None:
+    """Return how many labels more the second walk needs, by the error up to a block."""
+    part = _with(1 - FIRST_PART, confidence)
+    enough = labels_for_power(_expected(known, judged), target_error, part)
+    return None if enough is None else _more(known, _at_share(known, SECOND_SHARE), enough)
+
+
+def _more_if_half_as_wrong(known: Blocks, target_error: float, confidence: float) -> int | None:
+    """Return how many labels more it takes for the first walk to begin at the surest answers.
+
+    Too few of these are known to plan with their error, so half the target is assumed; None
+    where it is hardly credible, or out of reach.
+    """
+    surest = _at_share(known, EARLIEST_SHARE)
+    answered, errors = int(known.answered[surest]), int(known.errors[surest])
+    credible = special.betainc(max(errors, 0.5), answered - errors + 1, target_error)
+    enough = _powerful(target_error, _with(FIRST_PART, confidence))
+    if (errors and credible <= 1 - confidence) or math.isinf(enough):
+        return None
+    return _more(known, surest, enough)
+
+
+def _expected(known: Blocks, block: int) -> float:
+    """Return the error to plan with: half an error more than was seen.
+
+    Few errors are seen by luck as well, and a plan by these alone would often fail.
+    """
+    return float((known.errors[block] + 0.5) / known.answered[block])
+
+
+def _more(known: Blocks, block: int, enough: float) -> int:
+    """Return how many labels more it takes until enough are answered up to a block.
+
+    As large a share of the rows will be as sure; "about", for shares and errors are estimates.
+    """
+    in_all = math.ceil(enough * known.queries / int(known.answered[block]))
+    return max(1, in_all - known.queries)
+
+
+def _at_share(known: Blocks, share: float) -> int:
+    """Return the first block with at least a share of the queries that have a score."""
+    return int(np.searchsorted(known.answered, share * known.scored))
 
 
 def _percent(share: float) -> str:

@@ -47,8 +47,9 @@ TERMS: Final[dict[str, str]] = {
     "first in the prompt.",
     "Learn-then-Test": "The method behind the guarantee. From strict to loose, each threshold is "
     "tested exactly for too many wrong answers; the last one before the first failure is "
-    "chosen. Risk control bounds the wrong answers among all questions instead; the paper’s "
-    "empirical rule guarantees nothing.",
+    "chosen. If the tests fail early, a second series begins at half of the answers. Risk control "
+    "bounds the wrong answers among all questions instead; the paper’s empirical rule guarantees "
+    "nothing.",
     "Log-likelihood": "The logarithm of the probability that the model gives to a whole text, "
     "in nats. 0 is certain, −2.3 is one in ten, −4.6 one in a hundred.",
     "Minimum conditional entropy": "How undecided the model remains after the most decisive "
