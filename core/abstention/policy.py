@@ -122,11 +122,12 @@ class Policy:
     method : str
         A key of `GUARANTEES`: how λ was found.
     target_error : float
-        α, in (0, 1).
+        α, in (0, 1): what is promised.
     confidence : float or None
         1 − δ; None where the method has none.
     upper_bound : float or None
-        Of the bounded error; None where nothing is bounded.
+        Of the error on the labelled rows: a description, for λ was chosen on them. None where
+        there is none.
     labels, answered, errors : int
         The labelled queries, and what this λ did to them.
     data : str

@@ -52,9 +52,11 @@ class Threshold:
     queries : int
         All labelled queries.
     upper_bound : float
-        Of what the method bounds. Learn-then-Test: the Clopper–Pearson bound, at the
-        stated confidence, of the error among answered queries. Conformal risk control:
-        (errors + 1) / (queries + 1). The empirical rule bounds nothing: NaN.
+        A description of these rows; what is promised is the target. Learn-then-Test: the
+        Clopper–Pearson bound of the error among answered queries, at the stated confidence
+        for a λ chosen beforehand. This λ was chosen on the same rows, so that the bound may
+        fail more often. Conformal risk control: (errors + 1) / (queries + 1). NaN where the method
+        has none.
     """
 
     value: float

@@ -179,8 +179,10 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(examp
         "Threshold λ": f"{policy.threshold:.3f}",
         "Answered": f"{policy.answered / policy.labels:.1%}",
         "Wrong among them": f"{policy.errors / policy.answered:.1%}",
-        "Upper bound": f"{policy.upper_bound:.1%}",
+        "Promised": "≤ 5%",
     }
+    (described,) = [c.value for c in example.caption if "no promise" in c.value]
+    assert f"at most {policy.upper_bound:.1%} (Clopper–Pearson)" in described
     until(example, lambda: any("95% interval" in t.value for t in example.dataframe))
     alt = pictures(example)
     assert len(alt) == 6
@@ -499,11 +501,13 @@ def test_another_target_or_method_is_another_promise(app):
     allowed = int(0.1 * (ROWS + 1)) - 1  # (errors + 1) / (rows + 1) is at most α
     assert badges(app) == [GUARANTEED] and answered(app) == share(RIGHT + allowed)
     assert said(app, "This does not bound the error among the answered.")
+    assert metrics(app)["Promised"] == "≤ 10%"
     assert app.number_input(key="confidence").disabled
     settled(app.selectbox(key="method").set_value("empirical").run())
     errors = max(e for e in range(WRONG) if e / (RIGHT + e) <= 0.1)
     assert badges(app) == [NO_GUARANTEE] and answered(app) == share(RIGHT + errors)
-    assert metrics(app)["Upper bound"] == "none"
+    assert metrics(app)["Promised"] == "nothing"
+    assert not any("no promise" in c.value for c in app.caption)
     settled(app.selectbox(key="method").set_value("ltt").run())
     set_target(app, confidence=0.999)
     assert any("the 99.9% interval" in c.value for c in app.caption)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core.abstention.metrics import Curve
+from core.abstention.policy import Policy
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.charts import calibration as charts
 from core.studies.calibration import diagnostics
@@ -30,7 +31,7 @@ def outcome(found: Calibration) -> None:
             else:
                 st.badge("No guarantee", icon=":material/warning:", color="orange")
             st.text(found.policy.sentence)
-            _numbers(found, found.outcome)
+            _numbers(found.policy, found.outcome)
         for decision in found.data.decided:
             st.text(decision)
         if found.target.score == BEST:
@@ -46,7 +47,7 @@ def outcome(found: Calibration) -> None:
             )
 
 
-def _numbers(found: Calibration, threshold: Threshold) -> None:
+def _numbers(policy: Policy, threshold: Threshold) -> None:
     cards = iter(st.columns(4))
     with next(cards):
         plain = not threshold.value or 1e-3 <= abs(threshold.value) < 1e6
@@ -58,13 +59,18 @@ def _numbers(found: Calibration, threshold: Threshold) -> None:
     with next(cards):
         st.metric("Wrong among them", f"{threshold.selective_error:.1%}")
     with next(cards):
-        bound = threshold.upper_bound
         st.metric(
-            "Upper bound",
-            "none" if math.isnan(bound) else f"{bound:.1%}",
-            help="Learn-then-Test: the share of wrong answers among those answered, at the "
-            "confidence. Risk control: the share answered wrongly among all questions, on "
-            "average.",
+            "Promised",
+            f"≤ {100 * policy.target_error:.6g}%" if policy.guaranteed else "nothing",
+            help="The target, for new questions. Learn-then-Test: the share of wrong answers "
+            "among those answered, at the confidence. Risk control: the share answered wrongly "
+            "among all questions, on average.",
+        )
+    if policy.method == "ltt":
+        st.caption(
+            f"These rows by themselves suggest at most {threshold.upper_bound:.1%} "
+            "(Clopper–Pearson). That is a description and no promise, because λ was chosen on the "
+            "same rows."
         )
 
 
