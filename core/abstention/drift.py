@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-SIGNIFICANCE = 0.01  # of each of the two tests
+FALSE_ALARMS = 0.02  # where nothing has changed, of all tests together at most
 FEWEST = 20  # new scores: with fewer, even a large change goes unseen
 
 
@@ -28,15 +28,32 @@ class Drift:
     Attributes
     ----------
     drifted : bool
-        Whether either test rejects at 1 %: the two-sample Kolmogorov–Smirnov test [1]_, which
-        errs towards 1 with ties, or Fisher's exact test that the shares of scores that are
-        exactly 0, where the model was never moved at all, are equal.
+        Whether one of three tests rejects, each at a third of `FALSE_ALARMS`: the two-sample
+        Kolmogorov–Smirnov test of the scores [1]_, which errs towards 1 with ties; Fisher's
+        exact test that as many scores are exactly 0, where the model was never moved at all;
+        and the same test that as many are missing.
+    too_few : bool
+        Whether there are too few new scores for "no difference" to mean anything.
     sentence : str
-        What this means, for a person, with both p-values.
+        What this means, for a person: what differs, and all p-values.
     """
 
     drifted: bool
+    too_few: bool
     sentence: str
+
+
+@dataclass(frozen=True)
+class _Test:
+    """What was compared, what was seen, and the p-value of its being the same."""
+
+    subject: str
+    seen: str
+    p: float
+
+    @property
+    def rejects(self) -> bool:
+        return self.p < FALSE_ALARMS / 3
 
 
 def drift(calibration: ArrayLike, new: ArrayLike) -> Drift:
@@ -45,42 +62,54 @@ def drift(calibration: ArrayLike, new: ArrayLike) -> Drift:
     Parameters
     ----------
     calibration, new : array_like of shape (n,), (m,)
-        Doubts of one score; missing ones are left out.
+        Doubts of one score, one for every row; NaN is missing, and an infinite doubt as good
+        as missing, as neither is ever answered.
 
     Raises
     ------
     ValueError
-        When one of the two has no score.
+        When one of the two has no row, or the calibration no score.
     """
     before, now = (np.asarray(x, float) for x in (calibration, new))
-    before, now = before[~np.isnan(before)], now[~np.isnan(now)]
-    if not len(before) or not len(now):
-        raise ValueError("There are no scores to compare: every one is missing.")
+    scores_before, scores_now = before[before < np.inf], now[now < np.inf]
+    if not len(scores_before) or not len(now):
+        raise ValueError("There are no scores to compare.")
+    tests = [_shares("missing scores", ~(before < np.inf), ~(now < np.inf))]
+    if len(scores_now):
+        tests = [
+            _distributions(scores_before, scores_now),
+            _shares("zeros", scores_before == 0, scores_now == 0),
+            *tests,
+        ]
+    drifted = any(test.rejects for test in tests)
+    too_few = len(scores_now) < FEWEST
+    what = f"{len(now):,} new rows, against {len(before):,} of the calibration: "
+    return Drift(drifted, too_few, what + _finding(tests, too_few))
+
+
+def _distributions(before: NDArray[np.float64], now: NDArray[np.float64]) -> _Test:
     p = float(stats.ks_2samp(before, now).pvalue)
-    zero = [int(np.count_nonzero(x == 0)) for x in (before, now)]
-    sizes = [len(before), len(now)]
-    table = [[z, n - z] for z, n in zip(zero, sizes, strict=True)]
-    zeros_p = float(stats.fisher_exact(table).pvalue)
-    shares = [z / n for z, n in zip(zero, sizes, strict=True)]
-    drifted = min(p, zeros_p) < SIGNIFICANCE
-    return Drift(drifted, _sentence(sizes, shares, p, zeros_p, drifted))
+    return _Test("the distribution of the scores", f"Kolmogorov–Smirnov p = {p:.2g}", p)
 
 
-def _sentence(
-    sizes: list[int], shares: list[float], p: float, zeros_p: float, drifted: bool
-) -> str:
-    what = f"The {sizes[1]:,} new scores, against {sizes[0]:,} of the calibration: "
-    tests = f"Kolmogorov–Smirnov p = {p:.2g}, zeros {shares[0]:.0%} → {shares[1]:.0%} (p = "
-    tests += f"{zeros_p:.2g})"
-    if drifted:
+def _shares(what: str, before: NDArray[np.bool_], now: NDArray[np.bool_]) -> _Test:
+    table = [[int(x.sum()), int((~x).sum())] for x in (before, now)]
+    p = float(stats.fisher_exact(table).pvalue)
+    seen = f"{what} {before.mean():.0%} → {now.mean():.0%} (p = {p:.2g})"
+    return _Test(f"the share of {what}", seen, p)
+
+
+def _finding(tests: list[_Test], too_few: bool) -> str:
+    seen = ", ".join(test.seen for test in tests)
+    if different := [test.subject for test in tests if test.rejects]:
         return (
-            f"{what}they are distributed differently ({tests}). The questions are not like "
+            f"they differ in {' and in '.join(different)} ({seen}). The questions are not like "
             "those of the calibration, so its guarantee does not cover them. Label some and "
             "recalibrate."
         )
-    if sizes[1] < FEWEST:
-        return f"{what}too few to see a difference ({tests}). Compare at least {FEWEST}."
+    if too_few:
+        return f"too few scores to see a difference ({seen}). Compare at least {FEWEST}."
     return (
-        f"{what}no difference is visible ({tests}). This does not prove that the errors are "
-        "the same; only labels can."
+        f"no difference is visible ({seen}). This does not prove that the errors are the same; "
+        "only labels can."
     )

@@ -250,7 +250,7 @@ def test_the_target_stands_in_the_address_and_new_scores_are_decided(address, op
     section.locator("input[type=file]").set_input_files(
         {"name": "new.csv", "mimeType": "text/csv", "buffer": content}
     )
-    expect(section).to_contain_text("they are distributed differently")
+    expect(section).to_contain_text("they differ in the distribution of the scores")
     expect(section).to_contain_text("30 of 90 would be answered.")
     at_rest(page)
     content = downloaded(page, "Decisions (CSV)", section).decode("utf-8-sig")

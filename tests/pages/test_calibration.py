@@ -722,7 +722,7 @@ def test_new_scores_are_held_against_those_of_the_calibration(app, work):
     same = "\n".join(["score", *(f"{(row + 0.4) / 50}" for row in range(ROWS // 2))])
     new_scores(app, same.encode())
     assert badges(app) == [GUARANTEED, "No difference visible"]
-    assert said(app, "The 100 new scores, against 200 of the calibration: no difference is visible")
+    assert said(app, "100 new rows, against 200 of the calibration: no difference is visible")
     assert said(app, "76 of 100 would be answered.")  # 0.008, 0.028, …, 1.508
     set_target(app, alpha=0.2)  # what was computed for one policy is not shown for another
     assert said(app, "would be answered.") and not said(app, "76 of 100")

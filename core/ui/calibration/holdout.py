@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.abstention.drift import FEWEST
 from core.abstention.policy import Policy, PolicyError
 from core.data.tabular.labelled import Labelled
 from core.data.tabular.uploads import Upload, UploadError
@@ -110,7 +108,7 @@ def new_scores(found: Calibration) -> None:
             return
         if compared.drifted:
             st.badge("Different", icon=":material/warning:", color="orange")
-        elif np.count_nonzero(~np.isnan(fresh.doubts)) < FEWEST:
+        elif compared.too_few:
             st.badge("Too few to say", icon=":material/help:", color="gray")
         else:
             st.badge("No difference visible", icon=":material/check:", color="blue")

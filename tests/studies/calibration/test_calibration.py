@@ -682,7 +682,7 @@ def test_a_confidence_drifts_in_its_own_direction(hand):
 def test_nothing_to_compare_is_a_sentence(certified):
     fresh = new_rows.new_scores(new(["a"], ["0.1"]), certified.policy)
     with pytest.raises(CalibrationError, match="no scores to compare"):
-        new_rows.drift_from(certified, replace(fresh, doubts=np.array([math.nan])))
+        new_rows.drift_from(certified, replace(fresh, doubts=np.array([])))
 
 
 # ------------------------------------------------------------------------- the histogram
