@@ -19,6 +19,7 @@ from core.abstention.policy import Policy, to_json
 from core.abstention.thresholds import Uncertifiable
 from core.data.tabular import rows
 from core.data.tabular.columns import word_of
+from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.labels import Meaning, UnreadLabelsError
 from core.data.tabular.uploads import UploadError
@@ -63,6 +64,14 @@ SAY_IT_SO = (
     "Add --meaning VALUE=right, --meaning VALUE=wrong or --meaning VALUE=out for each; "
     "--meaning =wrong decides about empty cells."
 )
+DIRECTION = (
+    "Direction of all the scores; needed where a heading does not say it, as “confidence” and "
+    "“entropy” do."
+)
+SAY_WHICH_WAY = (
+    "Add --larger-is-surer or --larger-is-doubt; of several scores, name the one you mean with "
+    "--score."
+)
 
 
 class Stoppable(click.Group):
@@ -74,6 +83,8 @@ class Stoppable(click.Group):
             return super().invoke(ctx)
         except UnreadLabelsError as error:
             raise click.ClickException(f"{error} {SAY_IT_SO}") from error
+        except UnknownDirectionError as error:
+            raise click.ClickException(f"{error} {SAY_WHICH_WAY}") from error
         except PROBLEMS as error:
             raise click.ClickException(str(error)) from error
         except KeyboardInterrupt:
@@ -169,9 +180,7 @@ def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
     help="Column of scores; of several, the best, at δ divided by their number.",
 )
 @click.option("--correct", help="Column that says right or wrong; guessed if omitted.")
-@click.option(
-    "--larger-is-surer/--larger-is-doubt", "surer", default=None, help="Direction of the scores."
-)
+@click.option("--larger-is-surer/--larger-is-doubt", "surer", default=None, help=DIRECTION)
 @click.option("--meaning", "meanings", multiple=True, metavar="VALUE=MEANING", help=MEANING)
 @click.option("--target-error", default=0.05, show_default=True, help="α, between 0 and 1.")
 @click.option("--confidence", default=0.9, show_default=True, help="1 − δ, between 0 and 1.")

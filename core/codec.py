@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any, Final, TypeVar
 
@@ -153,3 +153,10 @@ def shortened(text: str, longest: int = 60) -> str:
     """Return the text in one line and not too long to stand in a sentence."""
     line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
+
+
+def listed(texts: Sequence[str], word: str = "and", most: int = 5) -> str:
+    """Return texts, at least one, as a sentence lists them: the first few, and how many more."""
+    more = [f"{len(texts) - most:,} more"] if len(texts) > most else []
+    *others, last = [*texts[:most], *more]
+    return f"{', '.join(others)} {word} {last}" if others else last

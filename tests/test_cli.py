@@ -342,7 +342,7 @@ def scores(tmp_path):
     rows = [
         (f"q{i}", "x", i / 100, int(i < 25 or i % 2), 1 - i / 50, int(i < 36)) for i in range(1, 41)
     ]
-    heading = ["question", "source", "a", "a_correct", "b", "b_correct"]
+    heading = ["question", "source", "doubt", "doubt_correct", "sure", "sure_correct"]
     return scores_file(tmp_path, heading, rows)
 
 
@@ -354,10 +354,14 @@ def studied(path, *scores, surer=None, **target):
 
 def test_it_prints_and_writes_the_policy_of_the_study(scores, tmp_path, read_here):
     out = tmp_path / "policy.json"
-    base = ("calibrate", scores, "--score", "a", "--target-error", 0.2, "--out", out)
+    base = ("calibrate", scores, "--score", "doubt", "--target-error", 0.2, "--out", out)
     result = believe(*base, "--json")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == out.read_text("utf-8") == studied(scores, "a", error=0.2, score="a")
+    assert (
+        result.stdout
+        == out.read_text("utf-8")
+        == studied(scores, "doubt", error=0.2, score="doubt")
+    )
     assert read_here == [scores.name]
     # Every second one from the 26th is wrong; P(Bin(29, 0.2) ≤ 2) < 0.1 < P(Bin(30, 0.2) ≤ 3).
     found = from_json(result.stdout)
@@ -372,41 +376,54 @@ def test_it_prints_and_writes_the_policy_of_the_study(scores, tmp_path, read_her
 
 def test_of_several_scores_the_best_is_taken_and_paid_for(scores):
     options = ("--target-error", 0.2, "--json")
-    found = one_object(believe("calibrate", scores, "--score", "a", "--score", "b", *options))
-    assert found == json.loads(studied(scores, "a", "b", error=0.2))
-    assert (found["score"], found["scores_tried"]) == ("b", 2)
+    found = one_object(
+        believe("calibrate", scores, "--score", "doubt", "--score", "sure", *options)
+    )
+    assert found == json.loads(studied(scores, "doubt", "sure", error=0.2))
+    assert (found["score"], found["scores_tried"]) == ("sure", 2)
     # Without a name too, where none of them is the mutual information.
     assert found == one_object(believe("calibrate", scores, *options))
     # A method that takes one score takes the first.
     options = ("--method", "empirical", "--confidence", 0.8, *options)
     assert one_object(believe("calibrate", scores, *options)) == json.loads(
-        studied(scores, "a", error=0.2, confidence=0.8, method="empirical", score="a")
+        studied(scores, "doubt", error=0.2, confidence=0.8, method="empirical", score="doubt")
     )
 
 
+def test_a_direction_that_no_heading_says_is_asked_for(tmp_path):
+    rows = [(f"q{i}", i / 100, int(i > 30)) for i in range(100)]
+    path = scores_file(tmp_path, ["question", "score", "correct"], rows)
+    result = believe("calibrate", path, "--target-error", 0.2)
+    check_refusal(result, "Add --larger-is-surer or --larger-is-doubt; of several scores", 1)
+    assert "Say whether a larger “score” means a surer answer or more doubt" in result.stderr
+    options = ("--target-error", 0.2, "--json")
+    surer = believe("calibrate", path, "--larger-is-surer", *options)
+    assert one_object(surer)["larger_is_surer"] and not surer.stderr
+
+
 def test_the_direction_is_guessed_and_can_be_said(scores):
-    base = ("calibrate", scores, "--score", "b", "--method", "empirical", "--target-error", 0.3)
+    base = ("calibrate", scores, "--score", "sure", "--method", "empirical", "--target-error", 0.3)
     guessed = one_object(believe(*base, "--json"))
     said = one_object(believe(*base, "--larger-is-surer", "--json"))
     turned = one_object(believe(*base, "--larger-is-doubt", "--json"))
     assert guessed == said and guessed["larger_is_surer"]
     assert not turned["larger_is_surer"]
     expected = studied(
-        scores, "b", surer=False, error=0.3, method="empirical", score="b", confidence=0.9
+        scores, "sure", surer=False, error=0.3, method="empirical", score="sure", confidence=0.9
     )
     assert turned == json.loads(expected)
 
 
 def test_the_label_can_be_named(scores):
-    base = ("calibrate", scores, "--score", "a", "--target-error", 0.2, "--json")
+    base = ("calibrate", scores, "--score", "doubt", "--target-error", 0.2, "--json")
     own = one_object(believe(*base))
-    other = one_object(believe(*base, "--correct", "b_correct"))
-    assert own == one_object(believe(*base, "--correct", "a_correct"))
+    other = one_object(believe(*base, "--correct", "sure_correct"))
+    assert own == one_object(believe(*base, "--correct", "doubt_correct"))
     assert own["answered"] < 36 < other["answered"]
 
 
 def test_the_promise_comes_first_and_then_the_numbers(scores):
-    for name, where in (("a", "below"), ("b", "above")):
+    for name, where in (("doubt", "below"), ("sure", "above")):
         options = ("--score", name, "--target-error", 0.2)
         found = policy_from_dict(one_object(believe("calibrate", scores, *options, "--json")))
         lines = believe("calibrate", scores, *options).stdout.splitlines()
@@ -419,7 +436,7 @@ def test_the_promise_comes_first_and_then_the_numbers(scores):
 def test_rows_that_do_not_count_are_told_beside_the_policy(tmp_path):
     rows = [(f"q{i % 30}", i / 100, int(i % 30 < 29)) for i in range(60)]
     rows.append(("last", 0.1, "maybe"))
-    path = scores_file(tmp_path, ["question", "s", "correct"], rows)
+    path = scores_file(tmp_path, ["question", "doubt", "correct"], rows)
     result = believe("calibrate", path, "--target-error", 0.2, "--json", "--meaning", "maybe=out")
     assert one_object(result)["labels"] == 30
     assert "Line 62: “correct” is “maybe” (left out)." in result.stderr
@@ -434,7 +451,7 @@ def unread_labels(tmp_path):
     """Sixty right answers, and forty of which the label is empty or a word."""
     labels = ["1"] * 60 + [""] * 25 + ["W"] * 15
     rows = [(f"q{i}", i / 100, label) for i, label in enumerate(labels)]
-    return scores_file(tmp_path, ["question", "s", "correct"], rows)
+    return scores_file(tmp_path, ["question", "doubt", "correct"], rows)
 
 
 @pytest.mark.parametrize("more", [(), ("--json",), ("--meaning", "W=wrong")])
@@ -455,7 +472,7 @@ def test_what_labels_mean_can_be_said(unread_labels):
     assert (found["answered"], found["errors"], found["left_out"]) == (60, 0, 0)
     says = ("--meaning", "W=out", "--meaning", " =out")
     result = believe("calibrate", unread_labels, *says)
-    assert result.exit_code == 1 and "Every label of “s” is right." in result.stderr
+    assert result.exit_code == 1 and "Every label of “doubt” is right." in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -476,7 +493,7 @@ def test_a_meaning_that_means_nothing_is_refused(unread_labels, options, says, s
     [
         (b"", "The file is empty"),
         (b"question,answer\na,b\n", "No score is chosen"),
-        (b"question,score,correct\na,0.5,1\nb,0.9,0\n", "Too few"),
+        (b"question,doubt,correct\na,0.5,1\nb,0.9,0\n", "Too few"),
     ],
 )
 def test_what_cannot_be_calibrated_is_a_sentence(tmp_path, content, says):
@@ -490,12 +507,12 @@ def test_what_cannot_be_calibrated_is_a_sentence(tmp_path, content, says):
     ("options", "says", "status"),
     [
         (("--score", "c"), "No column says", 1),
-        (("--score", "a", "--correct", "question"), "No cell of", 1),
-        (("--score", "a", "--correct", "source"), "neither right nor wrong: “x” (40 rows)", 1),
-        (("--score", "a", "--target-error", 0.001), "Too few", 1),
+        (("--score", "doubt", "--correct", "question"), "No cell of", 1),
+        (("--score", "doubt", "--correct", "source"), "neither right nor wrong: “x” (40 rows)", 1),
+        (("--score", "doubt", "--target-error", 0.001), "Too few", 1),
         (("--target-error", "nan"), "The target error is nan", 2),
         (("--confidence", 90), "The confidence is 90.0", 2),
-        (("--score", "a", "--score", "b", "--method", "crc"), "Name one score.", 2),
+        (("--score", "doubt", "--score", "sure", "--method", "crc"), "Name one score.", 2),
     ],
 )
 def test_calibrating_the_impossible_is_a_sentence(scores, options, says, status):
@@ -518,6 +535,8 @@ def test_outside_scores_are_calibrated():
         pytest.skip("BELIEVE_TEST_DATA names no folder with outside data")
     path = Path(folder) / "calibration/tq_agreement.csv"
     options = ("--score", "score", "--correct", "correct", "--target-error", 0.1)
+    check_refusal(believe("calibrate", path, *options), "a larger “score” means", 1)
+    options += ("--larger-is-surer",)
     found = policy_from_dict(one_object(believe("calibrate", path, *options, "--json")))
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

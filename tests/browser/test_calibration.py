@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from core.abstention.policy import from_json
+from core.studies.calibration.calibration import BEST
 from core.studies.calibration.example import EXAMPLE_NAME
 from core.studies.inspection.pipeline import pipeline_of, to_text
 from core.studies.inspection.request import Reading, Request
@@ -20,8 +21,10 @@ from tests.browser.server import at_rest, go_to, screens, shoot, too_wide
 pytestmark = pytest.mark.browser
 
 IMAGE, FORMULA = "![x](http://192.0.2.1/x.png)", '=HYPERLINK("http://192.0.2.1")'
+PRICE = "$5 and $6 <b>:red[x]"
 RIGHT, ROWS = 150, 200  # of the tables here: the right answers have the smaller doubts
 CERTIFIED, FOUND = 153, 1.525  # P(Bin(153, 5 %) ≤ 3) is below 10 %, P(Bin(154, 5 %) ≤ 4) is not
+SURER, DOUBTS = "Scores where larger means a surer answer", "Scores where larger means more doubt"
 TABS = ("All scores", "By entropy", "By source", "Comparison with intervals")
 
 
@@ -59,7 +62,7 @@ def mine(embedded):
 def hostile():
     """Text from somebody who wishes us ill, wherever a table has text."""
     return written(
-        ("question", "source", IMAGE, "$5 and $6 <b>:red[x]", "correct"),
+        ("question", "source", IMAGE, PRICE, "correct"),
         (
             (f"{row} {IMAGE}", f"<img src=http://192.0.2.1/{row % 3}.png>", row, -row, row < RIGHT)
             for row in range(ROWS)
@@ -129,7 +132,7 @@ def test_from_a_file_to_a_policy_that_decides(address, open_page, mine):
     # Two columns could be the labels, so that no score is guessed: the person says it.
     expect(page.get_by_text("Choose at least one score column")).to_be_visible()
     opened(page, "What the columns mean")
-    choose(page, "Scores", "semantic_entropy")
+    choose(page, DOUBTS, "semantic_entropy")
     choose(page, "Right or wrong", "second")
     choose(page, "Question", "asked")
     expect(outcome(page)).to_contain_text("Guaranteed")
@@ -275,6 +278,10 @@ def test_hostile_text_stays_text(address, open_page):
     page = open_page(f"{address}/calibration", height=1400)
     at_rest(page)
     upload(page, hostile(), f"{IMAGE}.csv")
+    expect(page.locator(".st-key-direction")).to_contain_text(f"a larger “{IMAGE}” or “{PRICE}”")
+    choose(page, DOUBTS, IMAGE)
+    choose(page, SURER, PRICE)
+    choose(page, "Score", BEST)
     expect(outcome(page)).to_contain_text(f"each tested at δ divided by 2: {IMAGE}.")
     opened(page, "Look at the data")
     opened(page, "What the columns mean")

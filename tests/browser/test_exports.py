@@ -19,7 +19,7 @@ def scores():
     """Scores of questions that are formulas, with a source that is one too."""
     buffer = io.StringIO()
     rows = [(f"{FORMULA} {i}", FORMULA, i / 100, int(i < RIGHT)) for i in range(ROWS)]
-    csv.writer(buffer).writerows([("question", "source", "score", "correct"), *rows])
+    csv.writer(buffer).writerows([("question", "source", "doubt", "correct"), *rows])
     return buffer.getvalue().encode()
 
 
@@ -78,7 +78,7 @@ def test_tables_of_the_calibration_and_its_downloads(address, open_page):
     assert f"'{FORMULA} 1" in disarmed(rows_of(page, "Decisions (CSV)"))
     page.get_by_role("tab", name="Comparison with intervals").click()
     heading, row = rows_of(page, "Table (CSV)")
-    assert heading[0] == "score" and row[0] == "score" and 0.5 < float(row[1]) <= 1
+    assert heading[0] == "score" and row[0] == "doubt" and 0.5 < float(row[1]) <= 1
 
 
 def test_tables_of_an_inspection_and_its_downloads(address, open_page):

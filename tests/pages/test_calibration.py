@@ -76,7 +76,7 @@ def upload(page, content, name="labels.csv", key="labelled_file"):
     return settled(page.file_uploader(key=key).set_value((name, content, "text/plain")).run())
 
 
-def written(*, scores=None, labels=("1", "0"), heading="question,score,correct", more=""):
+def written(*, scores=None, labels=("1", "0"), heading="question,doubt,correct", more=""):
     """A hundred and fifty right answers, and then fifty wrong ones of larger doubt."""
     scores = [f"{row / 100:.2f}" for row in range(ROWS)] if scores is None else scores
     rows = (
@@ -86,13 +86,13 @@ def written(*, scores=None, labels=("1", "0"), heading="question,score,correct",
 
 
 def two_scores(more=lambda row: ""):
-    """`good` is a doubt; `sure` a confidence, whose own answers are all right but the last ten."""
+    """`doubt` is one; `sure` a confidence, whose own answers are all right but the last ten."""
     rows = (
         f"question {row},{row / 100},{1 - row / 200},{int(row < RIGHT)},{int(row < ROWS - 10)}"
         + more(row)
         for row in range(ROWS)
     )
-    return "\n".join(["question,good,sure,good_correct,sure_correct" + more(-1), *rows]).encode()
+    return "\n".join(["question,doubt,sure,doubt_correct,sure_correct" + more(-1), *rows]).encode()
 
 
 def certified(right, wrong, error=0.05, confidence=0.9):
@@ -122,8 +122,9 @@ def has_no_result(page):
     )
 
 
-def choose_scores(page, *names):
-    return settled(of_key(page.multiselect, "scores_").set_value(list(names)).run())
+def choose_scores(page, *doubts, surer=()):
+    of_key(page.multiselect, "surer_").set_value(list(surer))
+    return settled(of_key(page.multiselect, "doubtful_").set_value(list(doubts)).run())
 
 
 def choose(page, key, value):
@@ -232,8 +233,8 @@ def test_a_missing_score_abstains_and_one_that_is_no_number_is_named_by_its_line
     scores[3] = "0.03 or so"
     upload(app, written(scores=scores), "odd.csv")
     assert badges(app) == [PROBLEM]  # one word makes it text: the person says that it is a score
-    choose_scores(app, "score")
-    assert said(app, "Line 5: “score” is not a number (counts as missing).")
+    choose_scores(app, "doubt")
+    assert said(app, "Line 5: “doubt” is not a number (counts as missing).")
     assert answered(app) == share(certified(RIGHT - 1, WRONG))
 
 
@@ -244,7 +245,7 @@ USELESS = {
 UNUSABLE = {
     "No column of this file contains numbers": b"a,b\nfoo,bar\n",
     "Choose at least one score column": b"a,b\n1.5,2.5\n3.5,4.5\n",
-    "“score” has the number “4,425”: its comma or dots can part thousands": written(
+    "“doubt” has the number “4,425”: its comma or dots can part thousands": written(
         scores=[f'"{3 + row},425"' if row else "175" for row in range(ROWS)]
     ),
     "“correct” has 13 different values that say neither right nor wrong": "\n".join(
@@ -309,7 +310,7 @@ def test_whoever_leaves_the_page_stops_the_reading(app, monkeypatch):
 def test_long_cells_are_not_sent_to_the_browser(app):
     long = "long " * 19_000
     rows = [f'"{long}",{row},{row % 2}' for row in range(30)]
-    upload(app, "\n".join(["question,score,correct", *rows]).encode(), "long.csv")
+    upload(app, "\n".join(["question,doubt,correct", *rows]).encode(), "long.csv")
     shown = [str(cell) for f in app.dataframe for cell in f.value.to_numpy(object).ravel()]
     assert sum(cell.startswith("long long") for cell in shown) == 31
     assert max(map(len, shown)) == 201
@@ -338,11 +339,11 @@ def test_what_can_promise_nothing_says_why(app):
         assert badges(app) == [UNCERTIFIED] and said(app, sentence) and not app.metric
         intervals = table(app, "95% interval")
         assert list(intervals["95% interval"]) == ["–"]  # nothing can be told apart
-    upload(app, b"question,score,correct\nWho?,0.5,1\n", "one.csv")
+    upload(app, b"question,doubt,correct\nWho?,0.5,1\n", "one.csv")
     assert said(app, "one.csv: 1 row, 3 columns (CSV)") and badges(app) == [UNCERTIFIED]
     assert said(app, "Too few labelled answers have a score: 1.")
     app.toggle(key="hold").set_value(True).run()
-    upload(app, b"question,score,correct\nWho?,0.5,1\nWhat?,0.6,1\n", "two.csv")
+    upload(app, b"question,doubt,correct\nWho?,0.5,1\nWhat?,0.6,1\n", "two.csv")
     for method in ("crc", "empirical"):
         settled(app.selectbox(key="method").set_value(method).run())
         assert said(app, "Rows to try settings on: 1; held back: 1.")
@@ -393,8 +394,8 @@ def test_labels_that_say_neither_are_asked_about_and_promise_nothing(app):
 
 
 def test_a_column_of_unknown_words_can_be_chosen_and_told(app):
-    upload(app, written(labels=("good", "bad"), heading="question,score,grade"))
-    choose_scores(app, "score")
+    upload(app, written(labels=("good", "bad"), heading="question,doubt,grade"))
+    choose_scores(app, "doubt")
     choose(app, "correct_", "grade")
     assert asked(app)
     assert answered(means(app, Meaning.RIGHT, Meaning.WRONG)) == share(certified(RIGHT, WRONG))
@@ -406,16 +407,16 @@ def test_a_column_of_unknown_words_can_be_chosen_and_told(app):
 def test_columns_are_guessed_and_the_person_decides(app):
     upload(app, two_scores(lambda row: ",kind,spread" if row < 0 else f",k{row % 2},{row % 3}"))
     assert said(app, "There is no source column.") and said(app, "There is no column with the sem")
-    assert of_key(app.multiselect, "scores_").value[:2] == ["good", "sure"]
-    choose_scores(app, "good", "sure")
+    assert of_key(app.multiselect, "doubtful_").value == ["doubt"]
     assert of_key(app.multiselect, "surer_").value == ["sure"]
+    assert said(app, "Larger means a surer answer: “sure”.\nLarger means more doubt: “doubt”.")
     assert of_key(app.selectbox, "query_").value == "question"
     half = 0.95  # each of two scores is tested at δ / 2
     best = share(certified(ROWS - 10, 10, confidence=half))
     assert answered(app) == best
     assert said(app, "Best of 2 scores, each tested at δ divided by 2: sure.")
     (each,) = [s.key for s in app.selectbox if s.value == ONE_EACH]
-    app.selectbox(key=each).set_value("good_correct").run()  # one label for all scores
+    app.selectbox(key=each).set_value("doubt_correct").run()  # one label for all scores
     other = share(certified(RIGHT, WRONG, confidence=half))
     assert answered(settled(app)) == other != best
     app.selectbox(key=each).set_value(ONE_EACH).run()
@@ -427,15 +428,29 @@ def test_columns_are_guessed_and_the_person_decides(app):
     assert any("2.0 or more nats" in alt for alt in pictures(app))
     choose_scores(app)
     assert said(app, "Choose at least one score column") and has_no_result(app)
-    choose_scores(app, "good")
+    choose_scores(app, "doubt")
     assert answered(app) == share(certified(RIGHT, WRONG)) and not said(app, "Best of")
-    choose(app, "surer_", ["good"])
+
+
+def test_what_larger_means_is_asked_where_no_heading_says_it(app):
+    upload(app, written(heading="question,score,correct"))
+    assert asked(app) and said(app, "Say whether a larger “score” means a surer answer or more")
+    choose_scores(app, "score")
+    assert answered(app) == share(certified(RIGHT, WRONG)) and badges(app) == [GUARANTEED]
+    assert said(app, "Larger means more doubt: “score”.")
+    elsewhere_and_back(app)
+    assert of_key(app.multiselect, "doubtful_").value == ["score"]
+    choose(app, "surer_", ["score"])
+    assert badges(app) == [PROBLEM] and has_no_result(app)
+    assert said(app, "Both lists of scores have “score”.")
+    choose_scores(app, surer=["score"])
     assert badges(app) == [UNCERTIFIED]  # now the wrong ones seem the surest
+    assert said(app, "Larger means a surer answer: “score”.")
 
 
 def test_best_of_all_scores_pays_for_the_choice(app):
     upload(app, two_scores())
-    assert score(app).options == [BEST, "good", "sure"] and score(app).value == BEST
+    assert score(app).options == [BEST, "doubt", "sure"] and score(app).value == BEST
     score(app).set_value("sure").run()
     assert answered(app) == share(certified(ROWS - 10, 10)) and not said(app, "Best of")
     app.selectbox(key="method").set_value("empirical").run()
@@ -444,19 +459,20 @@ def test_best_of_all_scores_pays_for_the_choice(app):
     assert score(app).value == "sure"
     score(app).set_value(BEST).run()
     app.selectbox(key="method").set_value("crc").run()
-    assert score(settled(app)).value == "good"
+    assert score(settled(app)).value == "doubt"
 
 
 def test_columns_named_like_our_own_words(app):
-    for number, heading in enumerate(
+    for number, (column, label) in enumerate(
         (
-            "best of all scores,correct",
-            f"score,{ONE_EACH}",
-            "(none),correct",
-            'score,"it\'s ""x"" \\"',
+            (BEST, "correct"),
+            ("score", ONE_EACH),
+            ("(none)", "correct"),
+            ("score", '"it\'s ""x"" \\"'),
         )
     ):
-        upload(app, written(heading=f"question,{heading}"), f"{number}.csv")
+        upload(app, written(heading=f"question,{column},{label}"), f"{number}.csv")
+        choose_scores(app, column)
         assert badges(app) == [GUARANTEED]
 
 
@@ -470,6 +486,8 @@ def test_hostile_names_and_cells_reach_no_markdown(app):
     content = "\n".join([heading, *rows]).encode()
     app.toggle(key="hold").set_value(True).run()
     upload(app, content, f"{IMAGE}.csv")
+    assert asked(app) and said(app, f"a larger “{IMAGE}” or “{SCRIPT}” means") and harmless(app)
+    choose_scores(app, IMAGE, surer=[SCRIPT])
     assert said(app, f"{IMAGE}.csv: {ROWS} rows") and any(SCRIPT in alt for alt in pictures(app))
     for method in METHODS:
         app.selectbox(key="method").set_value(method).run()
@@ -574,7 +592,7 @@ OWNERS = {"calibrate": study, "halves": holdout} | dict.fromkeys(
 
 def test_a_rerun_and_a_way_back_compute_nothing_anew_and_keep_what_was_set(app, work):
     upload(app, two_scores(), "mine.csv")
-    choose_scores(app, "good")
+    choose_scores(app, "doubt")
     set_target(app, alpha=0.1, confidence=0.8)
     move(app, 0.5)
     assert {"suggest", "calibrate", "curves", "shares", "labelled"} <= set(work)
@@ -585,7 +603,7 @@ def test_a_rerun_and_a_way_back_compute_nothing_anew_and_keep_what_was_set(app, 
     elsewhere_and_back(app)
     assert work == [] and metrics(app) == before
     assert said(app, "mine.csv: 200 rows, 5 columns (CSV)")
-    assert of_key(app.multiselect, "scores_").value == ["good"]
+    assert of_key(app.multiselect, "doubtful_").value == ["doubt"]
     assert app.number_input(key="alpha").value == 0.1
     assert app.number_input(key="confidence").value == 0.8
     assert app.slider[0].value == 0.5 and badges(app) == found == [GUARANTEED, NO_GUARANTEE]
@@ -671,14 +689,12 @@ def test_a_policy_is_used_until_it_is_stopped(example):
     assert not said(example, "In use: ")
     press(example, "stop_policy")
     assert badges(example) == [GUARANTEED, NO_GUARANTEE]
-    choose_scores(example, "sampled_mass", "semantic_entropy")
+    choose_scores(example, "semantic_entropy", surer=["sampled_mass"])
     score(example).set_value("sampled_mass")
-    choose(example, "surer_", ["sampled_mass"])
     set_target(example, alpha=0.3)
     assert example.button(key="use_policy").disabled
     assert said(example, "This policy uses the score “sampled_mass”, which is not computed here.")
-    score(example).set_value("semantic_entropy")
-    of_key(example.multiselect, "surer_").set_value(["semantic_entropy"])
+    choose_scores(example, surer=["semantic_entropy"])
     example.selectbox(key="method").set_value("empirical").run()
     assert badges(example) == [NO_GUARANTEE] and example.button(key="use_policy").disabled
     assert said(example, "takes a large “semantic_entropy” as a sign of a sure answer")
@@ -719,7 +735,7 @@ def test_new_scores_are_held_against_those_of_the_calibration(app, work):
     upload(app, written())
     assert app.button(key="use_policy").disabled
     assert said(app, "The file does not say how its scores were made")
-    same = "\n".join(["score", *(f"{(row + 0.4) / 50}" for row in range(ROWS // 2))])
+    same = "\n".join(["doubt", *(f"{(row + 0.4) / 50}" for row in range(ROWS // 2))])
     new_scores(app, same.encode())
     assert badges(app) == [GUARANTEED, "No difference visible"]
     assert said(app, "100 new rows, against 200 of the calibration: no difference is visible")
@@ -727,23 +743,23 @@ def test_new_scores_are_held_against_those_of_the_calibration(app, work):
     set_target(app, alpha=0.2)  # what was computed for one policy is not shown for another
     assert said(app, "would be answered.") and not said(app, "76 of 100")
     set_target(app, alpha=0.05)
-    other = "\n".join(["score", *(f"{(row + 0.4) / 100 + 1}" for row in range(ROWS))])
+    other = "\n".join(["doubt", *(f"{(row + 0.4) / 100 + 1}" for row in range(ROWS))])
     new_scores(app, other.encode())
     assert badges(app) == [GUARANTEED, "Different"] and said(app, "53 of 200 would be answered.")
-    new_scores(app, b"score,note\n0.1,\n0.2,\n,missing\n")
+    new_scores(app, b"doubt,note\n0.1,\n0.2,\n,missing\n")
     assert badges(app) == [GUARANTEED, "Too few to say"] and said(app, "2 of 3 would be answered.")
     new_scores(app, b"other\n0.5\n")
     assert badges(app) == [GUARANTEED, PROBLEM]
-    assert said(app, "There is no column “score” in new.csv.")
+    assert said(app, "There is no column “doubt” in new.csv.")
     work.clear()
-    new_scores(app, b"score\n" + b"1,2\n", "ragged.csv")
+    new_scores(app, b"doubt\n" + b"1,2\n", "ragged.csv")
     app.run()
     assert said(app, "Line 2 has 2 cells")
     assert work.count("parse_isolated") == 1, "it is not tried again at every rerun"
     upload(app, b"", "bad.csv")
     bring(app, "{")
     assert badges(app).count(PROBLEM) == 3  # each complaint has a place of its own
-    new_scores(app, b"score\n1\n", "good.csv")
+    new_scores(app, b"doubt\n1\n", "good.csv")
     assert not said(app, "Line 2 has 2 cells")
 
 
@@ -756,7 +772,7 @@ def has_intervals(page):
 
 def test_large_tables_are_compared_when_somebody_asks(app):
     lines = (f"q{row},{row},{int(row < 20_000)}" for row in range(20_001))
-    upload(app, "\n".join(["question,score,correct", *lines]).encode())
+    upload(app, "\n".join(["question,doubt,correct", *lines]).encode())
     assert not has_intervals(app)
     press(app, "compare")
     until(app, lambda: has_intervals(app))

@@ -7,7 +7,6 @@ compared on the same rows.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from core.abstention.metrics import auroc
-from core.codec import shortened
+from core.codec import listed, shortened
 from core.data.tabular.columns import (
     HOLDS,
     LONGEST_HEADING,
@@ -33,11 +31,11 @@ from core.data.tabular.columns import (
     word_of,
 )
 from core.data.tabular.csv_export import to_csv
+from core.data.tabular.directions import check_directions, direction_of
 from core.data.tabular.labels import Meaning, Meant, check_meanings, decisions, shown, spelt
 from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
 
-_NAMED = 5  # lines that a complaint names; the others are counted
 LEFT_OUT = "left out"  # what becomes of them
 
 # Headings are compared without case, white space, _ and -. The first that is found is taken.
@@ -52,8 +50,6 @@ _NO_SCORE = re.compile(
 #: These compare an answer with the truth: a kind of correctness, which no score may know.
 _JUDGEMENTS = frozenset({"f1", "em", "bleu", "rouge", "rouge1", "rougel", "bertscore", "exact"})
 _TRUTH = {Meaning.RIGHT: True, Meaning.WRONG: False, Meaning.OUT: None}
-_DOUBT_WORDS = ("uncertain", "entropy", "doubt", "neg", "nll", "perplexity")
-_SURE_WORDS = ("confiden", "prob", "ptrue", "likelihood", "logp", "agreement", "certain")
 
 
 @dataclass(frozen=True)
@@ -63,14 +59,14 @@ class Score:
     Attributes
     ----------
     column : str
-    larger_is_surer : bool
-        Whether it is a confidence; its doubt is then the negative.
+    larger_is_surer : bool or None
+        Whether it is a confidence; its doubt is then the negative. None while nobody has said it.
     correct : str
         The column that says whether the answer that this score serves is right.
     """
 
     column: str
-    larger_is_surer: bool
+    larger_is_surer: bool | None
     correct: str
 
 
@@ -156,7 +152,8 @@ class Labelled:
 def suggest(upload: Upload) -> Columns:
     """Return the best guess at what the columns mean; it may have no scores.
 
-    Raises nothing: what cannot be guessed is left open.
+    A score whose heading says which way it points is preferred to others. Raises nothing: what
+    cannot be guessed is left open.
     """
     looks = kinds(upload)
     query, source = first(upload, QUERIES), first(upload, SOURCES)
@@ -178,10 +175,11 @@ def suggest(upload: Upload) -> Columns:
         number = kind is Kind.NUMBER or (kind is Kind.LABEL and name in SCORES and own)
         is_score = number and name not in (query, source, common)
         if correct and is_score and (own or _could_be_score(name)):
-            scores.append(Score(name, larger_is_surer_in(upload, name, correct), correct))
+            scores.append(Score(name, direction_of(name), correct))
     # One that would be refused stands in nobody's way; the only one is refused with a sentence.
-    clear = [s for s in scores if column_of(upload, s.column).doubtful_number() is None]
-    return Columns(query, source, tuple(clear or scores), entropy)
+    clear = [s for s in scores if column_of(upload, s.column).doubtful_number() is None] or scores
+    directed = [s for s in clear if s.larger_is_surer is not None]
+    return Columns(query, source, tuple(directed or clear), entropy)
 
 
 def _correctness(upload: Upload, looks: Mapping[str, Kind], names: Sequence[str]) -> str | None:
@@ -206,20 +204,6 @@ def _could_be_score(heading: str) -> bool:
     )
 
 
-def larger_is_surer_in(upload: Upload, score: str, correct: str) -> bool:
-    """Return whether larger means surer: by our own names, by the data, or by the name."""
-    if score in SCORES:
-        return False  # what this app exports are doubts, also of probabilities
-    numbers, right = column_of(upload, score).numbers()[0], column_of(upload, correct).correctness()
-    known = ~np.isnan(numbers) & ~np.isnan(right)
-    found = auroc(numbers[known], right[known])
-    if found != 0.5 and not math.isnan(found):
-        return found < 0.5
-    plain = plain_heading(score)
-    doubtful = any(word in plain for word in _DOUBT_WORDS)
-    return not doubtful and any(word in plain for word in _SURE_WORDS)
-
-
 # ------------------------------------------------------------------------------- arrays
 
 
@@ -229,21 +213,21 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     Raises
     ------
     UploadError
-        When a column does not exist or does not fit, no row says whether its answer is right,
-        a label says neither right nor wrong and nobody has said what it means
-        (`UnreadLabelsError`), a score has no number, or its commas can be read in two ways.
+        When a column does not exist or does not fit, nobody has said what a larger score means
+        (`UnknownDirectionError`), no row says whether its answer is right, a label says neither
+        right nor wrong and nobody has said what it means (`UnreadLabelsError`), a score has no
+        number, or its commas can be read in two ways.
     """
     _check(upload, columns)
     kept, right, problems = _rows(upload, columns)
-    doubts = {}
+    scores = {}
     for score in columns.scores:
         _refuse_doubtful(upload, score.column)
-        numbers, complaints = _numbers(upload, score.column, kept)
-        if np.isnan(numbers).all():
+        scores[score.column], complaints = _numbers(upload, score.column, kept)
+        if np.isnan(scores[score.column]).all():
             raise UploadError(_no_number(upload, score.column, "score"))
         problems += complaints
-        # Subtracted from 0, for the negative of 0 is -0.
-        doubts[score.column] = 0.0 - numbers if score.larger_is_surer else 0.0 + numbers
+    surer = check_directions([(score.column, score.larger_is_surer) for score in columns.scores])
     entropies = None
     if columns.entropy is not None:
         entropies, complaints = _numbers(upload, columns.entropy, kept)
@@ -262,10 +246,10 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         sha256=upload.sha256,
         queries=queries,
         sources=sources,
-        doubts=doubts,
+        doubts={name: _doubts(numbers, surer[name]) for name, numbers in scores.items()},
         correct={score.column: right[score.correct] for score in columns.scores},
         entropies=entropies,
-        surer={score.column: score.larger_is_surer for score in columns.scores},
+        surer=surer,
         pipeline=pipeline,
         kept=kept,
         problems=tuple(problems),
@@ -333,10 +317,7 @@ def complaint(upload: Upload, rows: NDArray[np.bool_], what: str, so: str) -> It
     lines = [str(line) for line in upload.lines[rows]]
     if lines:
         one = "Row" if upload.kind == "Parquet" else "Line"
-        more = [f"{len(lines) - _NAMED:,} more"] if len(lines) > _NAMED else []
-        named = [*lines[:_NAMED], *more]
-        where = " and ".join([*([", ".join(named[:-1])] if named[:-1] else []), named[-1]])
-        yield f"{one}{'s' if len(lines) > 1 else ''} {where}: {what} ({so})."
+        yield f"{one}{'s' if len(lines) > 1 else ''} {listed(lines)}: {what} ({so})."
 
 
 def _numbers(
@@ -347,6 +328,11 @@ def _numbers(
     used[kept] = True
     what = f"“{shortened(name)}” is not a number"
     return numbers[kept], list(complaint(upload, unreadable & used, what, "counts as missing"))
+
+
+def _doubts(numbers: NDArray[np.float64], larger_is_surer: bool) -> NDArray[np.float64]:
+    # Subtracted from 0, for the negative of 0 is -0.
+    return 0.0 - numbers if larger_is_surer else 0.0 + numbers
 
 
 def _doubtful(upload: Upload, name: str) -> str | None:
@@ -426,7 +412,7 @@ def doubts_of(upload: Upload, column: str, larger_is_surer: bool) -> NDArray[np.
     numbers, _ = column_of(upload, column).numbers()
     if np.isnan(numbers).all():
         raise UploadError(_no_number(upload, column, "score"))
-    return 0.0 - numbers if larger_is_surer else 0.0 + numbers
+    return _doubts(numbers, larger_is_surer)
 
 
 def pipelines_of(upload: Upload) -> list[str]:

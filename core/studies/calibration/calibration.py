@@ -19,12 +19,12 @@ from core.abstention.policy import Pipeline, Policy
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.codec import shortened
 from core.data.tabular import uploads
+from core.data.tabular.directions import direction_of
 from core.data.tabular.labelled import (
     Columns,
     Labelled,
     Score,
     labelled,
-    larger_is_surer_in,
     suggest,
 )
 from core.data.tabular.labels import Meaning, meant_by
@@ -193,6 +193,8 @@ def read(
 
     Parameters
     ----------
+    larger_is_surer : bool, optional
+        Of every score; by default, what its heading says.
     meanings : mapping of str to Meaning, optional
         What values of the labels mean; "" is the empty cell.
     parse : callable
@@ -200,6 +202,8 @@ def read(
 
     Raises
     ------
+    UnknownDirectionError
+        When neither a heading nor `larger_is_surer` says which way a score points.
     UnreadLabelsError
         When a label says neither right nor wrong, and nothing is said of its meaning.
     UploadError
@@ -229,12 +233,8 @@ def chosen(
             raise UploadError(
                 f"No column says whether the answers of “{shortened(name)}” are right. Name one."
             )
-        surer = larger_is_surer
-        if surer is None and name in guessed and label == guessed[name].correct:
-            surer = guessed[name].larger_is_surer
-        if surer is None and {name, label} <= {*upload.table.columns}:
-            surer = larger_is_surer_in(upload, name, label)
-        wanted.append(Score(name, bool(surer), label))
+        surer = direction_of(name) if larger_is_surer is None else larger_is_surer
+        wanted.append(Score(name, surer, label))
     return replace(guess, scores=tuple(wanted))
 
 

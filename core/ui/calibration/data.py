@@ -20,8 +20,8 @@ from core.studies.calibration.calibration import REPEATED, independent
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.ui import downloads
 from core.ui.calibration import scoring
+from core.ui.calibration.directions import directed
 from core.ui.calibration.label_meanings import meanings
-from core.ui.glossary import TERMS
 from core.ui.messages import problem
 from core.ui.session import remembered
 from core.ui.uploads import prepare, read
@@ -164,39 +164,25 @@ def _mapped(upload: Upload) -> Labelled | None:
     guess, numbers, labels = remembered("guess", upload, partial(_guess, upload))
     own = {score.column: score.correct for score in guess.scores}
     key = upload.sha256[:16]
-    with st.expander("What the columns mean", icon=":material/view_column:", expanded=not own):
-        scores = st.multiselect(
-            "Scores",
-            numbers,
-            list(own),
-            key=f"scores_{key}",
-            persist_state="session",
-            help=TERMS["Score"],
-        )
-        surer = st.multiselect(
-            "Scores where larger means surer (confidences)",
-            numbers,
-            [score.column for score in guess.scores if score.larger_is_surer],
-            key=f"surer_{key}",
-            persist_state="session",
-        )
-        correct = _correctness(scores, labels, own, key)
+    is_clear = any(score.larger_is_surer is not None for score in guess.scores)
+    place = st.container()
+    with st.expander(
+        "What the columns mean",
+        key=f"columns_{key}",  # stays open, also when what stands above it changes
+        icon=":material/view_column:",
+        expanded=not is_clear,
+    ):
+        surer = directed(guess, numbers, key, place)
+        correct = _correctness(list(surer), labels, own, key)
         query = _column("query", upload, guess.query)
         source = _column("source", upload, guess.source)
         entropy = _column("entropy", upload, guess.entropy)
-    if not scores:
-        problem(
-            "Choose at least one score column under “What the columns mean”."
-            if numbers
-            else "No column of this file contains numbers, so none can be a score. Upload a file "
-            "with a score for every answer."
-        )
+    if not surer:
         return None
-    columns = Columns(
-        query, source, tuple(Score(s, s in surer, correct[s]) for s in scores), entropy
-    )
+    scores = tuple(Score(name, way, correct[name]) for name, way in surer.items())
+    columns = Columns(query, source, scores, entropy)
     try:
-        meant = meanings(upload, [name for name in columns.labels if name not in scores])
+        meant = meanings(upload, [name for name in columns.labels if name not in surer])
     except UploadError as error:
         problem(str(error))
         return None

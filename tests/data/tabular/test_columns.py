@@ -12,7 +12,7 @@ from core.data.tabular.labelled import Columns, Score, doubts_of, labelled, sugg
 from core.data.tabular.uploads import UploadError, parse
 
 
-def table(*cells, heading="score", **others):
+def table(*cells, heading="doubt", **others):
     """A column of numbers beside labels of both kinds and further columns."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
@@ -23,7 +23,7 @@ def table(*cells, heading="score", **others):
 
 
 def numbers(*cells):
-    return doubts_of(table(*cells), "score", False).tolist()
+    return doubts_of(table(*cells), "doubt", False).tolist()
 
 
 @pytest.mark.parametrize(
@@ -59,36 +59,36 @@ def test_a_comma_that_can_only_part_decimals(cells, expected):
 )
 def test_a_number_that_can_be_read_in_two_ways_is_refused_and_named(named, columns):
     for upload in (table(*cells) for cells in columns):
-        assert kinds(upload)["score"] is Kind.NUMBER
+        assert kinds(upload)["doubt"] is Kind.NUMBER
         for read in (
             lambda it=upload: labelled(
-                it, Columns(None, None, (Score("score", False, "correct"),))
+                it, Columns(None, None, (Score("doubt", False, "correct"),))
             ),
             lambda it=upload: labelled(it, suggest(it)),
-            lambda it=upload: doubts_of(it, "score", False),
+            lambda it=upload: doubts_of(it, "doubt", False),
         ):
             with pytest.raises(UploadError) as caught:
                 read()
             message = str(caught.value)
-            assert message.startswith(f"“score” has the number “{named}”: ")
+            assert message.startswith(f"“doubt” has the number “{named}”: ")
             assert message.endswith("3425 or 3.425, not 3,425.")
 
 
 def test_no_cell_with_a_comma_is_read_where_one_can_mean_two_things():
-    values, unread = column_of(table("3,425", "175", "0.5"), "score").numbers()
+    values, unread = column_of(table("3,425", "175", "0.5"), "doubt").numbers()
     np.testing.assert_equal(values, [math.nan, 175, 0.5])
     assert unread.tolist() == [True, False, False]
 
 
 def test_a_doubtful_column_stands_in_no_other_ones_way():
-    upload = table("0.1", "0.2", citations=["3,425", "175"])
-    assert [score.column for score in suggest(upload).scores] == ["score"]
-    assert labelled(upload, suggest(upload)).doubts["score"].tolist() == [-0.1, -0.2]
+    upload = table("0.1", "0.2", perplexity=["3,425", "175"])
+    assert [score.column for score in suggest(upload).scores] == ["doubt"]
+    assert labelled(upload, suggest(upload)).doubts["doubt"].tolist() == [0.1, 0.2]
 
 
 def test_a_doubtful_entropy_is_none_and_complained_of():
     upload = table("0.1", "0.2", entropy=["3,425", "175"])
-    chosen = Columns(None, None, (Score("score", False, "correct"),), "entropy")
+    chosen = Columns(None, None, (Score("doubt", False, "correct"),), "entropy")
     found = labelled(upload, chosen)
     assert found.entropies is None
     (problem,) = found.problems
@@ -96,5 +96,5 @@ def test_a_doubtful_entropy_is_none_and_complained_of():
 
 
 def test_words_with_commas_are_words():
-    assert kinds(table("1,2,3", "1,23,456"))["score"] is Kind.TEXT
-    assert column_of(table("1,2,3", "0,5"), "score").doubtful_number() is None
+    assert kinds(table("1,2,3", "1,23,456"))["doubt"] is Kind.TEXT
+    assert column_of(table("1,2,3", "0,5"), "doubt").doubtful_number() is None

@@ -21,7 +21,6 @@ from core.data.tabular.gold_questions import MAX_GOLD, gold_questions
 from core.data.tabular.labelled import Columns, Score, labelled, pipelines_of, suggest, template
 from core.data.tabular.labels import Meaning, Meant
 from core.data.tabular.uploads import UploadError, parse
-from core.uncertainty.scores import SCORES
 
 
 def read(content, name="scores.csv"):
@@ -167,7 +166,7 @@ def test_names_of_correctness():
 
 def test_without_a_name_the_only_column_of_right_and_wrong_is_the_correctness():
     upload = table(["s", "judged"], ["0.5", "yes"], ["0.7", "no"])
-    assert suggest(upload).scores == (Score("s", False, "judged"),)
+    assert suggest(upload).scores == (Score("s", None, "judged"),)
     two = table(["s", "judged", "other"], ["0.5", "yes", "1"], ["0.7", "no", "1"])
     assert suggest(two).scores == ()
     assert suggest(table(["a", "b"], ["x", "y"])) == Columns(None, None, ())
@@ -180,16 +179,16 @@ def test_a_correctness_of_its_own_for_each_score():
     )
     # "M.I." keeps its dots, so that "m i_correct" belongs to another score.
     assert suggest(upload).scores == (
-        Score("s e", True, "correct_S E"),
-        Score("t0", False, "t0_Correct"),
+        Score("s e", None, "correct_S E"),
+        Score("t0", None, "t0_Correct"),
     )
     shared = table(["a", "a_correct", "b", "correct"], [0.1, 0, 0.1, 1], [0.2, 1, 0.2, 0])
-    assert suggest(shared).scores == (Score("a", True, "a_correct"), Score("b", False, "correct"))
+    assert suggest(shared).scores == (Score("a", None, "a_correct"), Score("b", None, "correct"))
 
 
 def test_a_correctness_with_a_few_unreadable_cells_is_still_one():
     rows = [["0.5", "1"], ["0.7", "0"], ["0.7", "1"], ["0.6", "?"]]
-    assert suggest(table(["s", "correct"], *rows)).scores == (Score("s", False, "correct"),)
+    assert suggest(table(["s", "correct"], *rows)).scores == (Score("s", None, "correct"),)
     mostly = [["0.5", "1"], ["0.7", "bad"], ["0.7", "good"]]
     assert suggest(table(["s", "label"], *mostly)).scores == ()
 
@@ -205,49 +204,23 @@ def test_ids_counters_judgements_sources_and_queries_are_no_scores():
         assert suggest(upload).scores == ()
 
 
-def test_our_own_scores_are_doubts_whatever_the_data_say():
-    for name in SCORES:
-        upload = table([name, "correct"], ["0.9", "1"], ["0.1", "0"])
-        assert suggest(upload).scores == (Score(name, False, "correct"),)
-
-
-def test_the_data_say_whether_larger_is_surer():
-    for name in ("confidence", "doubt", "x"):
-        for surer in (True, False):
-            rows = [["0.9", surer], ["0.5", 0], ["0.1", not surer]]
-            upload = table([name, "correct"], *([cell, int(right)] for cell, right in rows))
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=20))
+def test_labels_have_no_say_in_the_direction_of_what_they_certify(rows):
+    for name, surer in (("confidence", True), ("doubt", False), ("x", None)):
+        for turned in (False, True):
+            cells = ([f"{number}.5", int(right != turned)] for number, right in rows)
+            upload = table([name, "correct"], *cells)
             assert suggest(upload).scores == (Score(name, surer, "correct"),)
-    missing = [["0.9", "0"], ["0.1", "1"], *([["", "1"]] * 5)]  # these decide nothing
-    assert suggest(table(["x", "correct"], *missing)).scores[0].larger_is_surer is False
-    alone = table(["x", "correct"], ["0.9", ""], ["", "1"], ["", "0"])
-    assert suggest(alone).scores == (Score("x", False, "correct"),)
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=20).filter(
-        lambda rows: {right for _, right in rows} == {True, False}
-    )
-)
-def test_the_suggested_direction_finds_wrong_answers(rows):
-    upload = table(["s", "correct"], *([f"{n}.5", int(right)] for n, right in rows))
-    (score,) = suggest(upload).scores
-    found = labelled(upload, Columns(None, None, (score,)))
-    assert auroc(found.doubts["s"], found.correct["s"]) >= 0.5
-
-
-@pytest.mark.parametrize(
-    ("names", "surer"),
-    [
-        (["confidence", "Max Prob", "p_true", "log_likelihood", "logprob"], True),
-        (["agreement", "certainty"], True),
-        (["uncertainty", "neg_log_likelihood", "predictive entropy", "score"], False),
-    ],
-)
-def test_the_name_breaks_a_tie(names, surer):
-    for name in names:
-        for rows in ([["0.5", "1"]], [["0.5", "1"], ["0.5", "0"]], [["0.5", "0"], ["0.7", "0"]]):
-            upload = table([name, "correct"], *rows)
-            assert suggest(upload).scores == (Score(name, surer, "correct"),)
+def test_scores_that_say_which_way_they_point_are_preferred():
+    heading = ["x", "confidence", "y", "perplexity", "correct"]
+    numbers = [["0.5", "0.5", "0.5", cell, "1"] for cell in ("1.5", "1,500")]
+    scores = Score("confidence", True, "correct"), Score("perplexity", False, "correct")
+    assert suggest(table(heading, numbers[0])).scores == scores
+    assert suggest(table(heading, numbers[1])).scores == scores[:1]  # the other cannot be read
+    alone = table(["x", "perplexity", "correct"], ["0.5", "1,500", "1"])
+    assert suggest(alone).scores == (Score("x", None, "correct"),)
 
 
 def test_names_of_the_entropy():
@@ -418,6 +391,10 @@ def test_different_pipelines_are_no_pipeline():
                 y=[("", OUT)],
             ),
             "No row says for every chosen score",
+        ),
+        (
+            meaning(scored(Score("b", None, "correct"), query=None), correct=[("", OUT)]),
+            "Say whether a larger “b” means a surer answer or more doubt",
         ),
     ],
 )
@@ -606,8 +583,8 @@ def test_outside_scores_with_labels():
     assert len(upload.table) == 1938
     assert {"question", "answer", "score", "correct"} <= set(upload.table.columns)
     suggested = suggest(upload)
-    assert suggested == scored(Score("score", True, "correct"))
-    found = labelled(upload, suggested)
+    assert suggested == scored(Score("score", None, "correct"))  # a question for the person
+    found = labelled(upload, scored(Score("score", True, "correct")))
     assert len(found.kept) == 1938 and found.problems == ()
     assert auroc(found.doubts["score"], found.correct["score"]) > 0.6
     assert gold_questions(upload) is None

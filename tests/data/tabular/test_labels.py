@@ -23,7 +23,7 @@ RIGHT, WRONG, OUT = Meaning.RIGHT, Meaning.WRONG, Meaning.OUT
 
 def table(*labels):
     lines = [f"q{i},{i / 1000},{label}" for i, label in enumerate(labels)]
-    return parse("\n".join(["question,score,correct", *lines]).encode(), "x.csv")
+    return parse("\n".join(["question,doubt,correct", *lines]).encode(), "x.csv")
 
 
 def read(upload, meanings=()):
@@ -58,12 +58,12 @@ def test_half_of_the_labels_unread_are_asked_about_and_promise_nothing(right, ot
     )
     assert [(each.value, each.rows) for each in unread(upload, "correct")] == [(value, 50)]
     found = read(upload, {value: WRONG})
-    assert found.correct["score"].tolist() == [True, False] * 50
+    assert found.correct["doubt"].tolist() == [True, False] * 50
     assert (found.left_out, found.one_kind) == (0, frozenset())
     found = read(upload, {value: RIGHT})
-    assert found.one_kind == {"score"} and len(found.kept) == 100
+    assert found.one_kind == {"doubt"} and len(found.kept) == 100
     found = read(upload, {value: OUT})
-    assert found.one_kind == {"score"} and (len(found.kept), found.left_out) == (50, 50)
+    assert found.one_kind == {"doubt"} and (len(found.kept), found.left_out) == (50, 50)
 
 
 def test_one_empty_cell_beside_both_kinds_is_asked_about_too():
@@ -81,7 +81,7 @@ def test_every_value_needs_an_answer():
     said = str(refused(upload, {"w": WRONG, "": OUT}))
     assert "neither right nor wrong: “?” (3 rows)." in said
     found = read(upload, {"?": OUT, "w": WRONG, "": OUT})
-    assert found.correct["score"].tolist() == [True, *[False] * 4, True, False, True]
+    assert found.correct["doubt"].tolist() == [True, *[False] * 4, True, False, True]
     assert found.left_out == 4
     assert found.decided == (
         "As you said, 3 rows in which “correct” is “?” were left out.",
@@ -93,14 +93,14 @@ def test_every_value_needs_an_answer():
 def test_words_of_our_own_can_be_given_another_meaning():
     """Labels that say "is a hallucination": 1 is wrong."""
     found = read(table("1", "0", "0"), {"1": WRONG, "0": RIGHT})
-    assert found.correct["score"].tolist() == [False, True, True]
+    assert found.correct["doubt"].tolist() == [False, True, True]
 
 
 def test_labels_that_are_all_read_ask_nothing_and_those_that_nobody_knows_all_do():
     upload = table("ja", "Nein", "1", "falsch")
     assert unread(upload, "correct") == ()
     found = read(upload)
-    assert found.correct["score"].tolist() == [True, False, True, False]
+    assert found.correct["doubt"].tolist() == [True, False, True, False]
     assert (found.decided, found.left_out) == ((), 0)
     upload = table("good", " Bad", "good", "bad", "good")
     assert [each.value for each in unread(upload, "correct")] == ["good", "bad"]

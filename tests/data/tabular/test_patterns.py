@@ -37,6 +37,10 @@ PATTERNS = {
         '"[\'" + chr(92) * n',
         "\"['\" + 'a\"' * n",
     ],
+    "core.data.tabular.directions._DOUBT": ["'mutual ' * n", "'mutual' + ' ' * n"],
+    "core.data.tabular.directions._SURE": ["'log ' * n", "'p ' * n"],
+    "core.data.tabular.directions._NEGATIVE": ["'minu' * n"],
+    "core.data.tabular.directions._TURNED": ["' ' * n + 'x'", "'1' + ' ' * n + 'x'"],
     "core.data.tabular.labelled._NO_SCORE": ["'n' * n", "'row' + 'number' * n"],
     "core.uncertainty.similarity._ARTICLES": ["'a' * n", "'the ' * n"],
     "core.language_models.backends.openai.http.TOO_LONG": [

@@ -15,7 +15,8 @@ from scipy import stats
 from core.abstention.policy import Pipeline, PolicyError, from_json, to_json
 from core.abstention.thresholds import Threshold, Uncertifiable
 from core.data.tabular import uploads
-from core.data.tabular.labelled import Columns, Labelled, Score, suggest
+from core.data.tabular.directions import UnknownDirectionError
+from core.data.tabular.labelled import Columns, Labelled, Score, labelled, suggest
 from core.data.tabular.labels import Meaning
 from core.data.tabular.uploads import UploadError
 from core.studies.calibration import calibration as study
@@ -90,9 +91,16 @@ def scored(doubts, correct, queries=None):
 CONTENT = table(HEADING, [(*row, to_text(PIPELINE)) for row in ROWS])
 
 
+def by_hand(content):
+    """Rows of both scores, of which no heading says which way it points."""
+    upload = uploads.parse(content, "hand.csv")
+    scores = Score("a", False, "a_correct"), Score("b", True, "b_correct")
+    return labelled(upload, replace(suggest(upload), scores=scores))
+
+
 @pytest.fixture(scope="module")
 def hand():
-    return study.read(CONTENT, "hand.csv")
+    return by_hand(CONTENT)
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +244,7 @@ def test_repeating_every_row_changes_nothing_but_what_is_said(hand):
     content = table(HEADING, [(*row, to_text(PIPELINE)) for row in ROWS for _ in range(5)])
     target = Target(0.5, 0.7, "ltt", "a")
     once = study.calibrate(hand, target)
-    five = study.calibrate(study.read(content, "five.csv"), target)
+    five = study.calibrate(by_hand(content), target)
     assert replace(five.policy, data=once.policy.data) == once.policy
     assert (five.repeated, len(five.data.kept)) == (40, 10)
 
@@ -522,9 +530,9 @@ def test_a_confidence_of_0_is_not_written_as_minus_0():
 
 
 def test_rows_are_numbered_as_in_the_file():
-    content = table(["q", "s", "correct"], [("a", "0.1", 1), ("b", "0.2", ""), ("c", "0.3", 0)])
-    data = study.read(content, "x.csv", ["s"], "correct", meanings={"": Meaning.OUT})
-    policy = study.calibrate(data, Target(0.5, 0.5, "empirical", "s")).policy
+    content = table(["q", "doubt", "correct"], [("a", "0.1", 1), ("b", "0.2", ""), ("c", "0.3", 0)])
+    data = study.read(content, "x.csv", ["doubt"], "correct", meanings={"": Meaning.OUT})
+    policy = study.calibrate(data, Target(0.5, 0.5, "empirical", "doubt")).policy
     written = [row[:2] for row in cells(new_rows.decisions(data, policy))[1:]]
     assert written == [["1", "a"], ["3", "c"]]
 
@@ -532,7 +540,7 @@ def test_rows_are_numbered_as_in_the_file():
 def of_one_kind(label, other, meanings=None):
     """A hundred answers, the first half labelled in one way and the others in another."""
     rows = [(f"q{i}", i / 100, label if i < 50 else other) for i in range(100)]
-    return study.read(table(["q", "s", "correct"], rows), "x.csv", meanings=meanings)
+    return study.read(table(["q", "doubt", "correct"], rows), "x.csv", meanings=meanings)
 
 
 @pytest.mark.parametrize("method", study.METHODS)
@@ -543,29 +551,31 @@ def of_one_kind(label, other, meanings=None):
 def test_labels_of_one_kind_promise_nothing(method, other, meanings):
     """Fifty right answers and no wrong one are certified at 5 % otherwise: 0.95⁵⁰ < 0.1."""
     data = of_one_kind("1", other, meanings)
-    found = study.calibrate(data, Target(0.05, 0.9, method, "s"))
+    found = study.calibrate(data, Target(0.05, 0.9, method, "doubt"))
     assert found.policy is None
     assert found.outcome.reason == (
-        "Every label of “s” is right. Without one that is wrong, nothing shows how this file "
+        "Every label of “doubt” is right. Without one that is wrong, nothing shows how this file "
         "marks such answers, so nothing is guaranteed. Check the labels, and add rows of both "
         "kinds."
     )
     assert study.calibrate(data, Target(0.05, 0.9)).policy is None  # the best of all scores, too
     half, _ = holdout.halves(data)
-    assert study.calibrate(half, Target(0.5, 0.5, method, "s")).policy is None
+    assert study.calibrate(half, Target(0.5, 0.5, method, "doubt")).policy is None
 
 
 def test_a_half_without_wrong_answers_is_of_a_file_that_has_some():
-    rows = [(f"q{i}", i / 100, int(i != 7)) for i in range(100)]
-    data = study.read(table(["q", "s", "correct"], rows), "x.csv")
-    parts = [study.calibrate(half, Target(0.1, 0.9, "ltt", "s")) for half in holdout.halves(data)]
+    rows = [(f"q{i}", i / 100, int(i != 92)) for i in range(100)]
+    data = study.read(table(["q", "doubt", "correct"], rows), "x.csv")
+    parts = [
+        study.calibrate(half, Target(0.1, 0.9, "ltt", "doubt")) for half in holdout.halves(data)
+    ]
     assert any(part.correct.all() for part in parts)
     assert all(part.policy is not None for part in parts)
 
 
 def test_empty_labels_that_mean_wrong_are_wrong():
     found = study.calibrate(
-        of_one_kind("1", "", {"": Meaning.WRONG}), Target(0.05, 0.85, "ltt", "s")
+        of_one_kind("1", "", {"": Meaning.WRONG}), Target(0.05, 0.85, "ltt", "doubt")
     )
     # P(Bin(52, 5 %) ≤ 1) is 26 %: only the fifty right ones, and none of the wrong, are answered.
     assert (found.policy.answered, found.policy.errors, found.policy.left_out) == (50, 0, 0)
@@ -573,18 +583,19 @@ def test_empty_labels_that_mean_wrong_are_wrong():
 
 def test_rows_left_out_stand_in_the_policy():
     rows = [(f"q{i}", i / 100, "" if i % 4 == 3 else int(i < 80)) for i in range(100)]
-    content = table(["q", "s", "correct"], rows)
+    content = table(["q", "doubt", "correct"], rows)
     data = study.read(content, "x.csv", meanings={"": Meaning.OUT})
-    policy = study.calibrate(data, Target(0.1, 0.9, "ltt", "s")).policy
+    policy = study.calibrate(data, Target(0.1, 0.9, "ltt", "doubt")).policy
     assert (policy.labels, policy.left_out) == (75, 25)
-    moved = study.moved(study.calibrate(data, Target(0.01, 0.99, "ltt", "s")), 0.5)
+    moved = study.moved(study.calibrate(data, Target(0.01, 0.99, "ltt", "doubt")), 0.5)
     assert moved.left_out == 25
 
 
 def test_decisions_are_disarmed_and_so_is_the_heading():
     formulas = ["=1+1", "-2", "@x", '=HYPERLINK("http://x.example")']
     rows = [(q, q, i / 10, i < 3) for i, q in enumerate([*formulas, "plain"])]
-    data = study.read(table(["q", "source", "=cmd|x", "correct"], rows), "x.csv")
+    content = table(["q", "source", "=cmd|x", "correct"], rows)
+    data = study.read(content, "x.csv", larger_is_surer=False)
     policy = study.calibrate(data, Target(0.5, 0.5, "empirical", "=cmd|x")).policy
     heading, *found = cells(new_rows.decisions(data, policy))
     assert heading[3] == "'=cmd|x"
@@ -737,27 +748,27 @@ def test_any_finite_doubts_have_a_histogram(rows):
 # -------------------------------------------------------------------------------- reading
 
 
-def test_a_file_is_read_with_a_guess_at_its_columns(hand):
-    assert hand.surer == {"a": False, "b": True}
-    np.testing.assert_equal(hand.doubts["a"][[0, 4, 9]], [0.1, 0.3, math.nan])
-    np.testing.assert_equal(hand.doubts["b"][[0, 9]], [-0.9, -0.05])
-    assert list(hand.correct["a"]) == [bool(row[3]) for row in ROWS]
-    assert list(hand.correct["b"]) == [bool(row[5]) for row in ROWS]
-    np.testing.assert_equal(hand.entropies[[0, 8]], [0.1, math.nan])
-    assert hand.name == "hand.csv" and hand.problems == ()
+def test_a_file_is_read_with_a_guess_at_its_columns():
+    heading = ["question", "source", "doubt", "doubt_correct", "sure", "sure_correct", "entropy"]
+    found = study.read(table(heading, ROWS), "hand.csv")
+    assert found.surer == {"doubt": False, "sure": True}
+    np.testing.assert_equal(found.doubts["doubt"][[0, 4, 9]], [0.1, 0.3, math.nan])
+    np.testing.assert_equal(found.doubts["sure"][[0, 9]], [-0.9, -0.05])
+    assert list(found.correct["doubt"]) == [bool(row[3]) for row in ROWS]
+    assert list(found.correct["sure"]) == [bool(row[5]) for row in ROWS]
+    np.testing.assert_equal(found.entropies[[0, 8]], [0.1, math.nan])
+    assert found.name == "hand.csv" and found.problems == ()
 
 
 def test_what_a_person_says_stands_in_the_place_of_the_guess():
     upload = uploads.parse(CONTENT, "hand.csv")
     guess = suggest(upload)
     only = study.chosen(upload, guess, ["b"], None, None)
-    assert only == replace(guess, scores=(Score("b", True, "b_correct"),))
+    assert only == replace(guess, scores=(Score("b", None, "b_correct"),))
     turned = study.chosen(upload, guess, ["b"], None, False)
     assert turned.scores == (Score("b", False, "b_correct"),)
-    # Another label: the direction is looked up anew. Of `b` against `a_correct`, wrong are
-    # the confidences 0.5, 0.3 and 0.2.
-    labelled = study.chosen(upload, guess, ["b"], "a_correct", None)
-    assert labelled.scores == (Score("b", True, "a_correct"),)
+    other = study.chosen(upload, guess, ["b"], "a_correct", None)
+    assert other.scores == (Score("b", None, "a_correct"),)
     assert study.chosen(upload, guess, (), None, None) == guess
     assert study.chosen(upload, guess, ["b", "a"], None, True).scores == (
         Score("b", True, "b_correct"),
@@ -765,12 +776,11 @@ def test_what_a_person_says_stands_in_the_place_of_the_guess():
     )
 
 
-def test_the_direction_follows_the_label_that_a_person_names():
-    rows = [("a", "1.5", 1, 0), ("b", "2.5", 1, 0), ("c", "3.5", 0, 1), ("d", "4.5", 0, 1)]
-    upload = uploads.parse(table(["q", "s", "correct", "other"], rows), "x.csv")
-    guess = suggest(upload)
-    assert guess.scores == (Score("s", False, "correct"),)
-    assert study.chosen(upload, guess, (), "other", None).scores == (Score("s", True, "other"),)
+def test_a_direction_that_nobody_has_said_is_asked_for():
+    with pytest.raises(UnknownDirectionError, match="a larger “a” or “b” means"):
+        study.read(CONTENT, "hand.csv")
+    found = study.read(CONTENT, "hand.csv", ["b"], larger_is_surer=True)
+    assert found.surer == {"b": True}
 
 
 def test_a_score_that_nothing_labels_asks_for_a_label():
@@ -808,7 +818,7 @@ def test_a_chosen_column_may_have_been_no_guess():
         "ok",
         None,
     )
-    assert columns == Columns("q", None, (Score("f1", False, "ok"),))
+    assert columns == Columns("q", None, (Score("f1", None, "ok"),))
 
 
 def test_the_preferred_score(hand, example):

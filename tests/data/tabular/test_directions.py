@@ -1,0 +1,45 @@
+"""Which way a score points: its heading says it, or a person does."""
+
+import pytest
+
+from core.data.tabular.directions import UnknownDirectionError, check_directions, direction_of
+from core.uncertainty.scores import SCORES
+
+
+@pytest.mark.parametrize(
+    ("headings", "surer"),
+    [
+        (["confidence", "Max Prob", "p_true", "P(True)", "pTrue", "log_likelihood"], True),
+        (["logprob", "log-p", "agreement", "certainty", "How sure?", "self-consistency"], True),
+        (["uncertainty", "predictive entropy", "perplexity", "mean_nll", "disagreement"], False),
+        (["inconsistency", "Mutual Information", "unsure", "hallucination", "p_wrong"], False),
+        # The negative of one is the other.
+        (["neg_log_likelihood", "negative log prob", "-logprob", "−log p"], False),
+        (["1 - confidence", "1-p_true", "minus confidence"], False),
+        (["negative entropy", "minus_perplexity", "inverse uncertainty"], True),
+        # A word may stand in another, and a name may say both, or neither.
+        (["score", "x", "", "problem_no", "measure", "pressure", "logit", "M.I."], None),
+        (["hallucination_probability", "probability of an error", "confidence_entropy"], None),
+    ],
+)
+def test_what_a_heading_says(headings, surer):
+    assert {heading: direction_of(heading) for heading in headings} == dict.fromkeys(
+        headings, surer
+    )
+
+
+def test_our_own_scores_are_doubts_though_some_are_named_like_probabilities():
+    assert {direction_of(name) for name in SCORES} == {False}
+    assert direction_of("Greedy Probability") is True  # not as we write it
+
+
+def test_a_direction_that_nobody_has_said_is_asked_for_by_name():
+    assert check_directions([("a", True), ("b", False)]) == {"a": True, "b": False}
+    with pytest.raises(UnknownDirectionError) as caught:
+        check_directions([("a", True), ("x\ny", None), ("z" * 99, None)])
+    assert str(caught.value) == (
+        f"Say whether a larger “x y” or “{'z' * 59}…” means a surer answer or more doubt: the "
+        "heading does not tell, and the labels must not, because they certify the result."
+    )
+    with pytest.raises(UnknownDirectionError, match="“0”, “1”, “2”, “3”, “4” or 95 more means"):
+        check_directions([(str(number), None) for number in range(100)])
