@@ -36,7 +36,7 @@ from core.studies import costs
 from core.studies.amplification import curve
 from core.studies.amplification import serialise as serialise_curves
 from core.studies.amplification.curve import DEFAULT_REPETITIONS, Amplification, Case, Point, tidied
-from core.studies.calibration import calibration
+from core.studies.calibration import calibration, diagnostics
 from core.studies.calibration.calibration import METHODS, CalibrationError
 from core.studies.costs import Plan, plan, plan_curves
 from core.studies.inspection import serialise as serialise_inspection
@@ -204,6 +204,8 @@ def calibrate(
         click.echo(problem, err=True)
     if found.repeated:
         click.echo(calibration.REPEATED.format(found.repeated), err=True)
+    if against := diagnostics.speaks_against(found.data):
+        click.echo(against, err=True)
     if isinstance(found.outcome, Uncertifiable) or found.policy is None:
         raise click.ClickException(getattr(found.outcome, "reason", "There is no policy."))
     if out is not None:

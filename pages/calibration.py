@@ -6,6 +6,7 @@ from core.studies.calibration.calibration import CalibrationError
 from core.ui.calibration import policy
 from core.ui.calibration.data import labelled_data
 from core.ui.calibration.diagnostics import comparison
+from core.ui.calibration.directions import contradicted
 from core.ui.calibration.holdout import confirmation, held_back, holding_back, new_scores
 from core.ui.calibration.result import outcome, risk
 from core.ui.calibration.target import calibrated, looked_at_all, target
@@ -31,6 +32,7 @@ def page() -> None:
         hold = holding_back()
         if data is not None:
             rows, untouched = held_back(data) if hold else (data, None)
+            contradicted(rows)
         st.subheader("2. Target")
         if data is None:
             st.text("Load labelled scores to set a target.")

@@ -399,6 +399,8 @@ def test_a_direction_that_no_heading_says_is_asked_for(tmp_path):
     options = ("--target-error", 0.2, "--json")
     surer = believe("calibrate", path, "--larger-is-surer", *options)
     assert one_object(surer)["larger_is_surer"] and not surer.stderr
+    doubt = believe("calibrate", path, "--larger-is-doubt", *options)
+    assert "The labels speak against the direction of “score” (AUROC 0.00" in doubt.stderr
 
 
 def test_the_direction_is_guessed_and_can_be_said(scores):

@@ -446,6 +446,7 @@ def test_what_larger_means_is_asked_where_no_heading_says_it(app):
     choose_scores(app, surer=["score"])
     assert badges(app) == [UNCERTIFIED]  # now the wrong ones seem the surest
     assert said(app, "Larger means a surer answer: “score”.")
+    assert said(app, "The labels speak against the direction of “score” (AUROC 0.00")
 
 
 def test_best_of_all_scores_pays_for_the_choice(app):
@@ -538,6 +539,11 @@ def test_settings_that_were_tried_are_counted_once_each_for_these_rows(app):
         set_target(app, alpha=alpha)
         assert f"You have tried {number} settings on these rows" in tried(app)[0]
         assert said(app, f"This is one of {number} settings tried on these rows")
+    settled(app.selectbox(key="method").set_value("crc").run())
+    assert "tried 4 settings" in tried(app)[0]
+    for surer, doubts in ((["doubt"], []), ([], ["doubt"])):  # a score turned around is another one
+        choose_scores(app, *doubts, surer=surer)
+        assert "tried 5 settings" in tried(app)[0]
     upload(app, two_scores(), "other.csv")
     assert not tried(app)
 

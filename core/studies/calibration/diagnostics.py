@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from core.abstention import intervals, metrics
 from core.abstention.metrics import Bin, Curve
 from core.abstention.thresholds import Threshold, Uncertifiable
+from core.codec import listed, shortened
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import Calibration, calibrate
 from core.studies.progress import Progress, silent
@@ -19,6 +20,32 @@ from core.studies.progress import Progress, silent
 def curves(data: Labelled) -> dict[str, Curve]:
     """Return every score's risk–coverage curve, exact and complete."""
     return {name: metrics.curve(data.doubts[name], data.correct[name]) for name in data.doubts}
+
+
+def speaks_against(data: Labelled) -> str:
+    """Say which scores the labels contradict: an answer that is wrong looks surer than a right one.
+
+    Returns
+    -------
+    str
+        "" unless some AUROC is three standard errors of a score that knows nothing below one
+        half (Mann and Whitney, without ties, which only makes them smaller).
+    """
+    named = []
+    for name, doubts in data.doubts.items():
+        known = ~np.isnan(doubts)
+        right = data.correct[name][known]
+        found = metrics.auroc(doubts[known], right)
+        pairs = np.count_nonzero(right) * np.count_nonzero(~right)
+        if pairs and 0.5 - found > 3 * np.sqrt((len(right) + 1) / (12 * pairs)):
+            named.append(f"“{shortened(name)}” (AUROC {found:.2f}, where 0.5 is guessing)")
+    if not named:
+        return ""
+    return (
+        f"The labels speak against the direction of {listed(named)}: wrong answers look surer "
+        "than right ones. You can turn it, but a direction that was chosen after a look at the "
+        "labels has no guarantee on these rows; calibrate on others."
+    )
 
 
 @dataclass(frozen=True)

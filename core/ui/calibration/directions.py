@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.codec import listed, shortened
 from core.data.tabular.directions import UnknownDirectionError, check_directions
-from core.data.tabular.labelled import Columns
+from core.data.tabular.labelled import Columns, Labelled
+from core.studies.calibration.diagnostics import speaks_against
 from core.ui.glossary import TERMS
-from core.ui.messages import problem
+from core.ui.messages import notice, problem
+from core.ui.session import remembered
 
 MEANS = {True: "a surer answer", False: "more doubt"}
 BEFORE = (
@@ -85,3 +89,9 @@ def _ask(guess: Columns, numbers: list[str]) -> None:
 
 def _quoted(names: list[str]) -> str:
     return listed([f"“{shortened(name)}”" for name in names])
+
+
+def contradicted(data: Labelled) -> None:
+    """Say so where the labels speak against the direction of a score."""
+    if against := remembered("against", data, partial(speaks_against, data)):
+        notice(against)

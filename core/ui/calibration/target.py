@@ -18,6 +18,8 @@ from core.ui.addresses import number
 from core.ui.glossary import TERMS
 from core.ui.session import remembered
 
+Setting = tuple[Target, frozenset[tuple[str, bool]]]
+
 
 def target(data: Labelled) -> Target:
     """Ask for the target; everything stands in the address but the score of this data."""
@@ -53,21 +55,25 @@ def target(data: Labelled) -> Target:
 
 
 def calibrated(data: Labelled, wanted: Target) -> Calibration:
-    """Calibrate, once for every data and target, and count how many targets were tried."""
+    """Calibrate, once for every data and target, and count how many settings were tried.
+
+    A score that is turned around is another setting.
+    """
     settings = _tried(data)
-    settings.add(wanted)
+    turned = data.surer if wanted.score == BEST else {wanted.score: data.surer[wanted.score]}
+    settings.add((wanted, frozenset(turned.items())))
     return remembered(
         "calibration", data, lambda: calibrate(data, wanted, settings_tried=len(settings)), wanted
     )
 
 
 def looked_at_all(data: Labelled, rows: Labelled) -> int:
-    """Return how many targets were tried on all the data before some rows were held back."""
+    """Return how many settings were tried on all the data before some rows were held back."""
     return 0 if rows is data else len(_tried(data))
 
 
-def _tried(data: Labelled) -> set[Target]:
-    """Return the targets that this session has tried on these labels."""
+def _tried(data: Labelled) -> set[Setting]:
+    """Return the targets that this session has tried on these labels, and with which directions."""
     counted = st.session_state.setdefault("calibration_targets_tried", {})
-    found: set[Target] = counted.setdefault((data.sha256, len(data.kept)), set())
+    found: set[Setting] = counted.setdefault((data.sha256, len(data.kept)), set())
     return found

@@ -696,6 +696,30 @@ def test_nothing_to_compare_is_a_sentence(certified):
         new_rows.drift_from(certified, replace(fresh, doubts=np.array([])))
 
 
+# ------------------------------------------------------- labels that speak against a direction
+
+
+@pytest.mark.parametrize(
+    ("doubts", "correct", "area"),
+    [
+        # With 8 of each, three standard errors are 3 √(17 / 768) = .446; with 6, 3 √(13 / 432) =
+        # .52. Each step by which a wrong answer overtakes a right one is 1/64.
+        ([*range(16)], [0] * 8 + [1] * 8, "0.00"),
+        ([*range(16), math.nan], [0] * 7 + [1, 0] + [1] * 7 + [1], "0.02"),
+        ([0] * 8 + [1] * 8, [0] * 7 + [1, 0] + [1] * 7, None),  # ties: 16 half steps, .125
+        ([*range(12)], [0] * 6 + [1] * 6, None),
+        ([*range(16)], [1] * 8 + [0] * 8, None),
+        ([*range(16)], [1] * 16, None),
+        ([math.nan] * 2, [0, 1], None),
+    ],
+)
+def test_labels_that_clearly_speak_against_a_direction(doubts, correct, area):
+    said = diagnostics.speaks_against(scored(doubts, correct))
+    assert bool(said) == bool(area)
+    if area:
+        assert f"the direction of “s” (AUROC {area}, where 0.5 is guessing): wrong" in said
+
+
 # ------------------------------------------------------------------------- the histogram
 
 
