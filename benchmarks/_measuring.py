@@ -75,6 +75,8 @@ class Row:
         How far it turns from a single answer when told others, nats.
     clusters : int
         How many clusters were sampled.
+    pairs : int
+        How many pairs of a prompt and an answer were scored to compare the answers.
     entropy : float
         Semantic entropy, nats.
     greedy : float
@@ -89,6 +91,7 @@ class Row:
     mass: float
     surprise: float
     clusters: int
+    pairs: int
     entropy: float
     greedy: float
     garbled: float
@@ -155,6 +158,7 @@ def inspect(question: Question, model: LanguageModel, **wanted: Any) -> Row:
         mass=evidence.sampled_mass,
         surprise=surprise(recording.others if len(evidence.centres) == 1 else ()),
         clusters=len(evidence.centres),
+        pairs=recording.log_likelihoods.size,
         entropy=scores["semantic_entropy"].value or 0.0,
         greedy=scores["greedy_probability"].value or 0.0,
         garbled=float(np.average(garbled, weights=np.exp(evidence.log_marginal))),

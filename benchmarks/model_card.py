@@ -44,15 +44,16 @@ from core.language_models.backends.embedded import FOLDER
 from core.studies.amplification.curve import amplify
 from core.studies.amplification.gallery import of_fact
 from core.studies.inspection.inspection import evidence_of
-from core.studies.inspection.recorder import record, usual_request
-from core.studies.inspection.request import Reading
+from core.studies.inspection.recorder import record
+from core.studies.inspection.request import Reading, Request, Sampling
 from core.uncertainty.scores import SCORES
 
 REPETITIONS = (0, 1, 2, 5, 10, 20, 50, 100)
 GROWTH = (10, 30, 100, 300)
 REPEATED_A_BAND, GROWN_A_BAND = 60, 16  # facts, drawn with a fixed seed
 MIXTURE, SPREAD = 500, 0.7  # the paper's mixture: half many-answer, above this entropy (nats)
-MANY_SAMPLES = 100
+FEW_SAMPLES, MANY_SAMPLES = 10, 100
+LIKELIEST = "the likeliest answers"
 UNANSWERABLE_QUESTIONS = 200
 BINS = 10
 MASS = "sampled_mass"  # the control beside the scores
@@ -132,6 +133,23 @@ def mixture(rows: Sequence[Row], seed: int = 0) -> NDArray[np.int64]:
     return np.concatenate([rng.permutation(part)[:half] for part in (single, many)])
 
 
+def as_in_the_paper(
+    asked: Sequence[Question], folder: Path, samples: int = FEW_SAMPLES
+) -> list[Row]:
+    """Inspect questions with drawn answers: every seed's card is of these."""
+    return measure(asked, folder, samples=samples, sampling=Sampling.DRAWN, temperature=0.9)
+
+
+def with_the_likeliest(rows: Sequence[Row], drawn: Sequence[Row]) -> dict[str, Any]:
+    """Rank the questions as they are asked by default, and say how many pairs either way takes."""
+    return {
+        "single-label": ranking([r for r in rows if r.band != Band.MANY_ANSWERS]),
+        "mixture": ranking([rows[i] for i in mixture(drawn)]),
+        "pairs": float(np.mean([r.pairs for r in rows])),
+        "pairs of drawn": float(np.mean([r.pairs for r in drawn])),
+    }
+
+
 def with_many_samples(
     asked: Sequence[Question], rows: Sequence[Row], folder: Path
 ) -> dict[str, dict[str, dict[str, float]]]:
@@ -141,7 +159,7 @@ def with_many_samples(
     alone = np.random.default_rng(1).permutation(single)[:MIXTURE]
     needed = sorted({*mixed.tolist(), *alone.tolist()})
     measured = dict(
-        zip(needed, measure([asked[i] for i in needed], folder, samples=MANY_SAMPLES), strict=True)
+        zip(needed, as_in_the_paper([asked[i] for i in needed], folder, MANY_SAMPLES), strict=True)
     )
     return {
         "single-label": ranking([measured[i] for i in alone.tolist()]),
@@ -160,9 +178,8 @@ def drawn(band: Band, count: int) -> list[tuple[int, Fact]]:
 
 def _growth(item: tuple[int, Fact], *, folder: Path) -> list[tuple[float, float, float]]:
     """Return (M.I., certified bound, sampled mass) of one question at every size."""
-    model = opened(folder)
-    request = usual_request(item[1].question, model.capabilities, samples=max(GROWTH))
-    recording = record(request, model)
+    request = Request(item[1].question, samples=max(GROWTH), seed=item[0])
+    recording = record(request, opened(folder))
     grown = []
     for k in GROWTH:
         evidence = evidence_of(recording.first(k), Reading())
@@ -208,8 +225,9 @@ def card(folder: Path = FOLDER) -> dict[str, Any]:
     config = json.loads((folder / "config.json").read_text())
     model = opened(folder)
     asked = {wording: questions(wording) for wording in Wording}
-    rows = {wording: measure(asked[wording], folder) for wording in Wording}
-    nobody_can = measure(unanswerable(UNANSWERABLE_QUESTIONS), folder)
+    rows = {wording: as_in_the_paper(asked[wording], folder) for wording in Wording}
+    likeliest = measure(asked[Wording.TRAINING], folder)
+    nobody_can = as_in_the_paper(unanswerable(UNANSWERABLE_QUESTIONS), folder)
     threshold, least, _ = choose(rows[Wording.TRAINING], nobody_can)
     answered = sum(r.answered(threshold, least) for r in nobody_can)
     too_little = sum(not r.says_something(least) for r in nobody_can)
@@ -226,6 +244,7 @@ def card(folder: Path = FOLDER) -> dict[str, Any]:
             }
             for wording, r in rows.items()
         },
+        LIKELIEST: with_the_likeliest(likeliest, rows[Wording.TRAINING]),
         "in capitals": in_capitals(folder),
         f"at {MANY_SAMPLES} samples": with_many_samples(
             asked[Wording.TRAINING], rows[Wording.TRAINING], folder
