@@ -50,15 +50,15 @@ TERMS: Final[dict[str, str]] = {
     "chosen. If the tests fail early, a second series begins at half of the answers. Risk control "
     "bounds the wrong answers among all questions instead; the paper’s empirical rule guarantees "
     "nothing.",
+    "Likeliest answers": "The k answers to which the model gives the most probability, found by a "
+    "search over its words: the same every time. Unlikely ones at the end of the list are left "
+    "out. The paper draws answers at random instead.",
     "Log-likelihood": "The logarithm of the probability that the model gives to a whole text, "
     "in nats. 0 is certain, −2.3 is one in ten, −4.6 one in a hundred.",
     "Minimum conditional entropy": "How undecided the model remains after the most decisive "
     "answer in the prompt. Low when the model copies, but also when it is sure.",
     "Misconception": "A wrong answer that part of the training documents’ authors believe, so the "
     "model learnt it beside the right one.",
-    "Likeliest answers": "The k answers to which the model gives the most probability, found by a "
-    "search over its words: the same every time. Unlikely ones at the end of the list are left "
-    "out. The paper draws answers at random instead.",
     "Mutual information": "How much a second answer depends on a first one given in the prompt, "
     "in nats. High means that the model follows the prompt: it does not know. Many right "
     "answers leave it low. Symbol M.I.",

@@ -12,7 +12,9 @@ from tests.sessions import press, said, session
 ROOT = Path(__file__).parents[2]
 WORLD, MECHANISM = {"tab": "The embedded world"}, {"tab": "The mechanism"}
 BOUND: dict[str, list[list[Any]]] = {
-    "inspection": [["k", "temperature", "seed", "gamma_1", "gamma_2", "similarity", "tau"]],
+    "inspection": [
+        ["k", "temperature", "seed", "gamma_1", "gamma_2", "similarity", "tau", "sampling"]
+    ],
     "amplification": [
         ["most", "scale", "tab"],
         [WORLD, "each", "draw"],

@@ -29,7 +29,8 @@ from core.studies.amplification.curve import (
 from core.studies.amplification.gallery import EXAMPLES, PAPER, by_band, of_fact, propose, quartiles
 from core.studies.amplification.mechanism import looking
 from core.studies.inspection.inspection import run
-from core.studies.inspection.request import InvalidRequestError, Request
+from core.studies.inspection.recorder import usual_request
+from core.studies.inspection.request import InvalidRequestError
 from core.ui.amplification import form, gallery, mechanism
 from core.ui.runs import widget
 from core.uncertainty import attention
@@ -226,7 +227,7 @@ def test_of_any_other_question_the_two_likeliest_clusters_are_proposed(app, embe
     query = "What is the capital of Zorvania?"
     ask(app, query)
     press(app, "propose")
-    found = run(Request(query), embedded)
+    found = run(usual_request(query, embedded.capabilities), embedded)
     first, second, *_ = sorted(found.clusters, key=lambda cluster: -cluster.mass)
     assert typed(app) == Case(query, first.text, second.text)
     assert propose(found) == (first.text, second.text)

@@ -24,7 +24,7 @@ from core.studies.calibration import scoring as study_of_scoring
 from core.studies.calibration.calibration import BEST, METHODS, Target, calibrate
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.studies.inspection.inspection import run
-from core.studies.inspection.request import Request
+from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.verdict import default_policies, default_policy
 from core.ui.calibration import data, target
 from core.ui.calibration.data import ONE_EACH
@@ -835,6 +835,11 @@ def done(page, number):
     return until(page, lambda: said(page, f"{number} of 4 scored."))
 
 
+def served(question, embedded):
+    inspection = run(usual_request(question, embedded.capabilities), embedded)
+    return inspection.scores["mutual_information"].answer
+
+
 def test_questions_with_right_answers_are_scored_on_the_embedded_model(app, gold, embedded):
     upload(app, gold + b"\nWho is it?,,people\n,Nobody,people\n", "gold.csv")
     assert said(app, "Line 6: “gold answers” has no answer (left out).")
@@ -843,10 +848,7 @@ def test_questions_with_right_answers_are_scored_on_the_embedded_model(app, gold
     assert app.button(key="score").label == "Score 4 questions on the embedded model"
     app.button(key="score").click().run()
     done(app, 4)
-    right = [
-        matches(run(Request(question), embedded).scores["mutual_information"].answer, [answer])
-        for question, answer in GOLD.items()
-    ]
+    right = [matches(served(question, embedded), [answer]) for question, answer in GOLD.items()]
     assert 0 < sum(right) < 4
     assert badges(app) == [UNCERTIFIED]  # four are too few
     assert said(app, "Too few labelled answers have a score: 4.")
@@ -857,7 +859,7 @@ def test_questions_with_right_answers_are_scored_on_the_embedded_model(app, gold
     golds = [
         study_of_scoring.Gold(question, (answer,), "capitals") for question, answer in GOLD.items()
     ]
-    request = Request(golds[0].query)
+    request = usual_request(golds[0].query, embedded.capabilities)
     assert scored.name == "gold.csv (scored)"
     assert content == study_of_scoring.table(
         study_of_scoring.score_all(golds, embedded, request), embedded, request
@@ -981,7 +983,7 @@ def test_a_policy_that_can_decide_nothing_here_breaks_no_inspection(app):
     bring(app, to_json(replace(policy, pipeline=replace(policy.pipeline, samples=30))))
     press(app, "use_uploaded")
     inspect(app)
-    assert said(app, "k = 30 there, 10 here") and "M.I." in verdict(app)
+    assert said(app, "k = 30 there, 8 here") and "M.I." in verdict(app)
     for change in ({"score": "confidence"}, {"larger_is_surer": True}):
         app.session_state["policy_in_use"] = replace(default_policy(), **change)
         inspect(app)

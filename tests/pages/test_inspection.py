@@ -16,6 +16,7 @@ from core.language_models.errors import ModelError
 from core.studies.home import EXAMPLES
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
+from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.verdict import Decision
 from core.uncertainty.scores import SCORES
@@ -43,11 +44,11 @@ MAMMAL = "Name a mammal"
 def calls(monkeypatch):
     """What the embedded model was asked, in order: the method, and how many."""
     made = []
-    for name in ("sample", "log_likelihoods", "next_token"):
+    for name in ("sample", "likeliest", "log_likelihoods", "next_token"):
         method = getattr(EmbeddedModel, name)
 
         def counted(self, *args, name=name, method=method, **options):
-            made.append((name, args[1] if name == "sample" else len(args[0])))
+            made.append((name, len(args[0]) if name == "log_likelihoods" else args[-1]))
             return method(self, *args, **options)
 
         monkeypatch.setattr(EmbeddedModel, name, counted)
@@ -89,6 +90,7 @@ def test_opens_on_a_live_example_and_promises_a_bound(app):
 def test_page_study_and_command_line_say_the_same(app, embedded):
     query = "Name an alcoholic drink"
     expected = run(Request(query, seed=3), embedded, Reading())
+    app.selectbox(key="sampling").set_value("drawn").run()
     shown = metrics(ask(app, query, seed=3))
     for name, info in SCORES.items():
         assert shown[info.title] == value_of(expected, name)
@@ -106,7 +108,9 @@ def test_what_only_reads_the_answers_asks_the_model_nothing_and_more_samples_onl
     app, calls
 ):
     ask(app, "Name a city in the UK")
-    assert calls.pop(0) == ("sample", 10)
+    assert calls.pop(0) == ("likeliest", 8)
+    app.selectbox(key="sampling").set_value("drawn").run()
+    assert app.number_input(key="k").value == 10 and ("sample", 10) in calls
     calls.clear()
     app.slider(key="tau").set_value(0.9).run()
     app.selectbox(key="similarity").set_value("ratio").run()
@@ -138,6 +142,15 @@ def test_every_setting_can_be_given_in_the_address():
     assert said(page, POOR) and metrics(page)
 
 
+def test_a_link_that_says_how_answers_are_drawn_draws_them():
+    page = session("inspection", q=MAMMAL, seed="4")
+    assert page.selectbox(key="sampling").value == "drawn"
+    assert not page.number_input(key="seed").disabled
+    page.selectbox(key="sampling").set_value("likeliest").run()
+    assert page.number_input(key="seed").disabled and "seed" not in page.query_params
+    assert page.number_input(key="k").value == 8 and metrics(settled(page))
+
+
 def test_a_failure_on_the_way_to_a_certificate_is_said_and_loses_nothing(app, monkeypatch):
     ask(app, "Who is the duke of Nowhere?", k=5)
     before = metrics(app)
@@ -162,7 +175,8 @@ def test_a_failure_on_the_way_to_a_certificate_is_said_and_loses_nothing(app, mo
     ],
 )
 def test_the_examples_show_what_the_tour_in_the_readme_says(embedded, example, decision):
-    assert run(Request(EXAMPLES[example]), embedded).verdict.decision is decision
+    request = usual_request(EXAMPLES[example], embedded.capabilities)
+    assert run(request, embedded).verdict.decision is decision
 
 
 # ---------------------------------------------------------------------- was it right?
@@ -225,7 +239,8 @@ def test_the_model_is_asked_to_compare_answers_once_and_only_where_that_is_chose
     assert {name for name, _ in calls} == {"log_likelihoods"}  # nothing was sampled anew
     assert said(app, POOR) and said(app, "The model itself compares the answers")
     assert app.slider(key="tau").value == 0.5 and app.query_params["tau"] == "0.5"
-    expected = run(Request(query, 6, judged=True), embedded, Reading("judge", 0.5))
+    request = usual_request(query, embedded.capabilities, samples=6, judged=True)
+    expected = run(request, embedded, Reading("judge", 0.5))
     assert metrics(app)["Mutual information"] == value_of(expected, "mutual_information")
     (table,) = [table.value for table in app.dataframe if "mean the same" in table.value]
     sure = [sure for _, _, sure in expected.recording.pairs]
@@ -296,14 +311,14 @@ def test_who_asks_for_many_samples_on_the_page_need_not_ask_twice(app):
 
 
 def test_who_asks_something_else_has_no_more_sampled_for_what_was_asked_before(app, monkeypatch):
-    gate, draw = threading.Event(), EmbeddedModel.sample
+    gate, search = threading.Event(), EmbeddedModel.likeliest
 
-    def slow(self, prompt, count, **options):
+    def slow(self, prompt, count):
         assert "Lilliput" not in prompt or gate.wait(60)
-        return draw(self, prompt, count, **options)
+        return search(self, prompt, count)
 
     ask(app, "Who is the queen of Lilliput?")
-    monkeypatch.setattr(EmbeddedModel, "sample", slow)
+    monkeypatch.setattr(EmbeddedModel, "likeliest", slow)
     app.button(key="certify").click().run()
     job = app.session_state["run_certifying"].job
     assert not job.cancelling

@@ -274,7 +274,6 @@ def test_rungs_agree_about_a_model_with_few_answers():
         for name in ("mutual_information", "semantic_entropy"):
             mean = np.mean([one.scores[name].value for one in seen])
             assert mean == pytest.approx(exact.scores[name].value, abs=0.04), (estimator, name)
-        assert {one.verdict.decision for one in seen} == {Decision.ABSTAIN}
 
 
 def test_evidence_pairs_each_sample_with_the_answer_after_it():
