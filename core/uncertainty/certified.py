@@ -24,6 +24,9 @@ from core.uncertainty.joint import from_rows
 from core.uncertainty.logarithms import log_normalise, log_sum_exp
 from core.uncertainty.validation import Floats
 
+#: By how much rounding can lift a sum of probabilities above 1: models compute in half precision.
+ROUNDING = 1e-2
+
 
 def certified_lower_bound(log_marginal: ArrayLike, log_conditionals: ArrayLike) -> float:
     """Return a certain lower bound of the model's mutual information.
@@ -44,7 +47,7 @@ def certified_lower_bound(log_marginal: ArrayLike, log_conditionals: ArrayLike) 
     ------
     ValueError
         If shapes do not fit, there is NaN, no mass, or any probabilities of distinct
-        answers add up to more than 1.
+        answers add up to more than 1 and `ROUNDING`; what is within it is normalised.
     """
     marginal, rows = _table(log_marginal, log_conditionals)
     log_first, log_mass = log_normalise(marginal)
@@ -52,11 +55,13 @@ def certified_lower_bound(log_marginal: ArrayLike, log_conditionals: ArrayLike) 
     _at_most_one(log_mass, "The likelihoods of the distinct answers")
     _at_most_one(log_covered, "The conditional likelihoods of one row")
 
-    # Completed: what a row does not cover. Float error may cover a hair more than all.
+    # Completed: what a row does not cover. Rounding may cover a little more than all.
     with np.errstate(divide="ignore"):
         log_rest = np.log(-np.expm1(np.minimum(log_covered, 0.0)))
     completed, _ = log_normalise(np.column_stack([rows, log_rest]), axis=1)
-    return float(np.exp(log_mass)) * from_rows(log_first, completed, float(log_mass)).value
+    return (
+        float(np.exp(min(log_mass, 0.0))) * from_rows(log_first, completed, float(log_mass)).value
+    )
 
 
 def lump(
@@ -86,7 +91,8 @@ def lump(
     Raises
     ------
     ValueError
-        If shapes do not fit, there is NaN, or a cluster has no mass.
+        If shapes do not fit, there is NaN, a cluster has no mass, or the likelihoods of its
+        answers add up to more than 1.
     """
     marginal, rows = _table(log_marginal, log_conditionals)
     validation.shape(rows, (marginal.size, marginal.size), "log_conditionals")
@@ -94,7 +100,10 @@ def lump(
     lumped = aggregate(marginal, clusters)
     validation.normalisable(lumped[:, None], "log_marginal", axis=1)
     weights = marginal - lumped[clusters]
-    return lumped, aggregate(aggregate(weights[:, None] + rows, clusters, 0), clusters, 1)
+    mixed = aggregate(aggregate(weights[:, None] + rows, clusters, 0), clusters, 1)
+    for sums, prompt in ((lumped, "question"), (mixed, "prompt with one of them")):
+        _at_most_one(sums, f"The likelihoods of a cluster’s answers to the {prompt}")
+    return np.minimum(lumped, 0.0), np.minimum(mixed, 0.0)
 
 
 def _table(log_marginal: ArrayLike, log_conditionals: ArrayLike) -> tuple[Floats, Floats]:
@@ -106,8 +115,8 @@ def _table(log_marginal: ArrayLike, log_conditionals: ArrayLike) -> tuple[Floats
 
 
 def _at_most_one(log_sums: Floats, name: str) -> None:
-    if log_sums.max() > np.log1p(validation.TOLERANCE):
+    if log_sums.max() > np.log1p(ROUNDING):
         raise ValueError(
-            f"{name} add up to {np.exp(log_sums.max()):.8g}, which is more than 1: score distinct, "
-            "complete answers, each with its end."
+            f"{name} add up to {np.exp(log_sums.max()):.4g}, which is more than 1, even after the "
+            "rounding of half precision: score distinct, complete answers, each with its end."
         )

@@ -104,12 +104,15 @@ def test_tiny_likelihoods():
     np.testing.assert_allclose(rows, [[np.log1p(np.exp(-1)) - 2000]])
 
 
-def test_a_hair_more_than_everything_is_float_error():
-    hair = np.log1p(5e-7)
-    assert certified_lower_bound([hair], [[hair]]) == 0
-    whole = certified_lower_bound(np.log([0.5, 0.5]), np.log([[0.9, 0.1], [0.1, 0.9]]))
-    more = certified_lower_bound(np.log([0.5, 0.5]), np.log([[0.9, 0.1], [0.1, 0.9]]) + hair)
-    assert more == pytest.approx(whole, abs=1e-5)
+@pytest.mark.parametrize("excess", [5e-7, 9e-3], ids=["float", "half precision"])
+def test_a_hair_more_than_everything_is_rounding_and_normalised(excess):
+    hair = np.log1p(excess)
+    first, rows = np.log([0.5, 0.5]), np.log([[0.9, 0.1], [0.1, 0.9]])
+    whole = certified_lower_bound(first, rows)
+    assert certified_lower_bound(first + hair, rows + hair) == pytest.approx(whole)
+    one = lump(first + hair, rows + hair, [0, 0])  # all of them are one answer
+    assert one == (pytest.approx([0]), pytest.approx(np.zeros((1, 1))))
+    assert certified_lower_bound(*one) == 0
 
 
 @pytest.mark.parametrize(
@@ -123,6 +126,8 @@ def test_a_hair_more_than_everything_is_float_error():
         (lambda: certified_lower_bound([-np.inf], [[-1]]), "cannot be normalised"),
         (lambda: certified_lower_bound([0.1], [[-1]]), "at most 0"),
         (lambda: lump([-1, -1], [[-1, -1]] * 2, [0]), "1 entries for 2"),
+        (lambda: lump(np.log([0.7, 0.4]), [[-1, -1]] * 2, [0, 0]), "question add up to 1.1"),
+        (lambda: lump([-1, -1], np.log([[0.7, 0.4]] * 2), [0, 0]), "one of them add up to 1.1"),
         (lambda: lump([-1, -1], [[-1]] * 2, [0, 0]), r"must have shape \(2, 2\)"),
         (lambda: lump([-1, -np.inf], [[-1, -1]] * 2, [0, 1]), "cannot be normalised"),
     ],
