@@ -41,7 +41,7 @@ from core.studies.calibration.calibration import METHODS, CalibrationError
 from core.studies.costs import Plan, plan, plan_curves
 from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.grading import judge
-from core.studies.inspection.inspection import Inspection, run
+from core.studies.inspection.inspection import Cluster, Inspection, run
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
 from core.uncertainty.scores import SCORES
@@ -112,7 +112,8 @@ def main() -> None:
 @click.option(
     "--samples",
     type=int,
-    help="k, 1 to 300.  [default: 10; 100 if the model scores only its own answers]",
+    help="k, 1 to 300: how many answers are drawn, or compared at most of the likeliest.  "
+    "[default: 8 of the likeliest; 10 drawn, 100 if the model scores only its own answers]",
 )
 @click.option(
     "--sampling",
@@ -399,10 +400,14 @@ def _report(inspection: Inspection) -> str:
         f"Estimator: {inspection.recording.estimator.value}.",
         *([inspection.caveat] if inspection.caveat else []),
         "",
-        *(f"{c.probability:8.1%}  {c.samples:4d}×  {c.text}" for c in inspection.clusters),
+        *(f"{c.probability:8.1%}  {_times(inspection, c)}{c.text}" for c in inspection.clusters),
         *_truth(inspection),
     ]
     return "\n".join(lines)
+
+
+def _times(inspection: Inspection, cluster: Cluster) -> str:
+    return f"{cluster.samples:4d}×  " if inspection.recording.request.draws else ""
 
 
 def _truth(inspection: Inspection) -> list[str]:

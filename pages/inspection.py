@@ -30,9 +30,9 @@ def inspect() -> None:
     """Draw the page, from the question down to the details."""
     page_header(
         "Can I believe this answer?",
-        "Ask a question. The model answers several times. Then one of its answers goes into "
-        "the prompt, and the model answers again. **If the answer changes, the model does not "
-        "know. If it does not change, the model knows one right answer, or many.**",
+        "Ask a question. Believe collects the model’s answers, puts one of them into the "
+        "prompt, and asks again. **If the answer changes, the model does not know. If it does "
+        "not change, the model knows one right answer, or many.**",
     )
     if current() is embedded():
         st.caption(

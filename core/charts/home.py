@@ -20,7 +20,7 @@ OTHERS = "anything else"
 
 
 def answers(inspection: Inspection, palette: Palette) -> Chart:
-    """What the model says, by how probable it finds it; what was not drawn is one grey bar."""
+    """What the model says, by how probable it finds it; what was not found is one grey bar."""
     data = pd.DataFrame(_answers(inspection), columns=["answer", "probability"])
     data["order"] = range(len(data))
     data["written"] = [_short(share) for share in data["probability"]]

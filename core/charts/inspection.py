@@ -119,7 +119,7 @@ def clusters(inspection: Inspection, palette: Palette) -> Chart:
         }
     )
     most = math.ceil(4 * data["probability"].max()) / 4
-    title = "share of the sampled probability"
+    title = "share of the sampled mass"
     base = alt.Chart(data)
     bars = base.mark_bar(color=palette.primary, cornerRadiusEnd=2).encode(
         x=alt.X("probability:Q", **share(title, domain=[0, most], tickCount=5)),
@@ -130,7 +130,7 @@ def clusters(inspection: Inspection, palette: Palette) -> Chart:
             alt.Tooltip("answer:N"),
             alt.Tooltip("probability:Q", format=".3f", title="first answer"),
             alt.Tooltip("after:Q", format=".3f", title="second answer"),
-            alt.Tooltip("samples:Q"),
+            *([alt.Tooltip("samples:Q")] if inspection.recording.request.draws else []),
         ],
     )
     return themed(bars.properties(height=alt.Step(24)), palette)
@@ -141,7 +141,7 @@ def clusters_alt(inspection: Inspection) -> str:
     first = max(inspection.clusters, key=lambda cluster: cluster.probability)
     return (
         f"{len(inspection.clusters)} different answers; the likeliest, “{shown(first.text)}”, "
-        f"has {first.probability:.0%} of the sampled probability."
+        f"has {first.probability:.0%} of the sampled mass."
     )
 
 
@@ -264,7 +264,7 @@ def matrix_alt(inspection: Inspection, which: str) -> str:
 
 
 def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) -> Chart:
-    """Two lines over the number of samples: the certified bound and the sampled mass."""
+    """Two lines over the number of answers, k: the certified bound and the sampled mass."""
     bound, mass = "certified lower bound (nats)", "sampled mass (probability)"
     rows = [
         {"samples": p.samples, "what": what, "value": value}
@@ -274,12 +274,12 @@ def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) ->
     ]
     base = alt.Chart(pd.DataFrame(rows))
     lines = base.mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2).encode(
-        x=alt.X("samples:Q", title="samples", scale=alt.Scale(type="log", nice=False)),
+        x=alt.X("samples:Q", title="number of answers k", scale=alt.Scale(type="log", nice=False)),
         y=alt.Y("value:Q", title=None, scale=alt.Scale(domainMin=0)),
         color=told_apart(alt.Color, "what:N", {bound: palette.epistemic, mass: palette.rest}),
         strokeDash=told_apart(alt.StrokeDash, "what:N", {bound: [1, 0], mass: [5, 3]}),
         tooltip=[
-            alt.Tooltip("samples:Q"),
+            alt.Tooltip("samples:Q", title="k"),
             alt.Tooltip("what:N"),
             alt.Tooltip("value:Q", format=".3f"),
         ],
@@ -301,6 +301,6 @@ def growth_alt(points: Sequence[GrowthPoint]) -> str:
     last = points[-1]
     certified = "unknown" if last.certified is None else f"{last.certified:.2f} nats"
     return (
-        f"With {last.samples} samples the certified lower bound is {certified} and the "
+        f"With k = {last.samples} the certified lower bound is {certified} and the "
         f"sampled mass {last.sampled_mass:.1%}."
     )

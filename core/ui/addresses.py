@@ -18,8 +18,8 @@ from core.ui.messages import notice
 Number = TypeVar("Number", int, float)
 
 LABELS = {  # every number that stands in an address, under its name there; and its help
-    "k": ("Samples k", TERMS["Samples k"]),
-    "temperature": ("Temperature of the sampling", TERMS["Temperature"]),
+    "k": ("Number of answers k", TERMS["Number of answers k"]),
+    "temperature": ("Temperature of drawn answers", TERMS["Temperature"]),
     "seed": ("Seed", "The same seed draws the same answers again."),
     "gamma_1": ("Stabilisation γ₁", TERMS["Stabilisation γ"]),
     "gamma_2": ("Stabilisation γ₂", TERMS["Stabilisation γ"]),

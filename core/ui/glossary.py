@@ -27,8 +27,8 @@ TERMS: Final[dict[str, str]] = {
     "rarely seen, half known or by heart; questions with many right answers are a separate "
     "band.",
     "Certified mutual information": "A lower bound of the model’s own mutual information that "
-    "holds whatever was not sampled. It can only be too low. Symbol M.I. ≥.",
-    "Cluster": "Sampled texts that count as one answer, named by the likeliest of them.",
+    "holds whatever answers were not seen. It can only be too low. Symbol M.I. ≥.",
+    "Cluster": "Texts that count as one answer, named by the likeliest of them.",
     "Confidence 1 − δ": "How reliable the guarantee should be, such as 0.9: on average, at most "
     "one in ten calibrations on new labelled data breaks it.",
     "Coverage": "The share of all questions that are answered; the paper calls it recall.",
@@ -67,25 +67,25 @@ TERMS: Final[dict[str, str]] = {
     "Normalised conditional probability": "The probability of one answer divided by that of two "
     "together, from 0 to 1, after the prompt repeats one of them t times. Below one half, the "
     "repeated one has overtaken.",
+    "Number of answers k": "How many answers are drawn, or how many of the likeliest are "
+    "compared at most, 1 to 300. More of them show more of what the model might answer.",
     "Pair covariance": "How much more often the same answer comes twice in a row than by chance. "
     "High means that the model repeats the answer in the prompt.",
     "Policy": "A threshold for one score, its guarantee, and the only pipeline (model, prompt, "
-    "samples, settings) that it holds for.",
+    "settings) that it holds for.",
     "Product distribution": "How probable each pair would be if the answer in the prompt made no "
     "difference: the product of both answers’ probabilities. Where joint and product differ, "
     "the model does not know.",
     "Risk–coverage curve": "For every threshold, the share of wrong answers among those answered, "
     "against the share answered.",
     "Sample": "One answer drawn at random by the model’s probabilities.",
-    "Sampled mass": "The share of the model’s whole probability that the sampled answers cover. "
-    "Scores over a small share mean little.",
-    "Samples k": "How many answers are drawn, or how many of the likeliest are compared at most, 1 "
-    "to 300. More of them show more of what the model might answer.",
+    "Sampled mass": "The share of the model’s whole probability that the answers found cover, "
+    "whether they were searched for or drawn. Scores over a small share mean little.",
     "Score": "A number for every answer: how much to doubt it, or how sure to be. A threshold is "
     "compared with it.",
     "Self-verification": "How probable the model finds “True” rather than “False” when asked "
     "whether its own answer is correct. Symbol S.V.",
-    "Semantic entropy": "How much the sampled answers differ in meaning, in nats. It is high for "
+    "Semantic entropy": "How much the answers differ in meaning, in nats. It is high for "
     "ignorance and for many right answers alike, and cannot tell them apart. Symbol S.E.",
     "Similarity": "How alike two texts are, from 0 to 1. Token F1, the paper’s, counts shared "
     "words: “London” and “London, UK” have 0.67. With “judge”, the model itself compares two "
@@ -100,8 +100,8 @@ TERMS: Final[dict[str, str]] = {
     "Threshold λ": "Believe abstains when the doubt is at least λ. The default was certified on "
     "questions of the embedded model’s world, for its default settings; Calibration finds "
     "others.",
-    "Too little sampled": "The samples cover so little of the probability that a low score means "
-    "nothing. More samples may decide it.",
+    "Too little sampled": "The answers found cover so little of the probability that a low score "
+    "means nothing. More answers may decide it.",
 }
 
 

@@ -60,7 +60,8 @@ def certified_lower_bound(log_marginal: ArrayLike, log_conditionals: ArrayLike) 
         log_rest = np.log(-np.expm1(np.minimum(log_covered, 0.0)))
     completed, _ = log_normalise(np.column_stack([rows, log_rest]), axis=1)
     return (
-        float(np.exp(min(log_mass, 0.0))) * from_rows(log_first, completed, float(log_mass)).value
+        float(np.exp(np.minimum(log_mass, 0.0)))
+        * from_rows(log_first, completed, float(log_mass)).value
     )
 
 

@@ -186,7 +186,7 @@ SCORES: dict[str, ScoreInfo] = {
         function=semantic_entropy,
         unit="nats",
         range="0 to ln(clusters)",
-        explanation="How much the sampled answers differ in meaning. Also high when there are "
+        explanation="How much the answers differ in meaning. Also high when there are "
         "many right answers.",
         reference="Kuhn et al.; Section 6, baseline (ii)",
     ),
@@ -236,8 +236,8 @@ SCORES: dict[str, ScoreInfo] = {
         function=certified_mutual_information,
         unit="nats",
         range="0 to ln(clusters)",
-        explanation="The model’s own mutual information is at least this, whatever was not "
-        "sampled. Low can also mean that too little was sampled.",
+        explanation="The model’s own mutual information is at least this, whatever answers were "
+        "not seen. Low can also mean that too few were seen.",
         reference="Theorem 1, with a bound of ours",
     ),
 }

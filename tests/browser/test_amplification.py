@@ -296,7 +296,7 @@ def test_hostile_text_stays_text_and_can_be_taken_along(address, open_page, embe
         drawn(page, number).locator("g.mark-symbol path").first.hover(force=True)
         expect(page.locator("#vg-tooltip-element")).to_contain_text("192.0.2.1")
         assert page.locator("#vg-tooltip-element").locator("img,b,a,script").count() == 0
-    page.get_by_role("button", name="Propose from samples").click()
+    page.get_by_role("button", name="Propose answers").click()
     expect(field(page, "Right answer")).not_to_have_value(HOSTILE.answer)
     at_rest(page)
     assert page.locator("[src*='192.0.2.1'],[href*='192.0.2.1']").count() == 0

@@ -45,8 +45,8 @@ def test_ask_and_read_the_verdict_and_reload(address, open_page):
     page.get_by_role("button", name="Nonsense").click()
     expect(verdict).to_contain_text(re.compile("Abstain|Too little sampled to say"))
     settled(page)
-    page.get_by_role("button", name="Sample 30", exact=True).click()
-    expect(page.get_by_role("button", name="Sample 30", exact=True)).to_be_disabled()
+    page.get_by_role("button", name="Compare up to 30", exact=True).click()
+    expect(page.get_by_role("button", name="Compare up to 30", exact=True)).to_be_disabled()
     settled(page)
     assert "k=30" in page.url
     asked = question_of(page).input_value()
@@ -96,9 +96,9 @@ def test_choose_a_cell_and_recompute_the_download(address, open_page, tmp_path):
 def test_sample_until_certified_ends_and_says_so(address, open_page):
     page = open_page(f"{address}/inspection?q={quote('Who is the mayor of Tomorrow?')}&k=5")
     settled(page)
-    page.get_by_role("button", name="Sample until certified").click()
+    page.get_by_role("button", name="Compare until certified").click()
     why = page.get_by_text(
-        re.compile("^(Certified: |The samples cover .* of a second|The limit of)")
+        re.compile("^(Certified: |The answers found cover .* of a second|The limit of)")
     )
     expect(why).to_be_visible(timeout=180_000)
     settled(page)
@@ -109,7 +109,7 @@ def test_cancel_stops_and_nobody_asks_again_unasked(address, open_page):
     page = open_page(
         f"{address}/inspection?q={quote('Who is the queen of Blefuscu?')}&{WILD}&k=300"
     )
-    page.get_by_role("button", name="Draw 300 samples").click()
+    page.get_by_role("button", name="Compare up to 300").click()
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_text("Cancelled before")).to_be_visible()
     page.get_by_text("Settings", exact=True).click()  # any other interaction
@@ -123,7 +123,7 @@ def test_cancelling_more_samples_goes_back_to_what_was_on_the_screen(address, op
     settled(page)
     expect(page.get_by_test_id("stMetricValue").nth(7)).to_be_visible()
     before = page.get_by_test_id("stMetricValue").all_inner_texts()
-    page.get_by_role("button", name="Sample 300", exact=True).click()
+    page.get_by_role("button", name="Compare up to 300", exact=True).click()
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
     expect(page.get_by_test_id("stMetricValue").nth(7)).to_be_visible()

@@ -33,7 +33,7 @@ def test_what_closed_tabs_have_asked_for_is_not_computed(public, open_page):
     for name in ("Laputa", "Blefuscu", "Lilliput"):
         query = quote(f"Who is the queen of {name}?")
         pages.append(open_page(f"{address}/inspection?q={query}&{WILD}"))
-        pages[-1].get_by_role("button", name="Draw 300 samples").click()
+        pages[-1].get_by_role("button", name="Compare up to 300").click()
         expect(pages[-1].get_by_role("button", name="Cancel")).to_be_visible()
     for page in pages:
         page.close()

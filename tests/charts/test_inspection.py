@@ -184,11 +184,11 @@ def test_every_chart_says_its_finding_in_words():
     )
     assert charts.clusters_alt(inspection) == (
         f"2 different answers; the likeliest, “{top.text}”, has {top.probability:.0%} of the "
-        "sampled probability."
+        "sampled mass."
     )
     points = growth(inspection.recording)
     assert charts.growth_alt(points) == (
-        f"With 6 samples the certified lower bound is {points[-1].certified:.2f} nats and the "
+        f"With k = 6 the certified lower bound is {points[-1].certified:.2f} nats and the "
         f"sampled mass {points[-1].sampled_mass:.1%}."
     )
     information = inspection.evidence.mutual_information

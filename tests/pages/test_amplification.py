@@ -200,7 +200,7 @@ def test_what_is_too_long_names_its_question_and_the_most_repetitions_that_fit(e
     assert said(page, "Shorten the question") and not listed(page)
 
 
-# ------------------------------------------------------------------- proposed from samples
+# ------------------------------------------------------- proposed from the model's answers
 
 
 def test_of_a_question_of_the_world_the_truth_is_proposed(app):
@@ -247,7 +247,7 @@ def test_what_cannot_be_proposed_is_said_until_something_else_is_asked(use):
     model = use(Turning(0.31, samples=["the same"]))
     page = opened(Case("Who?", "me", "you"), kept="")
     press(page, "propose")
-    assert said(page, "The model gave fewer than two answers in 10 samples, “the same”.")
+    assert said(page, "The model gave only one answer, “the same”.")
     assert typed(page) == Case("Who?", "me", "you") and len(listed(page)) == 1
     ask(page, "Another?")
     assert not said(page, "fewer than two answers")

@@ -301,7 +301,7 @@ def test_a_model_that_certifies_nothing_promises_nothing(
 @pytest.mark.parametrize(("button", "query"), [("draw_many", "Name a gas"), ("ask", "Name a cat")])
 def test_a_link_to_many_samples_waits_for_a_press(button, query):
     page = visit("inspection", q=query, k="300").run()
-    assert said(page, "This link asks for 300 samples") and not page.code
+    assert said(page, "This link asks for up to 300 answers") and not page.code
     assert press(page, button).code and page.number_input(key="k").value == 300
 
 

@@ -1,4 +1,4 @@
-"""Which answers to repeat: proposed from samples, the paper's twelve, and the world's by band."""
+"""Which answers to repeat: the model's own, the paper's twelve, and the world's by band."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ PAPER: Final[dict[str, tuple[Published, ...]]] = {
 }
 
 
-# ------------------------------------------------------------------------- from samples
+# --------------------------------------------------------------- from the model's answers
 
 
 def propose(inspection: Inspection) -> tuple[str, str]:
@@ -111,18 +111,15 @@ def propose(inspection: Inspection) -> tuple[str, str]:
     Raises
     ------
     InvalidRequestError
-        When the samples hold no two answers, and the world does not know another.
+        When the model gave no two answers, and the world does not know another.
     """
     texts = [c.text for c in sorted(inspection.clusters, key=lambda c: -c.mass) if c.text]
     fact = grading.find(inspection.query) if inspection.recording.model == WORLD_OF else None
     if fact is not None:
         return _from_world(texts, fact)
     if len(texts) < 2:
-        only = f", “{texts[0]}”" if texts else ""
-        raise InvalidRequestError(
-            f"The model gave fewer than two answers in "
-            f"{len(inspection.recording.samples)} samples{only}. Type the two yourself."
-        )
+        only = f"only one answer, “{texts[0]}”" if texts else "no answer"
+        raise InvalidRequestError(f"The model gave {only}. Type the two yourself.")
     return texts[0], texts[1]
 
 

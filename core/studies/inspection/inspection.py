@@ -49,13 +49,14 @@ class Cluster:
     text : str
         The centre: what is displayed, served, judged and conditioned on.
     probability : float
-        μ̂₁, normalised over what was sampled.
+        μ̂₁, normalised over the answers found.
     mass : float
         The cluster's share of the model's whole probability.
     samples : int
-        How many of the k samples fell into it.
+        How many of the drawn answers, or of the likeliest, fell into it.
     members : tuple of (str, float, int)
-        Each distinct text with ln Q(text | F_0) in nats and how often it was sampled.
+        Each distinct text with ln Q(text | F_0) in nats and how often it was drawn; 1
+        where answers were searched for.
     """
 
     text: str
@@ -130,7 +131,7 @@ class Inspection:
                 "on labelled questions to get one that applies here."
             )
         grows = (
-            " M.I. grows with the number of samples."
+            " M.I. grows with the number of answers."
             if default.pipeline.samples != self.pipeline.samples
             else ""
         )
@@ -154,7 +155,7 @@ class Inspection:
 
     @property
     def sampled_mass(self) -> float:
-        """The share of the model's probability that the distinct samples hold."""
+        """The share of the model's probability that the distinct answers found hold."""
         return self.evidence.sampled_mass
 
     @property

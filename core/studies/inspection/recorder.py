@@ -53,7 +53,7 @@ OTHER_DRAWS = 8  # answers among which to find them, where a model cannot be sea
 FREE_TEMPERATURE = 1.5  # of these
 AFTER_OTHERS = 8  # second answers after each, where they are counted
 
-SAMPLING = "Sampling answers"
+SAMPLING = "Finding answers"
 TELLING = "Asking again with each answer in the prompt"
 JUDGING = "Comparing the answers"
 TELLING_OTHERS = "Asking again with answers that it did not give"
@@ -298,7 +298,7 @@ def _blocks(told: Sequence[str], answers: Sequence[str]) -> list[slice]:
 def _first_answers(
     asking: _Asking, previous: Recording | None
 ) -> tuple[tuple[Response, ...], Response]:
-    """Draw the samples that are missing and, the first time, the greedy response."""
+    """Find the answers that are missing and, the first time, the greedy response."""
     samples = previous.samples if previous else ()
     wanted = asking.request.samples
     if asking.request.sampling is Sampling.LIKELIEST:

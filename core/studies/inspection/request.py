@@ -1,4 +1,4 @@
-"""What a person asks for: the question and how it is sampled, and how the answers are read."""
+"""What a person asks for: the question and how answers are found, and how they are read."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Request:
             )
         if not 1 <= self.samples <= MAX_SAMPLES:
             raise InvalidRequestError(
-                f"The number of samples is {self.samples}; choose one from 1 to {MAX_SAMPLES}."
+                f"The number of answers k is {self.samples}; choose one from 1 to {MAX_SAMPLES}."
             )
         if not 0.01 <= self.temperature <= 2:
             raise InvalidRequestError(
@@ -85,6 +85,11 @@ class Request:
             raise InvalidRequestError(
                 f"The seed is {self.seed}; choose a whole number from 0 to 4,294,967,295."
             )
+
+    @property
+    def draws(self) -> bool:
+        """Whether answers are drawn at random, so that one of them can come several times."""
+        return self.sampling is not Sampling.LIKELIEST
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""When sampling may stop: what the samples so far certify, and how that grew."""
+"""When to stop comparing more answers: what those so far certify, and how that grew."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.studies.inspection.request import MAX_SAMPLES, Reading
 from core.studies.inspection.verdict import DecisionRule, default_threshold
 from core.uncertainty.scores import certified_mutual_information
 
-# Sampling may stop when this much of the probability of the first answer, and of a second
+# More answers are not needed when this much of the probability of the first answer, and of a second
 # after any first, has been seen.
 ENOUGH_MASS = 0.95
 GROWTH = 1.5
@@ -20,7 +20,7 @@ GROWTH = 1.5
 
 @dataclass(frozen=True)
 class GrowthPoint:
-    """What the first k samples show: the certified bound (nats) and the sampled mass."""
+    """What k answers show: the certified bound (nats) and the sampled mass."""
 
     samples: int
     certified: float | None
@@ -28,7 +28,7 @@ class GrowthPoint:
 
 
 def growth(recording: Recording, reading: Reading | None = None) -> tuple[GrowthPoint, ...]:
-    """Return how the certified bound and the sampled mass grew with the samples.
+    """Return how the certified bound and the sampled mass grew with the number of answers, k.
 
     About twenty points, evenly spread in ln k.
     """
@@ -45,9 +45,9 @@ def growth(recording: Recording, reading: Reading | None = None) -> tuple[Growth
 def is_settled(
     recording: Recording, reading: Reading | None = None, threshold: DecisionRule | None = None
 ) -> str | None:
-    """Say why sampling may stop, or None if it should go on.
+    """Say why no more answers are needed, or None if they are.
 
-    The bound holds for every number of samples at once, so one may look after each and
+    The bound holds for every number of answers at once, so one may look after each and
     stop when it is high enough without spoiling it.
     """
     threshold = threshold or default_threshold()
@@ -62,21 +62,21 @@ def is_settled(
     if certified is not None and certified >= threshold.value:
         return (
             f"Certified: the model’s own mutual information is at least {certified:.3f} nats, "
-            f"whatever was not sampled. This exceeds λ = {threshold.value:.3f}."
+            f"whatever was not seen. This exceeds λ = {threshold.value:.3f}."
         )
     if evidence.sampled_mass >= ENOUGH_MASS and seen_second >= ENOUGH_MASS:
         return (
-            f"The samples cover {evidence.sampled_mass:.1%} of the probability of a first "
-            f"answer and {seen_second:.1%} of a second. More samples would add little."
+            f"The answers found cover {evidence.sampled_mass:.1%} of the probability of a first "
+            f"answer and {seen_second:.1%} of a second. More of them would add little."
         )
     if recording.request.samples >= MAX_SAMPLES:
         return (
-            f"The limit of {MAX_SAMPLES} samples is reached. Certified so far: "
+            f"The limit of k = {MAX_SAMPLES} is reached. Certified so far: "
             f"{certified or 0:.3f} nats, below λ = {threshold.value:.3f}; the model may know."
         )
     return None
 
 
 def next_size(samples: int) -> int:
-    """Return how many samples to have next on the way to a certificate."""
+    """Return how many answers to want next on the way to a certificate."""
     return min(MAX_SAMPLES, max(samples + 5, round(samples * GROWTH)))

@@ -20,9 +20,8 @@ from core.abstention.policy import Policy, policy_from_dict
 from core.codec import shortened
 from core.uncertainty.scores import SCORES, Score
 
-LEAST_MASS_ALONE = 0.5  # when all samples say the same
+LEAST_MASS_ALONE = 0.5  # when all answers say the same
 LEAST_KEPT = 0.5  # how likely a model that knows gives its only answer again, told others
-FEWEST_DRAWN = 10  # answers, for a verdict without a warning
 DEFAULTS_FILE = Path(__file__).parent / "default_policies.json"
 SCORE, CERTIFIED = "mutual_information", "certified_mutual_information"
 
@@ -111,9 +110,9 @@ def threshold_of(policy: Policy) -> DecisionRule:
 
 
 def enough_seen(sampled_mass: float, clusters: int, least_mass: float) -> bool:
-    """Say whether a score over what was sampled means anything.
+    """Say whether a score over the answers that were found means anything.
 
-    A score is normalised over what was sampled, so over a sliver of the probability it
+    A score is normalised over what was found, so over a sliver of the probability it
     says nothing in either direction. A single cluster makes every mutual information 0,
     whatever the model knows: there it takes half of the probability.
     """
@@ -191,8 +190,9 @@ def decide(
         decision = Decision.TOO_LITTLE
         article = "an" if info.symbol[0] in "MS" else "a"  # M and S begin with a vowel's sound
         reason = (
-            f"The samples cover only {sampled_mass:.1%} of the model’s probability, too little "
-            f"to interpret {article} {info.symbol} of {_shown(name, score.doubt)}. Draw more."
+            f"The answers found cover only {sampled_mass:.1%} of the model’s probability, too "
+            f"little to interpret {article} {info.symbol} of {_shown(name, score.doubt)}. Compare "
+            "more answers."
         )
     elif score.doubt >= threshold.value:
         decision = Decision.ABSTAIN

@@ -48,11 +48,11 @@ def ask() -> Case | None:
         for name, case in EXAMPLES.items():
             st.button(name, key=f"case_{name}", help=case.query, on_click=_set, args=(case,))
         st.button(
-            "Propose from samples",
+            "Propose answers",
             key="propose",
             icon=":material/auto_awesome:",
-            help="Asks the question ten times and fills in the two likeliest answers. For a "
-            "question of the embedded world, a right one comes first.",
+            help="Asks the question, as Inspection does, and fills in the two likeliest answers. "
+            "For a question of the embedded world, a right one comes first.",
             on_click=want,
             args=(PROPOSAL, texts[0]),
         )
@@ -121,7 +121,7 @@ def _set(case: Case) -> None:
 
 
 def _proposed(query: str) -> Case | None:
-    """Return the question with answers from samples of it, where they are wanted and there."""
+    """Return the question with answers of the model, where they are wanted and there."""
     if run_of(PROPOSAL, query) is None:
         drop(PROPOSAL)  # another question was typed meanwhile
         return None

@@ -16,11 +16,9 @@ def clusters(inspection: Inspection) -> None:
         charts.clusters, inspection, key="clusters", alt_text=charts.clusters_alt(inspection)
     )
     counted = inspection.recording.estimator is Estimator.COUNTED
+    drawn = inspection.recording.request.draws
     if not counted:
-        st.caption(
-            "Probabilities are the model’s own likelihoods, not counts. How often a text was "
-            "drawn does not change them."
-        )
+        st.caption("Probabilities are the model’s own likelihoods, not counts of answers.")
     if len(inspection.clusters) > charts.MOST_BARS:
         st.text(f"The {charts.MOST_BARS} likeliest are shown; the table contains all.")
     st.dataframe(
@@ -28,7 +26,7 @@ def clusters(inspection: Inspection) -> None:
             "answer": [charts.shown(c.text) for c in inspection.clusters],
             "probability": [c.probability for c in inspection.clusters],
             "share of all probability": [c.mass for c in inspection.clusters],
-            "samples": [c.samples for c in inspection.clusters],
+            **({"samples": [c.samples for c in inspection.clusters]} if drawn else {}),
             "distinct texts": [len(c.members) for c in inspection.clusters],
         },
         column_config={
@@ -37,7 +35,7 @@ def clusters(inspection: Inspection) -> None:
         },
         hide_index=True,
         key="cluster_table",
-        alt="Every cluster with its probability, samples and number of texts",
+        alt="Every cluster with its probability and number of texts",
     )
     with st.expander(
         "Members of each cluster, with shares"
@@ -50,7 +48,7 @@ def clusters(inspection: Inspection) -> None:
                 "cluster": [charts.shown(m[0]) for m in members],
                 "text": [charts.shown(m[1]) for m in members],
                 inspection.likelihoods_are: [m[2] for m in members],
-                "samples": [m[3] for m in members],
+                **({"samples": [m[3] for m in members]} if drawn else {}),
             },
             hide_index=True,
             key="members",

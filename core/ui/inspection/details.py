@@ -69,8 +69,9 @@ def _prompts(inspection: Inspection) -> None:
     recording, query = inspection.recording, inspection.query
     st.caption("Prompt without an answer (F₀)")
     st.code(prompts.iterative(query), language=None, wrap_lines=True)
-    st.caption("Prompts with each distinct answer (F₁)")
-    told = [prompts.iterative(query, [text]) for text in recording.texts]
+    st.caption("Prompts with one answer each (F₁)")
+    others = [text for text, _ in recording.others if text not in recording.texts]
+    told = [prompts.iterative(query, [text]) for text in (*recording.texts, *others)]
     st.code("\n\n———\n\n".join(told), language=None, wrap_lines=True, height=260)
     st.caption("Prompts for self-verification, about each distinct answer")
     asked = [prompts.self_verification(query, text) for text in recording.texts]
@@ -81,13 +82,13 @@ def _prompts(inspection: Inspection) -> None:
 
 
 def _responses(inspection: Inspection) -> None:
-    """List what was sampled, second answers and comparisons included."""
-    recording = inspection.recording
-    evidence = inspection.evidence
+    """List every answer, second ones and comparisons included."""
+    recording, evidence = inspection.recording, inspection.evidence
+    drawn = recording.request.draws
     likelihood = dict(zip(evidence.responses, evidence.log_marginal, strict=True))
     st.dataframe(
         {
-            "sample": range(1, len(recording.samples) + 1),
+            **({"sample": range(1, len(recording.samples) + 1)} if drawn else {}),
             "text": [charts.shown(s.text) for s in recording.samples],
             inspection.likelihoods_are: [likelihood[s.text] for s in recording.samples],
             "ended by itself": [s.complete for s in recording.samples],
@@ -113,6 +114,16 @@ def _responses(inspection: Inspection) -> None:
             hide_index=True,
             key="second_answers",
         )
+    if recording.others:
+        st.caption("All answers are alike, so the model was told others")
+        st.dataframe(
+            {
+                "answer in the prompt": [charts.shown(text) for text, _ in recording.others],
+                "gives its own again (probability)": [kept for _, kept in recording.others],
+            },
+            hide_index=True,
+            key="others",
+        )
     if compared := recording.pairs:
         st.caption("How sure the model is that two of them mean the same, from 0 to 1")
         st.dataframe(
@@ -128,9 +139,10 @@ def _responses(inspection: Inspection) -> None:
 
 def _calls(recording: Recording) -> None:
     """List every call, and how long it took."""
+    drawn = f"seed {recording.request.seed}, " if recording.request.draws else ""
     st.text(
-        f"Model {recording.model}, weights {recording.revision}, seed "
-        f"{recording.request.seed}, {len(recording.calls)} calls, "
+        f"Model {recording.model}, weights {recording.revision}, {drawn}"
+        f"{len(recording.calls)} calls, "
         f"{sum(call.seconds for call in recording.calls):.3f} s in the model."
     )
     if recording.used is not None:
@@ -141,7 +153,7 @@ def _calls(recording: Recording) -> None:
     st.dataframe(
         {
             "purpose": [call.purpose for call in recording.calls],
-            "texts drawn or scored": [call.sequences for call in recording.calls],
+            "texts found or scored": [call.sequences for call in recording.calls],
             "seconds": [call.seconds for call in recording.calls],
         },
         hide_index=True,

@@ -43,7 +43,7 @@ from core.uncertainty.similarity import (
     usual_threshold,
 )
 
-MOST_UNASKED = 100  # samples that a link may ask for without a press
+MOST_UNASKED = 100  # answers that a link may ask for without a press
 PLACE, CERTIFYING = "inspection", "certifying"
 _DRAWS = {"temperature", "seed"}  # what only drawn answers depend on
 _ANSWERS = {
@@ -214,12 +214,12 @@ def record(
 
 
 def certify(recording: Recording) -> None:
-    """Want more samples of a model on this machine, until something is certified."""
+    """Want more answers of a model on this machine, until something is certified."""
     want(CERTIFYING, (recording.model, recording.revision, recording.request))
 
 
 def _certify(this: tuple[str, str, Request], reading: Reading, model: LanguageModel) -> None:
-    """Sample until certified where that is wanted, and then show what was sampled."""
+    """Compare until certified where that is wanted, and then show what was found."""
     *_, request = this
     if not model.capabilities.local:  # whatever a browser sends: nobody said what that costs
         drop(CERTIFYING)
@@ -244,7 +244,7 @@ def _certify(this: tuple[str, str, Request], reading: Reading, model: LanguageMo
 
 
 def _back_to(samples: int, place: str) -> None:
-    """Show so many samples, which are there, and want no more."""
+    """Show so many answers, which are there, and want no more."""
     st.session_state[NEXT_SAMPLES] = samples
     forget(place)
     st.rerun()
@@ -255,10 +255,10 @@ def _waits_for_a_press(request: Request) -> bool:
     if request.samples <= MOST_UNASKED or _AGREED_TO_LINK in st.session_state:
         return False
     st.text(
-        f"This link asks for {request.samples} samples, which can take minutes on this "
-        "machine. Press the button to draw them, or choose fewer under “Settings”."
+        f"This link asks for up to {request.samples} answers, which can take minutes on this "
+        "machine. Press the button to compare them, or choose fewer under “Settings”."
     )
-    st.button(f"Draw {request.samples:d} samples", key="draw_many", on_click=_press)
+    st.button(f"Compare up to {request.samples:d}", key="draw_many", on_click=_press)
     return True
 
 
@@ -279,7 +279,7 @@ def _answers_so_far(job: Job[Recording], request: Request) -> None:
 
 
 def draw_growth(recording: Recording, reading: Reading, key: str) -> None:
-    """Show how the certified bound and the sampled mass grew with the samples."""
+    """Show how the certified bound and the sampled mass grew with k."""
     points = growth(recording, reading)
     figures.draw(
         charts.growth,

@@ -1,7 +1,7 @@
 """Asking a model from a page: recordings that grow, shared by all who ask the same.
 
 A recording is determined by its request, so whoever asks the same question of the same
-model gets the same one, and a larger k extends what is there. Fewer samples are a prefix.
+model gets the same one, and a larger k extends what is there. Fewer answers are a prefix.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Recordings:
         return fewer if request.judged else fewer.unjudged()
 
     def largest(self, request: Request, model: LanguageModel) -> int | None:
-        """Return how many samples of the request's series have been made, if any."""
+        """Return the largest k of the request's series that has been made, if any."""
         largest = self._serving(request, model)
         return largest.request.samples if largest else None
 
@@ -89,7 +89,7 @@ class Recordings:
         )
 
     def certify(self, request: Request, model: LanguageModel, reading: Reading) -> Job[Recording]:
-        """Start sampling until `is_settled`, handing out every step as it is made."""
+        """Start comparing ever more answers until `is_settled`, handing out every step."""
 
         def work(job: Job[Recording]) -> Recording:
             job.partial = self._record(request, model, job.progress)

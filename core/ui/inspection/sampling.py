@@ -1,4 +1,4 @@
-"""Has enough been seen? More samples, to a number or until they certify something."""
+"""Has enough been seen? More answers, to a number or until they certify something."""
 
 import streamlit as st
 
@@ -22,17 +22,17 @@ def more(inspection: Inspection) -> None:
             "Nothing can be certified here: that takes exact likelihoods of whole answers, "
             "which this model does not report."
         )
-        _more_samples(request)
+        _more_answers(request)
         return
     st.markdown(
-        "The **certified lower bound** holds whatever was not sampled, so you may stop "
-        "sampling at any time. It rises towards the model’s own mutual information, and stays "
+        "The **certified lower bound** holds whatever answers were not seen, so you may stop at "
+        "any time. It rises towards the model’s own mutual information, and stays "
         "near 0 for what the model knows."
     )
     with st.container(horizontal=True):
-        _more_samples(request)
+        _more_answers(request)
         st.button(
-            "Sample until certified",
+            "Compare until certified",
             key="certify",
             on_click=certify,
             args=(inspection.recording,),
@@ -41,15 +41,17 @@ def more(inspection: Inspection) -> None:
     if settled:
         st.text(settled)
     elif not local:
-        st.text("A service draws a fixed number of samples at a time, after it states the cost.")
+        st.text(
+            "A service is asked for a fixed number of answers, after this page states the cost."
+        )
     draw_growth(inspection.recording, inspection.reading, "growth")
 
 
-def _more_samples(request: Request) -> None:
+def _more_answers(request: Request) -> None:
     with st.container(horizontal=True, width="content"):
         for samples in (30, 100, 300):
             st.button(
-                f"Sample {samples}",
+                f"Compare up to {samples}",
                 key=f"sample_{samples}",
                 disabled=request.samples >= samples,
                 on_click=lambda k=samples: st.session_state.update(k=k),

@@ -85,7 +85,7 @@ def test_any_score_can_be_the_one_that_is_compared(name):
     ("doubt", "mass", "entropy", "says"),
     [
         (0.5, 1.0, 0.1, "does not know"),
-        (0.1, 0.05, 0.1, "Draw more"),
+        (0.1, 0.05, 0.1, "Compare more answers"),
         (0.5, 0.05, 0.1, "too little to interpret"),
         (0.1, 1.0, 2.0, "many answers"),
         (0.1, 1.0, 0.1, "hardly changes"),
