@@ -176,7 +176,8 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
         strong = f"datum.{which} > {0.45 * reach}"
     labels = m <= LABELS_UP_TO
     axis: dict[str, Any] = {"labels": labels, "ticks": False, "domain": False, "labelLimit": 96}
-    size = 110 + min(max(44 * m, 90), 320)  # room for axes and legend, then the cells
+    # Room for title, axes and legend, then the cells, no lower than the title beside them.
+    size = (170 if labels and m > 1 else 110) + min(max(44 * m, 150), 320)
     base = alt.Chart().encode(
         x=alt.X(
             "second:N",
