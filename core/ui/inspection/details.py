@@ -11,7 +11,7 @@ from core.charts import inspection as charts
 from core.language_models import true_false
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.recording import Recording
+from core.studies.inspection.recording import LEFT_OUT, Recording
 from core.studies.inspection.stopping import growth
 from core.ui import downloads, figures
 from core.ui.payment import spent
@@ -96,6 +96,9 @@ def _responses(inspection: Inspection) -> None:
         hide_index=True,
         key="responses",
     )
+    if len(recording.samples) < recording.request.samples:
+        least = LEFT_OUT / recording.request.samples
+        st.caption(f"Answers with less than {least:.2%} of the probability are left out.")
     greedy = recording.greedy_log_likelihood
     st.text(
         f"Greedy response: {charts.shown(recording.greedy.text)}"

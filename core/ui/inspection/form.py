@@ -47,8 +47,8 @@ MOST_UNASKED = 100  # answers that a link may ask for without a press
 PLACE, CERTIFYING = "inspection", "certifying"
 _DRAWS = {"temperature", "seed"}  # what only drawn answers depend on
 _ANSWERS = {
-    Sampling.LIKELIEST.value: "the k likeliest",
-    Sampling.DRAWN.value: "k drawn at random, as in the paper",
+    Sampling.LIKELIEST.value: "The k likeliest, found by a search; the same every time.",
+    Sampling.DRAWN.value: "Drawn k times at random, as in the paper.",
 }
 _OPENED_WITH, _AGREED_TO_LINK = "inspection_opened_with", "inspection_agreed_to_link"
 
@@ -136,14 +136,14 @@ def _sampling() -> Sampling:
         st.session_state["sampling"] = Sampling.DRAWN.value
     chosen = st.selectbox(
         "Answers",
-        [Sampling.LIKELIEST.value, Sampling.DRAWN.value],
-        format_func=_ANSWERS.__getitem__,
+        list(_ANSWERS),
         key="sampling",
         bind="query-params",
         persist_state="session",
         help=TERMS["Likeliest answers"],
         on_change=_change_sampling,
     )
+    st.text(_ANSWERS[chosen])
     return Sampling(chosen)
 
 
