@@ -139,8 +139,8 @@ def default(measured: Card) -> str:
     policy = default_policy()
     assert policy.pipeline is not None
     return (
-        f"By default λ = {policy.threshold:.3f} nats, and {policy.pipeline.least_mass:.0%} of the "
-        f"probability must have been sampled. {policy.sentence}"
+        f"By default λ = {policy.threshold:.3f} nats, and the answers found must cover "
+        f"{policy.pipeline.least_mass:.0%} of the probability. {policy.sentence}"
     )
 
 
