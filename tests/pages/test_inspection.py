@@ -332,3 +332,9 @@ def test_the_question_is_still_there_on_the_way_back(app):
     ask(app, MAMMAL)
     go(app, "home").run()
     assert settled(go(app, "inspection").run()).text_input(key="q").value == MAMMAL
+
+
+def test_a_link_can_ask_for_drawn_answers_in_one_word():
+    page = session("inspection", q=MAMMAL, sampling="drawn")
+    assert page.selectbox(key="sampling").value == page.query_params["sampling"] == "drawn"
+    assert page.number_input(key="k").value == 10 and said(page, "Drawn k times at random")
