@@ -45,7 +45,7 @@ from core.uncertainty.similarity import (
 
 MOST_UNASKED = 100  # answers that a link may ask for without a press
 PLACE, CERTIFYING = "inspection", "certifying"
-_DRAWS = {"temperature", "seed"}  # what only drawn answers depend on
+_DRAWS = {"temperature": 0.9, "seed": 0}  # what only drawn answers depend on, as usual
 _ANSWERS = {
     Sampling.LIKELIEST.value: "The k likeliest, found by a search; the same every time.",
     Sampling.DRAWN.value: "Drawn k times at random, as in the paper.",
@@ -132,7 +132,7 @@ def _sampling() -> Sampling:
     if not current().capabilities.searches:
         return Sampling.DRAWN
     # A link to drawn answers says how they are drawn; those of before say no more.
-    if "sampling" not in {*st.query_params, *st.session_state} and _DRAWS & {*st.query_params}:
+    if "sampling" not in {*st.query_params, *st.session_state} and {*_DRAWS} & {*st.query_params}:
         st.session_state["sampling"] = Sampling.DRAWN.value
     chosen = st.selectbox(
         "Answers",
@@ -154,12 +154,11 @@ def _usual_samples(sampling: Sampling) -> int:
 def _change_sampling() -> None:
     """Begin with the usual k, unless somebody chose another; draws leave the address."""
     now = Sampling(st.session_state["sampling"])
-    before = ({*_ANSWERS} - {now}).pop()
+    (before,) = {*_ANSWERS} - {now}
     if st.session_state["k"] == _usual_samples(Sampling(before)):
         st.session_state[NEXT_SAMPLES] = _usual_samples(now)
     if now is Sampling.LIKELIEST:
-        for name in _DRAWS & {*st.query_params}:
-            del st.query_params[name]
+        st.session_state.update(_DRAWS)  # what is as usual does not stand in the address
 
 
 def _begin_at_the_usual() -> None:
