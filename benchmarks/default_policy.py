@@ -83,7 +83,7 @@ def gold(question: Question) -> Gold:
     fact = question.fact
     assert fact is not None
     names = tuple(name for answer in fact.answers for name in answer.names)
-    return Gold(question.text, names, fact.title)
+    return Gold(question.text, names, question.band)
 
 
 def _scored(item: tuple[Gold, float]) -> Scored:

@@ -22,6 +22,9 @@ from core.data.world.facts import (
     facts,
 )
 from core.language_models.backends.embedded import FOLDER
+from core.studies.calibration.calibration import Target, calibrate, read
+from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.studies.calibration.groups import by_group
 from core.studies.inspection import estimators
 from core.studies.inspection.verdict import default_policies, default_policy
 from core.uncertainty.scores import SCORES
@@ -134,6 +137,20 @@ def policies(measured: Card) -> str:
     return "\n".join(lines)
 
 
+def groups(measured: Card) -> str:
+    """Return what the default policy does to each band of the bundled example."""
+    data = read(example_bytes(), EXAMPLE_NAME)
+    found = by_group(calibrate(data, Target(score=SCORE)))
+    lines = ["| band | questions | answered | of these wrong | promised |"]
+    lines.append("| --- | --: | --: | --: | --- |")
+    lines += [
+        f"| {group.name} | {group.queries} | {group.answered} | {group.errors} | "
+        f"{'yes' if group.promised else 'no'} |"
+        for group in found.groups
+    ]
+    return "\n".join(lines)
+
+
 def default(measured: Card) -> str:
     """Say what decides by default."""
     policy = default_policy()
@@ -163,7 +180,8 @@ def ladder(measured: Card) -> str:
 
 
 PARTS = {
-    f.__name__: f for f in (world, bands, repetition, rankings, nobody, policies, default, ladder)
+    f.__name__: f
+    for f in (world, bands, repetition, rankings, nobody, policies, groups, default, ladder)
 }
 
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from core import settings
-from core.abstention.policy import Policy, to_json
+from core.abstention.policy import Policy, to_dict, to_json
 from core.abstention.thresholds import Uncertifiable
+from core.codec import encoded, shortened
 from core.data.tabular import rows
 from core.data.tabular.columns import word_of
 from core.data.tabular.directions import UnknownDirectionError
@@ -36,8 +38,9 @@ from core.studies import costs
 from core.studies.amplification import curve
 from core.studies.amplification import serialise as serialise_curves
 from core.studies.amplification.curve import DEFAULT_REPETITIONS, Amplification, Case, Point, tidied
-from core.studies.calibration import calibration, diagnostics
+from core.studies.calibration import calibration, diagnostics, groups
 from core.studies.calibration.calibration import METHODS, CalibrationError
+from core.studies.calibration.groups import ByGroup
 from core.studies.costs import Plan, plan, plan_curves
 from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.grading import judge
@@ -181,6 +184,7 @@ def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
     help="Column of scores; of several, the best, at δ divided by their number.",
 )
 @click.option("--correct", help="Column that says right or wrong; guessed if omitted.")
+@click.option("--group", help="Column of groups; guessed if omitted, none if empty.")
 @click.option("--larger-is-surer/--larger-is-doubt", "surer", default=None, help=DIRECTION)
 @click.option("--meaning", "meanings", multiple=True, metavar="VALUE=MEANING", help=MEANING)
 @click.option("--target-error", default=0.05, show_default=True, help="α, between 0 and 1.")
@@ -188,7 +192,9 @@ def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
 @click.option("--method", type=click.Choice(list(METHODS)), default="ltt", show_default=True)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the policy.")
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
-@click.option("--json", "as_json", is_flag=True, help="Print the policy as one JSON object.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the policy, and its groups, as one JSON object."
+)
 def calibrate(
     file: Path, scores: tuple[str, ...], method: str, out: Path | None, as_json: bool, **given: Any
 ) -> None:
@@ -196,7 +202,9 @@ def calibrate(
     meant = _meant(given["meanings"])
     content = _beginning(file, rows.MAX_BYTES)
     data = calibration.read(
-        content, file.name, scores, given["correct"], given["surer"], meant, parse_isolated
+        *(content, file.name, scores, given["correct"], given["surer"], meant),
+        parse=parse_isolated,
+        group=given["group"],
     )
     score = calibration.preferred(data, scores, method)
     target = _usage(calibration.Target, given["target_error"], given["confidence"], method, score)
@@ -220,7 +228,8 @@ def calibrate(
         title = f"{score}: answer {policy.where}"
         made_on = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
         _keep("policy", title, made_on, to_json(policy), policy.sentence)
-    click.echo(to_json(found.policy).strip() if as_json else _policy_report(found.policy))
+    told = groups.by_group(found)
+    click.echo(_policy_json(found.policy, told) if as_json else _policy_report(found.policy, told))
 
 
 def _meant(options: tuple[str, ...]) -> dict[str, Meaning]:
@@ -237,11 +246,28 @@ def _meant(options: tuple[str, ...]) -> dict[str, Meaning]:
     return meant
 
 
-def _policy_report(policy: Policy) -> str:
-    return (
-        f"{policy.sentence}\n\n{policy.score}: answer {policy.where}\n"
-        f"answered {policy.answered} of {policy.labels}, {policy.errors} of them wrong"
-    )
+def _policy_report(policy: Policy, by_group: ByGroup) -> str:
+    lines = [
+        *(policy.sentence, "", f"{policy.score}: answer {policy.where}"),
+        f"answered {policy.answered} of {policy.labels}, {policy.errors} of them wrong",
+    ]
+    if by_group.groups:
+        lines += ["", by_group.sentence, ""]
+    for group in by_group.groups:
+        lines.append(
+            f"{shortened(group.name) or '(none)'}: answered {group.answered} of {group.queries}, "
+            f"{group.errors} of them wrong"
+        )
+    return "\n".join(lines)
+
+
+def _policy_json(policy: Policy, by_group: ByGroup) -> str:
+    """Return the policy as it is written, with its groups if the data have any."""
+    found = to_dict(policy)
+    if by_group.groups:
+        found["group_guarantee"] = by_group.sentence
+        found["groups"] = [asdict(group) for group in by_group.groups]
+    return encoded(found, indent=2)
 
 
 @main.command(

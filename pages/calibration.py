@@ -7,6 +7,7 @@ from core.ui.calibration import policy
 from core.ui.calibration.data import labelled_data
 from core.ui.calibration.diagnostics import comparison
 from core.ui.calibration.directions import contradicted
+from core.ui.calibration.groups import groups
 from core.ui.calibration.holdout import confirmation, held_back, holding_back, new_scores
 from core.ui.calibration.result import outcome, risk
 from core.ui.calibration.target import calibrated, looked_at_all, target
@@ -48,6 +49,7 @@ def page() -> None:
             st.text("Load labelled scores to see the result.")
         else:
             outcome(found)
+            groups(found)
             risk(found)
     st.subheader("4. Use")
     if data is not None:

@@ -416,6 +416,38 @@ def test_the_direction_is_guessed_and_can_be_said(scores):
     assert turned == json.loads(expected)
 
 
+@pytest.fixture
+def in_groups(tmp_path):
+    """Of two hundred answers the last fifty are wrong, all of one group."""
+    rows = [(i / 100, int(i < 150), "easy" if i < 150 else "hard", "x") for i in range(200)]
+    return scores_file(tmp_path, ["doubt", "correct", "group", "other"], rows)
+
+
+def test_what_is_promised_for_each_group_stands_below_the_policy_and_in_the_json(in_groups):
+    """P(Bin(153, 5 %) ≤ 3) is below 10 %, P(Bin(154, 5 %) ≤ 4) is not."""
+    result = believe("calibrate", in_groups)
+    assert "too: “easy”. No promise holds by itself for “hard” (3 of 3 wrong)." in result.stdout
+    assert result.stdout.splitlines()[-2:] == [
+        "easy: answered 150 of 150, 0 of them wrong",
+        "hard: answered 3 of 50, 3 of them wrong",
+    ]
+    found = one_object(believe("calibrate", in_groups, "--json"))
+    assert found["group_guarantee"] in result.stdout
+    assert found["groups"] == [
+        {"name": "easy", "queries": 150, "answered": 150, "errors": 0, "promised": True},
+        {"name": "hard", "queries": 50, "answered": 3, "errors": 3, "promised": False},
+    ]
+    assert policy_from_dict(found).answered == 153
+
+
+def test_groups_can_be_named_and_switched_off(in_groups):
+    for column in ("", "other"):  # the other column has one value: a group of all rows
+        assert "groups" not in one_object(
+            believe("calibrate", in_groups, "--group", column, "--json")
+        )
+    check_refusal(believe("calibrate", in_groups, "--group", "none"), "no column “none”", 1)
+
+
 def test_the_label_can_be_named(scores):
     base = ("calibrate", scores, "--score", "doubt", "--target-error", 0.2, "--json")
     own = one_object(believe(*base))
@@ -528,7 +560,7 @@ def test_calibrate_runs_as_a_module():
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode("utf-8") == to_json(default_policy())
+    assert policy_from_dict(json.loads(done.stdout)) == default_policy()
 
 
 def test_outside_scores_are_calibrated():

@@ -130,7 +130,7 @@ class Bin:
     Attributes
     ----------
     name : str
-        An interval such as "0.5–1.0", or a source.
+        An interval such as "0.5–1.0", or a group.
     queries, answered, errors : int
     """
 
@@ -182,12 +182,13 @@ def by_entropy(
 
 
 def by_kind(kinds: ArrayLike, scores: ArrayLike, correct: ArrayLike, threshold: float) -> list[Bin]:
-    """Return what a threshold does to the queries of each kind, such as each source.
+    """Return what a threshold does to the queries of each kind, such as each group.
 
     A guarantee holds for the mix it was calibrated on; this shows how the parts differ.
     """
     doubt, wrong = checked(scores, correct)
-    names, at = np.unique(np.asarray(kinds, str), return_inverse=True)
+    # As objects: one long name would make an array of fixed-width texts as long in every row.
+    names, at = np.unique(np.asarray(kinds, object), return_inverse=True)
     answered = doubt < threshold  # a missing doubt is not below anything
     return [
         Bin(str(name), int(q), int(a), int(e))

@@ -139,22 +139,42 @@ def learn_then_test(
     known = blocks(scores, correct)
     if known.scored < fewest_labels(target_error, confidence):
         return _too_few(known, target_error, confidence)
-    certified = _certified(known, target_error, confidence)
-    if certified is None:
+    sooner, later = _certified(known, target_error, confidence)
+    if not (sooner or later):
         return _too_wrong(known, target_error, confidence)
-    bound = clopper_pearson(known.errors[certified], known.answered[certified], confidence)
-    return _threshold(known, certified, bound)
+    loosest = later[-1] if later else sooner[-1]
+    bound = clopper_pearson(known.errors[loosest], known.answered[loosest], confidence)
+    return _threshold(known, loosest, bound)
 
 
-def _certified(known: Blocks, target_error: float, confidence: float) -> int | None:
-    """Return the loosest block that the two walks certify."""
+def certifies(
+    scores: ArrayLike,
+    correct: ArrayLike,
+    value: float,
+    *,
+    target_error: float,
+    confidence: float,
+) -> bool:
+    """Return whether `learn_then_test` certifies a λ on these queries, however it was chosen.
+
+    All that its walks certify holds together, at the one confidence: so λ may come from other
+    queries, or from these and more. Where it answers none of these, nothing is certified.
+    Parameters as in `learn_then_test`.
+    """
+    _check(target_error, confidence)
+    known = blocks(scores, correct)
+    block = int(np.count_nonzero(known.doubts < value)) - 1
+    return any(block in walk for walk in _certified(known, target_error, confidence))
+
+
+def _certified(known: Blocks, target_error: float, confidence: float) -> tuple[range, range]:
+    """Return the blocks that are certified before the second start, and from there on."""
     first, second = _starts(known, target_error, confidence)
     delta = 1 - confidence
     stopped = _walk(known, first, second, target_error, FIRST_PART * delta)
     left = delta if stopped == second else (1 - FIRST_PART) * delta
     further = _walk(known, second, len(known.answered), target_error, left)
-    certified = (further if further > second else stopped) - 1
-    return certified if certified >= first else None
+    return range(first, stopped), range(second, further)
 
 
 def _starts(known: Blocks, target_error: float, confidence: float) -> tuple[int, int]:

@@ -34,7 +34,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.splitlines())
 
 
-def _source(name: str) -> str:
+def _group(name: str) -> str:
     return _one_line(name) or "(none)"
 
 
@@ -265,16 +265,16 @@ def entropy_bins_alt(binned: Sequence[Binned]) -> str:
     )
 
 
-def sources(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
-    """Wrong among the answered for each source, beside the target for all together."""
+def groups(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
+    """Wrong among the answered for each group, beside the target for all together."""
     data = pd.DataFrame(
-        [(_source(b.name), b.queries, b.answered, b.errors, b.error) for b in bins],
-        columns=["source", "questions", "answered", "errors", "error"],
+        [(_group(b.name), b.queries, b.answered, b.errors, b.error) for b in bins],
+        columns=["group", "questions", "answered", "errors", "error"],
     ).dropna()
     base = alt.Chart(data).encode(
         y=alt.Y(
-            "source:N",
-            sort=list(data["source"]),
+            "group:N",
+            sort=list(data["group"]),
             title=None,
             axis=alt.Axis(labelLimit=200, ticks=False, domain=False),
         )
@@ -283,13 +283,19 @@ def sources(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
         x=alt.X(
             "error:Q",
             title="wrong among the answered",
-            axis=alt.Axis(format="%", tickCount=5, labelFlush=False),
+            axis=alt.Axis(
+                format="%",
+                tickCount=5,
+                labelFlush=False,
+                # The scale goes on to the right for the words: there is nothing above 100 %.
+                labelExpr="datum.value <= 1 ? datum.label : ''",
+            ),
             scale=alt.Scale(domain=[0, max(2 * target, float(data["error"].max() or 0) * 1.25)])
             if len(data)
             else alt.Undefined,
         ),
         tooltip=[
-            alt.Tooltip("source:N"),
+            alt.Tooltip("group:N"),
             alt.Tooltip("questions:Q", format=",d"),
             alt.Tooltip("answered:Q", format=",d"),
             alt.Tooltip("errors:Q", format=",d", title="wrong"),
@@ -306,9 +312,9 @@ def sources(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
     return themed((bars + words + limit).properties(height=alt.Step(22)), palette)
 
 
-def sources_alt(bins: Sequence[Bin]) -> str:
-    """Say every source's error."""
-    return "; ".join(f"{_source(b.name)}: {b.errors} of {b.answered} answered wrong" for b in bins)
+def groups_alt(bins: Sequence[Bin]) -> str:
+    """Say every group's error."""
+    return "; ".join(f"{_group(b.name)}: {b.errors} of {b.answered} answered wrong" for b in bins)
 
 
 def number(value: float) -> str:

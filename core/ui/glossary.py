@@ -43,6 +43,8 @@ TERMS: Final[dict[str, str]] = {
     "(temperature zero).",
     "Greedy probability": "How probable the model finds its greedy answer. Long answers, and one "
     "of many right ones, look doubtful. Symbol T0.",
+    "Group": "Questions of one kind, such as those of one source or topic, named by a column of "
+    "the labelled data. A promise for all questions together need not hold for each group.",
     "Joint distribution": "How probable each pair is: a first answer, and the next one with the "
     "first in the prompt.",
     "Learn-then-Test": "The method behind the guarantee. From strict to loose, each threshold is "

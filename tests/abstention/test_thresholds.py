@@ -18,6 +18,7 @@ from benchmarks.promise import (
     REPETITIONS,
     Mixture,
     advised,
+    promised_by_group,
     simulate,
     violated,
 )
@@ -147,6 +148,20 @@ def test_the_two_walks_by_hand(wrong, certified):
     correct = ~np.isin(np.arange(1000), wrong)
     found = learn_then_test(np.arange(1000), correct, target_error=0.05, confidence=0.9)
     assert (found.value and (found.answered, found.errors)) == certified
+
+
+@pytest.mark.parametrize(
+    ("value", "certified"),
+    [(0, 0), (199, 0), (200, 1), (283, 1), (284, 0), (499, 0), (500, 1), (999, 1), (np.inf, 1)],
+)
+def test_a_threshold_from_elsewhere_is_certified_where_a_walk_comes_by(value, certified):
+    """The first walk goes from 200 to 283 answered, the second from 500 to the end.
+
+    P(Bin(200, 5 %) ≤ 5) is 6 %, P(Bin(284, 5 %) ≤ 9) is 9 %, P(Bin(500, 5 %) ≤ 15) is 2 %.
+    """
+    correct = ~np.isin(np.arange(1000), [*range(5), *range(280, 290)])
+    target = {"target_error": 0.05, "confidence": 0.9}
+    assert thresholds.certifies(np.arange(1000), correct, value, **target) == certified
 
 
 @pytest.mark.parametrize(("right", "of", "certified"), [(45, 60, True), (44, 60, False)])
@@ -417,6 +432,14 @@ def test_conformal_risk_control_keeps_its_mean(law, alpha, n):
     _, risk = simulate(law, n, control)
     assert risk.mean() <= alpha + 3 * risk.std() / np.sqrt(REPETITIONS)
     assert risk.mean() > alpha / 2  # and does not keep it by answering nothing
+
+
+@pytest.mark.slow
+def test_a_group_is_promised_nothing_that_it_does_not_keep():
+    """In the second of two groups a hair too much is wrong, and half of δ is its share."""
+    few, many = promised_by_group(300), promised_by_group(5000)
+    assert max(few[1], many[1]) <= and_three_standard_errors(0.05)
+    assert many[0] > 0.95
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ PRICE = "$5 and $6 <b>:red[x]"
 RIGHT, ROWS = 150, 200  # of the tables here: the right answers have the smaller doubts
 CERTIFIED, FOUND = 153, 1.525  # P(Bin(153, 5 %) ≤ 3) is below 10 %, P(Bin(154, 5 %) ≤ 4) is not
 SURER, DOUBTS = "Scores where larger means a surer answer", "Scores where larger means more doubt"
-TABS = ("All scores", "By entropy", "By source", "Comparison with intervals")
+TABS = ("All scores", "By entropy", "Comparison with intervals")
 
 
 def written(heading, rows):

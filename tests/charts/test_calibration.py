@@ -15,6 +15,7 @@ from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import Target, calibrate
 from core.studies.calibration.diagnostics import Binned
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.studies.calibration.groups import by_group
 from core.uncertainty.scores import SCORES
 from tests.charts.drawing import check, drawn, only_text, rows_of, spec_of, texts
 from tests.hostile import LINES, TEXTS
@@ -26,7 +27,7 @@ POLICY = FOUND.policy
 CURVES = diagnostics.curves(DATA)
 SHARES = diagnostics.shares(FOUND)
 BINNED = diagnostics.by_entropy(FOUND, [ENTROPY])
-SOURCES = diagnostics.by_source(FOUND, POLICY.threshold)
+GROUPS = by_group(FOUND).groups
 
 NONE = np.zeros(0)
 NO_SHARES = dict.fromkeys(("start", "end", "right", "wrong"), NONE)
@@ -43,7 +44,7 @@ def named(name):
         "histogram": charts.histogram(SHARES, name, 0.2, 0.4, LIGHT),
         "precision": charts.precision_recall({name: ONE_BLOCK, "s": ONE_BLOCK}, name, LIGHT),
         "recall": charts.entropy_bins(binned, charts.RECALL, LIGHT),
-        "sources": charts.sources(bins, 0.05, LIGHT),
+        "groups": charts.groups(bins, 0.05, LIGHT),
     }
 
 
@@ -54,7 +55,7 @@ def drawings(palette):
         "precision": charts.precision_recall(CURVES, INFORMATION, palette),
         "recall": charts.entropy_bins(BINNED, charts.RECALL, palette),
         "error": charts.entropy_bins(BINNED, charts.ERROR, palette),
-        "sources": charts.sources(SOURCES, 0.05, palette),
+        "groups": charts.groups(GROUPS, 0.05, palette),
     }
 
 
@@ -74,8 +75,8 @@ def extremes():
         "precision, one block": charts.precision_recall({"s": ONE_BLOCK}, "s", LIGHT),
         "error, none answered": charts.entropy_bins(nothing, charts.ERROR, LIGHT),
         "recall, empty": charts.entropy_bins((), charts.RECALL, LIGHT),
-        "sources, none answered": charts.sources([Bin("x", 5, 0, 0)], 0.05, LIGHT),
-        "sources, empty": charts.sources([], 0.05, LIGHT),
+        "groups, none answered": charts.groups([Bin("x", 5, 0, 0)], 0.05, LIGHT),
+        "groups, empty": charts.groups([], 0.05, LIGHT),
     }
 
 
@@ -97,8 +98,8 @@ def test_no_words_say_nan():
         charts.precision_recall_alt(CURVES),
         charts.precision_recall_alt({"s": NO_CURVE}),
         charts.entropy_bins_alt(BINNED),
-        charts.sources_alt(SOURCES),
-        charts.sources_alt([Bin("", 5, 0, 0)]),
+        charts.groups_alt(GROUPS),
+        charts.groups_alt([Bin("", 5, 0, 0)]),
     ):
         assert text and not re.search(r"\b(nan|NaN|inf|None)\b", text)
 
@@ -326,13 +327,13 @@ def test_entropy_bins_in_words():
     )
 
 
-# ---------------------------------------------------------------------------- by source
+# ----------------------------------------------------------------------------- by group
 
 
-def test_sources_are_the_studys_in_their_order():
-    chart = charts.sources(SOURCES, 0.05, LIGHT)
-    answered = [b for b in SOURCES if b.answered]
-    columns = ("source", "questions", "answered", "errors", "error", "label")
+def test_groups_are_the_studys_in_their_order():
+    chart = charts.groups(GROUPS, 0.05, LIGHT)
+    answered = [b for b in GROUPS if b.answered]
+    columns = ("group", "questions", "answered", "errors", "error", "label")
     assert [tuple(row[name] for name in columns) for row in rows_of(chart, "label")] == [
         (b.name, b.queries, b.answered, b.errors, b.error, f"{b.errors} of {b.answered}")
         for b in answered
@@ -342,15 +343,15 @@ def test_sources_are_the_studys_in_their_order():
     assert [text for text in texts(drawn(chart)) if text in names] == names
 
 
-def test_rows_without_a_source_have_a_name():
+def test_rows_of_no_group_have_a_name():
     bins = [Bin("", 5, 4, 1), Bin("x", 3, 2, 0)]
-    assert "(none)" in texts(drawn(charts.sources(bins, 0.05, LIGHT)))
-    assert charts.sources_alt(bins) == "(none): 1 of 4 answered wrong; x: 0 of 2 answered wrong"
+    assert "(none)" in texts(drawn(charts.groups(bins, 0.05, LIGHT)))
+    assert charts.groups_alt(bins) == "(none): 1 of 4 answered wrong; x: 0 of 2 answered wrong"
 
 
 def test_an_error_above_the_target_has_room():
     for bins, target in (([Bin("x", 9, 4, 4)], 0.05), ([Bin("x", 9, 4, 0)], 0.3)):
-        spec = spec_of(charts.sources(bins, target, LIGHT))
+        spec = spec_of(charts.groups(bins, target, LIGHT))
         (domain,) = {
             tuple(layer["encoding"]["x"]["scale"]["domain"])
             for layer in spec["layer"]

@@ -27,7 +27,7 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.verdict import default_policies, default_policy
 from core.ui.calibration import data, target
-from core.ui.calibration.data import ONE_EACH
+from core.ui.calibration.data import NO_COLUMN, ONE_EACH
 from tests.hostile import IMAGE, SCRIPT, TEXTS
 from tests.sessions import (
     badges,
@@ -185,12 +185,14 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(examp
     (described,) = [c.value for c in example.caption if "no promise" in c.value]
     assert f"at most {policy.upper_bound:.1%} (Clopper–Pearson)" in described
     until(example, lambda: any("95% interval" in t.value for t in example.dataframe))
-    alt = pictures(example)
-    assert len(alt) == 6
+    by_group, *alt = pictures(example)
+    assert len(alt) == 5
+    assert re.search(r"never seen: \d+ of \d+ answered wrong", by_group)
+    assert said(example, "No promise holds by itself for “")
     assert f"at the threshold {policy.answered / policy.labels:.0%} are answered" in alt[0]
     assert alt[1].startswith("Histogram of Mutual information for")
     assert all(f"{name} from" in alt[2] for name in ("Mutual information", "Semantic entropy"))
-    assert "nats" in alt[3] and alt[3] == alt[4] and "answered wrong" in alt[5]
+    assert "nats" in alt[3] and alt[3] == alt[4]
     intervals = table(example, "95% interval")
     assert len(intervals) == 7 and intervals["score"][0] == "Mutual information"
     first, *others = intervals["95% interval of that"]
@@ -406,7 +408,7 @@ def test_a_column_of_unknown_words_can_be_chosen_and_told(app):
 
 def test_columns_are_guessed_and_the_person_decides(app):
     upload(app, two_scores(lambda row: ",kind,spread" if row < 0 else f",k{row % 2},{row % 3}"))
-    assert said(app, "There is no source column.") and said(app, "There is no column with the sem")
+    assert said(app, "There is no column with the sem")
     assert of_key(app.multiselect, "doubtful_").value == ["doubt"]
     assert of_key(app.multiselect, "surer_").value == ["sure"]
     assert said(app, "Larger means a surer answer: “sure”.\nLarger means more doubt: “doubt”.")
@@ -533,6 +535,34 @@ def test_another_target_or_method_is_another_promise(app):
     assert not any("100 %" in c.value or "100%" in c.value for c in app.caption)
 
 
+def in_groups(*names):
+    """Rows whose wrong answers are all of the last group."""
+    others = len(names) - 1
+    rows = (
+        f"question {row},{row / 100},{int(row < RIGHT)},"
+        + (names[row % others] if row < RIGHT else names[-1])
+        for row in range(ROWS)
+    )
+    return "\n".join(["question,doubt,correct,Band", *rows]).encode()
+
+
+def test_the_error_of_every_group_stands_beside_the_promise_unless_somebody_says_no(app):
+    upload(app, in_groups("easy", "hard"))
+    wrong = certified(RIGHT, WRONG) - RIGHT
+    assert said(app, f"“easy”. No promise holds by itself for “hard” ({wrong} of {wrong} wrong).")
+    alone = f"easy: 0 of {RIGHT} answered wrong; hard: {wrong} of {wrong} answered wrong"
+    assert pictures(app)[0] == alone
+    choose(app, "source_", NO_COLUMN)
+    assert not said(app, "No promise holds") and alone not in pictures(app)
+    assert any("All questions count as one group." in c.value for c in app.caption)
+
+
+def test_of_many_groups_the_largest_are_drawn(app):
+    upload(app, in_groups(*(f"group {i:02d}" for i in range(15))))
+    assert pictures(app)[0].count("group") == 12
+    assert any("the 12 largest groups" in c.value for c in app.caption)
+
+
 def test_settings_that_were_tried_are_counted_once_each_for_these_rows(app):
     upload(app, written())
     for alpha, number in ((0.1, 2), (0.05, 2), (0.1, 2), (0.2, 3)):
@@ -582,7 +612,7 @@ def work(monkeypatch):
 
         monkeypatch.setattr(module, name, wrapper)
 
-    for name in ("calibrate", "curves", "by_entropy", "by_source", "shares", "compare", "halves"):
+    for name in ("calibrate", "curves", "by_entropy", "shares", "compare", "halves"):
         counted(OWNERS[name], name)
     counted(target, "calibrate")
     for name in ("suggest", "kinds", "gold_questions", "labelled", "independent", "column_of"):
@@ -592,7 +622,7 @@ def work(monkeypatch):
 
 
 OWNERS = {"calibrate": study, "halves": holdout} | dict.fromkeys(
-    ("curves", "by_entropy", "by_source", "shares", "compare"), diagnostics
+    ("curves", "by_entropy", "shares", "compare"), diagnostics
 )
 
 

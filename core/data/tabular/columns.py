@@ -55,7 +55,8 @@ _PRINTED_LIST = re.compile(rf"\[\s*{_QUOTED}(?:(?:\s*,\s*|\s+){_QUOTED})*(?:\s*,
 
 # Headings are compared without case, white space, _ and -. The first that is found is taken.
 QUERIES = ("question", "query", "prompt", "q", "input")
-SOURCES = ("source", "dataset", "category", "relation", "topic", "subject", "band")
+# A group first: "source" is often there as well, and says less.
+SOURCES = ("group", "band", "source", "dataset", "category", "relation", "topic", "subject")
 
 
 class Kind(StrEnum):

@@ -77,6 +77,7 @@ class Columns:
     Attributes
     ----------
     query, source : str or None
+        A source is any group of queries that may differ from the others.
     scores : tuple of Score
     entropy : str or None
         Semantic entropy in nats, for bins.

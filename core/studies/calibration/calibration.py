@@ -188,6 +188,7 @@ def read(
     larger_is_surer: bool | None = None,
     meanings: Mapping[str, Meaning] | None = None,
     parse: Callable[[bytes, str], Upload] = uploads.parse,
+    group: str | None = None,
 ) -> Labelled:
     """Read a labelled file, guessing what is not said about its columns.
 
@@ -199,6 +200,8 @@ def read(
         What values of the labels mean; "" is the empty cell.
     parse : callable
         For a file that a stranger may have written, `core.data.tabular.isolation.parse_isolated`.
+    group : str, optional
+        The column of groups, or "" for none; guessed if None.
 
     Raises
     ------
@@ -211,6 +214,8 @@ def read(
     """
     upload = parse(content, name)
     columns = chosen(upload, suggest(upload), scores, correct, larger_is_surer)
+    if group is not None:
+        columns = replace(columns, source=group or None)
     if meanings:
         names = [name for name in columns.labels if name in upload.table.columns]
         columns = replace(columns, meant=meant_by(upload, names, meanings))

@@ -1,4 +1,4 @@
-"""Behind a calibration: curves, bins, sources, and all scores compared."""
+"""Behind a calibration: curves, bins, and all scores compared."""
 
 from __future__ import annotations
 
@@ -74,12 +74,6 @@ def by_entropy(calibration: Calibration, others: Sequence[str] = ()) -> tuple[Bi
             bins = metrics.by_entropy(data.entropies, own.doubts, own.correct, own.policy.threshold)
             found.append(Binned(name, own.policy.threshold, tuple(bins)))
     return tuple(found)
-
-
-def by_source(calibration: Calibration, value: float, most: int = 30) -> tuple[Bin, ...]:
-    """Return what a threshold does to each source, the largest first, at most so many."""
-    bins = metrics.by_kind(calibration.data.sources, calibration.doubts, calibration.correct, value)
-    return tuple(sorted(bins, key=lambda b: (-b.queries, b.name))[:most])
 
 
 @dataclass(frozen=True)

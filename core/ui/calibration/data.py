@@ -36,7 +36,11 @@ NO_COLUMN = "(none)"
 RIGHT_OR_WRONG = (
     "Whether the answer that this score would serve is right. It can differ between scores."
 )
-MEANINGS = {"query": "Question", "source": "Source", "entropy": "Semantic entropy (nats)"}
+MEANINGS = {
+    "query": "Question",
+    "source": "Group (such as source or topic)",
+    "entropy": "Semantic entropy (nats)",
+}
 
 
 def labelled_data() -> Labelled | None:

@@ -1,4 +1,4 @@
-"""Behind a calibration: all scores together, by entropy, by source, with intervals."""
+"""Behind a calibration: all scores together, by entropy, with intervals."""
 
 from __future__ import annotations
 
@@ -25,16 +25,12 @@ PLACE = "comparison"
 
 
 def comparison(found: Calibration) -> None:
-    """Draw what is behind the threshold, in four tabs."""
-    scores, entropy, sources, intervals = st.tabs(
-        ["All scores", "By entropy", "By source", "Comparison with intervals"]
-    )
+    """Draw what is behind the threshold, in three tabs."""
+    scores, entropy, intervals = st.tabs(["All scores", "By entropy", "Comparison with intervals"])
     with scores:
         _curves(found)
     with entropy:
         _entropy(found)
-    with sources:
-        _sources(found)
     with intervals:
         _intervals(found)
 
@@ -82,24 +78,6 @@ def _entropy(found: Calibration) -> None:
         "Each score at its own threshold for the same target. A score that mistakes many right "
         "answers for doubt answers few questions of high entropy. No bar on the right means "
         "that no answered question is wrong, or none is answered."
-    )
-
-
-def _sources(found: Calibration) -> None:
-    if not any(found.data.sources):
-        st.text("There is no source column. Name one under “What the columns mean”.")
-        return
-    if found.policy is None:
-        st.text("There is no threshold to show.")
-        return
-    value = found.policy.threshold
-    bins = remembered("by_source", found, lambda: diagnostics.by_source(found, value))
-    figures.draw(
-        charts.sources, bins, found.target.error, key="sources", alt_text=charts.sources_alt(bins)
-    )
-    st.caption(
-        "Wrong answers among those answered, at the threshold, for the largest sources. The "
-        "guarantee covers the mix of all sources; a single source can be worse."
     )
 
 

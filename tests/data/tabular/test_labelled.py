@@ -148,7 +148,7 @@ def test_a_plain_file():
     ("role", "headings"),
     [
         ("query", ["question", "QUERY", "Prompt", " q ", "in_put"]),
-        ("source", ["source", "Dataset", "category", "relation", "topic", "subject", "band"]),
+        ("source", ["Group", "band", "source", "Dataset", "category", "relation", "topic"]),
     ],
 )
 def test_names_of_queries_and_sources(role, headings):

@@ -343,15 +343,6 @@ def test_the_bundled_example_shows_what_the_paper_shows(example):
     assert answered > 10 * sum(b.answered for b in entropy.bins if b.name in high)
 
 
-def test_by_source_shows_the_largest_first(certified):
-    found = diagnostics.by_source(certified, 0.65)
-    assert counted(found) == [("y", 5, 3, 2), ("x", 4, 4, 0), ("z", 1, 0, 0)]
-    assert diagnostics.by_source(certified, 0.65, most=2) == found[:2]
-    named = np.array(["b", "", "a", "b", "a", "", "c", "c", "", "c"], object)
-    alike = replace(certified, data=replace(certified.data, sources=named))
-    assert [b.name for b in diagnostics.by_source(alike, 1)] == ["", "c", "a", "b"]
-
-
 # ---------------------------------------------------------------------------- comparing
 
 

@@ -53,7 +53,7 @@ def test_its_right_answers_are_those_of_the_world_and_doubts_are_all_there_or_no
         fact = grading.find(row["question"])
         names = [name for answer in fact.answers for name in answer.names]
         assert row["right answers"].split(" | ") == names
-        assert row["source"] == fact.title
+        assert row["source"] == fact.band
         assert row[f"{SCORE}_correct"] == str(int(grading.is_right(row["answer"], fact)))
         assert {row[f"{name}_correct"] for name in SCORES} <= {"0", "1"}
         assert len({row[name] == "" for name in SCORES}) == 1

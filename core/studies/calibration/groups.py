@@ -1,0 +1,125 @@
+"""What one threshold does in each group of the data, and in which groups its promise holds.
+
+A promise for all questions says nothing about a part of them: all answered questions of a small
+group can be wrong. So every group has a test of its own, at the one threshold; thresholds of
+their own would be of no use where a policy decides, for there nobody says a question's group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.abstention import metrics, thresholds
+from core.abstention.metrics import Bin
+from core.abstention.policy import Policy
+from core.codec import shortened
+from core.studies.calibration.calibration import Calibration
+
+MOST_GROUPS = 50  # with more, a share of δ for each would be too little to show anything
+MOST_NAMED = 5  # in a sentence
+
+
+@dataclass(frozen=True)
+class Group(Bin):
+    """What a policy does to the questions of one group.
+
+    Attributes
+    ----------
+    promised : bool
+        Whether what the policy promises for all questions holds for this group by itself.
+    """
+
+    promised: bool
+
+
+@dataclass(frozen=True)
+class ByGroup:
+    """What is promised for the groups, as a sentence.
+
+    Attributes
+    ----------
+    groups : tuple of Group
+        The largest first, `MOST_GROUPS` at most.
+    sentence : str
+    """
+
+    groups: tuple[Group, ...]
+    sentence: str
+
+
+def by_group(calibration: Calibration) -> ByGroup:
+    """Return what the policy does in each group, and where its promise holds.
+
+    Every group is certified by Learn-then-Test on its own rows, at δ divided by the number of
+    groups (and of scores, where the best of several was chosen), so that with the policy's
+    confidence all these promises hold together. There are none without a policy, or where all
+    rows are of one group.
+    """
+    policy, data = calibration.policy, calibration.data
+    if policy is None or len(set(data.sources)) < 2:
+        return ByGroup((), "")
+    bins = metrics.by_kind(data.sources, calibration.doubts, calibration.correct, policy.threshold)
+    bins.sort(key=lambda each: (-each.queries, each.name))
+    number = len(bins)
+    tested = policy.method == "ltt" and number <= MOST_GROUPS
+    groups = tuple(
+        Group(
+            *(each.name, each.queries, each.answered, each.errors),
+            promised=tested and _certified(calibration, policy, each.name, number),
+        )
+        for each in bins[:MOST_GROUPS]
+    )
+    return ByGroup(groups, _sentence(policy, groups, number))
+
+
+def _certified(calibration: Calibration, policy: Policy, name: str, groups: int) -> bool:
+    chosen = calibration.data.sources == name
+    return thresholds.certifies(
+        calibration.doubts[chosen],
+        calibration.correct[chosen],
+        policy.threshold,
+        target_error=policy.target_error,
+        confidence=1 - (1 - calibration.target.confidence) / (groups * policy.scores_tried),
+    )
+
+
+def _sentence(policy: Policy, groups: Sequence[Group], number: int) -> str:
+    if policy.method != "ltt":
+        return "Nothing is promised for any group by itself."
+    if number > MOST_GROUPS:
+        return (
+            f"There are {number:,} groups, too many for a promise for each. Choose a column "
+            f"with at most {MOST_GROUPS}."
+        )
+    kept = [_quoted(each) for each in groups if each.promised]
+    others = [each for each in groups if each.answered and not each.promised]
+    others.sort(key=lambda each: policy.target_error * each.answered - each.errors)
+    said = []
+    if kept:
+        said.append(
+            f"With {100 * (policy.confidence or 0):.6g}% confidence for these groups together, at "
+            f"most {100 * policy.target_error:.6g}% of answered questions are wrong in each of "
+            f"them, too: {_listed(kept)}."
+        )
+    if others:
+        counts = [
+            f"{_quoted(each)} ({each.errors:,} of {each.answered:,} wrong)" for each in others
+        ]
+        said.append(
+            f"No promise holds by itself for {_listed(counts)}. Check answers there, or calibrate "
+            "such a group alone for a threshold of its own."
+        )
+    return " ".join(said)
+
+
+def _quoted(group: Group) -> str:
+    return f"“{shortened(group.name)}”" if group.name else "rows of no group"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    """Return “a, b and c”, or the first few and how many more there are."""
+    if len(parts) > MOST_NAMED:
+        parts = [*parts[:MOST_NAMED], f"{len(parts) - MOST_NAMED:,} more"]
+    *before, last = parts
+    return f"{', '.join(before)} and {last}" if before else last

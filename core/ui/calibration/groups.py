@@ -1,0 +1,39 @@
+"""The promise and what becomes of it in each group of the labelled rows."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.charts import calibration as charts
+from core.studies.calibration.calibration import Calibration
+from core.studies.calibration.groups import by_group
+from core.ui import figures
+from core.ui.glossary import TERMS
+from core.ui.session import remembered
+
+MOST_DRAWN = 12  # groups: the promise stands beside them, not below
+
+
+def groups(found: Calibration) -> None:
+    """Draw the error of every group, and say in which groups no promise holds."""
+    if found.policy is None:
+        return
+    every = remembered("by_group", found, lambda: by_group(found))
+    if not every.groups:
+        st.caption(
+            "All questions count as one group. If they are of several kinds, name a column that "
+            "tells them apart under “What the columns mean”: the promise may not hold for each."
+        )
+        return
+    st.markdown("**Wrong among the answered, by group**", help=TERMS["Group"])
+    st.text(every.sentence)
+    drawn = every.groups[:MOST_DRAWN]
+    figures.draw(
+        charts.groups,
+        drawn,
+        found.target.error,
+        key="groups",
+        alt_text=charts.groups_alt(drawn),
+    )
+    if len(drawn) < len(every.groups):
+        st.caption(f"Drawn are the {len(drawn):d} largest groups.")
