@@ -2,16 +2,21 @@
 
 MAPIE has an environment of its own (requirements/bench.txt). Both get the same rows and give
 the same guarantee: with 90 % confidence, a precision of 90 % or more among the answered, by
-fixed-sequence testing of every distinct score. Timed is the same work only: MAPIE's
+fixed-sequence testing of every distinct score. MAPIE has one sequence, from a start that we give
+it, and all of δ for it; ours keeps a quarter of δ for a second one, in case the first stops before
+the middle. So either may answer more. Timed is the same work only: MAPIE's
 `calibrate` on predictions that are there already, and `learn_then_test` on the scores. The
 exit status is 1 if a target is missed.
 
-Three things of MAPIE 1.6 to know:
+Four things of MAPIE 1.6 to know:
 
 - It begins at the strictest candidate whatever that is. One answered query can certify
   nothing, so of *all* distinct scores it certifies none; it is given those from our start on.
 - It counts errors as ⌈n · (1 − precision)⌉, which float error turns into one more for many
   pairs of counts: its p-values are then too large, which is safe, and its walk may stop early.
+- It looks at the labels to see at which end its sequence is to begin. Here the error rises with the
+  doubt, and the end is clear. A score that says nothing is not compared: its end would be chance,
+  which no guarantee allows for.
 - A candidate that accepts nobody makes its p-value NaN, which stops the walk; none is given.
 """
 
@@ -44,6 +49,7 @@ except ImportError:
     BinaryClassificationController = precision = None
 
 TARGET_ERROR, CONFIDENCE = 0.1, 0.9
+DRAWS = 50
 LEAST_SPEED_UP = 100  # at the largest size that is compared
 #: Sorting costs a logarithm, and a million rows no longer fit the processor's caches;
 #: quadratic cost would make this ratio a hundred.
@@ -85,9 +91,9 @@ class Rows:
             return self.controller(candidates).calibrate(self.confidences, self.correct)
 
 
-def rows(count: int) -> Rows:
+def rows(count: int, seed: int = 0) -> Rows:
     """Return rows of which the surer two thirds are right nine times in ten."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     doubts = (rng.permutation(count) + 0.5) / count
     return Rows(1 - doubts, rng.random(count) >= 0.3 * doubts)
 
@@ -123,7 +129,7 @@ def peak(work: Callable[[], object]) -> int:
 
 
 def agreement(data: Rows, candidates: NDArray[np.float64]) -> bool:
-    """Say whether both answer the same rows; MAPIE may answer fewer, never more."""
+    """Say whether both answer the same of these rows, or why MAPIE answers fewer."""
     ours, mapies = data.ours(), data.mapies(candidates)
     # MAPIE answers a confidence at or above its threshold.
     answered = int(np.count_nonzero(data.confidences >= mapies.best_predict_param))
@@ -163,6 +169,30 @@ def against_mapie() -> bool:
     return held and speed_up >= LEAST_SPEED_UP
 
 
+def answered_by_mapie(data: Rows) -> int:
+    """Return how many rows MAPIE answers, of the candidates from our start on; 0 for none."""
+    threshold = data.mapies(from_our_start(data)).best_predict_param
+    return 0 if threshold is None else int(np.count_nonzero(data.confidences >= threshold))
+
+
+def answered_by_us(data: Rows) -> int:
+    """Return how many rows we answer; 0 where nothing is certified."""
+    found = learn_then_test(
+        -data.confidences, data.correct, target_error=TARGET_ERROR, confidence=CONFIDENCE
+    )
+    return found.answered if isinstance(found, Threshold) else 0
+
+
+def over_many_draws() -> None:
+    """Say who answers more of 1,000 rows, how often and on average."""
+    draws = [rows(1_000, seed) for seed in range(DRAWS)]
+    ours = np.array([answered_by_us(data) for data in draws])
+    mapies = np.array([answered_by_mapie(data) for data in draws])
+    more, fewer = np.count_nonzero(ours > mapies), np.count_nonzero(ours < mapies)
+    print(f"Of {DRAWS} draws of 1,000 rows ours answers more in {more}, MAPIE in {fewer}; "
+          f"on average {ours.mean():.0f} and {mapies.mean():.0f} rows.")  # fmt: skip
+
+
 def growth() -> bool:
     """Ours alone, from ten thousand to a million rows with distinct scores."""
     each = {}
@@ -181,6 +211,7 @@ def main() -> int:
     if BinaryClassificationController is None:
         sys.exit("This comparison needs MAPIE: requirements/bench.txt says how to install it.")
     met = [against_mapie(), growth()]
+    over_many_draws()
     print("All targets met." if all(met) else "A target was missed.")
     return 0 if all(met) else 1
 
