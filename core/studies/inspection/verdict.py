@@ -204,7 +204,10 @@ def decide(
         reason = f"{why} {measured}, at least λ = {limit}."
     elif name == SCORE and surprise(others) >= threshold.value:
         decision = Decision.ABSTAIN
-        reason = f"The model does not keep to its only answer. {_kept(others)}."
+        reason = (
+            f"The model does not keep to its only answer. {_kept(others)}, a doubt of "
+            f"{_shown(name, surprise(others))} (−ln p), at least λ = {limit}."
+        )
     else:
         decision = Decision.ANSWER
         spread = scores["semantic_entropy"].value or 0.0
