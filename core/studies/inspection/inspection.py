@@ -21,7 +21,7 @@ from core.abstention.policy import UNKNOWN_ORIGIN, Pipeline, Policy, PolicyError
 from core.codec import shortened
 from core.language_models.base import LanguageModel, Response
 from core.studies.inspection.pipeline import pipeline_of
-from core.studies.inspection.recorder import record
+from core.studies.inspection.recorder import LIKELIEST, record
 from core.studies.inspection.recording import EXACT, Estimator, Recording
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
 from core.studies.inspection.verdict import (
@@ -105,6 +105,16 @@ class Inspection:
     def outcome(self) -> str:
         """What came of it, in a few words: the decision, and what it is about."""
         return f"{self.verdict.decision}: {self.verdict.answer}"
+
+    @property
+    def warning(self) -> str | None:
+        """Say, for the headline, that fewer answers were asked for than a verdict takes."""
+        request = self.recording.request
+        fewest = Request.samples if request.draws else LIKELIEST
+        if request.samples >= fewest:
+            return None
+        answers = "answer" if request.samples == 1 else "answers"
+        return f"on only {request.samples} {answers}; ask for {fewest} or more"
 
     @property
     def pipeline(self) -> Pipeline:

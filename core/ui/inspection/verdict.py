@@ -24,7 +24,8 @@ def verdict(inspection: Inspection) -> None:
     with st.container(border=True, key="verdict"):
         left, right = st.columns([3, 2], gap="large")
         with left:
-            st.subheader(HEADLINES[found.decision], anchor=False)
+            warning = f", {inspection.warning}" if inspection.warning else ""
+            st.subheader(HEADLINES[found.decision] + warning, anchor=False)
             st.caption("The model’s answer")
             st.code(charts.shown(found.answer), language=None, wrap_lines=True)
             st.text(found.reason)
