@@ -14,7 +14,8 @@ from core.abstention.policy import from_json
 from core.studies.calibration.calibration import BEST
 from core.studies.calibration.example import EXAMPLE_NAME
 from core.studies.inspection.pipeline import pipeline_of, to_text
-from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.recorder import usual_request
+from core.studies.inspection.request import Reading
 from core.studies.inspection.verdict import default_threshold
 from tests.browser.server import at_rest, go_to, screens, shoot, too_wide
 
@@ -40,7 +41,7 @@ def mine(embedded):
     made_by = pipeline_of(
         embedded.name,
         embedded.revision,
-        Request("Who?"),
+        usual_request("Who?", embedded.capabilities),
         Reading(),
         default_threshold().least_mass,
     )
