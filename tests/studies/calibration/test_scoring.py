@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.abstention.thresholds import learn_then_test
+from benchmarks.promise import certified_from_the_seed_on
 from core.data.tabular import uploads
 from core.data.tabular.labelled import labelled, suggest
 from core.data.world.grading import matches
@@ -452,42 +452,13 @@ def test_the_shipped_model_is_scored_as_it_is_inspected(embedded):
 # --------------------------------------------------- what is promised, from the seed on
 
 
-def half_known(rng, count):
-    """Make questions: most known by heart, 2 % of them wrongly; three in ten half known.
-
-    Of the latter half are wrong, and a third give the same answer five times of five. Told the
-    other answer, the model mostly stays with its own.
-    """
-    model, golds = knows(1), []
-    for i in range(count):
-        query, known = f"Question {i}?", rng.random() < 0.7
-        first, rows = (
-            ([1, 0], np.eye(2)[[0, 0]]) if known else ([0.8, 0.2], [[0.95, 0.05], [0.6, 0.4]])
-        )
-        model.table |= TableModel(words(2), first, rows, query=query).table
-        wrong = rng.random() < (0.02 if known else 0.5)
-        golds.append(Gold(query, (words(2)[int(wrong)],)))
-    return model, golds
-
-
 @pytest.mark.slow
 def test_the_promise_holds_from_the_seed_to_the_threshold():
     """At most 5 % wrong among the answered, with 90 % confidence over seeds and questions.
 
-    Every threshold that answers here breaks it: of all questions of this kind, 8 % of those with
-    a doubt of 0 are wrong. Where all questions share the random numbers of a seed, the half known
-    ones look doubtful all at once two times in three, and a threshold is certified.
+    Whatever answers here breaks it: 8 % of the questions with a doubt of 0 are wrong. If all
+    questions shared the random numbers of a seed, the half-known ones would look doubtful all at
+    once two times in three, and a threshold would be certified.
     A promise that holds gives more than 4 of 12 with a probability of .004.
     """
-    certified = 0
-    for seed in range(12):
-        model, golds = half_known(np.random.default_rng(seed), 200)
-        scored = score_all(golds, model, Request(QUERY, 5, 1.0, seed))
-        found = learn_then_test(
-            [one.doubts[INFORMATION] for one in scored],
-            [one.correct[INFORMATION] for one in scored],
-            target_error=0.05,
-            confidence=0.9,
-        )
-        certified += found.value is not None
-    assert certified <= 4
+    assert certified_from_the_seed_on(200, repetitions=12) <= 4 / 12
