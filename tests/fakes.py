@@ -67,7 +67,8 @@ class TableModel(LanguageModel):
 
     def log_likelihoods(self, prompts, answers):
         self.scored.append((tuple(prompts), tuple(answers)))
-        return np.log([[self.table[p][a] for a in answers] for p in prompts])
+        with np.errstate(divide="ignore"):
+            return np.log([[self.table[p][a] for a in answers] for p in prompts])
 
     @property
     def pairs(self) -> list[tuple[str, str]]:

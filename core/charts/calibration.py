@@ -303,10 +303,11 @@ def groups(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
         ],
     )
     words = base.mark_text(align="left", dx=4, color=palette.text).encode(
-        x=alt.X("error:Q"), text=alt.Text("label:N")
+        x=alt.X("at:Q"), text=alt.Text("label:N")
     )
     words.data = data.assign(
-        label=[f"{e} of {a}" for e, a in zip(data["errors"], data["answered"], strict=True)]
+        at=data["error"].clip(lower=target),  # never across the dashed line
+        label=[f"{e} of {a}" for e, a in zip(data["errors"], data["answered"], strict=True)],
     )
     limit = _target(target, palette).encode(x=alt.X("α:Q"))
     return themed((bars + words + limit).properties(height=alt.Step(22)), palette)

@@ -302,7 +302,7 @@ def _first_answers(
     samples = previous.samples if previous else ()
     wanted = asking.request.samples
     if asking.request.sampling is Sampling.LIKELIEST:
-        tasks = [asking.search(wanted)]
+        tasks = [asking.search(max(wanted, LIKELIEST))]
     else:
         tasks = [asking.sample(len(samples), wanted - len(samples))]
     if not previous:
@@ -392,14 +392,22 @@ def _others(asking: _Asking, made: Recording) -> list[str]:
 
     They are searched for, or drawn as freely as still gives answers.
     """
-    found = asking.searched
-    if not found:
-        searches = asking.model.capabilities.searches
-        task = asking.search(LIKELIEST) if searches else asking.freely(OTHER_DRAWS)
-        (found,) = asking.together(TELLING_OTHERS, [task])
-    texts = [text for text, _ in Counter(response.text for response in found).most_common()]
-    same = alike(made.texts[0], texts)
-    return [text for text in texts if text and text not in same][:OTHERS]
+    if not asking.model.capabilities.searches:
+        (found,) = asking.together(TELLING_OTHERS, [asking.freely(OTHER_DRAWS)])
+        return _unlike(made.texts[0], found)
+    # The likeliest may all be spellings of the one: then further ones are looked at.
+    others = _unlike(made.texts[0], asking.searched)
+    if not others:
+        (found,) = asking.together(TELLING_OTHERS, [asking.search(4 * LIKELIEST)])
+        others = _unlike(made.texts[0], found)
+    return others
+
+
+def _unlike(text: str, found: Sequence[Response]) -> list[str]:
+    """Return the first `OTHERS` texts that do not count as one answer with a text."""
+    texts = [other for other, _ in Counter(response.text for response in found).most_common()]
+    same = alike(text, texts)
+    return [other for other in texts if other and other not in same][:OTHERS]
 
 
 # ------------------------------------------------------------------- which mean the same

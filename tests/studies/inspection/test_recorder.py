@@ -653,6 +653,16 @@ def test_a_model_with_one_answer_is_told_the_likeliest_others(share):
     assert "“answer1” or “answer2”" in seen.verdict.reason
 
 
+def test_where_the_likeliest_are_spellings_of_one_answer_others_are_looked_for_further_down():
+    texts = [*(f"Paris{'!' * i}" for i in range(8)), *words(3)]
+    first = [0.9, *[0.0128] * 7, 0.0045, 0.0035, 0.0024]
+    order = sorted(zip(first, texts, strict=True), reverse=True)
+    texts, first = [text for _, text in order], [p for p, _ in order]
+    made = record(searched(samples=1), Searched(texts, first, np.tile(first, (11, 1))))
+    assert made.texts == ("Paris",)
+    assert {text for text, _ in made.others} == {*words(3)}
+
+
 @pytest.mark.parametrize("estimator", [Estimator.EXACT, *SAMPLED])
 def test_where_answers_are_drawn_others_are_drawn_more_freely(estimator):
     table = TableModel(words(3), [0.98, 0.01, 0.01], holds_to(0.2)[2])
