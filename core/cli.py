@@ -424,6 +424,7 @@ def _report(inspection: Inspection) -> str:
             for name, info in SCORES.items()
         ),
         f"{'mass':>10}  {inspection.sampled_mass:9.4f}  {'probability':<11} Sampled mass",
+        *([inspection.likely] if inspection.likely else []),
         f"Estimator: {inspection.recording.estimator.value}.",
         *([inspection.caveat] if inspection.caveat else []),
         "",

@@ -317,6 +317,13 @@ def test_the_report_says_first_what_to_do_and_then_why(table):
         assert any(line.endswith(f" {cluster.samples}×  {cluster.text}") for line in lines)
 
 
+def test_the_report_says_what_is_likely_beyond_what_is_certified(monkeypatch):
+    model = copies(200, share=0.9)
+    monkeypatch.setattr(cli, "open_model", lambda name: model)
+    result = believe("inspect", QUERY, "--samples", 60, "--temperature", 1)
+    assert run(Request(QUERY, 60, 1.0), model).likely in result.stdout.splitlines()
+
+
 def test_a_score_without_a_value_is_a_dash(monkeypatch):
     model = TableModel(["a b", "c d"], falling(2), [falling(2)] * 2, cut={"a b", "c d"})
     monkeypatch.setattr(cli, "open_model", lambda name: model)

@@ -22,7 +22,7 @@ from core.uncertainty import validation
 from core.uncertainty.clustering import aggregate
 from core.uncertainty.joint import from_rows
 from core.uncertainty.logarithms import log_normalise, log_sum_exp
-from core.uncertainty.validation import Floats
+from core.uncertainty.validation import Floats, Integers
 
 #: By how much rounding can lift a sum of probabilities above 1: models compute in half precision.
 ROUNDING = 1e-2
@@ -51,18 +51,25 @@ def certified_lower_bound(log_marginal: ArrayLike, log_conditionals: ArrayLike) 
     """
     marginal, rows = _table(log_marginal, log_conditionals)
     log_first, log_mass = log_normalise(marginal)
-    log_covered = log_sum_exp(rows, axis=1)
     _at_most_one(log_mass, "The likelihoods of the distinct answers")
-    _at_most_one(log_covered, "The conditional likelihoods of one row")
+    found = from_rows(log_first, completed(rows), float(log_mass))
+    return float(np.exp(np.minimum(log_mass, 0.0))) * found.value
 
-    # Completed: what a row does not cover. Rounding may cover a little more than all.
+
+def completed(log_rows: Floats) -> Floats:
+    """Add a column for all that the rows, (r, c), do not cover: “anything else”, (r, c + 1).
+
+    Raises
+    ------
+    ValueError
+        If a row adds up to more than 1 and `ROUNDING`.
+    """
+    log_covered = log_sum_exp(log_rows, axis=1)
+    _at_most_one(log_covered, "The conditional likelihoods of one row")
+    # Rounding may cover a little more than all.
     with np.errstate(divide="ignore"):
         log_rest = np.log(-np.expm1(np.minimum(log_covered, 0.0)))
-    completed, _ = log_normalise(np.column_stack([rows, log_rest]), axis=1)
-    return (
-        float(np.exp(np.minimum(log_mass, 0.0)))
-        * from_rows(log_first, completed, float(log_mass)).value
-    )
+    return log_normalise(np.column_stack([log_rows, log_rest]), axis=1)[0]
 
 
 def lump(
@@ -101,10 +108,22 @@ def lump(
     lumped = aggregate(marginal, clusters)
     validation.normalisable(lumped[:, None], "log_marginal", axis=1)
     weights = marginal - lumped[clusters]
-    mixed = aggregate(aggregate(weights[:, None] + rows, clusters, 0), clusters, 1)
-    for sums, prompt in ((lumped, "question"), (mixed, "prompt with one of them")):
-        _at_most_one(sums, f"The likelihoods of a cluster’s answers to the {prompt}")
-    return np.minimum(lumped, 0.0), np.minimum(mixed, 0.0)
+    _at_most_one(lumped, "The likelihoods of a cluster’s answers to the question")
+    mixed = aggregate(weights[:, None] + rows, clusters, 0)
+    return np.minimum(lumped, 0.0), lump_seconds(mixed, clusters)
+
+
+def lump_seconds(log_rows: Floats, labels: Integers) -> Floats:
+    """Count all the second answers of a cluster as one outcome: columns alone, (r, m).
+
+    Raises
+    ------
+    ValueError
+        If the likelihoods of a cluster's answers add up to more than 1 and `ROUNDING`.
+    """
+    lumped = aggregate(log_rows, labels, axis=1)
+    _at_most_one(lumped, "The likelihoods of a cluster’s answers to the prompt with one of them")
+    return np.minimum(lumped, 0.0)
 
 
 def _table(log_marginal: ArrayLike, log_conditionals: ArrayLike) -> tuple[Floats, Floats]:

@@ -294,6 +294,32 @@ class Evidence:
         ValueError
             Why there is none, for a person.
         """
+        whole, labels = self._whole()
+        rows = self.log_conditionals[np.ix_(whole, whole)]
+        return certified.lump(self.log_marginal[whole], rows, labels)
+
+    def drawn_table(self) -> tuple[Integers, Floats]:
+        """Return what the lower limit with a confidence is computed from.
+
+        Every sample is a draw of its own, cut off or not. What the model says next counts by
+        cluster, so that right meanings must be independent, not their wordings.
+
+        Returns
+        -------
+        tuple of ndarray, (r,) and (r, c)
+            ``counts, log_rows`` of the responses, and after each the clusters of complete ones,
+            not normalised.
+
+        Raises
+        ------
+        ValueError
+            Why there is none, for a person.
+        """
+        whole, labels = self._whole()
+        return self.counts, certified.lump_seconds(self.log_conditionals[:, whole], labels)
+
+    def _whole(self) -> tuple[Booleans, Integers]:
+        """Return which responses have a likelihood as a whole answer, and their clusters."""
         if self.row_masses is None:
             raise ValueError(
                 "A certified bound needs exact likelihoods of given texts; this model reports none."
@@ -304,9 +330,7 @@ class Evidence:
                 "Every response was cut off, so none has a likelihood as a whole answer."
             )
         # Clusters that lost all their members leave gaps in the labels.
-        labels = np.unique(self.labels[whole], return_inverse=True)[1]
-        rows = self.log_conditionals[np.ix_(whole, whole)]
-        return certified.lump(self.log_marginal[whole], rows, labels)
+        return whole, np.unique(self.labels[whole], return_inverse=True)[1]
 
 
 def _at_most_1(log_likelihoods: Floats) -> Floats:

@@ -171,8 +171,8 @@ def from_counts(
     there are few answers, and takes away far too little where thirty draws see few of many:
     30 independent answers keep .25 nats.
     """
-    first = _counts(first_counts, "first_counts", dimensions=1)
-    second = _counts(second_counts, "second_counts", dimensions=2)
+    first = validation.counts(first_counts, "first_counts", dimensions=1)
+    second = validation.counts(second_counts, "second_counts", dimensions=2)
     validation.shape(second, (first.size, second.shape[1]), "second_counts")
     if correction not in (*_CORRECTIONS, None):
         known = ", ".join(map(repr, _CORRECTIONS))
@@ -204,14 +204,4 @@ def _miller_madow(weights: Floats, second: Floats) -> float:
     return float(of_marginal - of_rows)
 
 
-LARGEST_COUNT = 10**9  # beyond, logarithms of factorials have no digits left for differences
 _CORRECTIONS = {"chance": adjustment_of_counts, "miller-madow": _miller_madow}
-
-
-def _counts(values: ArrayLike, name: str, *, dimensions: int) -> Floats:
-    counts = validation.numbers(values, name, dimensions=dimensions)
-    if not (np.isfinite(counts).all() and (counts >= 0).all() and (counts % 1 == 0).all()):
-        raise ValueError(f"{name} must be whole numbers of at least 0: give counts, not shares.")
-    if counts.max() > LARGEST_COUNT:
-        raise ValueError(f"{name} must be at most {LARGEST_COUNT:,}: larger ones cannot be told.")
-    return counts

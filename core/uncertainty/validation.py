@@ -13,6 +13,7 @@ Booleans = NDArray[np.bool_]
 
 #: How far a logarithm may stand above 0, and a sum of probabilities above 1: float error.
 TOLERANCE = 1e-6
+LARGEST_COUNT = 10**9  # beyond, logarithms of factorials have no digits left for differences
 
 
 def numbers(values: ArrayLike, name: str, *, dimensions: int | None = None) -> Floats:
@@ -59,6 +60,22 @@ def log_probabilities(values: ArrayLike, name: str, *, dimensions: int | None = 
             f"{name} contains {array.max():.6g}, but the logarithm of a probability is at most 0: "
             "give natural logarithms of probabilities."
         )
+    return array
+
+
+def counts(values: ArrayLike, name: str, *, dimensions: int | None = None) -> Floats:
+    """Return `values` as whole numbers from 0 to `LARGEST_COUNT`, in float64.
+
+    Raises
+    ------
+    ValueError
+        If :func:`numbers` refuses them, or one is no such number.
+    """
+    array = numbers(values, name, dimensions=dimensions)
+    if not (np.isfinite(array).all() and (array >= 0).all() and (array % 1 == 0).all()):
+        raise ValueError(f"{name} must be whole numbers of at least 0: give counts, not shares.")
+    if array.max() > LARGEST_COUNT:
+        raise ValueError(f"{name} must be at most {LARGEST_COUNT:,}: larger ones cannot be told.")
     return array
 
 

@@ -33,6 +33,7 @@ from core.studies.inspection.verdict import (
     default_threshold,
     threshold_of,
 )
+from core.uncertainty.confidence import CONFIDENCE, lower_confidence_limit
 from core.uncertainty.evidence import Evidence
 from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_counted
@@ -177,6 +178,27 @@ class Inspection:
     def certified(self) -> float | None:
         """The certified lower bound of the mutual information, nats."""
         return self.scores["certified_mutual_information"].value
+
+    @cached_property
+    def confidence_limit(self) -> float | None:
+        """A lower limit of the model's own M.I. at `CONFIDENCE`, nats; None where none is valid."""
+        if not self.recording.independent:
+            return None
+        try:
+            return lower_confidence_limit(*self.evidence.drawn_table())
+        except ValueError:  # no exact likelihoods of whole answers: the certified score says why
+            return None
+
+    @property
+    def likely(self) -> str | None:
+        """Say what is likely beyond what is certified; None where nothing is."""
+        limit = self.confidence_limit
+        if limit is None or limit <= (self.certified or 0.0):
+            return None
+        return (
+            f"With {CONFIDENCE:.0%} confidence, the model’s own M.I. is at least {limit:.3f} nats. "
+            "This is more than what is certified without any doubt."
+        )
 
     @property
     def largest_information(self) -> float:

@@ -149,6 +149,16 @@ class Recording:
         return tuple(dict.fromkeys([*self.texts, *seconds]))
 
     @property
+    def independent(self) -> bool:
+        """Whether the samples are so many independent draws of the model itself.
+
+        They are at temperature 1, and came in one call: nobody looked at some of them to choose
+        how many there should be.
+        """
+        drawn = [call.sequences for call in self.calls if call.purpose == "sample"]
+        return self.request.temperature == 1 and drawn == [len(self.samples)]
+
+    @property
     def counts(self) -> NDArray[np.int64]:
         """How often each distinct text was sampled, of shape (r,)."""
         drawn = [sample.text for sample in self.samples]

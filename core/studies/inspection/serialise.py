@@ -21,6 +21,7 @@ from core.studies.inspection.pairs import compared
 from core.studies.inspection.recording import EXACT, Call, Estimator, Recording
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
 from core.studies.inspection.verdict import DecisionRule
+from core.uncertainty.confidence import CONFIDENCE
 
 FORMAT, VERSION = "believe.inspection", 2
 MAX_BYTES = 20_000_000  # of a saved inspection: ten times what 300 samples, the most, take
@@ -57,6 +58,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
         "correction": information.correction,
         "sampled_mass": inspection.sampled_mass,
         "certified_lower_bound": inspection.certified,
+        "lower_confidence_limit": {"value": inspection.confidence_limit, "confidence": CONFIDENCE},
         "scores": {
             name: {"value": s.value, "doubt": s.doubt, "answer": s.answer, "reason": s.reason}
             for name, s in inspection.scores.items()

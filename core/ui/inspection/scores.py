@@ -43,6 +43,8 @@ def scores(inspection: Inspection) -> None:
                 else info.range,
                 **SCORE_CARD,
             )
+    if inspection.likely:
+        st.text(inspection.likely)
     st.text(inspection.verdict.threshold.origin)
     recording = inspection.recording
     st.text(f"Estimator: {recording.estimator.value}. {cost(recording)}")

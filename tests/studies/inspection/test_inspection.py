@@ -12,16 +12,17 @@ from core import prompts
 from core.studies.inspection.inspection import cannot_decide, read, run
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Estimator
-from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.request import Reading, Request, Sampling
 from core.studies.inspection.verdict import (
     Decision,
     DecisionRule,
     default_policy,
     default_threshold,
 )
+from core.uncertainty.confidence import lower_confidence_limit
 from core.uncertainty.sampled_evidence import from_chains
 from core.uncertainty.scores import SCORES
-from tests.fakes import QUERY, Limited, TableModel, copies, falling, knows, words
+from tests.fakes import QUERY, Limited, Searched, TableModel, copies, falling, knows, words
 
 KNOWN_BY_HEART = "What is the capital of France?"
 NEVER = DecisionRule(value=math.inf, least_mass=0.5, origin="by hand")
@@ -97,6 +98,52 @@ def test_each_stabilisation_parameter_has_its_place():
         return seen.scores["mutual_information"].value
 
     assert value(0.2, 0.0) > value(0.0, 0.0) > value(0.0, 0.2)
+
+
+# --------------------------------------------------------- what is likely beyond the certain
+
+
+def test_independent_draws_make_more_likely_than_is_certain():
+    """Sixty draws show few of 200 answers, each of which is repeated when it is told."""
+    model = copies(200, share=0.9)
+    seen = run(Request(QUERY, 60, 1.0), model)
+    texts, counts = seen.recording.texts, seen.recording.counts
+    expected = lower_confidence_limit(counts, seen.recording.log_likelihoods[1:])
+    assert seen.confidence_limit == pytest.approx(expected)
+    assert len(texts) < 60 and seen.certified < expected < model.mutual_information
+    assert f"With 90% confidence, the model’s own M.I. is at least {expected:.3f}" in seen.likely
+    certain = run(Request(QUERY, 200, 1.0), copies(5))
+    assert certain.certified > certain.confidence_limit > 0
+    assert certain.likely is None
+
+
+def test_the_limit_is_seldom_too_high():
+    """From seed to limit: promised are at most 10 in 100. Half of the answers are copied."""
+    rows = np.tile(falling(30), (30, 1))
+    rows[::2] = np.eye(30)[::2]
+    model = TableModel(words(30), falling(30), np.maximum(rows, 1e-12))
+    limits = [run(Request(QUERY, 30, 1.0, seed), model).confidence_limit for seed in range(100)]
+    assert len(set(limits)) > 1 and max(limits) > 0
+    assert sum(limit > model.mutual_information for limit in limits) <= 10
+
+
+def test_draws_that_are_not_independent_limit_nothing():
+    """Colder ones; more, wanted by who saw the first; fewer than were seen; the likeliest."""
+    model = copies(20, share=0.9)
+    ten, thirty = Request(QUERY, 10, 1.0), Request(QUERY, 30, 1.0)
+    grown = record(thirty, model, previous=record(ten, model))
+    searched = Searched(model.answers, model.first, model.rows)
+    cut = TableModel(words(2), falling(2), [falling(2)] * 2, cut=words(2))
+    for made in (
+        record(replace(thirty, temperature=0.9), model),
+        grown,
+        grown.first(10),
+        record(thirty, model).first(10),
+        record(replace(thirty, sampling=Sampling.LIKELIEST), searched),
+        record(thirty, cut),
+        record(thirty, limited(model, Estimator.COUNTED)),
+    ):
+        assert (read(made).confidence_limit, read(made).likely) == (None, None)
 
 
 # ------------------------------------------------------------- moving what can be moved
