@@ -416,7 +416,7 @@ def _report(inspection: Inspection) -> str:
     verdict = inspection.verdict
     lines = [
         f"{verdict.decision.upper()}: {verdict.answer}",
-        *([f"This is {inspection.warning}."] if inspection.warning else []),
+        *([f"On few answers: ask for {inspection.wanted}."] if inspection.wanted else []),
         verdict.reason,
         "",
         *(

@@ -340,3 +340,9 @@ def test_a_link_can_ask_for_drawn_answers_in_one_word():
     page = session("inspection", q=MAMMAL, sampling="drawn")
     assert page.selectbox(key="sampling").value == page.query_params["sampling"] == "drawn"
     assert page.number_input(key="k").value == 10 and said(page, "Drawn k times at random")
+
+
+def test_a_verdict_on_few_answers_says_so_in_its_headline(app):
+    ask(app, MAMMAL, k=3)
+    warnings = [m.value for m in app.markdown if "Only k = 3: a verdict takes 8." in m.value]
+    assert len(warnings) == 1

@@ -108,14 +108,11 @@ class Inspection:
         return f"{self.verdict.decision}: {self.verdict.answer}"
 
     @property
-    def warning(self) -> str | None:
-        """Say, for the headline, that fewer answers were asked for than a verdict takes."""
+    def wanted(self) -> int | None:
+        """How many answers a verdict takes, where fewer were asked for; else None."""
         request = self.recording.request
         fewest = Request.samples if request.draws else LIKELIEST
-        if request.samples >= fewest:
-            return None
-        answers = "answer" if request.samples == 1 else "answers"
-        return f"on only {request.samples} {answers}; ask for {fewest} or more"
+        return fewest if request.samples < fewest else None
 
     @property
     def pipeline(self) -> Pipeline:

@@ -24,8 +24,13 @@ def verdict(inspection: Inspection) -> None:
     with st.container(border=True, key="verdict"):
         left, right = st.columns([3, 2], gap="large")
         with left:
-            warning = f", {inspection.warning}" if inspection.warning else ""
-            st.subheader(HEADLINES[found.decision] + warning, anchor=False)
+            st.subheader(HEADLINES[found.decision], anchor=False)
+            if inspection.wanted is not None:
+                asked_for = inspection.recording.request.samples
+                st.markdown(
+                    f":orange[:material/warning: **Only k = {asked_for:d}: a verdict takes "
+                    f"{inspection.wanted:d}.**]"
+                )
             st.caption("The model’s answer")
             st.code(charts.shown(found.answer), language=None, wrap_lines=True)
             st.text(found.reason)
