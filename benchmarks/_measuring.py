@@ -147,6 +147,7 @@ def inspect(question: Question, model: LanguageModel, **wanted: Any) -> Row:
     evidence = evidence_of(recording, Reading())
     scores = {name: info.function(evidence) for name, info in SCORES.items()}
     fact, known = question.fact, _everything_sayable()
+    weights = evidence.counts if request.draws else np.exp(evidence.log_marginal)
     garbled = [text.casefold() not in known for text in evidence.responses]
     return Row(
         band=question.band,
@@ -161,7 +162,7 @@ def inspect(question: Question, model: LanguageModel, **wanted: Any) -> Row:
         pairs=recording.log_likelihoods.size,
         entropy=scores["semantic_entropy"].value or 0.0,
         greedy=scores["greedy_probability"].value or 0.0,
-        garbled=float(np.average(garbled, weights=np.exp(evidence.log_marginal))),
+        garbled=float(np.average(garbled, weights=weights)),
     )
 
 

@@ -142,11 +142,17 @@ def as_in_the_paper(
 
 def with_the_likeliest(rows: Sequence[Row], drawn: Sequence[Row]) -> dict[str, Any]:
     """Rank the questions as they are asked by default, and say how many pairs either way takes."""
+    mixed = mixture(drawn)
     return {
-        "single-label": ranking([r for r in rows if r.band != Band.MANY_ANSWERS]),
-        "mixture": ranking([rows[i] for i in mixture(drawn)]),
         "pairs": float(np.mean([r.pairs for r in rows])),
         "pairs of drawn": float(np.mean([r.pairs for r in drawn])),
+        **{
+            way: {
+                "single-label": ranking([r for r in of if r.band != Band.MANY_ANSWERS]),
+                "mixture": ranking([of[i] for i in mixed]),
+            }
+            for way, of in (("drawn", drawn), ("likeliest", rows))
+        },
     }
 
 

@@ -24,6 +24,7 @@ MEASURED = Path("docs/model-card")
 Card = dict[str, Any]
 TRAINING = Wording.TRAINING.value
 MIXED, SINGLE = "mixture", "single-label"
+WAYS = ("drawn", "likeliest")
 
 # Stated before any of the seeds was trained.
 RULE = (
@@ -158,14 +159,14 @@ def rankings(cards: Sequence[Card], wording: Wording) -> str:
 
 def likeliest(card: Card) -> str:
     """AUROC of a wrong answer for every score, with drawn and with the likeliest answers."""
-    drawn, found = card["wordings"][Wording.TRAINING.value], card[LIKELIEST]
+    found = card[LIKELIEST]
     rows = [
         [
             info.title,
             *(
-                f"{way[questions][name]['auroc']:.3f}"
+                f"{found[way][questions][name]['auroc']:.3f}"
                 for questions in (SINGLE, MIXED)
-                for way in (drawn, found)
+                for way in WAYS
             ),
         ]
         for name, info in SCORES.items()
