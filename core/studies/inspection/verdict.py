@@ -211,20 +211,20 @@ def decide(
     else:
         decision = Decision.ANSWER
         spread = scores["semantic_entropy"].value or 0.0
-        if name != SCORE:
-            what = "The doubt is small enough"
-        elif spread > 0.7:
-            what = (
-                "The model has many answers, and one given in the prompt does not change the others"
-            )
-        elif clusters > 1:
-            what = "An answer given in the prompt hardly changes the next one"
-        elif others:
-            what = f"The model keeps to its only answer. {_kept(others)}"
-        else:
-            what = "The model gives a single answer, and was told no other"
+        what = _kept_to(spread, clusters, others) if name == SCORE else "The doubt is small enough"
         reason = f"{what}: {measured}, below λ = {limit}."
     return Verdict(decision, score.answer, reason, threshold)
+
+
+def _kept_to(spread: float, clusters: int, others: Others) -> str:
+    """Say what the model keeps to, whatever it is told, by how many answers it has."""
+    if spread > 0.7:
+        return "The model has many answers, and one given in the prompt does not change the others"
+    if clusters > 1:
+        return "An answer given in the prompt hardly changes the next one"
+    if others:
+        return f"The model keeps to its only answer. {_kept(others)}"
+    return "The model gives a single answer, and was told no other"
 
 
 def _kept(others: Others) -> str:

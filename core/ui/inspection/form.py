@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core import prompts
 from core.charts import inspection as charts
@@ -89,42 +90,46 @@ def ask() -> tuple[Request, Reading]:
             )
             seed = number("seed", 0, 2**32 - 1, 0, 1, notices=notices, disabled=searched)
         with seeing:
-            st.caption(
-                "These only re-analyse the recorded answers. Only the similarity “judge” calls "
-                "the model, once, to compare them."
-            )
-            similarity = st.selectbox(
-                "Similarity of two answers",
-                list(COMPARISONS),
-                key="similarity",
-                bind="query-params",
-                persist_state="session",
-                help=TERMS["Similarity"],
-                on_change=_begin_at_the_usual,
-            )
-            st.text(COMPARISONS[similarity])
-            if similarity == JUDGE and current() is embedded():
-                st.text(
-                    "This model never learnt to compare answers: it judges no better than a "
-                    "coin toss. Choose “judge” for a model that follows instructions."
-                )
-            threshold = st.slider(
-                "Similarity threshold τ",
-                0.05,
-                1.0,
-                USUAL_THRESHOLD,
-                0.05,
-                key="tau",
-                bind="query-params",
-                persist_state="session",
-                help=TERMS["Similarity threshold τ"],
-            )
-            gamma_1 = number("gamma_1", 0.0, 1.0, 0.0, 0.01, notices=notices)
-            gamma_2 = number("gamma_2", 0.0, 1.0, 0.0, 0.01, notices=notices)
-    return (
-        Request(query or "", samples, temperature, seed, similarity == JUDGE, sampling),
-        Reading(similarity, threshold, gamma_1, gamma_2),
+            reading = _reading(notices)
+    judged = reading.similarity == JUDGE
+    return Request(query or "", samples, temperature, seed, judged, sampling), reading
+
+
+def _reading(notices: DeltaGenerator) -> Reading:
+    """Let the person choose how recorded answers are read."""
+    st.caption(
+        "These only re-analyse the recorded answers. Only the similarity “judge” calls "
+        "the model, once, to compare them."
     )
+    similarity = st.selectbox(
+        "Similarity of two answers",
+        list(COMPARISONS),
+        key="similarity",
+        bind="query-params",
+        persist_state="session",
+        help=TERMS["Similarity"],
+        on_change=_begin_at_the_usual,
+    )
+    st.text(COMPARISONS[similarity])
+    if similarity == JUDGE and current() is embedded():
+        st.text(
+            "This model never learnt to compare answers: it judges no better than a "
+            "coin toss. Choose “judge” for a model that follows instructions."
+        )
+    threshold = st.slider(
+        "Similarity threshold τ",
+        0.05,
+        1.0,
+        USUAL_THRESHOLD,
+        0.05,
+        key="tau",
+        bind="query-params",
+        persist_state="session",
+        help=TERMS["Similarity threshold τ"],
+    )
+    gamma_1 = number("gamma_1", 0.0, 1.0, 0.0, 0.01, notices=notices)
+    gamma_2 = number("gamma_2", 0.0, 1.0, 0.0, 0.01, notices=notices)
+    return Reading(similarity, threshold, gamma_1, gamma_2)
 
 
 def _sampling() -> Sampling:
