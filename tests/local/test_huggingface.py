@@ -125,6 +125,14 @@ def test_both_runtimes_give_the_same_greedy_answers(model, embedded):
 # --------------------------------------------------------------------------- sampling
 
 
+@pytest.mark.parametrize("question", [KNOWN, UNKNOWN, "Name a colour."])
+def test_both_runtimes_find_the_same_likeliest_answers(model, embedded, question):
+    found, wanted = (m.likeliest(prompts.iterative(question), 8) for m in (model, embedded))
+    assert [response.text for response in found] == [response.text for response in wanted]
+    values, expected = ([r.log_likelihood for r in of] for of in (found, wanted))
+    np.testing.assert_allclose(values, expected, atol=1e-3)
+
+
 def test_a_response_says_its_own_log_likelihood_at_temperature_one(model):
     drawn = model.sample(ASKED[0], 60, temperature=1.3, seed=2)
     texts = [r.text for r in drawn]
@@ -427,6 +435,10 @@ def test_other_kinds_of_models_score_and_draw_as_they_would_plainly(tmp_path, ki
                 break
     said = tokens[0, start:-1] if greedy.complete else tokens[0, start:]
     assert greedy.text == model._decode(said.tolist()).strip()
+    found = [response.log_likelihood for response in model.likeliest(ASKED[0], 3)]
+    assert found == sorted(found, reverse=True)
+    if greedy.complete:
+        assert found[0] >= greedy.log_likelihood - 1e-4
 
 
 def tokenizer_that_adds_a_space():
