@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from core.language_models.backends.openai.model import PROBES
-from core.language_models.base import LanguageModel
+from core.language_models.base import SAMPLING_RULE, LanguageModel
 from core.store.calls import CallKey
 from tests.language_models.openai_server import Exchange
 
@@ -40,10 +40,18 @@ def calls_of(exchange: Exchange, model: LanguageModel) -> list[CallKey]:
         return []
     if "stop" not in body:
         return [key("next token", prompt)]
-    series, first = divmod(body["seed"], INDEX)
     heat = body["temperature"]
+    if heat == 0:
+        return [key("sample", prompt, temperature=heat)]
+    series, first = divmod(body["seed"], INDEX)
     return [
-        key("sample", prompt, temperature=heat, seed=series, index=first + i)
+        key(
+            f"sample by rule {SAMPLING_RULE}",
+            prompt,
+            temperature=heat,
+            seed=series,
+            index=first + i,
+        )
         for i in range(body.get("n", 1))
     ]
 

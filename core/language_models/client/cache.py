@@ -17,7 +17,7 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.base import SAMPLING_RULE, LanguageModel, Response
+from core.language_models.base import SAMPLING_RULE, LanguageModel, Response, series
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.errors import NotSavedError
 from core.language_models.stopping import Stop
@@ -49,9 +49,12 @@ class Cached(Wrapper):
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses, only those that were never drawn."""
-        key = self._keys(self._kind_of_sample(temperature))
+        # Under another rule, the same seed stands for other answers.
+        by_seed = temperature > 0 and self.capabilities.seeded
+        key = self._keys(f"sample by rule {SAMPLING_RULE}" if by_seed else "sample")
+        own_seed = series(seed, prompt) if by_seed else seed
         keys = {
-            i: key(prompt, temperature=temperature, seed=seed, index=i)
+            i: key(prompt, temperature=temperature, seed=own_seed, index=i)
             for i in range(first, first + count)
         }
         with self._looked_up(list(keys.values())) as found:
@@ -119,11 +122,6 @@ class Cached(Wrapper):
                 f"{error} Until then no further call is made, since its answer could not be "
                 "saved. Answers already received are reused when you ask again."
             ) from error
-
-    def _kind_of_sample(self, temperature: float) -> str:
-        """Name what is drawn: under another rule, the same seed stands for other answers."""
-        by_seed = temperature > 0 and self.capabilities.seeded
-        return f"sample by rule {SAMPLING_RULE}" if by_seed else "sample"
 
     def _keys(self, kind: str) -> Callable[..., CallKey]:
         """Return what makes keys of calls to this model, of the other fields of `CallKey`.
