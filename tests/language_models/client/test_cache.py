@@ -9,7 +9,7 @@ import pytest
 
 from core import prompts
 from core.language_models.backends.openai.model import OpenAICompatible
-from core.language_models.base import SAMPLING_RULE, LanguageModel, Response
+from core.language_models.base import SAMPLING_RULE, LanguageModel, Response, series
 from core.language_models.client.batch import Batched
 from core.language_models.client.cache import FORMAT, Cached
 from core.language_models.client.stack import prepared, stop
@@ -252,9 +252,9 @@ def test_what_is_kept_counts_and_not_what_is_said_later(calls):
 
     class Overtaken(Scripted):
         def sample(self, prompt, count, **options):
-            key = CallKey(
-                f"sample by rule {SAMPLING_RULE}/{FORMAT}", self.name, self.revision, prompt
-            )
+            kind = f"sample by rule {SAMPLING_RULE}/{FORMAT}"
+            own_seed = series(options["seed"], prompt)
+            key = CallKey(kind, self.name, self.revision, prompt, seed=own_seed)
             calls.put(key, '["sooner", true, -1.0]')  # by another process
             return later
 
