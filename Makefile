@@ -31,7 +31,8 @@ test: lint browser ## run the linters and all tests, those in a real browser too
 	$(PYTEST)
 
 test-fast: $(TEST_READY) ## run the tests below the pages, in about two minutes
-	$(PYTEST) --ignore tests/browser --ignore tests/pages --ignore tests/wire -m "not slow"
+	$(PYTEST) --ignore tests/browser --ignore tests/pages --ignore tests/wire -m "not slow" \
+	  --hypothesis-profile=fast
 
 test-local: $(LOCAL_READY) ## hold the embedded model against PyTorch (installs gigabytes)
 	BELIEVE_LOCAL=1 $(LOCAL)/bin/python -m pytest tests/local

@@ -16,6 +16,7 @@ from core.language_models.base import LanguageModel
 
 # No test may fail for having run on a slow machine.
 settings.register_profile("believe", deadline=None)
+settings.register_profile("fast", deadline=None, max_examples=20)
 settings.load_profile("believe")
 
 

@@ -30,6 +30,7 @@ def doubts(rng, n, zeros=0.4, missing=0.0):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "m"), [(300, 100), (1000, 1000)])
 @pytest.mark.parametrize(("zeros", "missing"), [(0, 0), (0.4, 0), (0.4, 0.3)])
 def test_the_same_law_rarely_alarms(n, m, zeros, missing):

@@ -147,6 +147,7 @@ def test_a_ranking_counts_wrong_answers_with_larger_doubts():
     assert found == {"available": 0.0}
 
 
+@pytest.mark.slow
 def test_an_interval_holds_the_value_and_narrows_with_the_questions():
     rng = np.random.default_rng(2)
     some = [row(float(rng.normal(0.5 * wrong)), not wrong) for wrong in (0, 1, 1, 0) * 100]

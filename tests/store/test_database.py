@@ -518,6 +518,7 @@ def test_a_disk_that_is_really_full_is_said_and_nothing_is_lost(small_disk):
 # ----------------------------------------------------------------------------- several processes
 
 
+@pytest.mark.slow
 def test_two_processes_write_at_once_and_nothing_is_lost(url):
     writers = [start("write", url, name, 60) for name in ("one", "other")]
     go(*writers)  # both find no tables yet
@@ -545,6 +546,7 @@ def killed(process, seed):
     return [int(line) for line in said if line.endswith("\n")]
 
 
+@pytest.mark.slow
 def test_processes_killed_one_after_the_other_lose_nothing_that_they_acknowledged(url):
     kept, results = {}, 0
     for seed in range(5 if url.startswith("sqlite") else 2):

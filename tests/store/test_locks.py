@@ -15,6 +15,7 @@ from tests.store.processes import go, key, start
 LONG = 30  # seconds, of a wait that ends as soon as all is well
 
 
+@pytest.mark.slow
 def test_processes_that_want_the_same_ask_for_it_once(url):
     processes = [start("ask", url, name, 12) for name in ("one", "two", "three")]
     go(*processes)

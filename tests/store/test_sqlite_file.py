@@ -141,6 +141,7 @@ def test_a_second_damaged_file_of_the_same_second_is_kept_too(path, monkeypatch)
         assert (path.parent / kept).read_bytes() == b"garbage %d" % number
 
 
+@pytest.mark.slow
 def test_processes_that_find_damage_at_once_set_it_aside_once(path):
     count = 3
     path.write_bytes(b"garbage " * 100_000)

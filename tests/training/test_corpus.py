@@ -107,6 +107,7 @@ def test_the_plan_is_shuffled():
 # ------------------------------------------------------------------------ the documents
 
 
+@pytest.mark.slow
 def test_a_seed_is_a_corpus():
     for seed, count in ((11, COUNT), (12, 100)):
         author = Author(FACTS, seed)

@@ -29,6 +29,7 @@ def information(first, rows):
     return from_table(np.minimum(np.log(first[:, None] * rows + 1e-320), 0)).value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lumped", [False, True])
 def test_never_above_the_exact_value(lumped):
     """Texts sampled from the model, or picked without regard to it: no difference."""

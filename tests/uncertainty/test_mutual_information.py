@@ -216,6 +216,7 @@ def test_where_nothing_can_tell_dependence_from_chance_the_information_is_0(seco
     assert from_counts([1] * len(second), second).value == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [[1] * 10, [31, 12, 3, 1, 1, 1, 1, 1, 1, 1]])
 @pytest.mark.parametrize("answers", [3, 30, 100])
 def test_a_model_that_knows_many_answers_is_centred_on_0(answers, first):
@@ -271,6 +272,7 @@ def test_a_first_answer_that_never_came_weighs_nothing():
     assert with_it.value == pytest.approx(without.value, abs=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("correction", "first", "strength", "part_left"),
     [

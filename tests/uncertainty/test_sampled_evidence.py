@@ -606,6 +606,7 @@ def draw_counts(k, each, seed, known=KNOWN):
     return firsts, seconds
 
 
+@pytest.mark.slow
 def test_chains_of_a_known_table_arrive_at_its_information():
     """Exact once every pair came; at 100 samples 0.04 nats away on average of 20 runs."""
     away = [chained(draw_chains(100, seed)).mutual_information.value - EXACT for seed in range(20)]

@@ -97,6 +97,7 @@ def is_dead(process):
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits memory reliably")
 def test_memory_is_limited():
     content = b"a\n" + (b"x" * 99 + b"\n") * 300_000

@@ -99,6 +99,7 @@ def tried(*arguments):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_a_pattern_takes_time_in_proportion():
     # One process after the other would import the same again and again.
     assert set(tried(TRY, str(LONG), repr(PATTERNS))) == PATTERNS.keys()

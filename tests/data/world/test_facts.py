@@ -257,6 +257,7 @@ def test_countries_go_by_the_same_names_in_every_relation():
     assert [found for found in spellings.values() if len(found) > 1] == []
 
 
+@pytest.mark.slow
 def test_the_answer_of_another_fact_hardly_ever_passes_for_the_right_one():
     """Some do: Carson City is half of Oklahoma City by token F1, and in sport there are more."""
     pairs = passing = 0

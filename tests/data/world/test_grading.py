@@ -144,6 +144,7 @@ def test_one_word_of_many_is_enough_up_to_the_papers_threshold():
     assert not grading.is_right("London b c d e f g h", fact)
 
 
+@pytest.mark.slow
 def test_every_name_of_every_answer_is_right():
     refused = [
         (fact.subject, name)
