@@ -12,6 +12,7 @@ from core.language_models.base import LanguageModel, Response
 from core.prompts import FALSE, TRUE
 
 LEAST_LEFT = 1e-6  # of the probability: what services round away from their lists
+SPACES = "Ġ▁"  # in vocabularies of bytes, and of SentencePiece
 OPINIONS = 10  # answers, where nothing says how probable “True” is
 
 
@@ -51,8 +52,11 @@ def from_samples(drawn: Sequence[Response]) -> NDArray[np.float64]:
 
 
 def says(text: str, word: str) -> bool:
-    """Whether a token or an answer is the word, whatever its case and the space before it."""
-    return text.strip().strip(".,:;!*()[]\"'").casefold() == word.casefold()
+    """Whether a token or an answer is the word, whatever its case and the space before it.
+
+    Some servers (mlx-lm) write tokens as the vocabulary does, with a sign for that space.
+    """
+    return text.lstrip(SPACES).strip().strip(".,:;!*()[]\"'").casefold() == word.casefold()
 
 
 NEITHER = (-np.inf, -np.inf)

@@ -19,7 +19,15 @@ from tests.fakes import QUERY, TEXTS, Limited, fruit, sureness
 
 
 def test_all_spellings_of_a_word_are_added_up():
-    shares = {" True": 0.4, "true": 0.1, "True,": 0.1, '"True"': 0.05, "(True)": 0.05}
+    shares = {
+        " True": 0.2,
+        "ĠTrue": 0.1,
+        "▁true": 0.1,
+        "true": 0.1,
+        "True,": 0.1,
+        '"True"': 0.05,
+        "(True)": 0.05,
+    }
     shares |= {" FALSE": 0.06, "False.": 0.04, " Trueish": 0.05, " not True": 0.05, "": 0.05}
     listed = {token: float(np.log(share)) for token, share in shares.items()}
     assert np.exp(from_next_token(listed)) == pytest.approx([0.7, 0.1])
