@@ -21,6 +21,7 @@ from core.store import schema, text
 from core.store.database import Database
 from core.store.errors import StoreError
 from core.store.locks import LARGEST, patiently
+from core.store.services import Services
 
 # Older SQLite takes 999 variables in one statement.
 CHUNK: Final = 900
@@ -96,6 +97,11 @@ class Calls:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    @property
+    def services(self) -> Services:
+        """What was found out about those who are called."""
+        return Services(self._database)
 
     def get_many(self, keys: Iterable[CallKey]) -> dict[CallKey, str]:
         """Return the payloads of those of `keys` that are kept, in the order of `keys`."""

@@ -107,8 +107,18 @@ def _outcomes(connection: Connection) -> None:
         )
 
 
+def _services(connection: Connection) -> None:
+    """Make room for what was found out about services."""
+    connection.execute(
+        text(
+            "CREATE TABLE services (model TEXT NOT NULL PRIMARY KEY, found_at TEXT NOT NULL, "
+            "found TEXT NOT NULL)"
+        )
+    )
+
+
 # The first brings an empty database to version 1, the second that to version 2, and so on.
-MIGRATIONS: Final[tuple[Migration, ...]] = (_calls_and_results, _outcomes)
+MIGRATIONS: Final[tuple[Migration, ...]] = (_calls_and_results, _outcomes, _services)
 
 
 def migrate(

@@ -28,6 +28,14 @@ calls = Table(
     Index("calls_usage", "model", "kind", "prompt_tokens", "response_tokens"),
 )
 
+services = Table(
+    "services",
+    metadata,
+    Column("model", Text, primary_key=True),
+    Column("found_at", Text, nullable=False),
+    Column("found", Text, nullable=False),  # what it can do, as its back end writes it
+)
+
 results = Table(
     "results",
     metadata,
