@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,8 @@ class Capabilities:
         How many responses one request to the service can return.
     pairs_a_call : int
         How many (prompt, answer) pairs one request to the service can score.
+    notes : tuple of str
+        What a person has to know of its answers besides, in sentences.
     """
 
     scores_given_text: bool
@@ -90,6 +92,7 @@ class Capabilities:
     local: bool = True
     candidates_a_call: int = 1000
     pairs_a_call: int = 2000
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,19 @@ class Response:
         object.__setattr__(self, "text", whole(self.text))
 
 
+class Memory(Protocol):
+    """Where what was found out about services is kept from one process to the next."""
+
+    def get(self, name: str) -> str | None:
+        """Return what is kept of a model; None if nothing is."""
+
+    def put(self, name: str, found: str) -> None:
+        """Keep this of a model, and no longer what was kept before."""
+
+    def forget(self, name: str) -> None:
+        """Keep nothing of a model."""
+
+
 class LanguageModel(ABC):
     """A language model: the distribution Q of the paper, to draw from and to evaluate."""
 
@@ -124,6 +140,12 @@ class LanguageModel(ABC):
     revision: str  # identifies the exact weights or server model; part of every result
     capabilities: Capabilities
     uses_environment_key: bool = False  # that of whoever runs the program; nobody typed it
+    _memory: Callable[[], Memory] | None = None
+
+    @property
+    def known_as(self) -> str:
+        """The name under which answers are kept: one for all ways to write it."""
+        return self.name
 
     @cached_property
     def meter(self) -> Meter:
@@ -149,6 +171,20 @@ class LanguageModel(ABC):
         ModelError
             With a sentence that can be shown to a person.
         """
+
+    def remember_in(self, memory: Callable[[], Memory]) -> None:
+        """Keep what takes requests to find out; `memory` opens the place, when it is needed."""
+        self._memory = memory
+
+    def probe(self) -> list[str]:
+        """Find out anew what the model can do; return what was asked, a line each.
+
+        Raises
+        ------
+        ModelError
+            With a sentence for the person.
+        """
+        return []
 
     def likeliest(self, prompt: str, count: int) -> list[Response]:
         """Return the `count` likeliest whole answers to `prompt`, distinct, the likeliest first.

@@ -63,3 +63,7 @@ class TemporaryError(ModelError):
 
 class SilentError(TemporaryError):
     """Nothing came within the time that a reply may take; another try takes as long."""
+
+
+class LoadingError(TemporaryError):
+    """The server is there, and its model not yet: worth a longer wait than a fault."""

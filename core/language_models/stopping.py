@@ -72,6 +72,11 @@ class Stop:
         for wake in waking:
             wake()
 
+    @property
+    def is_set(self) -> bool:
+        """Whether somebody has said stop."""
+        return self._set.is_set()
+
     def check(self) -> None:
         """Raise `StoppedError` if it is set."""
         if self._set.is_set():

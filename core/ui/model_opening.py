@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -81,7 +82,7 @@ def _begin(wish: Wish, session: Budget) -> Job[LanguageModel]:
     def work(job: Job[LanguageModel]) -> LanguageModel:
         job.progress("Opening the model, and finding out what it can do", 0.0)
         try:
-            return _open(wish, session, trying)
+            return _open(wish, session, trying, lambda said: job.progress(said, 0.0))
         except StoppedError:
             raise
         except ModelError as error:
@@ -91,8 +92,13 @@ def _begin(wish: Wish, session: Budget) -> Job[LanguageModel]:
     return Job(work, turns=ELSEWHERE, on_cancel=trying.close)
 
 
-def _open(wish: Wish, session: Budget, trying: Budget) -> LanguageModel:
-    """Open a model and find out what it can do: a few calls, each counted before it is made."""
+def _open(
+    wish: Wish, session: Budget, trying: Budget, tell: Callable[[str], None]
+) -> LanguageModel:
+    """Open a model and find out what it can do: a few calls, each counted before it is made.
+
+    What is kept of it is not looked at: so a person sees whether it is there, and takes the key.
+    """
     if public() and wish.name.startswith("hf:"):
         raise ModelError(
             "This is a public demo: it opens no files of the server. Choose another kind."
@@ -104,6 +110,6 @@ def _open(wish: Wish, session: Budget, trying: Budget) -> LanguageModel:
     model = open_model(wish.name, wish.key)
     if wish.name.partition(":")[0] in SERVICES:
         with model.meter.allowed_by(session.part(*lending.budgets(model)).take):
-            ready = prepared(model, None, trying)  # asks for its abilities, patiently
+            ready = prepared(model, None, trying, tell)  # asks for its abilities, patiently
             ready.revision  # noqa: B018  which may take a question too
     return model

@@ -50,7 +50,9 @@ def picker() -> None:
                 f"Without your own key, the key of this server’s owner is used. {lending.left()}"
             )
         if kind in SERVICES:
-            st.caption("Using it takes up to five small calls that find out what it can do.")
+            st.caption(
+                "Using it for the first time takes a few small calls that find out what it can do."
+            )
         # Not a callback: its arguments would be those of the run before.
         if st.button("Use this model", key="use_model", type="primary"):
             _use(name, key)
@@ -78,6 +80,8 @@ def _state() -> None:
             if abilities.own_log_likelihoods
             else "Reports no likelihoods (answers are counted)."
         )
+        for note in abilities.notes:
+            st.text(note)
     if budget().used:
         st.text(f"Used so far: {calls(budget().used)}.")
     if lending.is_lent(current()):

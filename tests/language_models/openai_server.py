@@ -52,6 +52,8 @@ Faults = Iterator[str | None] | Callable[[str], str | None] | None
 
 _numbers = itertools.count(1)
 
+THOUGHT = "Let me see what the question is about and what I know of it " * 5
+
 
 def faults(seed: int, share: float, kinds: tuple[str, ...] = FAULTS) -> Iterator[str | None]:
     """Yield for each request in turn what goes wrong with it: nothing, or one of `kinds`."""
@@ -142,6 +144,8 @@ def serving(
     key: str | None = None,
     refuses: tuple[str, ...] = (),
     least_tokens: int = 0,
+    slots: int = 1000,
+    fixed_temperature: bool = False,
     before: Callable[[str, dict], tuple[int, dict, bytes] | None] | None = None,
     after: Callable[[dict], dict] | None = None,
     port: int = 0,
@@ -157,6 +161,8 @@ def serving(
     key : what it wants; another key is refused, and repeated in the refusal.
     refuses : fields of a request that are answered with status 400.
     least_tokens : what `max_tokens` must at least be.
+    slots : what `n` may at most be, as for llama-server.
+    fixed_temperature : no temperature but 1 is taken, as by OpenAI's models that reason.
     before : answers instead, with status, headers and body, unless it returns None.
     after : changes a reply before it is sent.
     tls : an `ssl.SSLContext`.
@@ -266,6 +272,13 @@ def serving(
                 return 404, f"The model `{body['model']}` does not exist."
             if refused := [name for name in refuses if name in body]:
                 return 400, f"Unsupported parameter: '{refused[0]}' is not supported."
+            if body.get("n", 1) > slots:
+                return 400, "n_cmpl cannot be greater than the number of slots, please increase -np"
+            if fixed_temperature and body.get("temperature", 1) != 1:
+                return 400, (
+                    f"Unsupported value: 'temperature' does not support {body['temperature']} with "
+                    "this model. Only the default (1) value is supported."
+                )
             if body.get("max_tokens", 16) < max(least_tokens, 0 if body.get("echo") else 1):
                 return 400, f"max_tokens must be at least 1, got {body['max_tokens']}."
             limit = model.llama.context_length
@@ -368,6 +381,11 @@ class _Desk:
     n: bool = True  # this field is heeded
     stops: bool = True  # and this one
     written: str | None = None  # log-probabilities as ``lists`` (for completions) or ``content``
+    greedy: bool = False  # whatever temperature it is told, as transformers serve
+    filters: bool = False  # unless it is told otherwise, as llama-server
+    echo_error: float = 0.0  # of each echoed log-probability, as of llama-cpp-python
+    thinks: str | None = None  # in a field of its own (``field``) or between tags (``tags``)
+    quiet: str | None = None  # the field of a request that switches thinking off
     opening: str = ""  # listed as the first token of every text; it shifts offsets
     computed: dict = field(default_factory=dict)
     listings: dict = field(default_factory=dict)
@@ -405,7 +423,7 @@ class _Desk:
         choices, used, made = [], 0, 0
         for prompt in _prompts(body):
             tokens = self.encode(prompt)
-            used += len(tokens)
+            used += len(tokens) + bool(self.opening)
             for candidate in range(body.get("n", 1) if self.n else 1):
                 drawn, text, finish = self.draw(tokens, body, candidate)
                 made += len(drawn)
@@ -416,25 +434,43 @@ class _Desk:
                     write = partial(self.write, tokens, drawn, body, finish, number, chat)
                     logprobs = _once(self.listings, what, write)
                 text = prompt + text if body.get("echo") else text
-                said = (
-                    {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
-                )
+                message = {"role": "assistant", "content": text}
+                if self.thinks and self.quiet not in body:
+                    message, finish = self.thought(body, text, finish)
+                said = {"message": message} if chat else {"text": text}
                 about = {"index": len(choices), "logprobs": logprobs, "finish_reason": finish}
                 choices.append(said | about)
         usage = {"prompt_tokens": used, "completion_tokens": made, "total_tokens": used + made}
         kind = "chat.completion" if chat else "text_completion"
         return {"object": kind, "choices": choices, "usage": usage}
 
+    def thought(self, body: dict, text: str, finish: str) -> tuple[dict, str]:
+        """Return the answer behind a thought; none where the thought takes all tokens."""
+        room = body.get("max_tokens", 10**6) - len(THOUGHT.split())
+        ended = room > 0
+        text, finish = (text, finish) if ended else ("", "length")
+        message = {"role": "assistant", "content": text}
+        if self.thinks == "field":
+            return message | {"reasoning_content": THOUGHT}, finish
+        tagged = f"<think>\n{THOUGHT}" + ("\n</think>\n\n" if ended else "")
+        if "\n" in body.get("stop", []):
+            return message | {"content": "<think>"}, "stop"
+        return message | {"content": tagged + text}, finish
+
     def draw(self, tokens: list[int], body: dict, candidate: int):
         """Draw one response: tokens, each with the distribution it came from; text; reason."""
         temperature, seed = body.get("temperature", 1.0), body.get("seed")
+        temperature = 0 if self.greedy else temperature
         source = None if seed is None else [seed >> 20, (seed & (2**20 - 1)) + candidate]
         drawer = np.random.default_rng(source)
         drawn: list[tuple[int, np.ndarray]] = []
         past: list = []
         for _ in range(body.get("max_tokens", 16)):
             row, past = self.next(tokens, [t for t, _ in drawn], past)
-            token = int(_draw(row, np.array([drawer.random()]), temperature)[0])
+            kept = row
+            if self.filters and body.get("min_p", 0.05):
+                kept = np.where(row >= row.max() + np.log(0.05), row, -np.inf)
+            token = int(_draw(kept, np.array([drawer.random()]), temperature)[0])
             drawn.append((token, self.reported(row[0], temperature)))
             text = self.decode([t for t, _ in drawn])
             if token == self.model.end:
@@ -459,6 +495,8 @@ class _Desk:
             listed = listed[:-1]
         tokens = [self.token_text(token) for token, _ in listed]
         values = [None if row is None else float(row[token]) for token, row in listed]
+        if body.get("echo"):
+            values = [value and value - self.echo_error for value in values]
         tops: list[list[tuple[str, float]] | None] = []
         for token, row in listed:
             if row is None:

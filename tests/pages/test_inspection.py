@@ -282,10 +282,10 @@ def test_a_service_compares_answers_after_the_cost_was_said(on_ones_own):
 def test_a_model_that_certifies_nothing_promises_nothing(
     on_ones_own, monkeypatch, flavour, members
 ):
-    """The "echo" here is told no end token: likelihoods of answers without their end."""
+    """The "echo" here lists no end token: likelihoods of answers without their end."""
     monkeypatch.delenv("BELIEVE_END_TEXT", raising=False)
     page = session("inspection", q="Name a gas")
-    with serving(flavour) as server:
+    with serving(flavour, lists_end=False) as server:
         choose(page, server.base_url, server.model)
         press(page, "pay_inspection")
     assert metrics(page)["Certified mutual information"] == "–"

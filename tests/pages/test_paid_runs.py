@@ -120,7 +120,7 @@ def test_scoring_questions_says_what_it_takes_first_and_what_it_took(server):
     ],
 )
 def test_a_service_says_what_it_can_and_is_asked_only_when_that_is_agreed(page, flavour, state):
-    with serving(flavour, key=KEY) as server:
+    with serving(flavour, key=KEY, lists_end=False) as server:
         chosen(page, server, KEY)
         assert said(page, state)
         probes = len(server.exchanges)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from core.language_models.backends.openai.model import PROBES
+from core.language_models.backends.openai.probe import PROBES
 from core.language_models.base import SAMPLING_RULE, LanguageModel
 from core.store.calls import CallKey
-from tests.language_models.openai_server import Exchange
+from tests.language_models.openai_server import END, Exchange
 
 INDEX = 2**20  # a seed that is sent is a series times this, plus an index; see `openai_server`
 
@@ -26,11 +26,11 @@ def calls_of(exchange: Exchange, model: LanguageModel) -> list[CallKey]:
     body = exchange.body
 
     def key(kind: str, prompt: str, **more: object) -> CallKey:
-        return CallKey(f"{kind}/1", model.name, model.revision, prompt, **more)
+        return CallKey(f"{kind}/1", model.known_as, model.revision, prompt, **more)
 
     if body.get("echo"):
         return [
-            key("score", prompt, answer=text.removeprefix(f"{prompt} "))
+            key("score", prompt, answer=text.removeprefix(f"{prompt} ").removesuffix(END))
             for text in body["prompt"]
             for prompt in body["prompt"]
             if text.startswith(f"{prompt} ") and prompt not in PROBES

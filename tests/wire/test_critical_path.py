@@ -88,7 +88,7 @@ def test_all_that_can_be_under_way_at_once_is(flavour, samples, options, tmp_pat
 
         assert asking.capabilities
         sizes = inspect()
-        assert sizes["probes"] <= 4 and sizes["samples"] and sizes["others"]
+        assert sizes["probes"] <= 6 and sizes["samples"] and sizes["others"]
         waves = Waves(stage_of, sizes | {"probes": 1})
         server.watch = waves.watch
         assert inspect() == sizes

@@ -129,7 +129,7 @@ class Cached(Wrapper):
         The revision is asked for once: where that takes a question to the service, all layers
         between are gone through each time.
         """
-        return partial(CallKey, f"{kind}/{FORMAT}", self.name, self.revision)
+        return partial(CallKey, f"{kind}/{FORMAT}", self.known_as, self.revision)
 
 
 def _runs(indices: Sequence[int]) -> Iterator[list[int]]:

@@ -29,8 +29,14 @@ from tenacity.stop import stop_base
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.language_models.client.concurrency import AT_ONCE
 from core.language_models.client.wrapper import Wrapper
-from core.language_models.errors import SilentError, TemporaryError, UnreachableError
-from core.language_models.stopping import patience
+from core.language_models.errors import (
+    LoadingError,
+    SilentError,
+    StoppedError,
+    TemporaryError,
+    UnreachableError,
+)
+from core.language_models.stopping import Stop, patience
 from core.language_models.usage import Budget, Meter
 
 T = TypeVar("T")
@@ -38,11 +44,18 @@ TRIES = 6
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds
 LONGEST_SILENCE = 90.0  # after which a server that says nothing is given up
 LONGEST_WISH = 60.0  # of a Retry-After; a server that asks for more is not waited for at all
+LOOK_AGAIN = 5.0  # seconds between two looks at a server that loads its model
 LONGEST_CALL = 180.0  # for all tries and the waits between them; not for waiting in line
+
+
+def unsaid(sentence: str) -> None:
+    """Tell nobody."""
 
 
 class Resilient(Wrapper):
     """Tries again after faults that pass, with jittered back-off, as the service asks.
+
+    A server that cannot be reached at all ends every call that is open.
 
     Parameters
     ----------
@@ -52,6 +65,8 @@ class Resilient(Wrapper):
         How many requests may be under way at the same time.
     wait : callable
         Sleeps for some seconds; may raise to stop. By default until the budget is closed.
+    tell : callable
+        Told in a sentence what is waited for, where that takes long.
     """
 
     def __init__(
@@ -61,12 +76,14 @@ class Resilient(Wrapper):
         *,
         at_once: int = AT_ONCE,
         wait: Callable[[float], None] | None = None,
+        tell: Callable[[str], None] = unsaid,
     ) -> None:
         super().__init__(inner)
         self.budget = budget or Budget()
         self._meter = Meter()
         self._places = threading.BoundedSemaphore(at_once)
-        self._wait = wait or self.budget.stop.wait
+        self._wait, self._tell = wait, tell
+        self._open = _Open(self.budget.stop)
 
     @property
     def meter(self) -> Meter:
@@ -82,6 +99,10 @@ class Resilient(Wrapper):
     def capabilities(self) -> Capabilities:  # type: ignore[override]
         """The abilities, which may take a probe of the service; tried again if need be."""
         return self._tried(lambda clock: self._in_time(clock, lambda: self.inner.capabilities))
+
+    def probe(self) -> list[str]:
+        """Find out anew what the model can do; tried again if need be."""
+        return self._tried(lambda clock: self._in_time(clock, self.inner.probe))
 
     def sample(
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
@@ -107,18 +128,28 @@ class Resilient(Wrapper):
         return self._tried(partial(self._once, request))
 
     def _tried(self, request: Callable[[_Clock], T]) -> T:
-        clock = _Clock()
-        retrying = Retrying(
-            retry=retry_if_exception_type(TemporaryError),
-            stop=_GivesUp(clock),
-            wait=pause,
-            sleep=self._wait,
-            reraise=True,
-        )
-        try:
-            return retrying(request, clock)
-        except TemporaryError as error:
-            raise self._given_up(error, retrying.statistics["attempt_number"]) from None
+        with self._open.joined() as stop:
+            clock = _Clock(stop)
+            retrying = Retrying(
+                retry=retry_if_exception_type(TemporaryError),
+                stop=_GivesUp(clock),
+                wait=pause,
+                sleep=self._wait or stop.wait,
+                before_sleep=self._say,
+                reraise=True,
+            )
+            try:
+                return retrying(request, clock)
+            except TemporaryError as error:
+                failure = self._given_up(error, retrying.statistics["attempt_number"])
+        raise failure from None
+
+    def _say(self, state: RetryCallState) -> None:
+        if isinstance(_fault(state), LoadingError):
+            self._tell(
+                f"{self.name} is still loading. Believe waits for up to {LONGEST_CALL / 60:.0f} "
+                "minutes."
+            )
 
     def _given_up(self, error: TemporaryError, times: int) -> UnreachableError:
         wish = error.retry_after or 0.0
@@ -137,7 +168,8 @@ class Resilient(Wrapper):
         )
 
     def _once(self, request: Callable[[], T], clock: _Clock) -> T:
-        with clock.paused(self.budget.stop.holding(self._places)):
+        with clock.paused(clock.stop.holding(self._places)):
+            clock.stop.check()
             self.budget.take()
             once = Meter()
             try:
@@ -147,14 +179,50 @@ class Resilient(Wrapper):
                 self._meter.add(max(once.requests, 1), once.prompt_tokens, once.response_tokens)
 
     def _in_time(self, clock: _Clock, request: Callable[[], T]) -> T:
-        with patience(self.budget.stop, LONGEST_CALL - clock.seconds):
+        with patience(clock.stop, LONGEST_CALL - clock.seconds):
             return request()
+
+
+class _Open:
+    """The calls that are open at the same time: a server that is gone for one is gone for all.
+
+    Without that, each would knock again for itself, and count it, until it gives up.
+    """
+
+    def __init__(self, whole: Stop) -> None:
+        self._whole, self._stop = whole, Stop([whole])
+        self._calls = 0
+        self._failure: UnreachableError | None = None
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def joined(self) -> Iterator[Stop]:
+        """Be one of them, and yield what stops it; the first one tries the server anew."""
+        with self._lock:
+            if not self._calls:
+                self._stop, self._failure = Stop([self._whole]), None
+            self._calls += 1
+            stop = self._stop
+        try:
+            yield stop
+        except UnreachableError as error:
+            self._failure = self._failure or error
+            stop.set()
+            raise
+        except StoppedError:
+            if self._failure and not self._whole.is_set:
+                raise UnreachableError(str(self._failure)) from None
+            raise
+        finally:
+            with self._lock:
+                self._calls -= 1
 
 
 class _Clock:
     """How long a call has taken, without the time that it stood in line behind others."""
 
-    def __init__(self) -> None:
+    def __init__(self, stop: Stop) -> None:
+        self.stop = stop
         self._began = time.monotonic()
 
     @property
@@ -180,13 +248,18 @@ class _GivesUp(stop_base):
 
     def __init__(self, clock: _Clock) -> None:
         self._clock = clock
+        self._faults = 0
 
     def __call__(self, state: RetryCallState) -> bool:
-        error = state.outcome.exception() if state.outcome else None
+        error = _fault(state)
+        self._faults += not isinstance(error, LoadingError)
         silent = isinstance(error, SilentError) and self._clock.seconds > LONGEST_SILENCE
         late = self._clock.seconds + state.upcoming_sleep > LONGEST_CALL
-        tries = state.attempt_number >= TRIES
-        return tries or late or silent or (_wish(error) or 0.0) > LONGEST_WISH
+        return self._faults >= TRIES or late or silent or (_wish(error) or 0.0) > LONGEST_WISH
+
+
+def _fault(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome else None
 
 
 def _wish(error: BaseException | None) -> float | None:
@@ -195,8 +268,10 @@ def _wish(error: BaseException | None) -> float | None:
 
 def pause(state: RetryCallState) -> float:
     """Return how long to wait: what the service asked for, else longer every time."""
-    wish = _wish(state.outcome.exception() if state.outcome else None)
-    return float(_BACK_OFF(state) if wish is None else max(wish, 0.0))
+    error = _fault(state)
+    wish = _wish(error)
+    longest = LOOK_AGAIN if isinstance(error, LoadingError) else math.inf
+    return float(min(_BACK_OFF(state), longest) if wish is None else max(wish, 0.0))
 
 
 def _duration(seconds: float) -> str:

@@ -18,6 +18,7 @@ A local model has none of them: its calls cost nothing but time.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -25,14 +26,17 @@ from collections.abc import Callable
 from core.language_models.base import LanguageModel, Response
 from core.language_models.client.batch import Batched
 from core.language_models.client.cache import Cached
-from core.language_models.client.retry import Resilient
+from core.language_models.client.retry import Resilient, unsaid
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.usage import Budget
 from core.store.calls import Calls
 
 
 def prepared(
-    model: LanguageModel, calls: Callable[[], Calls] | None, budget: Budget | None
+    model: LanguageModel,
+    calls: Callable[[], Calls] | None,
+    budget: Budget | None,
+    tell: Callable[[str], None] = unsaid,
 ) -> LanguageModel:
     """Put the layers around a service; a local model is returned as it is.
 
@@ -42,16 +46,21 @@ def prepared(
         Opens the call cache; called only where there is something to keep.
     budget : Budget, optional
         What the requests are counted against.
+    tell : callable
+        Told in a sentence why it takes long, such as a model that is still being loaded.
 
     Raises
     ------
     ModelError
         When its abilities cannot be found out.
     """
-    patient = Resilient(model, budget)
+    once = functools.cache(calls) if calls else None
+    if once:
+        model.remember_in(lambda: once().services)
+    patient = Resilient(model, budget, tell=tell)
     if patient.capabilities.local:
         return model
-    return Prepared(patient, calls() if calls else None)
+    return Prepared(patient, once() if once else None)
 
 
 class Prepared(Batched):

@@ -23,6 +23,11 @@ class Wrapper(LanguageModel):
         return self.inner.name
 
     @property
+    def known_as(self) -> str:
+        """The name under which answers of the model inside are kept."""
+        return self.inner.known_as
+
+    @property
     def revision(self) -> str:  # type: ignore[override]
         """The revision of the model inside."""
         return self.inner.revision

@@ -13,11 +13,13 @@ from core.language_models.client.retry import (
     FIRST_WAIT,
     LONGEST_WAIT,
     LONGEST_WISH,
+    LOOK_AGAIN,
     TRIES,
     Resilient,
 )
 from core.language_models.errors import (
     BudgetError,
+    LoadingError,
     ModelError,
     NeedsKeyError,
     PromptTooLongError,
@@ -496,3 +498,62 @@ def test_a_server_that_says_nothing_for_long_is_given_up(monkeypatch, fault, lon
     often = "once" if tries == 1 else f"{tries} times in a row"
     assert str(caught.value).startswith(f"limited failed {often}. The last time")
     assert str(caught.value).count("ry again") == 1
+
+
+# ------------------------------------------------------------------- cold and dead servers
+
+
+def test_a_server_that_loads_its_model_is_waited_for_and_said_to_be():
+    waits, told = [], []
+    loading = LoadingError("The server is still loading its model. Try again later.")
+    model = Flaky(*[loading] * 20)
+    patient = Resilient(model, wait=waits.append, tell=told.append)
+    assert len(patient.sample(PROMPT, 1)) == 1
+    assert model.requests == 21 and len(waits) == 20
+    assert max(waits) <= LOOK_AGAIN and sum(waits) > 60, "a minute, and no request a second"
+    assert {*told} == {"limited is still loading. Believe waits for up to 3 minutes."}
+
+
+def test_loading_takes_nothing_from_the_tries_of_other_faults():
+    faults = [LoadingError("Loading.")] * 8 + [BUSY] * (TRIES - 1)
+    model = Flaky(*faults)
+    assert Resilient(model, wait=lambda seconds: None).sample(PROMPT, 1)
+    assert model.requests == len(faults) + 1
+
+
+class Dying(Flaky):
+    """Loading for seven; then gone, once all of those wait for another try."""
+
+    def __init__(self):
+        super().__init__()
+        self.waiting = threading.Semaphore(0)
+
+    def _fail(self):
+        with self._lock:
+            self.requests += 1
+            number = self.requests
+        if number <= 7:
+            raise LoadingError("The model is being loaded.", 50.0)
+        for _ in range(7):
+            assert self.waiting.acquire(timeout=LONG)
+        raise UnreachableError("No server answers at host. Check that the server runs.")
+
+
+def test_a_server_that_is_gone_for_one_call_is_gone_for_all_that_are_open():
+    """Seven wait for nearly a minute each: the eighth says that there is no use in that."""
+    model = Dying()
+    patient = Resilient(model, tell=lambda said: model.waiting.release())
+    failed = []
+
+    def ask():
+        try:
+            patient.sample(PROMPT, 1)
+        except UnreachableError as error:
+            failed.append(str(error))
+
+    in_threads(ask, 8)
+    assert failed == ["No server answers at host. Check that the server runs."] * 8
+    assert model.requests == patient.budget.used == 8
+    model.waiting.release(7)
+    ask()  # whoever asks later tries anew
+    assert model.requests == 9 and len(failed) == 9

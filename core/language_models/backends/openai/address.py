@@ -146,6 +146,12 @@ class Address:
         return self.name if self.port == usual else f"{self.name}:{self.port}"
 
     @property
+    def known_as(self) -> str:
+        """The URL under which results are kept: this machine has one name."""
+        here = self.name == "127.0.0.1"
+        return self.url.replace(self.name, "localhost", 1) if here else self.url
+
+    @property
     def may_have_our_key(self) -> bool:
         """Whether the key of this machine's environment may be sent there.
 

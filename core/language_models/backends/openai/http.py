@@ -25,6 +25,7 @@ from core.codec import shortened
 from core.language_models.backends.openai.address import Address, unknown_host
 from core.language_models.base import said_tokens, whole
 from core.language_models.errors import (
+    LoadingError,
     ModelError,
     NeedsKeyError,
     PromptTooLongError,
@@ -52,16 +53,36 @@ TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 
+LOADING = re.compile(r"\b(loading|warming up|starting|not ready|initiali[sz]ing)\b", re.IGNORECASE)
+COOLING = re.compile(r"no deployments? available|cool.?down", re.IGNORECASE)  # of a proxy
+# The fields of a request, and what llama.cpp calls them in its refusals.
+FIELDS = re.compile(
+    r"(?<![\w\\])(chat_template_kwargs|reasoning_effort|repetition_penalty|repeat_penalty"
+    r"|max_tokens|top_logprobs|n_probs|logprobs|temperature|min_p|top_k|top_p|stop|seed"
+    r"|n_cmpl|n|model|prompt|messages)(?!\w)"
+)
+THEIRS = {"n_cmpl": "n", "n_probs": "top_logprobs"}
+SHORT_KEY = 8  # characters; a shorter one may be part of any word
+
 Reply = dict[str, Any]
 Tokens = Sequence[tuple[str, float | None]]
 
 
 class Rejected(RefusedError):
-    """A refusal that may mean that something is not offered, with its status and all its words."""
+    """A refusal that may mean that something is not offered.
 
-    def __init__(self, message: str, status: int, words: str) -> None:
+    Attributes
+    ----------
+    status : int
+    words : str
+        All that the service says, without the key.
+    named : tuple of str
+        The fields of a request that it speaks of.
+    """
+
+    def __init__(self, message: str, status: int, words: str, named: tuple[str, ...]) -> None:
         super().__init__(message)
-        self.status, self.words = status, words
+        self.status, self.words, self.named = status, words, named
 
 
 @dataclass
@@ -193,8 +214,11 @@ class Service:
             return NeedsKeyError(f"{self.host} needs a key. Set OPENAI_API_KEY, or type the key.")
         if 300 <= status < 400:
             return RefusedError(f"{self.host} redirects to another address. Give that address.")
-        words = self._words(parsed, data)
-        if status in TRY_AGAIN and "insufficient_quota" not in words:
+        said, field = _words(parsed, data)
+        words = self.without_key(said)
+        if status == 503 and LOADING.search(words):
+            return LoadingError(f"{self.host} is still loading its model. Try again later.")
+        if COOLING.search(words) or (status in TRY_AGAIN and "insufficient_quota" not in words):
             busy = "received too many requests" if status == 429 else f"failed (status {status})"
             return TemporaryError(f"{self.host} {busy}. Try again later.", _seconds(waits))
         shown = shortened(words, LONGEST_WORDS)
@@ -208,21 +232,18 @@ class Service:
             "the question.",
             status,
             words,
+            _named(f"{field} {said}"),
         )
 
-    def _words(self, parsed: Reply | None, data: bytes) -> str:
-        """Return what a service says about its refusal, its code included."""
-        said: Any = parsed.get("error", parsed) if parsed else None
-        if isinstance(said, dict) and isinstance(said.get("message"), str):
-            code = said.get("code")
-            said = f"{said['message']} ({code})" if isinstance(code, str) else said["message"]
-        if not isinstance(said, str):
-            said = data[:20_000].decode("utf-8", "replace")
-        return self.without_key(said)
-
     def without_key(self, said: str) -> str:
-        """Return a service's own words on one line, the key removed if they repeat it."""
-        said = said.replace(self._key, "…") if self._key else said
+        """Return a service's own words on one line, the key removed if they repeat it.
+
+        A key such as “k”, for servers that want any, is removed only where it is a word.
+        """
+        if key := self._key:
+            word = re.escape(key)
+            whole_word = rf"(?<![\w-]){word}(?![\w-])"
+            said = re.sub(whole_word if len(key) < SHORT_KEY else word, "…", said)
         return " ".join("".join(c if c.isprintable() else " " for c in said).split())
 
     def spoilt(self, what: str) -> TemporaryError:
@@ -242,6 +263,14 @@ class Service:
         if sorted(i for i in indices if type(i) is int) == list(range(len(choices))):
             choices.sort(key=lambda choice: choice["index"])
         return choices
+
+    def stated(self, reply: Reply) -> str:
+        """Return the model that a server says it is, "" if it does not.
+
+        Not its fingerprint, which differs from one of its machines to the next.
+        """
+        stated = reply.get("model")
+        return shortened(self.without_key(stated), LONGEST_WORDS) if isinstance(stated, str) else ""
 
     def text(self, choice: Reply) -> str:
         """Return the text of a choice, of completions or of chat completions."""
@@ -287,15 +316,27 @@ def top_of(choice: Reply, most: int) -> dict[str, float]:
     none that is missing is likelier.
     """
     _, _, top = next(_entries(choice), (None, None, None))
-    pairs: list[tuple[Any, Any]] = list(top.items()) if isinstance(top, dict) else []
-    if isinstance(top, list):
-        pairs = [(e.get("token"), e.get("logprob")) for e in top if isinstance(e, dict)]
-    found = [(str(token), _log_probability(value)) for token, value in pairs]
+    found = _alternatives(top)
     known = sorted(((v, token) for token, v in found if v is not None), reverse=True)[:most]
     result: dict[str, float] = {}
     for value, token in known:  # different tokens can look alike: their probabilities add up
         result[token] = min(float(np.logaddexp(result.get(token, -np.inf), value)), 0.0)
     return result
+
+
+def contradicts_itself(choice: Reply) -> bool:
+    """Whether the log-probabilities of a choice cannot be true.
+
+    All are 0, or one differs from what stands for the same token among the likeliest.
+    """
+    values = []
+    for token, value, top in _entries(choice):
+        said, tops = _log_probability(value), _alternatives(top)
+        values.append(said)
+        same = [v for other, v in tops if other == token and v is not None]
+        if said is not None and same and min(abs(v - said) for v in same) > 0.01:
+            return True
+    return len(values) > 1 and not any(values)
 
 
 def total(tokens: Tokens) -> float | None:
@@ -333,12 +374,38 @@ def _entries(choice: Reply) -> Iterator[tuple[Any, Any, Any]]:
         yield from zip(tokens, values, tops, strict=True)
 
 
+def _alternatives(top: Any) -> list[tuple[str, float | None]]:
+    """Return what could have stood in one place, in either way that servers write it."""
+    pairs: list[tuple[Any, Any]] = list(top.items()) if isinstance(top, dict) else []
+    if isinstance(top, list):
+        pairs = [(e.get("token"), e.get("logprob")) for e in top if isinstance(e, dict)]
+    return [(str(token), _log_probability(value)) for token, value in pairs]
+
+
 def _log_probability(value: Any) -> float | None:
     """Return a logarithm of a probability, forgiving what rounding does to ln 1."""
     # True is an int, NaN is below nothing.
     if type(value) not in (int, float) or not value <= 0.001:
         return None
     return float(min(max(value, LEAST), 0.0))  # a whole number can be larger than all floats
+
+
+def _words(parsed: Reply | None, data: bytes) -> tuple[str, str]:
+    """Return what a service says about its refusal, its code included; and the field, if any."""
+    said: Any = parsed.get("error", parsed) if parsed else None
+    field = said.get("param") if isinstance(said, dict) else None
+    if isinstance(said, dict) and isinstance(said.get("message"), str):
+        code = said.get("code")
+        said = f"{said['message']} ({code})" if isinstance(code, str) else said["message"]
+    if not isinstance(said, str):
+        said = data[:20_000].decode("utf-8", "replace")
+    return said, field if isinstance(field, str) else ""
+
+
+def _named(said: str) -> tuple[str, ...]:
+    """Return the fields of a request that a text speaks of, in its order."""
+    found = [THEIRS.get(name, name) for name in FIELDS.findall(said[:20_000])]
+    return tuple(dict.fromkeys(found))
 
 
 def _status(code: Any) -> int:

@@ -22,10 +22,14 @@ from core.language_models.backends.openai.address import (
     read_address,
     split_name,
 )
+from core.language_models.backends.openai.echo import behind
 from core.language_models.backends.openai.http import Service
-from core.language_models.backends.openai.model import MOST_PROBES, PAIRS_A_CALL, OpenAICompatible
+from core.language_models.backends.openai.model import PAIRS_A_CALL, OpenAICompatible
+from core.language_models.backends.openai.probe import MOST_PROBES
 from core.language_models.base import MAX_RESPONSE_TOKENS, Response, series
+from core.language_models.client.batch import Batched
 from core.language_models.errors import (
+    LoadingError,
     ModelError,
     NeedsKeyError,
     PromptTooLongError,
@@ -332,38 +336,39 @@ def test_a_key_that_cannot_be_one_is_refused_and_not_repeated(bad):
 # --------------------------------------------------------------------------------- probe
 
 
+NEUTRAL = ("min_p", "top_k", "repeat_penalty", "repetition_penalty")
+NEWER = ("max_tokens", "logprobs", *NEUTRAL)  # what OpenAI's models that reason refuse
+SAMPLER = f"neutral {', '.join(NEUTRAL)}"
+
+
 @pytest.mark.parametrize(
     ("flavour", "options", "scores", "own", "next_token", "candidates", "requests", "said"),
     [
-        ("echo", {}, True, True, True, 8, 3, "completions, echo, no end token"),
-        ("echo", {"least_tokens": 1}, True, True, True, 8, 4, "completions, echo, no end token"),
+        ("echo", {}, True, True, True, 8, 3, f"completions, echo, end token “{END}”, {SAMPLER}"),
+        ("echo", {"least_tokens": 1}, True, True, True, 8, 3, "echo, end token"),
+        ("echo", {"lists_end": False}, True, True, True, 8, 3, "echo, no end token"),
         ("echo", {"scaled": True}, True, False, True, 8, 3, "scaled by temperature"),
-        ("echo", {"refuses": ("n",)}, True, False, False, 1, 3, "no seed, no stop"),
-        ("top", {}, False, True, True, 8, 3, "completions"),
-        ("top", {"written": "content", "n": False}, False, True, True, 1, 3, "completions"),
-        ("top", {"refuses": ("echo",)}, False, True, True, 8, 3, "completions"),
+        ("echo", {"refuses": ("n",)}, True, True, True, 1, 8, "echo, end token"),
+        ("top", {}, False, True, True, 8, 3, f"completions, {SAMPLER}; "),
+        ("top", {"written": "content", "n": False}, False, True, True, 1, 5, "completions, "),
+        ("top", {"refuses": ("echo",)}, False, True, True, 8, 3, "completions, "),
         ("top", {"scaled": True}, False, False, True, 8, 3, "scaled by temperature"),
-        ("none", {}, False, False, False, 8, 3, "completions"),
-        ("none", {"refuses": ("logprobs",), "n": False}, False, False, False, 1, 4, "no seed"),
-        ("chat-top", {}, False, True, True, 8, 3, "chat completions"),
+        ("none", {}, False, False, False, 8, 3, "completions, "),
+        ("none", {"refuses": ("logprobs",), "n": False}, False, False, False, 1, 6, SAMPLER),
+        ("chat-top", {}, False, True, True, 8, 3, f"chat completions, {SAMPLER}; "),
         ("chat-top", {"scaled": True}, False, False, True, 8, 3, "scaled by temperature"),
-        ("chat-top", {"refuses": ("logprobs",)}, False, False, False, 1, 3, "no seed, no stop"),
-        ("chat-none", {}, False, False, False, 8, 2, "chat completions"),
-        ("chat-none", {"refuses": ("max_tokens",)}, False, False, False, 1, 3, "chat completions"),
+        ("chat-top", {"refuses": ("top_logprobs",)}, False, True, True, 8, 4, SAMPLER),
+        ("chat-top", {"refuses": ("logprobs",)}, False, False, False, 8, 4, SAMPLER),
+        ("chat-top", {"refuses": ("seed", "stop")}, False, True, True, 8, 5, "without seed, stop"),
+        ("chat-none", {}, False, False, False, 8, 3, "chat completions"),
+        ("chat-none", {"refuses": NEWER}, False, False, False, 8, 10, "chat completions; "),
+        ("chat-none", {"refuses": ("top_k",)}, False, False, False, 8, 5, "min_p, repeat_penalty"),
     ],
 )
 def test_a_few_small_requests_find_out_what_a_server_can_do(
     flavour, options, scores, own, next_token, candidates, requests, said
 ):
-    refused = options.get("refuses", ())
-
-    def newer(path, body):
-        if "max_tokens" in refused and "max_tokens" in body and "chat" in path:
-            message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
-            return 400, {}, json.dumps({"error": {"message": message}}).encode()
-        return None
-
-    with serving(flavour, before=newer, **options) as server:
+    with serving(flavour, **options) as server:
         model = OpenAICompatible(server.rest)
         assert server.exchanges == []
         found = model.capabilities
@@ -371,11 +376,205 @@ def test_a_few_small_requests_find_out_what_a_server_can_do(
         assert found.own_log_likelihoods is own
         assert found.next_token is next_token
         assert found.candidates_a_call == candidates
-        assert not found.local
+        assert found.seeded is ("seed" not in options.get("refuses", ()))
+        assert not found.local and not (found.notes and flavour != "echo")
         assert len(server.exchanges) == requests <= MOST_PROBES
         assert said in model.revision and server.model in model.revision
-        assert all(body.get("max_tokens", 1) <= 1 for body in server.bodies)
-        assert len(model.sample(PROMPT, 3)) == 3
+        # Where 0 stands for no limit, it would cost whatever fits into the context.
+        assert all(1 <= body.get("max_tokens", 1) <= 16 for body in server.bodies)
+        before = len(server.exchanges)
+        assert len(model.sample(PROMPT, candidates)) == candidates
+        assert len(server.exchanges) == before + 1
+
+
+def test_a_refusal_that_names_no_field_costs_one_field_after_the_other():
+    def strict(path, body):
+        known = {"model", "messages", "temperature", "max_tokens", "stop"}
+        return None if body.keys() <= known else (400, {}, b'{"error": "Bad Request"}')
+
+    with serving("chat-none", before=strict) as server:
+        model = OpenAICompatible(server.rest)
+        assert "without seed, top_p" in model.revision and "stop" not in model.revision
+        assert len({response.text for response in model.sample(PROMPT, 6, temperature=2.0)}) > 1
+
+
+@pytest.mark.parametrize(("slots", "candidates", "requests"), [(4, 4, 4), (3, 2, 5), (1, 1, 8)])
+def test_as_many_answers_at_once_as_a_server_has_slots(slots, candidates, requests):
+    with serving("top", slots=slots) as server:
+        found = OpenAICompatible(server.rest).capabilities
+        assert found.candidates_a_call == candidates and found.own_log_likelihoods
+        assert len(server.exchanges) == requests
+
+
+def test_fewer_answers_at_once_than_before_are_learnt_from_the_refusal():
+    slots = []
+
+    def fewer(path, body):
+        if slots and body.get("n", 1) > slots[0]:
+            return 400, {}, said("n_cmpl cannot be greater than the number of slots")
+        return None
+
+    with serving("top", before=fewer) as server:
+        model = probed(server)
+        slots.append(3)
+        ready = Batched(model)
+        assert len(ready.sample(PROMPT, 8)) == 8
+        assert [body.get("n", 1) for body in server.bodies].count(8) == 1
+        assert ready.capabilities.candidates_a_call == 2
+
+
+@pytest.mark.parametrize("flavour", ["none", "chat-none", "chat-top", "top"])
+@pytest.mark.parametrize("n", [True, False])
+def test_a_server_that_draws_nothing_is_said_to_when_it_is_opened(flavour, n):
+    with serving(flavour, greedy=True, n=n) as server:
+        with pytest.raises(RefusedError) as caught:
+            OpenAICompatible(server.rest).capabilities  # noqa: B018
+        sentence(caught, "same answer each time", "do_sample", "127.0.0.1")
+        assert len(server.exchanges) <= 6
+
+
+def test_samplers_that_a_server_leaves_on_are_switched_off(embedded):
+    wanted = [r.text for r in embedded.sample(PROMPT, 40, temperature=1.5)]
+    with serving("top", filters=True) as server:
+        drawn = OpenAICompatible(server.rest).sample(PROMPT, 40, temperature=1.5)
+        assert [response.text for response in drawn] == wanted
+    with serving("top", filters=True, refuses=("min_p",)) as server:
+        drawn = OpenAICompatible(server.rest).sample(PROMPT, 40, temperature=1.5)
+        assert [response.text for response in drawn] != wanted, "or this shows nothing"
+
+
+@pytest.mark.parametrize("thinks", ["field", "tags"])
+@pytest.mark.parametrize("quiet", ["chat_template_kwargs", "reasoning_effort"])
+def test_thinking_is_switched_off_where_a_server_can(thinks, quiet, embedded):
+    with serving("chat-top", thinks=thinks, quiet=quiet) as server:
+        model = OpenAICompatible(server.rest)
+        assert model.capabilities.own_log_likelihoods
+        assert any("switched off" in note for note in model.capabilities.notes)
+        assert "thinking off" in model.revision
+        drawn = [response.text for response in model.sample(PROMPT, 5)]
+        assert drawn == [response.text for response in embedded.sample(PROMPT, 5)]
+        assert server.bodies[-1][quiet] in ("none", {"enable_thinking": False})
+
+
+@pytest.mark.parametrize("thinks", ["field", "tags"])
+def test_thoughts_get_room_and_are_left_out_of_the_answer(thinks, embedded):
+    with serving("chat-top", thinks=thinks) as server:
+        model = OpenAICompatible(server.rest)
+        found = model.capabilities
+        assert not (found.own_log_likelihoods or found.next_token)
+        assert any("thoughts are left out" in note for note in found.notes)
+        assert "thinking left out" in model.revision
+        drawn = model.sample(PROMPT, 5)
+        wanted = [response.text for response in embedded.sample(PROMPT, 5)]
+        assert [response.text for response in drawn] == wanted
+        assert {response.log_likelihood for response in drawn} == {None}
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_model_that_only_thinks_gets_a_sentence_and_no_empty_answer(at_once):
+    late = []
+
+    def endless(reply):
+        for choice in reply["choices"] if at_once or late else ():
+            choice["message"] = {"content": "", "reasoning": "Hm. " * 9}
+            choice["finish_reason"] = "length"
+        return reply
+
+    with serving("chat-none", thinks="field", after=endless) as server:
+        model = OpenAICompatible(server.rest)
+        if not at_once:
+            assert model.capabilities
+            late.append(True)
+        with pytest.raises(RefusedError, match="without an answer") as caught:
+            model.sample(PROMPT, 2)
+        sentence(caught, "Switch thinking off")
+
+
+def test_a_model_that_begins_to_think_later_gets_a_sentence():
+    def thoughtful(reply):
+        for choice in reply["choices"] if late else ():
+            choice["message"]["reasoning_content"] = "Hm."
+        return reply
+
+    late = []
+    with serving("chat-none", after=thoughtful) as server:
+        model = probed(server)
+        late.append(True)
+        with pytest.raises(RefusedError, match="thinks before it answers"):
+            model.sample(PROMPT, 2)
+
+
+def test_a_model_that_takes_no_temperature_is_found_out_by_the_probe():
+    with serving("chat-none", fixed_temperature=True, refuses=("max_tokens",)) as server:
+        model = probed(server)
+        assert any("takes no temperature" in note for note in model.capabilities.notes)
+        assert "without temperature" in model.revision
+        assert model.sample(PROMPT, 3, temperature=0.7) and model.sample(PROMPT, 1, temperature=0)
+        assert server.outcomes == ["ok", "ok"]
+        assert all("max_completion_tokens" in body for body in server.bodies)
+
+
+@pytest.mark.parametrize(("error", "believed"), [(0.0, True), (0.02, True), (0.5, False)])
+def test_an_echo_that_differs_from_what_was_sampled_is_not_used(error, believed):
+    with serving("echo", echo_error=error) as server:
+        found = OpenAICompatible(server.rest).capabilities
+        assert found.scores_given_text is believed
+        assert found.own_log_likelihoods
+        assert any("repeats given texts" in note for note in found.notes) is not believed
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda entry: entry.update(logprob=0.0),
+        lambda entry: (
+            entry["top_logprobs"].append({"token": entry["token"], "logprob": entry["logprob"] - 1})
+            or entry["top_logprobs"].__delitem__(slice(0, -1))
+        ),
+    ],
+    ids=["all certain", "not those of the list"],
+)
+def test_log_probabilities_that_cannot_be_true_are_not_used(spoil):
+    def spoilt(reply):
+        for choice in reply["choices"]:
+            for entry in (choice["logprobs"] or {"content": ()})["content"]:
+                spoil(entry)
+        return reply
+
+    with serving("chat-top", after=spoilt) as server:
+        found = OpenAICompatible(server.rest).capabilities
+        assert not found.own_log_likelihoods and not found.next_token
+        assert any("contradict" in note for note in found.notes)
+
+
+def test_an_end_token_that_is_not_read_as_one_is_no_part_of_a_score():
+    def read_as_text(reply):
+        for choice in reply["choices"]:
+            tokens = choice["logprobs"]["tokens"]
+            if choice["text"].startswith("Q:") and END in tokens[:-1]:
+                tokens[tokens.index(END)] = "<|"
+        return reply
+
+    with serving("echo", after=read_as_text) as server:
+        model = OpenAICompatible(server.rest)
+        assert model.capabilities.scores_given_text and not model.capabilities.whole_answers
+        assert "no end token" in model.revision
+
+
+def test_one_server_has_one_name():
+    with serving("echo") as server:
+        port = server.base_url.split(":")[2]
+        rests = [f"m@http://{host}:{port}" for host in ("127.0.0.1", "localhost", "LOCALHOST")]
+        models = [OpenAICompatible(rest) for rest in (*rests, f"{rests[0]}/")]
+        assert {model.known_as for model in models} == {f"openai:m@http://localhost:{port}"}
+        assert OpenAICompatible("m@https://Model.example:443/v1/").known_as == (
+            "openai:m@https://model.example/v1"
+        )
+        here, there = (rest.replace("m@", f"{server.model}@") for rest in rests[:2])
+        assert OpenAICompatible(here).capabilities
+        before = len(server.exchanges)
+        assert OpenAICompatible(there).capabilities
+        assert len(server.exchanges) == before
 
 
 def test_connections_are_kept_for_threads_to_come(echo):
@@ -400,15 +599,15 @@ def test_the_probe_is_made_once_for_all_threads_and_models(echo):
 def test_a_probe_that_failed_is_made_again(fault):
     with serving("echo", faults=iter([None, fault, *[None] * 20])) as server:
         model = OpenAICompatible(server.rest)
-        if fault == "choices":  # three candidates instead of two: it does not count right
-            assert model.capabilities.candidates_a_call == 1
+        if fault == "choices":  # another number of texts than were to be repeated
+            assert not model.capabilities.scores_given_text
             return
         with pytest.raises(TemporaryError) as caught:
             model.capabilities  # noqa: B018
         sentence(caught)
         assert len(server.exchanges) == 2
         assert model.capabilities.scores_given_text
-        assert len(server.exchanges) == 5
+        assert len(server.exchanges) == 4, "what was answered before is not asked again"
 
 
 @pytest.mark.parametrize(
@@ -428,6 +627,21 @@ def test_a_model_that_is_not_there_gets_a_sentence(flavour, rest, words):
         assert len(server.exchanges) == 2
 
 
+def test_a_proxy_that_cools_down_is_asked_on_and_not_anew():
+    """As LiteLLM: there are no completions, and then for some seconds nothing at all."""
+    answers = [None, (429, {}, said("No deployments available for selected model")), None]
+    answers += [(404, {}, said("Deployment over limit, cooldown_list=[1]")), None, None]
+
+    with serving("chat-top", before=lambda *_: answers.pop(0)) as server:
+        model = OpenAICompatible(server.rest)
+        for _ in range(2):
+            with pytest.raises(TemporaryError):
+                model.capabilities  # noqa: B018
+        assert model.capabilities.own_log_likelihoods
+        paths = [exchange.path.removeprefix("/v1") for exchange in server.exchanges]
+        assert paths == ["/completions", *["/chat/completions"] * 4]
+
+
 def test_a_server_that_refuses_everything_gets_a_sentence():
     with serving("echo", refuses=("model",)) as server:
         with pytest.raises(RefusedError) as caught:
@@ -440,7 +654,7 @@ def test_a_server_that_refuses_everything_gets_a_sentence():
     "spoil",
     [
         lambda choice: choice.update(text=choice["text"][1:]),
-        lambda choice: choice.update(text=choice["text"][:-1]),
+        lambda choice: choice.update(text=choice["text"][:-99]),
         lambda choice: choice["logprobs"].update(token_logprobs=[]),
         lambda choice: choice.update(logprobs=None),
         *(
@@ -451,7 +665,7 @@ def test_a_server_that_refuses_everything_gets_a_sentence():
 )
 def test_an_echo_is_believed_only_if_the_text_came_back_with_all_its_numbers(spoil):
     def spoilt(reply):
-        if len(reply["choices"]) == 2 and len(reply["choices"][0]["logprobs"]["tokens"]) > 1:
+        if reply["choices"][0]["text"].startswith("Q:"):
             spoil(reply["choices"][1])
         return reply
 
@@ -490,6 +704,10 @@ def test_one_request_says_what_is_wanted_and_nothing_else(echo):
         "top_p": 1.0,
         "stop": ["\n"],
         "seed": series(3, PROMPT) * 2**20 + 5,
+        "min_p": 0,
+        "top_k": -1,
+        "repeat_penalty": 1,
+        "repetition_penalty": 1,
         "n": 8,
         "logprobs": 1,
     }
@@ -612,13 +830,16 @@ def test_the_token_that_was_drawn_is_no_likely_one_for_that():
 
 
 def test_a_likelihood_that_is_left_out_is_asked_for_again():
+    on = []
+
     def without(reply):
-        for choice in reply["choices"] if reply["usage"]["completion_tokens"] > 2 else ():
+        for choice in reply["choices"] if on else ():
             choice["logprobs"] = None
         return reply
 
     with serving("top", after=without) as server:
         model = probed(server)
+        on.append(True)
         with pytest.raises(TemporaryError, match="log-probabilities") as caught:
             model.sample(PROMPT, 4)
         sentence(caught)
@@ -647,14 +868,25 @@ def log_likelihood(embedded, text, start=0):
     return sum(values[max(start, 1) - 1 :])
 
 
-def test_scores_without_the_end_sum_the_tokens_behind_the_prompt(echo, embedded):
-    model = OpenAICompatible(echo.rest)
-    scored = model.log_likelihoods([PROMPT], ANSWERS)[0]
+def test_scores_without_the_end_sum_the_tokens_behind_the_prompt(embedded):
+    with serving("echo", lists_end=False) as server:
+        scored = OpenAICompatible(server.rest).log_likelihoods([PROMPT], ANSWERS)[0]
     start = len(embedded.encode(PROMPT))
     wanted = [log_likelihood(embedded, f"{PROMPT} {answer}", start) for answer in ANSWERS]
     assert scored == pytest.approx(wanted, abs=1e-4)
     with_end = embedded.log_likelihoods([PROMPT], ANSWERS)[0]
     assert (with_end < scored + 1e-4).all() and not np.allclose(with_end, scored, atol=1e-3)
+
+
+@pytest.mark.parametrize("options", [{}, {"lists_end": False}])
+def test_an_empty_answer_is_scored_as_one_or_hardly_possible(options, embedded):
+    """With its end: that of the prompt and nothing, not even a space. Else it is no answer."""
+    with serving("echo", **options) as server:
+        (scored,) = OpenAICompatible(server.rest).log_likelihoods([PROMPT], [""])[0]
+    tokens = embedded.encode(PROMPT)
+    row = embedded.llama.log_softmax(embedded.llama.forward(np.array([tokens]))[0][:, -1])[0]
+    wanted = http.LEAST if options else float(row[embedded.end])
+    assert scored == pytest.approx(wanted, abs=1e-4)
 
 
 A, B, C, E = ("a", None), ("b", -1.0), ("c", -2.0), ("e", -8.0)
@@ -677,13 +909,13 @@ LONGER = [A, *((letter, -1.0) for letter in "bcde")]
     ],
 )
 def test_a_token_across_the_border_is_split_by_the_chain_rule_or_refused(prompt, whole, value):
-    model = OpenAICompatible("m@http://localhost/v1")
+    service = Service(read_address("http://localhost/v1"), None, Meter())
     if value is None:
         with pytest.raises(RefusedError) as caught:
-            model._behind(prompt, whole)
+            behind(service, prompt, whole, "")
         sentence(caught, "token by token")
     else:
-        assert model._behind(prompt, whole) == value
+        assert behind(service, prompt, whole, "") == value
 
 
 def test_pairs_go_out_in_as_few_requests_as_may_be(echo):
@@ -692,7 +924,7 @@ def test_pairs_go_out_in_as_few_requests_as_may_be(echo):
     assert len(echo.exchanges) == 1
     body = echo.bodies[0]
     assert len(body["prompt"]) == PAIRS_A_CALL + 2
-    assert (body["echo"], body["max_tokens"], body["temperature"]) == (True, 0, 1.0)
+    assert (body["echo"], body["max_tokens"], body["temperature"]) == (True, 1, 1.0)
     model.log_likelihoods(TOLD, [f"Answer {i}" for i in range(PAIRS_A_CALL)])
     assert len(echo.exchanges) == 4
 
@@ -797,6 +1029,21 @@ def said(message, **more):
     return json.dumps({"error": {"message": message, **more}}).encode()
 
 
+@pytest.mark.parametrize("key", ["k", "n", "model"])
+def test_a_short_key_does_not_hide_what_is_refused(key):
+    with serving("chat-top", refuses=("top_k", "n")) as server:
+        model = OpenAICompatible(server.rest, key)
+        assert model.capabilities.own_log_likelihoods
+        assert model.capabilities.candidates_a_call == 1 and "top_k" not in model.revision
+        assert server.model in model.revision
+    refusal = 400, {}, said(f"top_k? key: {key}.")
+    with (
+        serving("chat-top", before=lambda *_: refusal) as server,
+        pytest.raises(RefusedError, match=r"“top_k\? key: …\.”"),
+    ):
+        OpenAICompatible(server.rest, key).capabilities  # noqa: B018
+
+
 NOT = b'{"choices": [{"message": {"content": null, "refusal": "I will not"}}]}'
 
 
@@ -818,6 +1065,7 @@ NOT = b'{"choices": [{"message": {"content": null, "refusal": "I will not"}}]}'
         (200, said("Provider failed"), RefusedError, "Provider failed"),
         (200, said("Overloaded", code=503), TemporaryError, "503"),
         (503, b"", TemporaryError, "503"),
+        (503, said("Loading model"), LoadingError, "still loading"),
         (408, b"", TemporaryError, "408"),
         (200, b"[" * 100_000, TemporaryError, "JSON"),
         (200, b"[]", TemporaryError, "JSON"),
@@ -881,13 +1129,15 @@ def test_odd_numbers_of_a_server_do_no_harm(embedded):
 
     def odd(reply):
         reply["usage"] = {"prompt_tokens": "many", "completion_tokens": None}
-        for choice in reply["choices"]:
+        for choice in reply["choices"] if on else ():
             values = choice["logprobs"]["token_logprobs"]
             values[-1] = 0.0001 if len(values) % 2 else float("-inf")
         return reply
 
+    on = []
     with serving("echo", after=odd) as server:
-        model = OpenAICompatible(server.rest)
+        model = probed(server)
+        on.append(True)
         table = model.log_likelihoods(TOLD, ANSWERS)
         assert np.isfinite(table).all() and (table <= 0).all()
         assert model.meter.prompt_tokens == model.meter.response_tokens == 0

@@ -1,0 +1,180 @@
+"""How a server wants to be asked, and what it does then, as the probe has found out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Self
+
+from core.language_models.backends.openai.http import Rejected, Reply
+
+FORMAT = 1  # of what is stored: another number where an older one would be misread
+CANDIDATES_A_CALL = 8
+THINKING_ROOM = 1500  # tokens for thoughts that cannot be switched off
+# Samplers that some servers leave on unless they are told otherwise (llama.cpp: min_p .05,
+# top_k 40): each with the values that switch it off. Servers differ in what means "all tokens".
+NEUTRAL: Mapping[str, tuple[float, ...]] = {
+    "min_p": (0,),
+    "top_k": (-1, 0),
+    "repeat_penalty": (1,),
+    "repetition_penalty": (1,),
+}
+# What a server may do without, in the order in which it is blamed for a refusal without a reason.
+OPTIONAL = ("top_logprobs", "logprobs", "seed", "stop", "top_p", "temperature")
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """How to speak to a server, and what it does then.
+
+    Attributes
+    ----------
+    chat : bool
+        Chat completions instead of completions.
+    echo : bool
+        Whether it scores given text, as exactly as what it sampled itself.
+    own : bool
+        Whether it lists what it sampled with log-probabilities, at any temperature the same.
+    next_token : bool
+        Whether it lists the likeliest next tokens.
+    candidates : int
+        How many it draws at once.
+    sampler : mapping of str to float
+        The samplers that it is told to leave off.
+    without : tuple of str
+        The fields of a request that it refuses.
+    switches : mapping
+        What is sent to switch thinking off; empty where nothing has to be.
+    thinks : bool
+        Whether thoughts stand in front of its answers all the same.
+    scaled : bool or None
+        Whether log-probabilities depend on the temperature; None if that is not known.
+    limit : str
+        What it calls the largest number of tokens.
+    end : str
+        The text of the token that ends its answers, if it reads it as that token; else "".
+    stated : str
+        The model that it says it is.
+    remarks : tuple of str
+        What was found out besides, in sentences.
+    """
+
+    chat: bool = False
+    echo: bool = False
+    own: bool = False
+    next_token: bool = False
+    candidates: int = CANDIDATES_A_CALL
+    sampler: Mapping[str, float] = field(
+        default_factory=lambda: {name: values[0] for name, values in NEUTRAL.items()}
+    )
+    without: tuple[str, ...] = ()
+    switches: Mapping[str, Any] = field(default_factory=dict)
+    thinks: bool = False
+    scaled: bool | None = None
+    limit: str = "max_tokens"
+    end: str = ""
+    stated: str = ""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """Where requests go, below the base URL."""
+        return "/chat/completions" if self.chat else "/completions"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person has to know of its answers, in sentences."""
+        notes = list(self.remarks)
+        if self.thinks:
+            notes.append(
+                "It thinks before it answers. Its thoughts are left out; each answer may take "
+                f"{THINKING_ROOM:,} more tokens for them."
+            )
+        elif self.switches:
+            notes.append("It can think before it answers; that is switched off.")
+        if "temperature" in self.without:
+            notes.append(
+                "It takes no temperature: every answer is drawn at its own, the greedy one too."
+            )
+        if self.end:
+            notes.append(f"Its answers end with the token “{self.end}”, which is scored as well.")
+        return tuple(notes)
+
+    def body(
+        self,
+        model: str,
+        prompt: str,
+        *,
+        limit: int,
+        temperature: float,
+        n: int = 1,
+        seed: int = 0,
+        top: int | None = None,
+    ) -> Reply:
+        """Return a request for `n` answers of up to `limit` tokens, without what it refuses."""
+        body: Reply = {"model": model, "temperature": temperature, self.limit: limit}
+        if self.chat:
+            body["messages"] = [{"role": "user", "content": prompt}]
+        else:
+            body["prompt"] = prompt
+        body |= {"top_p": 1.0, "stop": ["\n"], "seed": seed, **self.sampler, **self.switches}
+        if self.thinks:  # a thought has line breaks
+            body[self.limit] += THINKING_ROOM
+            del body["stop"]
+        if n > 1:
+            body["n"] = n
+        if top is not None:
+            body |= {"logprobs": True, "top_logprobs": top} if self.chat else {"logprobs": top}
+        return {name: value for name, value in body.items() if name not in self.without}
+
+    def after(self, refusal: Rejected, body: Reply) -> Self | None:
+        """Return how to ask without the field that a refusal names; None where nothing is left.
+
+        A refusal that names no field of the protocol may mean any: one after the other goes.
+        """
+        for name in refusal.named:
+            if name in body and (less := self._less(name, body)):
+                return less
+        if refusal.named:
+            return None
+        if self.sampler or self.switches:
+            return replace(self, sampler={}, switches={})
+        if "n" in body:
+            return replace(self, candidates=1)
+        left = (self._less(name, body) for name in OPTIONAL if name in body)
+        return next(filter(None, left), None)
+
+    def _less(self, name: str, body: Reply) -> Self | None:
+        """Return how to ask with less of one field, or without it; None where it is needed."""
+        if name == "n":
+            return replace(self, candidates=body["n"] // 2)
+        if name == "max_tokens":
+            return replace(self, limit="max_completion_tokens")
+        if name in self.sampler:
+            kept = {other: value for other, value in self.sampler.items() if other != name}
+            values = NEUTRAL[name]
+            rest = values[values.index(body[name]) + 1 :]
+            return replace(self, sampler=kept | ({name: rest[0]} if rest else {}))
+        if name in self.switches:
+            return replace(self, switches={})
+        if name == "logprobs":  # the other means nothing alone
+            return replace(self, without=(*self.without, "logprobs", "top_logprobs"))
+        return replace(self, without=(*self.without, name)) if name in OPTIONAL else None
+
+    def to_json(self) -> str:
+        """Return text for `from_json`."""
+        return json.dumps({"format": FORMAT} | asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self | None:
+        """Read what `to_json` wrote; None where another version did."""
+        try:
+            saved = json.loads(text)
+            if saved.pop("format") != FORMAT:
+                return None
+            for name in ("without", "remarks"):
+                saved[name] = tuple(saved[name])
+            return cls(**saved)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return None

@@ -1,0 +1,377 @@
+"""What a server can do, found out by asking it: the name of a model tells nothing.
+
+1. *Completions*: draw some answers at once, with log-probabilities. A field that is refused is
+   let go of, one after the other; a number of answers that is refused is halved.
+2. *Echo*: have given texts repeated with the log-probability of each token, among them what it
+   has just said. It is believed where both say the same; whatever ends its answers is scored
+   with them where the server reads that text as its end token.
+3. *Chat completions*, where completions give no log-probabilities: the same as 1. Thinking is
+   switched off where that can be done; elsewhere it gets room, and is told from the answer.
+4. *Draws*: where all answers so far are alike, ask for what has many answers, freely. A server
+   that says the same each time decodes greedily, and no doubt can be read off that.
+5. *Temperature*: ask for one next token at another temperature. Log-probabilities that change
+   with it are those of another distribution; a temperature that is refused is not sent again.
+
+What was answered is kept until the end, so that a probe that breaks off goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Self
+
+from core.codec import shortened
+from core.language_models.backends.openai import echo, thinking
+from core.language_models.backends.openai.abilities import Abilities
+from core.language_models.backends.openai.http import (
+    ABSENT,
+    LEAST,
+    LONGEST_WORDS,
+    Rejected,
+    Reply,
+    Service,
+    Tokens,
+    contradicts_itself,
+    is_uneven,
+    tokens_of,
+    top_of,
+    total,
+)
+from core.language_models.errors import ModelError, RefusedError, UnknownModelError
+
+MOST_PROBES = 20  # mostly three to six; each refused field takes one more
+PROBES = (
+    "Q: Name a colour. A:",
+    "Q: What is the capital of France? A: Paris. Q: What is the capital of Italy? A:",
+    "Q: Say twelve letters in any order. A:",
+)
+SHORT = 16  # tokens of an answer
+TOP = 5  # likeliest next tokens; more is refused by some servers
+FREE = 1.5  # a temperature at which no two long answers are alike
+DRAWS = 4  # long answers that are alike prove that nothing is drawn
+EXACT = 0.1  # nats a token that batches and precisions may make out
+ODD = "It lists log-probabilities that contradict each other, so they are not used."
+WRONG_ECHO = (
+    "It repeats given texts, but with other log-probabilities than those of its own samples, so "
+    "they are not used."
+)
+
+
+class Probe:
+    """Finds out how to speak to one model of a server, in at most `MOST_PROBES` requests.
+
+    Attributes
+    ----------
+    log : list of str
+        What was asked and what came of it, a line each.
+    """
+
+    def __init__(self, service: Service, model: str) -> None:
+        self.service, self.model = service, model
+        self.log: list[str] = []
+        self._heard: dict[str, Reply | Rejected] = {}
+        self._rejected: list[Rejected] = []
+        self._drawn = False  # whether two answers to one prompt differed
+        self._top: Mapping[str, float] = {}  # the likeliest next tokens at temperature 1
+
+    def run(self) -> Abilities:
+        """Find out everything; after a fault that passes, call it again.
+
+        Raises
+        ------
+        ModelError
+            When no way of asking works, or what is drawn is always the same.
+        """
+        self._rejected = []
+        found = self._completions()
+        if not (found and (found.echo or found.own)):
+            chat = self._chat(must=found is None)
+            found = chat if chat and (chat.own or not found) else self._completions()
+        if found is None:
+            raise self._failed()
+        return self._heat(self._draws(found))
+
+    # ---------------------------------------------------------------- ways of asking
+
+    def _completions(self) -> Abilities | None:
+        how, reply = self._sample(Abilities())
+        if reply is None:
+            return None
+        found = self._seen(how, reply)
+        if self._thinks(reply):
+            return self._with_room(found)
+        return self._echo(found, reply) if found.own else found
+
+    def _chat(self, must: bool) -> Abilities | None:
+        how, reply = self._sample(Abilities(chat=True))
+        if reply is None:
+            return None
+        found = self._seen(how, reply)
+        return self._unthinking(found, must) if self._thinks(reply) else found
+
+    def _unthinking(self, found: Abilities, must: bool) -> Abilities | None:
+        """Switch thinking off, by what the server understands; else give it room, if it must."""
+        for switches in thinking.SWITCHES:
+            quiet, reply = self._sample(replace(found, switches=switches))
+            if reply and quiet.switches and not self._thinks(reply):
+                return self._seen(quiet, reply)
+        return self._with_room(found) if must else None
+
+    def _with_room(self, found: Abilities) -> Abilities:
+        """Let it think, and look for the answer behind the thoughts."""
+        how, reply = self._sample(replace(found, thinks=True), many=False)
+        if reply is None:
+            raise self._failed()
+        texts = map(self.service.text, self.service.choices(reply))
+        if not any(thinking.answer_in(text).strip() for text in texts):
+            raise thinking.no_answer(self.service.host, SHORT)
+        return replace(how, own=False, next_token=False)
+
+    def _sample(self, how: Abilities, *, many: bool = True) -> tuple[Abilities, Reply | None]:
+        """Draw answers with log-probabilities, past line breaks: thoughts have some."""
+        how, reply = self._ask(how, PROBES[0], limit=SHORT, many=many, top=TOP, stops=False)
+        if reply:
+            self._drawn |= _differ(self.service.choices(reply))
+        return how, reply
+
+    def _seen(self, how: Abilities, reply: Reply) -> Abilities:
+        """Return what a reply to `_sample` shows."""
+        choices = self.service.choices(reply)
+        listed = all(tokens_of(c) and total(tokens_of(c)) is not None for c in choices)
+        odd = listed and any(map(contradicts_itself, choices))
+        self._top = top_of(choices[0], TOP)
+        return replace(
+            how,
+            own=listed and not odd,
+            next_token=bool(self._top) and not odd,
+            candidates=how.candidates if len(choices) == how.candidates else 1,
+            stated=self.service.stated(reply),
+            remarks=(ODD,) if odd else (),
+        )
+
+    def _thinks(self, reply: Reply) -> bool:
+        return thinking.counts_thoughts(reply) or any(
+            thinking.has_thought(choice, self.service.text(choice))
+            for choice in self.service.choices(reply)
+        )
+
+    # -------------------------------------------------------------------------- echo
+
+    def _echo(self, how: Abilities, sampled: Reply) -> Abilities:
+        """Have what was sampled repeated, and compare; its end token with it, if it lists one."""
+        drawn = [_Drawn.of(c, self.service.text(c)) for c in self.service.choices(sampled)]
+        end = _usual_end(drawn)
+        said = [d for d in drawn if d.said]
+        ended = [d for d in said if end and d.ended_by == end]
+        texts = [*PROBES[:2], *(PROBES[0] + d.text for d in said)]
+        texts += [PROBES[0] + d.text + end for d in ended]
+        body = echo.request(self.model, texts)
+        try:
+            reply = self._post("/completions", body)
+        except Rejected as error:
+            self._rejected.append(error)
+            return how
+        if not self._is_echo(reply, texts):
+            return how
+        try:
+            before, _, *found = echo.tokens(self.service, reply, texts)
+        except RefusedError:
+            return how
+        behind = [text[len(before) :] for text in found]
+        plain = [_agree(d.said, b) for d, b in zip(said, behind, strict=False)]
+        if not _all(plain):
+            return replace(how, remarks=(*how.remarks, WRONG_ECHO))
+        whole = [_agree(d.listed, b) for d, b in zip(ended, behind[len(said) :], strict=True)]
+        return replace(how, echo=True, end=end if _all(whole) else "")
+
+    def _is_echo(self, reply: Reply, texts: list[str]) -> bool:
+        """Whether all texts came back, with the log-probabilities of their tokens."""
+        choices = self.service.choices(reply)
+        return len(choices) == len(texts) and all(
+            self.service.text(choice).startswith(text)
+            and not is_uneven(choice)
+            and len(tokens_of(choice)) > 2
+            and total(tokens_of(choice)[1:]) is not None
+            for choice, text in zip(choices, texts, strict=True)
+        )
+
+    # ------------------------------------------------------------------- temperature
+
+    def _draws(self, how: Abilities) -> Abilities:
+        """Make sure that answers are drawn at all.
+
+        Raises
+        ------
+        RefusedError
+            When long answers to what has many are all the same.
+        """
+        for heat in (FREE, 1.0):
+            choices: list[Reply] = []
+            while not self._drawn and len(choices) < DRAWS:
+                body = how.body(
+                    self.model,
+                    PROBES[2],
+                    limit=SHORT,
+                    temperature=heat,
+                    n=min(how.candidates, DRAWS),
+                    seed=len(choices),
+                )
+                body.pop("stop", None)
+                try:
+                    choices += self.service.choices(self._post(how.path, body, len(choices)))
+                except Rejected:  # too hot
+                    break
+                self._drawn = _differ(choices)
+            if self._drawn:
+                return how
+            if choices:
+                break
+        raise RefusedError(
+            f"{self.service.host} gives the same answer each time, whatever temperature it is "
+            "told, so no doubt can be read off its answers. Let the server sample (for "
+            "transformers serve: “do_sample”: true in the model’s generation_config.json), or "
+            "choose another one."
+        )
+
+    def _heat(self, how: Abilities) -> Abilities:
+        """See what another temperature changes; whether it is taken at all."""
+        if not how.next_token:
+            how, reply = self._ask(how, PROBES[0], limit=1, temperature=0.0)
+        else:
+            how, reply = self._ask(how, PROBES[0], limit=1, temperature=0.5, top=TOP)
+            again = top_of(self.service.choices(reply)[0], TOP) if reply else {}
+            scaled = _is_scaled(self._top, again)
+            how = replace(how, own=how.own and scaled is False, scaled=scaled)
+        if reply is None:
+            raise self._failed()
+        return how
+
+    # ---------------------------------------------------------------------- requests
+
+    def _ask(
+        self,
+        how: Abilities,
+        prompt: str,
+        *,
+        limit: int,
+        temperature: float = 1.0,
+        many: bool = False,
+        top: int | None = None,
+        stops: bool = True,
+    ) -> tuple[Abilities, Reply | None]:
+        """Ask, without one refused field after the other; no reply where nothing helps."""
+        while True:
+            n = how.candidates if many else 1
+            body = how.body(self.model, prompt, limit=limit, temperature=temperature, n=n, top=top)
+            if not stops:
+                body.pop("stop", None)
+            try:
+                return how, self._post(how.path, body)
+            except Rejected as error:
+                self._rejected.append(error)
+                absent = error.status in ABSENT
+                less = None if absent or self._spent else how.after(error, body)
+            if less is None:
+                return how, None
+            how = less
+
+    @property
+    def _spent(self) -> bool:
+        return len(self._heard) >= MOST_PROBES
+
+    def _post(self, path: str, body: Reply, number: int = 0) -> Reply:
+        """Make a request, unless it was answered already under that number."""
+        key = json.dumps([path, body, number])
+        if key not in self._heard:
+            try:
+                reply = self.service.post(path, body)
+                for choice in self.service.choices(reply):  # what is spoilt was not heard
+                    self.service.text(choice)
+                self._heard[key] = reply
+            except Rejected as error:
+                self._heard[key] = error
+            self.log.append(_line(path, body, self._heard[key]))
+        heard = self._heard[key]
+        if isinstance(heard, Rejected):
+            raise heard
+        return heard
+
+    def _failed(self) -> ModelError:
+        """Say why no way of asking works."""
+        host, words = self.service.host, shortened(self._rejected[-1].words, LONGEST_WORDS)
+        if all(error.status in ABSENT for error in self._rejected):
+            if any("model" in error.words.lower() for error in self._rejected):
+                return UnknownModelError(
+                    f"{host} offers no model called “{self.model}”: “{words}”. Check its name."
+                )
+            return UnknownModelError(
+                f"{self.service.address.url} offers no completions. Check the base URL: it often "
+                "ends in /v1."
+            )
+        return RefusedError(f"{host} refused every kind of request: “{words}”. Check the model.")
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A sampled answer: its text, the tokens of that, and what ended it."""
+
+    text: str
+    listed: Tokens
+    said: Tokens
+    ended_by: str = ""
+
+    @classmethod
+    def of(cls, choice: Reply, text: str) -> Self:
+        """Read a choice; nothing is said where its tokens do not spell its text."""
+        listed = tokens_of(choice)
+        spelt = list(accumulate((token for token, _ in listed), initial=""))
+        count = spelt.index(text) if text and text in spelt else 0
+        behind = listed[count:]
+        ends = count and len(behind) == 1 and choice.get("finish_reason") == "stop"
+        mark = behind[0][0] if ends and "\n" not in text + behind[0][0] else ""
+        return cls(text, listed, listed[:count], mark.strip() and mark)
+
+
+def _usual_end(drawn: Sequence[_Drawn]) -> str:
+    """Return the token that ended at least half of some answers; "" if none did."""
+    end, times = Counter(d.ended_by for d in drawn).most_common(1)[0]
+    return end if 2 * times >= len(drawn) else ""
+
+
+def _agree(said: Tokens, repeated: Tokens) -> bool | None:
+    """Whether two lists of the same tokens are equally likely; None where they are not the same."""
+    if [token for token, _ in said] != [token for token, _ in repeated]:
+        return None
+    one, other = total(said), total(repeated)
+    return one is not None and other is not None and abs(one - other) <= EXACT * len(said)
+
+
+def _all(compared: Sequence[bool | None]) -> bool:
+    """Whether there were comparisons, and all of them came out well."""
+    return True in compared and False not in compared
+
+
+def _differ(choices: Sequence[Reply]) -> bool:
+    """Whether answers to one prompt are not all the same, their thoughts included."""
+    return len({json.dumps(thinking.all_said(choice)) for choice in choices}) > 1
+
+
+def _line(path: str, body: Reply, heard: Reply | Rejected) -> str:
+    """Return what was asked, and what came of it, as a line to read."""
+    fields = [name for name in body if name not in ("model", "prompt", "messages")]
+    came = f"refused ({heard.status}: {heard.words})" if isinstance(heard, Rejected) else "answered"
+    return f"{path} with {', '.join(fields)}: {shortened(came, LONGEST_WORDS)}"
+
+
+def _is_scaled(at_one: Mapping[str, float], at_half: Mapping[str, float]) -> bool | None:
+    """Whether tokens lie twice as far apart at temperature 0.5; None if that cannot be seen."""
+    both = [t for t in at_one if t in at_half and min(at_one[t], at_half[t]) > LEAST]
+    both.sort(key=lambda token: at_one[token])
+    if not both or at_one[both[-1]] - at_one[both[0]] < 0.1:
+        return None
+    gaps = [top[both[-1]] - top[both[0]] for top in (at_one, at_half)]
+    return gaps[1] > 1.5 * gaps[0]

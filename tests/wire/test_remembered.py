@@ -1,0 +1,85 @@
+"""What was found out about a server is kept: the next process need not ask, and notices changes."""
+
+import pytest
+
+from core.language_models.backends.openai import model
+from core.language_models.backends.openai.model import OpenAICompatible
+from core.language_models.client.stack import prepared
+from core.language_models.errors import RefusedError
+from core.studies.inspection.inspection import run
+from core.studies.inspection.request import Request
+from tests.language_models.openai_server import END, serving
+
+REQUEST = Request("Name a mammal", 4)
+
+
+@pytest.fixture
+def process(monkeypatch, calls):
+    """Open a model like a new process: only the database knows anything."""
+
+    def begin(rest):
+        monkeypatch.setattr(model, "_ENDPOINTS", {})
+        return prepared(OpenAICompatible(rest), lambda: calls, None)
+
+    return begin
+
+
+@pytest.mark.parametrize("flavour", ["echo", "none", "chat-none"])
+def test_what_was_asked_before_needs_no_server(flavour, process):
+    with serving(flavour) as server:
+        found = run(REQUEST, process(server.rest))
+    again = run(REQUEST, process(server.rest))
+    elsewhere = run(REQUEST, process(f"{server.rest}/".replace("127.0.0.1", "localhost")))
+    assert again.scores == elsewhere.scores == found.scores
+    assert again.recording.revision == found.recording.revision
+
+
+def test_the_next_process_makes_no_probe(process):
+    with serving("echo", slots=4) as server:
+        process(server.rest)
+        server.exchanges.clear()
+        assert len(process(server.rest).sample("Q: Name a mammal. A:", 8)) == 8
+        assert [body["n"] for body in server.bodies] == [4, 4]
+
+
+def test_fewer_answers_at_once_are_remembered_too(process):
+    most = [1000]
+
+    def fewer(path, body):
+        return (400, {}, b'{"error": "n is too large"}') if body.get("n", 1) > most[0] else None
+
+    with serving("top", before=fewer) as server:
+        process(server.rest)
+        most[0] = 4
+        assert len(process(server.rest).sample("Q: Name a mammal. A:", 8)) == 8
+        server.exchanges.clear()
+        assert len(process(server.rest).sample("Q: Name a bird. A:", 8)) == 8
+        assert len(server.exchanges) == 2
+
+
+@pytest.mark.parametrize("change", ["model", "fields"])
+def test_a_server_that_has_changed_is_noticed_and_asked_anew(change, process):
+    changed = []
+
+    def refuse(path, body):
+        refused = changed and change == "fields" and "seed" in body
+        return (400, {}, b'{"error": "Unknown parameter: seed"}') if refused else None
+
+    def restate(reply):
+        return reply | ({"model": "another"} if changed and change == "model" else {})
+
+    with serving("top", before=refuse, after=restate) as server:
+        process(server.rest)
+        changed.append(True)
+        ready = process(server.rest)
+        before = ready.revision
+        with pytest.raises(RefusedError, match="is found out anew"):
+            ready.sample("Q: Name a mammal. A:", 1)
+        assert ready.sample("Q: Name a mammal. A:", 1)
+        assert ready.revision != before
+
+
+def test_what_was_kept_by_another_version_is_not_misread(process, calls):
+    with serving("echo") as server:
+        calls.services.put(OpenAICompatible(server.rest).known_as, '{"format": 0, "chat": true}')
+        assert END in process(server.rest).revision
