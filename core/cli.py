@@ -7,7 +7,8 @@ else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -25,10 +26,11 @@ from core.data.tabular.directions import UnknownDirectionError
 from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.labels import Meaning, UnreadLabelsError
 from core.data.tabular.uploads import UploadError
-from core.language_models.base import LanguageModel
+from core.language_models.base import Capabilities, LanguageModel
+from core.language_models.client.retry import Resilient
 from core.language_models.client.stack import prepared, stop
 from core.language_models.errors import ModelError
-from core.language_models.registry import SERVICES, open_model
+from core.language_models.registry import SERVICES, full_name, open_model
 from core.language_models.usage import Budget, Used
 from core.store.calls import Calls
 from core.store.database import open_database
@@ -46,13 +48,14 @@ from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Cluster, Inspection, run
 from core.studies.inspection.recorder import check_samples, usual_request
+from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
 from core.uncertainty.scores import SCORES
 from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
 
 T = TypeVar("T")
 
-MODELS = "embedded, gemini:NAME, openai:NAME@BASE_URL or hf:PATH_OR_NAME."
+MODELS = "embedded, gemini:NAME, openai:NAME@BASE_URL, ollama:NAME, llamacpp: or hf:PATH_OR_NAME."
 PRICES = "Prices per million tokens in and out; the run then states its cost."
 KEEP = "Save the result to History."
 # What a person can act on, and reads as a sentence.
@@ -323,23 +326,70 @@ def _point(point: Point) -> str:
     return "  ".join([f"{point.repetitions:5d}", *cells])
 
 
+@main.command(help="Ask a model what it can do, and report how that was found out.")
+@click.argument("model")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def probe(model: str, as_json: bool) -> None:
+    """Print what a model can do; the next commands start from that."""
+    opened = _named(model)
+    opened.remember_in(lambda: _calls().services)
+    asked = Resilient(opened, tell=_tell).probe()
+    able = opened.capabilities
+    found = {
+        "model": opened.name,
+        "revision": opened.revision,
+        "estimator": estimator_of(able),
+        "capabilities": asdict(able),
+        "asked": asked,
+    }
+    click.echo(json.dumps(found) if as_json else _abilities(opened, able, asked))
+
+
+def _abilities(model: LanguageModel, able: Capabilities, asked: Sequence[str]) -> str:
+    lines = [
+        f"{model.name}: {model.revision}",
+        f"Estimator: {estimator_of(able)}.",
+        f"Self-verification: {'probabilities of next tokens' if able.next_token else 'samples'}."
+        if not able.scores_given_text
+        else "Self-verification: exact likelihoods.",
+    ]
+    if not able.local:
+        lines.append(f"Answers a request: up to {able.candidates_a_call}.")
+    lines += able.notes
+    if asked:
+        lines += ["", f"Found out by {costs.calls(len(asked))}:", *asked]
+    return "\n".join(lines)
+
+
+def _tell(said: str) -> None:
+    click.echo(said, err=True)
+
+
+def _calls() -> Calls:
+    database = open_database()
+    if database.notice:
+        _tell(database.notice)
+    return Calls(database)
+
+
+def _named(name: str) -> LanguageModel:
+    """Open a model by its name."""
+    # On a public server, too, whoever types commands there is no stranger.
+    key = settings.owners_key(_kind(name)) if settings.is_public() else None
+    return open_model(name, key) if key else open_model(name)
+
+
+def _kind(name: str) -> str:
+    return full_name(name).partition(":")[0]
+
+
 def _opened(name: str, budget: int) -> LanguageModel:
     """Open a model as a study should ask it; a service's answers are kept in the database."""
-
-    def calls() -> Calls:
-        database = open_database()
-        if database.notice:
-            click.echo(database.notice, err=True)
-        return Calls(database)
-
-    kind = name.partition(":")[0]
-    # On a public server, too, whoever types commands there is no stranger.
-    key = settings.owners_key(kind) if settings.is_public() else None
-    model, allowed = open_model(name, key) if key else open_model(name), Budget(budget)
-    if kind in SERVICES:
+    model, allowed = _named(name), Budget(budget)
+    if _kind(name) in SERVICES:
         Budget(budget).take()  # with nothing left, its abilities are not asked for either
     try:
-        opened = prepared(model, calls, allowed)
+        opened = prepared(model, _calls, allowed, _tell)
     finally:  # a request under way counts as well when somebody stops: it may be billed
         took = model.meter.requests
         if took:

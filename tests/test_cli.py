@@ -226,6 +226,21 @@ def file(tmp_path, table):
     return path
 
 
+def test_what_a_model_can_do_is_printed_and_kept_for_the_next_command(tmp_path, monkeypatch):
+    monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
+    with serving("echo", slots=4) as server:
+        found = json.loads(believe("probe", server.name, "--json").stdout)
+        assert found["estimator"] == "Algorithm 3 (exact likelihoods)"
+        assert found["capabilities"]["candidates_a_call"] == 4
+        assert [line.partition(" ")[0] for line in found["asked"]] == ["/completions"] * 4
+        assert "refused (400: n_cmpl cannot" in found["asked"][0]
+        printed = believe("probe", server.name).stdout
+        assert "Found out by 4 calls:" in printed and "up to 4." in printed
+        assert "Its answers end with the token" in printed
+        assert believe("probe", "embedded").stdout.count("\n") == 3
+        assert believe("probe", f"{server.name}x").exit_code == 1
+
+
 def test_a_saved_inspection_is_recomputed_without_a_model(file, monkeypatch):
     report = believe("inspect", QUERY, "--threshold", 0.4).stdout
 

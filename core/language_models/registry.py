@@ -18,6 +18,20 @@ BACK_ENDS = {
     "hf": "core.language_models.backends.huggingface.model:HuggingFace",
 }
 
+# Servers at their usual place on this machine; that of llama.cpp serves one model by any name.
+SHORT_NAMES = {
+    "ollama": "openai:{}@http://localhost:11434/v1",
+    "llamacpp": "openai:{}@http://localhost:8080/v1",
+}
+
+
+def full_name(name: str) -> str:
+    """Return what ``ollama:NAME``, ``llamacpp:NAME`` or ``llamacpp:`` stands for."""
+    kind, colon, rest = name.partition(":")
+    if not colon or kind not in SHORT_NAMES:
+        return name
+    return SHORT_NAMES[kind].format(rest or ("default" if kind == "llamacpp" else ""))
+
 
 def open_model(name: str, key: str | None = None) -> LanguageModel:
     """Open a model by the name used on the command line and in results.
@@ -25,7 +39,8 @@ def open_model(name: str, key: str | None = None) -> LanguageModel:
     Parameters
     ----------
     name : str
-        ``embedded``, ``gemini:NAME``, ``openai:NAME@BASE_URL`` or ``hf:PATH_OR_NAME``.
+        ``embedded``, ``gemini:NAME``, ``openai:NAME@BASE_URL`` or ``hf:PATH_OR_NAME``, or
+        short for one of a server on this machine; see `full_name`.
     key : str, optional
         For a service; by default the environment's, where it may be used.
 
@@ -36,9 +51,9 @@ def open_model(name: str, key: str | None = None) -> LanguageModel:
     ModelError
         With a sentence, when the model cannot be opened.
     """
-    kind, _, rest = name.partition(":")
+    kind, _, rest = full_name(name).partition(":")
     if kind not in BACK_ENDS:
-        known = ", ".join(BACK_ENDS)
+        known = ", ".join([*BACK_ENDS, *SHORT_NAMES])
         raise UnknownModelError(f"There is no model called “{name}”. Known models: {known}.")
     module, _, attribute = BACK_ENDS[kind].partition(":")
     back_end = getattr(importlib.import_module(module), attribute)

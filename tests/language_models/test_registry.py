@@ -4,6 +4,7 @@ import importlib
 
 import pytest
 
+from core.language_models.backends.openai.address import PRESETS
 from core.language_models.base import LanguageModel
 from core.language_models.errors import (
     BrokenModelError,
@@ -11,7 +12,7 @@ from core.language_models.errors import (
     PromptTooLongError,
     UnknownModelError,
 )
-from core.language_models.registry import BACK_ENDS, open_model
+from core.language_models.registry import BACK_ENDS, full_name, open_model
 from tests.fakes import TableModel
 
 
@@ -43,6 +44,20 @@ def test_the_embedded_model_opens_by_its_name():
     assert model.name == "embedded"
     assert model.capabilities.scores_given_text
     assert model.revision
+
+
+@pytest.mark.parametrize(
+    ("short", "server", "model"),
+    [("ollama:qwen3:4b", "Ollama", "qwen3:4b"), ("llamacpp:", "llama.cpp", "default")],
+)
+def test_a_server_on_this_machine_has_a_short_name(short, server, model):
+    (url,) = (preset.base_url for preset in PRESETS if preset.name == server)
+    assert open_model(short).name == full_name(short) == f"openai:{model}@{url}"
+
+
+def test_a_short_name_wants_a_model_where_there_may_be_several():
+    with pytest.raises(ModelError, match="name of the model is missing"):
+        open_model("ollama:")
 
 
 def test_what_stands_behind_the_colon_is_handed_on(monkeypatch, tmp_path):
