@@ -547,9 +547,35 @@ def looking_ahead(folder):
     small(folder, kind=transformers.BertConfig, intermediate_size=64)
 
 
+def in_pieces(folder):
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer.model").write_bytes(b"")
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "LlamaTokenizer"}')
+
+
+def too_many_tokens(folder):
+    vocabulary = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    added = {"content": "<far>", "single_word": False, "lstrip": False}
+    added |= {"rstrip": False, "normalized": False, "special": True}
+    vocabulary["added_tokens"].append(added | {"id": len(vocabulary["model"]["vocab"])})
+    (folder / "tokenizer.json").write_text(json.dumps(vocabulary), encoding="utf-8")
+
+
+def made_for(kind):
+    return lambda folder: change(folder / "config.json", architectures=[kind])
+
+
+def translating(folder):
+    change(folder / "config.json", model_type="t5", is_encoder_decoder=True)
+
+
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
+        (translating, "an encoder and a decoder"),
+        (made_for("BertForMaskedLM"), r"\(BertForMaskedLM\) and looks ahead"),
+        (in_pieces, r"only as SentencePiece \(tokenizer\.model\)"),
+        (too_many_tokens, "has tokens up to number [0-9,]+, and its weights only"),
         (pickled, "no safetensors weights.*can run code"),
         (with_code, "code of its own, which Believe never runs"),
         (damaged, "cannot be opened: "),

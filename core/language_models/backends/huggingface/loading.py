@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -38,6 +40,15 @@ FILES = (
     "merges.txt",
 )
 NOT_FILES = ("*/*", "consolidated*", "*.py", "*.bin", "*.pt", "*.pth", "*.pkl")
+
+# What architectures are called that see the words behind a word, such as BERT's.
+LOOKING_AHEAD = (
+    "ForMaskedLM",
+    "ForPreTraining",
+    "ForQuestionAnswering",
+    "ForSequenceClassification",
+    "ForTokenClassification",
+)
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 
@@ -93,6 +104,7 @@ def open_files(name: str, key: str | None = None, device: str | None = None) -> 
     with _loading(name):
         network = _load_network(torch, transformers, folder, place)
         tokenizer = _load_tokenizer(transformers, folder)
+        _check_sizes(network, tokenizer, name)
     precision = str(network.dtype).removeprefix("torch.")
     return Opened(
         network=network,
@@ -209,6 +221,17 @@ def _check(folder: Path, name: str) -> None:
         raise BrokenModelError(
             f"“{name}” contains no model: config.json is missing. Name the folder that contains it."
         )
+    if _config(folder).get("is_encoder_decoder"):  # T5, BART, …
+        raise BrokenModelError(
+            f"“{name}” reads one text and writes another (an encoder and a decoder), so it has no "
+            "probability of a text's continuation. Choose a causal language model."
+        )
+    made_for = _config(folder).get("architectures")
+    if isinstance(made_for, list) and any(str(kind).endswith(LOOKING_AHEAD) for kind in made_for):
+        raise BrokenModelError(
+            f"“{name}” is made for other tasks ({', '.join(map(str, made_for))}) and looks ahead, "
+            "so it is not a causal language model. Choose one made for text generation."
+        )
     if not any(folder.glob("*.safetensors")):
         raise BrokenModelError(
             f"“{name}” has no safetensors weights. Others are not opened, because pickled "
@@ -219,6 +242,22 @@ def _check(folder: Path, name: str) -> None:
             f"“{name}” has no tokenizer: neither tokenizer.json nor tokenizer_config.json is "
             "there. Add the one that belongs to the model."
         )
+    pieces = [file.name for file in folder.glob("*.model")]
+    readable = any((folder / file).is_file() for file in ("tokenizer.json", "vocab.json"))
+    if pieces and not readable and find_spec("sentencepiece") is None:
+        raise BrokenModelError(
+            f"“{name}” has its tokenizer only as SentencePiece ({pieces[0]}). Install "
+            "`sentencepiece`, or add the tokenizer.json that belongs to the model."
+        )
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    """Return what config.json says; nothing where it cannot be read, which is said on loading."""
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (ValueError, OSError):
+        return {}
+    return config if isinstance(config, dict) else {}
 
 
 @contextmanager
@@ -270,6 +309,18 @@ def _load_tokenizer(transformers: Any, folder: Path) -> Any:
         )
     # A plain folder: what stands in tokenizer.json, and nothing guessed from the model's kind.
     return transformers.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
+
+
+def _check_sizes(network: Any, tokenizer: Any, name: str) -> None:
+    """Make sure that the network knows every token that a text can be read as."""
+    rows = network.get_input_embeddings().weight.shape[0]
+    padding = tokenizer.pad_token  # often added for training; no text has it
+    tokens = [i for token, i in tokenizer.get_vocab().items() if token != padding]
+    if max(tokens, default=0) >= rows:
+        raise BrokenModelError(
+            f"The tokenizer of “{name}” has tokens up to number {max(tokens):,}, and its weights "
+            f"only {rows:,}. Add the tokenizer that belongs to the model."
+        )
 
 
 def _end_tokens(network: Any, tokenizer: Any, name: str) -> frozenset[int]:
