@@ -59,8 +59,8 @@ def likeliest(
     for length in range(MAX_RESPONSE_TOKENS + 1):
         ended = np.logaddexp.reduce(total[:, ends], axis=1)
         for beginning, value in zip(beginnings, ended.tolist(), strict=True):
-            text = text_of(beginning)
-            found[text] = max(value, found.get(text, -np.inf))
+            if text := text_of(beginning):  # nothing at all is no answer
+                found[text] = max(value, found.get(text, -np.inf))
         total[:, ends] = -np.inf
         least = sorted(found.values())[-count] if len(found) >= count else -np.inf
         rows, tokens = _best(total, width, least, is_stop)

@@ -30,7 +30,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 
-from core.language_models.backends.embedded.model import EmbeddedModel, _draw
+from core.language_models.backends.embedded.model import EmbeddedModel
+from core.language_models.backends.llama.model import _draw
 
 END = "<|end|>"
 FAULTS = ("busy", "busy for a while", "broken", "slow", "cut", "malformed", "empty", "choices")

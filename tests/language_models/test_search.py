@@ -34,13 +34,14 @@ def text_of(tokens):
 
 
 def every_answer(table):
-    """Every text with its likelihood by the likeliest of its spellings."""
+    """Every text but none, with its likelihood by the likeliest of its spellings."""
     found = {}
     for beginning in table:
         value = (
             sum(table[beginning[:i]][t] for i, t in enumerate(beginning)) + table[beginning][END]
         )
         found[text_of(beginning)] = max(value, found.get(text_of(beginning), -np.inf))
+    found.pop("")
     return sorted(found.items(), key=lambda pair: -pair[1])
 
 
@@ -77,6 +78,12 @@ def test_with_too_many_beginnings_it_goes_on_with_the_likeliest(monkeypatch):
     assert text in {text for text, _ in every_answer(table)}
 
 
+def test_nothing_at_all_is_no_answer():
+    with np.errstate(divide="ignore"):
+        only_ends = {(): np.log([0.7, 0.3, 0, 0, 0])}
+    assert searched(only_ends, 3) == []
+
+
 @pytest.mark.parametrize("ends", [[END], [END, STOP]])
 def test_all_tokens_that_end_an_answer_count(ends):
     opening = np.log([0.2, 0.3, 0.1, 0.1, 0.3])
@@ -88,4 +95,4 @@ def test_all_tokens_that_end_an_answer_count(ends):
         is_stop=lambda tokens: tokens == STOP,
         text_of=text_of,
     )
-    assert found == [("", pytest.approx(np.log(0.2 if len(ends) == 1 else 0.5)))]
+    assert found == [("a", pytest.approx(np.log(0.1 * 0.1 * len(ends))))]

@@ -1,8 +1,8 @@
-"""Where the embedded model looks from the prompt's end: at the question, or at what it is told.
+"""Where a model looks from the prompt's end: at the question, or at what it is told.
 
 The paper's Section 3.1 explains on one idealised head why repeating turns a model that does
-not know (`core.uncertainty.attention`). Here are the real heads of the embedded model, out
-of the same forward pass that serves it.
+not know (`core.uncertainty.attention`). Here are the real heads of a model that runs
+here, out of the same forward pass that serves it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import prompts
-from core.language_models.backends.embedded.model import EmbeddedModel
+from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.base import LanguageModel
 from core.studies.amplification.curve import Case
 
@@ -38,7 +38,7 @@ class Looking:
 
 def shows_attention(model: LanguageModel) -> bool:
     """Return whether a model can say where its heads look."""
-    return isinstance(model, EmbeddedModel)
+    return isinstance(model, LlamaModel)
 
 
 def looking(case: Case, model: LanguageModel, repetitions: Sequence[int]) -> tuple[Looking, ...]:
@@ -49,12 +49,12 @@ def looking(case: Case, model: LanguageModel, repetitions: Sequence[int]) -> tup
     TypeError
         When the model does not show its attention.
     """
-    if not isinstance(model, EmbeddedModel):
+    if not isinstance(model, LlamaModel):
         raise TypeError(f"{model.name} does not expose its attention.")
     return tuple(_looking(case, model, t) for t in repetitions)
 
 
-def _looking(case: Case, model: EmbeddedModel, repetitions: int) -> Looking:
+def _looking(case: Case, model: LlamaModel, repetitions: int) -> Looking:
     prompt = case.prompt(repetitions)
     spans, weights = model.attention(prompt)
     # Counted, not searched: a question may quote any part of the prompt.

@@ -1,8 +1,9 @@
-"""A Llama in NumPy: the whole forward pass of the embedded model, and nothing else.
+"""A Llama in NumPy: the whole forward pass of every model that runs here, and nothing else.
 
 Written to be read from top to bottom. Shapes stand behind the lines; B is the batch,
-L the length of what is being added, H heads, D the width of a head, W = H·D the model's
-width, V the vocabulary.
+L the length of what is being added, H heads, D the width of a head, W the model's width,
+V the vocabulary. R = H/K neighbouring heads share one of K heads of keys and values; they
+are treated as one head that looks from R·L places.
 
 The one idea beyond the textbook: a batch may share its past. What a row attends to is a
 list of `Segment`s, and a segment computed once serves every row that continues it. To
@@ -11,12 +12,16 @@ and only the r·p answers themselves row by row.
 
 References: Vaswani et al. 2017, "Attention is all you need"; Touvron et al. 2023,
 "LLaMA"; Su et al. 2021, "RoFormer"; Zhang and Sennrich 2019, "Root mean square layer
-normalization". The same weights run in transformers' ``LlamaForCausalLM``.
+normalization"; Ainslie et al. 2023, "GQA". The same weights run in transformers'
+``LlamaForCausalLM``, those of Qwen2 and Qwen3 in its classes of these names.
 """
 
 from __future__ import annotations
 
+import functools
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +29,15 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
 Tokens = NDArray[np.int64]
+
+_CAN_TELL = hasattr(os, "sched_getaffinity")
+PROCESSORS = len(os.sched_getaffinity(0)) if _CAN_TELL else os.cpu_count() or 1
+
+# From this many rows of weights, and this many multiplications on, a product is large.
+WIDE, LARGE = 576, 2**22
+
+# How many logits `log_probability` holds at once, 64 MB.
+LOGITS = 2**24
 
 _NEVER = np.float32(-1e30)  # a score that softmax turns into exactly 0
 
@@ -34,7 +48,7 @@ class Segment:
 
     Attributes
     ----------
-    keys, values : per layer, of shape (G, H, L, D)
+    keys, values : per layer, of shape (G, K, L, D)
         G divides the batch that attends to the segment: each of the G sequences serves
         B/G neighbouring rows.
     lengths : ndarray of shape (G,), or (N,) where G divides N, and N the batch
@@ -67,22 +81,38 @@ class Segment:
 
 
 class Llama:
-    """The network: weights in, hidden states and next-token log-probabilities out."""
+    """The network: weights in, hidden states and next-token log-probabilities out.
+
+    Parameters
+    ----------
+    weights : mapping
+        Arrays by transformers' names. Each is looked up once, so that they may be read from
+        a file one after the other.
+    config : mapping
+        With transformers' names. `rope_factors`, (D/2,), divide the frequencies of the
+        rotary positions; 1 by default.
+    """
 
     def __init__(self, weights: Mapping[str, NDArray[np.floating]], config: Mapping) -> None:
-        get = {name: np.ascontiguousarray(w, dtype=np.float32) for name, w in weights.items()}
         self.heads = int(config["num_attention_heads"])
-        self.head_width = int(config["hidden_size"]) // self.heads
+        self.key_heads = int(config.get("num_key_value_heads", self.heads))
+        self.head_width = int(config.get("head_dim", config["hidden_size"] // self.heads))
         self.epsilon = np.float32(config["rms_norm_eps"])
         self.context_length = int(config["max_position_embeddings"])
-        self.embeddings = get["model.embed_tokens.weight"]  # (V, W)
-        self.unembedding = np.ascontiguousarray(self.embeddings.T)  # (W, V)
-        self.norm = get["model.norm.weight"]  # (W,)
+        self.width = int(config["hidden_size"])
+        self.unembedding = _transposed(weights["model.embed_tokens.weight"])  # (W, V)
+        self.embeddings = self.unembedding.T  # (V, W); a view: there is one copy
+        if "lm_head.weight" in weights:
+            self.unembedding = _transposed(weights["lm_head.weight"])
+        self.norm = np.asarray(weights["model.norm.weight"], np.float32)  # (W,)
         self.layers = [
-            _Layer(get, f"model.layers.{i}.") for i in range(config["num_hidden_layers"])
+            _Layer(weights, f"model.layers.{i}.") for i in range(config["num_hidden_layers"])
         ]
         self.cosine, self.sine = _rotary_table(
-            self.context_length, self.head_width, float(config["rope_theta"])
+            self.context_length,
+            self.head_width,
+            float(config["rope_theta"]),
+            config.get("rope_factors", 1.0),
         )  # (context, D) each
 
     def forward(
@@ -110,25 +140,34 @@ class Llama:
             The keys and values of `tokens`, to continue from.
         """
         B, L = tokens.shape
+        H, K, D = self.heads, self.key_heads, self.head_width
         start = sum((np.repeat(s.lengths, B // len(s.lengths)) for s in past), np.zeros(B, int))
         positions = start[:, None] + np.arange(L)  # (B, L)
         # A head's axis after the batch's: (B, 1, L, D)
         cosine, sine = self.cosine[positions][:, None], self.sine[positions][:, None]
-        visible = [_padding_mask(s) for s in past] + [_causal_mask(L)]
+        visible = [_padding_mask(s) for s in past] + [_causal_mask(L, H // K)]
 
-        x = self.embeddings[tokens]  # (B, L, W)
+        x = np.ascontiguousarray(self.embeddings[tokens])  # (B, L, W)
         keys, values = [], []
         for i, layer in enumerate(self.layers):
-            qkv = _rms_norm(x, layer.input_norm, self.epsilon) @ layer.qkv  # (B, L, 3W)
-            query, key, value = qkv.reshape(B, L, 3, self.heads, self.head_width).transpose(
-                2, 0, 3, 1, 4
-            )  # (B, H, L, D) each
+            normed = _rms_norm(x, layer.input_norm, self.epsilon)
+            qkv = _product(normed, layer.qkv)  # (B, L, (H+2K)D)
+            if layer.qkv_bias is not None:
+                qkv += layer.qkv_bias
+            heads = qkv.reshape(B, L, H + 2 * K, D).swapaxes(1, 2)  # (B, H+2K, L, D)
+            query, key, value = heads[:, :H], heads[:, H : H + K], heads[:, H + K :]
+            if layer.query_norm is not None and layer.key_norm is not None:
+                query = _rms_norm(query, layer.query_norm, self.epsilon)
+                key = _rms_norm(key, layer.key_norm, self.epsilon)
             query, key = _rotate(query, cosine, sine), _rotate(key, cosine, sine)
+            query = query.reshape(B, K, H // K * L, D)
             stretches = [(s.keys[i], s.values[i]) for s in past] + [(key, value)]
-            x = x + _attention(query, stretches, visible, attention) @ layer.output
-            gate_up = _rms_norm(x, layer.mlp_norm, self.epsilon) @ layer.gate_up  # (B, L, 2M)
+            out = _attention(query, stretches, visible, L, attention)  # (B, H, L, D)
+            x = x + _product(out.transpose(0, 2, 1, 3).reshape(B, L, H * D), layer.output)
+            normed = _rms_norm(x, layer.mlp_norm, self.epsilon)
+            gate_up = _product(normed, layer.gate_up)  # (B, L, 2M)
             gate, up = np.split(gate_up, 2, axis=-1)
-            x = x + (gate / (1 + np.exp(-gate)) * up) @ layer.down
+            x = x + _product(gate / (1 + np.exp(-gate)) * up, layer.down)
             keys.append(key)
             values.append(value)
         segment = Segment(keys, values, np.full(B, L))
@@ -136,15 +175,26 @@ class Llama:
 
     def log_softmax(self, hidden: Array) -> Array:
         """Return ln P(next token) for hidden states (…, W), of shape (…, V)."""
-        logits = hidden @ self.unembedding
+        logits = _product(hidden, self.unembedding)
         logits -= logits.max(axis=-1, keepdims=True)
         logits -= np.log(np.exp(logits).sum(axis=-1, keepdims=True))
         return logits
 
-    def log_probability(self, hidden: Array, targets: Tokens) -> Array:
-        """Return ln P(target) for hidden states (N, W) and targets (N,), of shape (N,)."""
-        logits = hidden @ self.unembedding  # (N, V)
+    def log_probability(self, hidden: Array, targets: Tokens, ends: Tokens) -> Array:
+        """Return ln P(target) for hidden states (N, W) and targets (N,), of shape (N,).
+
+        A target of -1 stands for any of `ends`.
+        """
+        size = max(1, LOGITS // self.unembedding.shape[1])
+        parts = (slice(i, i + size) for i in range(0, len(hidden), size))
+        values = [self._log_probability(hidden[part], targets[part], ends) for part in parts]
+        return np.concatenate(values) if values else np.empty(0, np.float32)
+
+    def _log_probability(self, hidden: Array, targets: Tokens, ends: Tokens) -> Array:
+        logits = _product(hidden, self.unembedding)  # (N, V)
         chosen = np.take_along_axis(logits, targets[:, None], axis=1)[:, 0]
+        ended = targets < 0
+        chosen[ended] = np.logaddexp.reduce(logits[ended][:, ends], axis=1)
         peak = logits.max(axis=1)
         logits -= peak[:, None]
         np.exp(logits, out=logits)
@@ -154,35 +204,76 @@ class Llama:
 class _Layer:
     """One layer's weights, transposed once so that inputs multiply from the left."""
 
-    def __init__(self, weights: Mapping[str, Array], prefix: str) -> None:
+    def __init__(self, weights: Mapping[str, NDArray[np.floating]], prefix: str) -> None:
         def joined(*names: str) -> Array:
-            parts = [weights[f"{prefix}{name}.weight"] for name in names]
-            return np.ascontiguousarray(np.concatenate(parts).T)
+            return _transposed(*(weights[f"{prefix}{name}.weight"] for name in names))
 
+        def vector(name: str) -> Array | None:
+            found = weights.get(prefix + name)
+            return None if found is None else np.asarray(found, np.float32)
+
+        attended = [f"self_attn.{x}_proj" for x in "qkv"]
         self.input_norm = weights[f"{prefix}input_layernorm.weight"]  # (W,)
-        self.qkv = joined("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj")  # (W, 3W)
-        self.output = joined("self_attn.o_proj")  # (W, W)
+        self.qkv = joined(*attended)  # (W, (H+2K)D)
+        biases = [b for b in (vector(f"{name}.bias") for name in attended) if b is not None]
+        self.qkv_bias = np.concatenate(biases) if biases else None  # ((H+2K)D,), Qwen2
+        self.query_norm = vector("self_attn.q_norm.weight")  # (D,), Qwen3
+        self.key_norm = vector("self_attn.k_norm.weight")
+        self.output = joined("self_attn.o_proj")  # (HD, W)
         self.mlp_norm = weights[f"{prefix}post_attention_layernorm.weight"]  # (W,)
         self.gate_up = joined("mlp.gate_proj", "mlp.up_proj")  # (W, 2M)
         self.down = joined("mlp.down_proj")  # (M, W)
+
+
+@functools.cache
+def _processors() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(PROCESSORS, "product")
+
+
+def _product(x: Array, weights: Array) -> Array:
+    """Return x @ weights, of shape (…, N); the columns of a large one are dealt to all processors.
+
+    NumPy's matrix library could, too, but its threads wait for each other in busy loops: beside
+    other work the same product takes up to thirty times as long. So it is held to one thread
+    (see `LlamaModel`), and these threads sleep while they wait.
+    """
+    rows, columns = x.size // len(weights), weights.shape[1]
+    if len(weights) < WIDE or rows * weights.size < LARGE:
+        return x @ weights
+    result = np.empty((*x.shape[:-1], columns), np.float32)
+    left, right = x.reshape(rows, -1), result.reshape(rows, -1)
+
+    def multiply(part: slice) -> None:
+        np.matmul(left, weights[:, part], out=right[:, part])
+
+    size = -(-columns // (PROCESSORS))
+    list(_processors().map(multiply, (slice(i, i + size) for i in range(0, columns, size))))
+    return result
+
+
+def _transposed(*parts: NDArray[np.floating]) -> Array:
+    """Return matrices (out, in), one below the other, as one of shape (in, out)."""
+    whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return np.ascontiguousarray(whole.T, dtype=np.float32)
 
 
 def _attention(
     query: Array,
     stretches: Sequence[tuple[Array, Array]],
     visible: Sequence[Array | None],
+    length: int,
     seen: list[Array] | None = None,
 ) -> Array:
-    """Attend from (B, H, L, D) to every stretch of the past at once; returns (B, L, W)."""
-    B, H, L, D = query.shape
+    """Attend from (B, K, R·L, D) to every stretch of the past at once; returns (B, H, L, D)."""
+    B, _, N, D = query.shape
     scale = np.float32(1 / np.sqrt(D))
     scores = []
     for (key, _), mask in zip(stretches, visible, strict=True):
         G = len(key)
-        score = (_share(query, G) @ key.swapaxes(-1, -2)) * scale  # (G, H, B/G·L, P)
-        score = _unshare(score, B, L)  # (B, H, L, P)
+        score = (_share(query, G) @ key.swapaxes(-1, -2)) * scale  # (G, K, B/G·R·L, P)
+        score = _unshare(score, B, N)  # (B, K, R·L, P)
         if mask is not None:
-            # (N, 1, 1, P) for padding, N dividing the batch; (1, 1, L, P) for causality.
+            # (M, 1, 1, P) for padding, M dividing the batch; (1, 1, R·L, P) for causality.
             score = (
                 score + np.repeat(mask, B // len(mask), axis=0) if len(mask) > 1 else score + mask
             )
@@ -191,13 +282,13 @@ def _attention(
     weights = [np.exp(s - peak) for s in scores]
     total = sum(w.sum(axis=-1, keepdims=True) for w in weights)
     if seen is not None:
-        last = np.concatenate([w[:, :, -1] for w in weights], axis=-1)  # (B, H, P)
-        seen.append(last / total[:, :, -1])
+        all_weights = np.concatenate(weights, axis=-1) / total  # (B, K, R·L, P)
+        seen.append(all_weights.reshape(B, -1, length, all_weights.shape[-1])[:, :, -1])
     out = sum(
-        _unshare(_share(w, len(value)) @ value, B, L)
+        _unshare(_share(w, len(value)) @ value, B, N)
         for w, (_, value) in zip(weights, stretches, strict=True)
-    )  # (B, H, L, D)
-    return (out / total).transpose(0, 2, 1, 3).reshape(B, L, H * D)
+    )  # (B, K, R·L, D)
+    return (out / total).reshape(B, -1, length, D)
 
 
 def _share(x: Array, groups: int) -> Array:
@@ -223,11 +314,11 @@ def _padding_mask(segment: Segment) -> Array | None:
     return np.where(hidden, _NEVER, np.float32(0))[:, None, None] if hidden.any() else None
 
 
-def _causal_mask(length: int) -> Array | None:
-    """Hide what comes later, of shape (1, 1, L, L)."""
+def _causal_mask(length: int, together: int) -> Array | None:
+    """Hide what comes later, of shape (1, 1, R·L, L)."""
     if length == 1:
         return None
-    return np.triu(np.full((length, length), _NEVER), k=1)[None, None]
+    return np.tile(np.triu(np.full((length, length), _NEVER), k=1), (together, 1))[None, None]
 
 
 def _rms_norm(x: Array, weight: Array, epsilon: np.float32) -> Array:
@@ -239,7 +330,9 @@ def _rotate(x: Array, cosine: Array, sine: Array) -> Array:
     return x * cosine + np.concatenate((-second, first), axis=-1) * sine
 
 
-def _rotary_table(length: int, width: int, theta: float) -> tuple[Array, Array]:
-    frequency = theta ** (-np.arange(0, width, 2) / width)
+def _rotary_table(
+    length: int, width: int, theta: float, factors: float | NDArray[np.floating]
+) -> tuple[Array, Array]:
+    frequency = theta ** (-np.arange(0, width, 2) / width) / factors
     angle = np.tile(np.outer(np.arange(length), frequency), 2)  # (length, D)
     return np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)

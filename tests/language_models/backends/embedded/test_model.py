@@ -17,7 +17,8 @@ from safetensors.numpy import load_file
 from core import prompts
 from core.data.world.facts import facts
 from core.language_models.backends.embedded import FOLDER
-from core.language_models.backends.embedded.model import FILES, EmbeddedModel, _left_at, _trunk
+from core.language_models.backends.embedded.model import FILES, EmbeddedModel
+from core.language_models.backends.llama.model import _left_at, _trunk
 from core.language_models.backends.llama import runtime
 from core.language_models.base import MAX_RESPONSE_TOKENS
 from core.language_models.errors import BrokenModelError, PromptTooLongError
@@ -162,7 +163,7 @@ def test_a_score_does_not_depend_on_what_shares_the_batch(embedded, company):
 
 def test_blocks_do_not_show(embedded, monkeypatch):
     whole = embedded.log_likelihoods(batch(), ANSWERS)
-    monkeypatch.setattr("core.language_models.backends.embedded.model.BLOCK_TOKENS", 16)
+    monkeypatch.setattr("core.language_models.backends.llama.model.BLOCK_TOKENS", 16)
     np.testing.assert_allclose(embedded.log_likelihoods(batch(), ANSWERS), whole, atol=1e-4)
 
 
@@ -230,7 +231,7 @@ def test_branching_prompts_may_be_mixed_with_others(embedded, company, where):
 def test_blocks_do_not_show_where_prompts_branch(embedded, monkeypatch, size):
     """Down to one prompt and one answer a block, where all of a block leave in one place."""
     whole = embedded.log_likelihoods(told(range(25)), ANSWERS)
-    monkeypatch.setattr("core.language_models.backends.embedded.model.BLOCK_TOKENS", size)
+    monkeypatch.setattr("core.language_models.backends.llama.model.BLOCK_TOKENS", size)
     np.testing.assert_allclose(embedded.log_likelihoods(told(range(25)), ANSWERS), whole, atol=1e-4)
 
 
@@ -348,9 +349,9 @@ def test_nobody_looks_on_unless_asked(embedded, monkeypatch):
     watched = []
     attend = runtime._attention
 
-    def noted(query, stretches, visible, seen=None):
+    def noted(query, stretches, visible, length, seen=None):
         watched.append(seen)
-        return attend(query, stretches, visible, seen)
+        return attend(query, stretches, visible, length, seen)
 
     monkeypatch.setattr(runtime, "_attention", noted)
     embedded.log_likelihoods(told(range(20)), ANSWERS)

@@ -1,0 +1,312 @@
+"""A Llama as a `LanguageModel`: sampling, search and scoring in batches, whatever its weights."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+from tokenizers import Tokenizer
+
+from core.language_models import search
+from core.language_models.backends.llama.runtime import Llama, Segment
+from core.language_models.base import (
+    MAX_RESPONSE_TOKENS,
+    Capabilities,
+    LanguageModel,
+    Response,
+    series,
+)
+from core.language_models.errors import PromptTooLongError
+from core.language_models.forms import Frame
+
+# How many answer tokens one block of `log_likelihoods` holds: large enough to keep the
+# matrix products busy, small enough for their results to stay near the processor.
+BLOCK_TOKENS = 1024
+
+END = -1  # in place of a token: any of those that end an answer
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@functools.cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _one_thread(method: F) -> F:
+    """Run a method with one thread in NumPy's matrix library; see `runtime`'s products."""
+
+    @functools.wraps(method)
+    def limited(*arguments: Any, **options: Any) -> Any:
+        with _libraries().limit(limits=1, user_api="blas"):
+            return method(*arguments, **options)
+
+    return cast(F, limited)
+
+
+class LlamaModel(LanguageModel):
+    """A network, its vocabulary, and how it is asked.
+
+    Parameters
+    ----------
+    llama : Llama
+    tokenizer : Tokenizer
+        Whose `encode` never reads a text as one of the end tokens.
+    end_tokens : sequence of int
+        They end a text, and so does a token with a line break behind any text.
+    scored_ends : sequence of int, optional
+        Those that count as the end of an answer in its likelihood: all of these by default.
+    """
+
+    title: str  # what sentences call it
+    capabilities = Capabilities(scores_given_text=True, searches=True)
+
+    def __init__(
+        self,
+        llama: Llama,
+        tokenizer: Tokenizer,
+        end_tokens: Sequence[int],
+        scored_ends: Sequence[int] | None = None,
+    ) -> None:
+        self.llama, self.tokenizer = llama, tokenizer
+        size = len(llama.embeddings)
+        texts = tokenizer.decode_batch([[i] for i in range(size)], skip_special_tokens=False)
+        # White space and line breaks in front of an answer are no answer and no end.
+        self.stops_at_once = np.array(["\n" in text.lstrip() for text in texts])
+        self.stops = np.array(["\n" in text for text in texts])
+        self.is_blank = np.array([not text.strip() for text in texts])
+        self.stops_at_once[list(end_tokens)] = self.stops[list(end_tokens)] = True
+        self.is_blank[list(end_tokens)] = False
+        self.ends = np.array(np.flatnonzero(self.stops) if scored_ends is None else scored_ends)
+        self.frame = Frame()
+        self._before: tuple[Segment, ...] = ()  # what the frame's first part became
+
+    @_one_thread
+    def put_in(self, frame: Frame) -> None:
+        """Put a frame around every prompt; what stands in front is read once, now."""
+        self.frame = frame
+        self._before = (_read(self.llama, tuple(frame.before)),) if frame.before else ()
+
+    def encode(self, text: str) -> list[int]:
+        """Return the tokens of a text; nothing in it is ever read as the end token."""
+        return self.tokenizer.encode(text).ids
+
+    # ---------------------------------------------------------------------- sampling
+
+    @_one_thread
+    def sample(
+        self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
+    ) -> list[Response]:
+        """Draw responses; see `LanguageModel.sample`. One batch for all of them."""
+        tokens = self._prompt_tokens(prompt)
+        hidden, past = self.llama.forward(np.array([tokens]), self._before)
+        log_probabilities = self.llama.log_softmax(hidden[:, -1])  # (1, V)
+        log_probabilities = np.repeat(log_probabilities, count, axis=0)
+        own_seed = series(seed, prompt)
+        drawers = [np.random.default_rng([own_seed, first + i]) for i in range(count)]
+        drawn: list[list[int]] = [[] for _ in range(count)]
+        complete = np.zeros(count, bool)
+        begun = np.zeros(count, bool)
+        alive = np.arange(count)
+        own: Segment | None = None
+        for length in range(1, MAX_RESPONSE_TOKENS + 1):
+            uniform = np.array([drawers[i].random() for i in alive])
+            token = _draw(log_probabilities, uniform, temperature)
+            ended = np.where(begun[alive], self.stops[token], self.stops_at_once[token])
+            begun[alive] |= ~self.is_blank[token]
+            complete[alive[ended]] = True
+            for i, t in zip(alive[~ended], token[~ended], strict=True):
+                drawn[i].append(int(t))
+            alive = alive[~ended]
+            if not len(alive) or length == MAX_RESPONSE_TOKENS:
+                break
+            own = own.take(~ended) if own else None
+            before = [*self._before, past, *([own] if own else [])]
+            hidden, step = self.llama.forward(token[~ended][:, None], before)
+            own = own.extended(step) if own else step
+            log_probabilities = self.llama.log_softmax(hidden[:, -1])
+        return [
+            Response(self.tokenizer.decode(ids).strip(), bool(done))
+            for ids, done in zip(drawn, complete, strict=True)
+        ]
+
+    @_one_thread
+    def likeliest(self, prompt: str, count: int) -> list[Response]:
+        """Search for answers; see `LanguageModel.likeliest`. All beginnings in one batch."""
+        hidden, past = self.llama.forward(np.array([self._prompt_tokens(prompt)]), self._before)
+        own: Segment | None = None
+
+        def extend(rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float32]:
+            nonlocal own
+            kept = own.take(rows) if own else None
+            before = [*self._before, past, *([kept] if kept else [])]
+            hidden, step = self.llama.forward(tokens[:, None], before)
+            own = kept.extended(step) if kept else step
+            return self.llama.log_softmax(hidden[:, -1])
+
+        found = search.likeliest(
+            self.llama.log_softmax(hidden[:, -1])[0],
+            extend,
+            count=count,
+            ends=self.ends,
+            is_stop=lambda tokens: self.stops[tokens],
+            text_of=lambda tokens: self.tokenizer.decode(tokens).strip(),
+        )
+        return [Response(text, True, min(value, 0.0)) for text, value in found]
+
+    # ----------------------------------------------------------------------- scoring
+
+    @_one_thread
+    def log_likelihoods(
+        self, prompts: Sequence[str], answers: Sequence[str]
+    ) -> NDArray[np.float64]:
+        """Score every answer under every prompt; see `LanguageModel.log_likelihoods`.
+
+        What all prompts share is computed once, the rest of each prompt once, and only
+        the answers row by row. Prompts that repeat an answer ever more often share more with
+        the longest of them than with each other; they branch off it.
+        """
+        if not prompts or not answers:
+            return np.zeros((len(prompts), len(answers)))
+        targets = [[*self.encode(self.frame.lead + answer), END] for answer in answers]
+        longest = max(map(len, targets))
+        tokens = [self._prompt_tokens(prompt, room=longest) for prompt in prompts]
+        trunk, shared = _trunk(tokens)
+        past: Segment | None = None
+        if len(trunk):
+            past = self.llama.forward(np.array([trunk]), self._before)[1]
+        result = np.empty((len(prompts), len(answers)))
+        own = max(len(t) - s for t, s in zip(tokens, shared, strict=True))
+        rows = max(1, BLOCK_TOKENS // max(len(answers) * longest, own))
+        columns = max(1, BLOCK_TOKENS // longest)
+        for block in _blocks(len(prompts), rows):
+            rest = [t[s:] for t, s in zip(tokens[block], shared[block], strict=True)]
+            before = self._before
+            if past is not None:
+                before = (*before, _left_at(past, shared[block]))
+            opening, segment = self._read_prompts(rest, before)
+            for part in _blocks(len(answers), columns):
+                result[block, part] = self._score(targets[part], opening, (*before, segment))
+        return result
+
+    # --------------------------------------------------------------------- attention
+
+    @_one_thread
+    def attention(self, prompt: str) -> tuple[list[tuple[int, int]], NDArray[np.float32]]:
+        """Return how the prompt's last position attends to every token of the prompt.
+
+        Returns
+        -------
+        spans : list of (int, int)
+            Where each token begins and ends in the prompt, in characters.
+        weights : ndarray of shape (layers, heads, tokens)
+            Each head's weights sum to 1, with those on what stands around the prompt.
+        """
+        encoded = self.tokenizer.encode(prompt)
+        weights: list[NDArray[np.float32]] = []
+        tokens = np.array([self._prompt_tokens(prompt)])
+        self.llama.forward(tokens, self._before, attention=weights)
+        own = slice(len(self.frame.before), len(self.frame.before) + len(encoded))
+        return list(encoded.offsets), np.concatenate(weights)[:, :, own]
+
+    def _read_prompts(
+        self, rest: list[list[int]], past: tuple[Segment, ...]
+    ) -> tuple[NDArray[np.float32], Segment]:
+        """Run the prompts' own ends; return ln p of what comes next, `END` in the last column."""
+        padded, lengths = _pad(rest)
+        hidden, segment = self.llama.forward(padded, past)
+        opening = self.llama.log_softmax(hidden[np.arange(len(rest)), lengths - 1])
+        ended = np.logaddexp.reduce(opening[:, self.ends], axis=1)
+        opening = np.concatenate([opening, ended[:, None]], axis=1)
+        return opening, Segment(segment.keys, segment.values, lengths)
+
+    def _score(
+        self, targets: list[list[int]], opening: NDArray[np.float32], past: tuple[Segment, ...]
+    ) -> NDArray[np.float64]:
+        """Return ln Q of every target behind every prompt, of shape (prompts, targets)."""
+        prompts = len(opening)
+        padded, lengths = _pad([t[:-1] for t in targets])  # the end predicts nothing
+        total = opening[:, [t[0] for t in targets]].astype(np.float64)
+        hidden, _ = self.llama.forward(np.tile(padded, (prompts, 1)), past)
+        following, _ = _pad([t[1:] for t in targets])
+        real = np.tile(np.arange(padded.shape[1]) < lengths[:, None], (prompts, 1))
+        scored = np.zeros(real.shape)
+        scored[real] = self.llama.log_probability(
+            hidden[real], np.tile(following, (prompts, 1))[real], self.ends
+        )
+        return total + scored.sum(axis=1).reshape(prompts, len(targets))
+
+    def _prompt_tokens(self, prompt: str, room: int = MAX_RESPONSE_TOKENS) -> list[int]:
+        tokens = self.encode(prompt)
+        around = len(self.frame.before) + len(self.frame.after)
+        limit = max(0, self.llama.context_length - room - around)
+        if len(tokens) > limit:
+            raise PromptTooLongError(
+                f"The prompt has {len(tokens):,} tokens and {self.title} has room for "
+                f"{limit:,}. Shorten the question or repeat fewer answers."
+            )
+        return [*tokens, *self.frame.after]
+
+
+@functools.cache
+def _read(llama: Llama, tokens: tuple[int, ...]) -> Segment:
+    """Read what stands in front of every prompt, once a process."""
+    return llama.forward(np.array([tokens]))[1]
+
+
+def _draw(
+    log_probabilities: NDArray[np.float32], uniform: NDArray[np.float64], temperature: float
+) -> NDArray[np.int64]:
+    """Draw a token a row by inverting its distribution function; 0 is the likeliest."""
+    if temperature == 0:
+        return log_probabilities.argmax(axis=1)
+    scaled = log_probabilities.astype(np.float64) / temperature
+    cumulative = np.exp(scaled - scaled.max(axis=1, keepdims=True)).cumsum(axis=1)
+    below = cumulative < uniform[:, None] * cumulative[:, -1:]
+    return below.sum(axis=1)
+
+
+def _trunk(prompts: Sequence[list[int]]) -> tuple[list[int], NDArray[np.int64]]:
+    """Return what is computed once, and how much of it each prompt begins with.
+
+    Either the prefix of all, or, where that saves half of the work, the longest prompt.
+    """
+    common = _common_prefix(prompts)
+    longest = max(prompts, key=len)
+    branching = np.array([min(_common_prefix([p, longest]), len(p) - 1) for p in prompts])
+    rest = max(len(p) - b for p, b in zip(prompts, branching.tolist(), strict=True))
+    # What is left of the prompts is padded to the longest of it.
+    with_prefix = common + len(prompts) * (len(longest) - common)
+    with_longest = int(branching.max()) + len(prompts) * rest
+    if 2 * with_longest < with_prefix:
+        return longest[: int(branching.max())], branching
+    return longest[:common], np.full(len(prompts), common)
+
+
+def _left_at(trunk: Segment, lengths: NDArray[np.int64]) -> Segment:
+    """Return a trunk that each row leaves at its own place; one place where all agree."""
+    places = lengths if len({*lengths.tolist()}) > 1 else lengths[:1]
+    return Segment(trunk.keys, trunk.values, places)
+
+
+def _common_prefix(sequences: Sequence[list[int]]) -> int:
+    """Return how many leading tokens all sequences share, leaving each at least one."""
+    low, high = min(sequences), max(sequences)  # these two differ soonest
+    length = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
+    return min(length, min(map(len, sequences)) - 1)
+
+
+def _pad(sequences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    lengths = np.array([len(s) for s in sequences])
+    padded = np.zeros((len(sequences), lengths.max()), int)
+    for row, sequence in zip(padded, sequences, strict=True):
+        row[: len(sequence)] = sequence
+    return padded, lengths
+
+
+def _blocks(total: int, size: int) -> Iterator[slice]:
+    return (slice(start, min(start + size, total)) for start in range(0, total, size))

@@ -1,0 +1,95 @@
+"""How a language model wants to be asked: our prompts alone, behind examples, or in a chat.
+
+A model that was trained on our prompts answers them as they stand. Others were trained on all
+that is written, and go on with a prompt instead of answering it; worked examples in front show
+them what is wanted. Models that were taught to chat want a prompt in the marks of a turn.
+
+The examples must not teach the effect that is measured. A model that sees told answers come back
+learns to copy, one that sees them ignored learns to be stubborn, and one that sees no told answer
+takes the sentence for part of the question. So they are balanced: of the questions with a told
+answer as many keep it as replace it, once because it is wrong and once because there are others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core import prompts
+
+
+class Form(StrEnum):
+    """What stands around our prompts."""
+
+    PLAIN = "plain"
+    EXAMPLES = "examples"
+    CHAT = "chat"
+    CHAT_WITH_EXAMPLES = "chat-with-examples"
+
+    @property
+    def has_examples(self) -> bool:
+        """Whether worked examples stand in front."""
+        return self in (Form.EXAMPLES, Form.CHAT_WITH_EXAMPLES)
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether prompts are turns in the model's own marks."""
+        return self in (Form.CHAT, Form.CHAT_WITH_EXAMPLES)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What stands around every prompt, in tokens.
+
+    Attributes
+    ----------
+    before, after : sequence of int
+        In front of the prompt, and between the prompt and the answer.
+    lead : str
+        With what an answer begins: a space behind “A:”, nothing in a turn of its own.
+    """
+
+    before: Sequence[int] = ()
+    after: Sequence[int] = ()
+    lead: str = " "
+
+
+@dataclass(frozen=True)
+class Example:
+    """A question, the answers that its prompt tells, and the answer that is shown."""
+
+    query: str
+    told: tuple[str, ...]
+    answer: str
+
+    @property
+    def prompt(self) -> str:
+        """The prompt as it is sent."""
+        return prompts.iterative(self.query, self.told)
+
+
+EXAMPLES = (
+    Example("What is the opposite of hot?", (), "Cold"),
+    Example("How many legs does a spider have?", ("Eight",), "Eight"),
+    Example("What do bees make?", ("Milk",), "Honey"),
+    Example("Name a day of the week.", ("Monday",), "Thursday"),
+    Example("What colour is snow?", ("White",), "White"),
+    Example("Which animal says meow?", (), "The cat"),
+)
+
+BETWEEN = "\n\n"  # examples, and between the last of them and the prompt
+
+
+def in_front(examples: Sequence[Example] = EXAMPLES) -> str:
+    """Return the examples as one text, to stand in front of a prompt."""
+    return "".join(f"{example.prompt} {example.answer}{BETWEEN}" for example in examples)
+
+
+def revision(weights: str, form: Form, examples: Sequence[Example]) -> str:
+    """Return the revision of a model that is asked in a form: part of every key and result."""
+    if form is Form.PLAIN:
+        return weights
+    shown = f" {hashlib.sha256(in_front(examples).encode()).hexdigest()[:8]}" if examples else ""
+    return f"{weights}, asked in the form {form}{shown}"
