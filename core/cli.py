@@ -30,7 +30,9 @@ from core.language_models.base import Capabilities, LanguageModel
 from core.language_models.client.retry import Resilient
 from core.language_models.client.stack import prepared, stop
 from core.language_models.errors import ModelError
+from core.language_models.forms import Form
 from core.language_models.registry import SERVICES, full_name, open_model
+from core.language_models.trial import in_its_form
 from core.language_models.usage import Budget, Used
 from core.store.calls import Calls
 from core.store.database import open_database
@@ -55,7 +57,12 @@ from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
 
 T = TypeVar("T")
 
-MODELS = "embedded, gemini:NAME, openai:NAME@BASE_URL, ollama:NAME, llamacpp: or hf:PATH_OR_NAME."
+MODELS = (
+    "embedded, smollm2, gguf:PATH, gemini:NAME, openai:NAME@BASE_URL, ollama:NAME, llamacpp: or "
+    "hf:PATH_OR_NAME."
+)
+AUTO = "auto"
+FORM = "How the model is asked; auto tries its forms and takes the first that suits."
 PRICES = "Prices per million tokens in and out; the run then states its cost."
 KEEP = "Save the result to History."
 # What a person can act on, and reads as a sentence.
@@ -112,6 +119,9 @@ def main() -> None:
     help="Recompute a saved inspection (JSON) instead; calls no model.",
 )
 @click.option("--model", default="embedded", show_default=True, help=MODELS)
+@click.option(
+    "--form", type=click.Choice([AUTO, *Form]), default=AUTO, show_default=True, help=FORM
+)
 @click.option("--budget", type=click.IntRange(0), default=2000, show_default=True, help=BUDGET)
 @click.option("--prices", type=(float, float), default=(0, 0), metavar="IN OUT", help=PRICES)
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
@@ -167,7 +177,7 @@ def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
     _usage(Request, query, **wanted)  # before a model is opened
     tau = usual_threshold(similarity) if tau is None else tau
     reading = _usage(Reading, similarity, tau, given["gamma_1"], given["gamma_2"])
-    opened = _opened(given["model"], given["budget"])
+    opened = _opened(given["model"], given["form"], given["budget"])
     request = usual_request(query or "", opened.capabilities, **wanted)
     check_samples(request, opened.capabilities)
     with _paid(opened, plan(request, opened.capabilities), given["budget"], given["prices"]):
@@ -286,6 +296,9 @@ def _policy_json(policy: Policy, by_group: ByGroup) -> str:
     help="Whole numbers, separated by commas.",
 )
 @click.option("--model", default="embedded", show_default=True, help=MODELS)
+@click.option(
+    "--form", type=click.Choice([AUTO, *Form]), default=AUTO, show_default=True, help=FORM
+)
 @click.option("--budget", type=click.IntRange(0), default=2000, show_default=True, help=BUDGET)
 @click.option("--prices", type=(float, float), default=(0, 0), metavar="IN OUT", help=PRICES)
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
@@ -302,7 +315,7 @@ def amplify(
         ) from error
     case = _usage(Case, query, answer, repeated)
     _usage(tidied, times)
-    opened = _opened(given["model"], given["budget"])
+    opened = _opened(given["model"], given["form"], given["budget"])
     with _paid(opened, plan_curves([case], opened, times), given["budget"], given["prices"]):
         found = curve.amplify(case, opened, times)
     if given["keep"]:
@@ -383,7 +396,7 @@ def _kind(name: str) -> str:
     return full_name(name).partition(":")[0]
 
 
-def _opened(name: str, budget: int) -> LanguageModel:
+def _opened(name: str, form: str, budget: int) -> LanguageModel:
     """Open a model as a study should ask it; a service's answers are kept in the database."""
     model, allowed = _named(name), Budget(budget)
     if _kind(name) in SERVICES:
@@ -396,7 +409,10 @@ def _opened(name: str, budget: int) -> LanguageModel:
             click.echo(f"Finding out what {name} can do took {costs.calls(took)}.", err=True)
     for _ in range(took):
         allowed.take()
-    return opened
+    asked, trials = in_its_form(opened, None if form == AUTO else Form(form))
+    if trials:
+        click.echo(f"{name} is asked in the form {asked.form}. {trials[-1].sentence}", err=True)
+    return asked
 
 
 @contextmanager

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.language_models.errors import ModelError
+from core.language_models.forms import Form
 from core.language_models.usage import Meter
 
 MAX_RESPONSE_TOKENS = 32
@@ -140,6 +141,8 @@ class LanguageModel(ABC):
     revision: str  # identifies the exact weights or server model; part of every result
     capabilities: Capabilities
     uses_environment_key: bool = False  # that of whoever runs the program; nobody typed it
+    form: Form = Form.PLAIN  # in which it is asked; part of the revision
+    forms: tuple[Form, ...] = ()  # from which one can be chosen; none where there is no choice
     _memory: Callable[[], Memory] | None = None
 
     @property
@@ -151,6 +154,18 @@ class LanguageModel(ABC):
     def meter(self) -> Meter:
         """What it has used since it was opened."""
         return Meter()
+
+    def asked_in(self, form: Form) -> LanguageModel:
+        """Return the same model, asked in a form.
+
+        Raises
+        ------
+        ModelError
+            When it cannot be asked so.
+        """
+        if form is self.form:
+            return self
+        raise ModelError(f"{self.name} is asked in the form {self.form} only. Choose that.")
 
     @abstractmethod
     def sample(

@@ -15,6 +15,8 @@ BACK_ENDS = {
     "embedded": "core.language_models.backends.embedded.model:EmbeddedModel",
     "gemini": "core.language_models.backends.gemini:Gemini",
     "openai": "core.language_models.backends.openai.model:OpenAICompatible",
+    "gguf": "core.language_models.backends.gguf.model:GGUF",
+    "smollm2": "core.language_models.backends.gguf.model:SmolLM2",
     "hf": "core.language_models.backends.huggingface.model:HuggingFace",
 }
 

@@ -39,6 +39,8 @@ TERMS: Final[dict[str, str]] = {
     "are equally likely. Home shows the semantic entropy.",
     "Epistemic uncertainty": "Doubt from lack of knowledge: the model has not learnt the answer. "
     "More training would remove it. This doubt is the reason to abstain.",
+    "Form": "How a model is asked: our prompt alone, behind worked examples, or as a turn of a "
+    "chat. The form is found by trying, and belongs to every result.",
     "Greedy answer": "The answer when the model always takes the likeliest next token "
     "(temperature zero).",
     "Greedy probability": "How probable the model finds its greedy answer. Long answers, and one "

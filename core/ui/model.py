@@ -10,6 +10,7 @@ from core import settings
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import prepared
 from core.language_models.registry import open_model
+from core.language_models.trial import Trial
 from core.language_models.usage import Budget
 from core.studies.inspection.recorder import usual_request
 from core.ui import lending
@@ -22,10 +23,11 @@ _CHOSEN, _BUDGET = "model_chosen", "model_budget"
 
 @dataclass(frozen=True)
 class Chosen:
-    """The model of this session, opened."""
+    """The model of this session, opened, and how it was found to answer in its form."""
 
     name: str
     model: LanguageModel
+    trial: Trial | None = None
 
 
 def current() -> LanguageModel:
@@ -38,6 +40,12 @@ def name_in_use() -> str:
     """Return the name of the model of this session, which may be impossible to open."""
     chosen: Chosen | None = st.session_state.get(_CHOSEN)
     return chosen.name if chosen else EMBEDDED
+
+
+def trial() -> Trial | None:
+    """Return how the model of this session answered when its form was tried."""
+    chosen: Chosen | None = st.session_state.get(_CHOSEN)
+    return chosen.trial if chosen else None
 
 
 def choose(chosen: Chosen) -> None:

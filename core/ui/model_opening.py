@@ -10,7 +10,9 @@ import streamlit as st
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import prepared
 from core.language_models.errors import ModelError, NeedsKeyError, StoppedError
+from core.language_models.forms import Form
 from core.language_models.registry import SERVICES, open_model
+from core.language_models.trial import InItsForm, in_its_form
 from core.language_models.usage import Budget
 from core.ui import lending
 from core.ui.model import Chosen, budget
@@ -23,15 +25,16 @@ _WISH, _PLACE = "model_wanted", "opening"
 
 @dataclass(frozen=True, eq=False)  # who asks for the same again wants another try
 class Wish:
-    """A model that a person wants, and the key that was typed for it."""
+    """A model that a person wants, in which form (None: any), and the key typed for it."""
 
     name: str
+    form: Form | None
     key: str | None = field(repr=False)
 
 
-def use(name: str, key: str | None) -> None:
+def use(name: str, form: Form | None, key: str | None) -> None:
     """Want a model; the one before stays in use until it is open, and where that fails."""
-    st.session_state[_WISH] = Wish(name, key)
+    st.session_state[_WISH] = Wish(name, form, key)
 
 
 def use_no_other() -> None:
@@ -52,12 +55,12 @@ def opened(in_use: str) -> Chosen | None:
     if wish is None:
         return None
 
-    def meanwhile(job: Job[LanguageModel]) -> None:
+    def meanwhile(job: Job[InItsForm]) -> None:
         if not job.cancelling:
             st.text(f"{wish.name}: {in_use} stays in use until it is ready.")
 
     session = budget()
-    model = run(
+    found = run(
         _PLACE,
         wish,
         lambda: _begin(wish, session),
@@ -66,23 +69,25 @@ def opened(in_use: str) -> Chosen | None:
         retry=False,
         beside=meanwhile,
     )
-    if model is None:
+    if found is None:
         return None
     use_no_other()
-    return Chosen(wish.name, model)
+    model, trials = found
+    return Chosen(wish.name, model, trials[-1] if trials else None)
 
 
-def _begin(wish: Wish, session: Budget) -> Job[LanguageModel]:
+def _begin(wish: Wish, session: Budget) -> Job[InItsForm]:
     """Start opening a model; its calls count against the budget of the session.
 
     A cancel leaves the requests under way; a download goes on to its end, and is not used.
     """
     trying = Budget()  # allows anything: it is there to be closed
 
-    def work(job: Job[LanguageModel]) -> LanguageModel:
+    def work(job: Job[InItsForm]) -> InItsForm:
         job.progress("Opening the model, and finding out what it can do", 0.0)
         try:
-            return _open(wish, session, trying, lambda said: job.progress(said, 0.0))
+            opened = _open(wish, session, trying, lambda said: job.progress(said, 0.0))
+            return in_its_form(opened, wish.form)
         except StoppedError:
             raise
         except ModelError as error:
@@ -99,7 +104,7 @@ def _open(
 
     What is kept of it is not looked at: so a person sees whether it is there, and takes the key.
     """
-    if public() and wish.name.startswith("hf:"):
+    if public() and wish.name.startswith(("hf:", "gguf:")):
         raise ModelError(
             "This is a public demo: it opens no files of the server. Choose another kind."
         )

@@ -14,20 +14,32 @@ import streamlit as st
 from core import settings
 from core.language_models.backends.openai.address import PRESETS
 from core.language_models.errors import ModelError
+from core.language_models.forms import Form
 from core.language_models.registry import SERVICES
 from core.store.errors import StoreError
 from core.studies.costs import calls
 from core.ui import lending, model_opening
-from core.ui.model import EMBEDDED, Chosen, budget, choose, current, embedded, name_in_use
+from core.ui.glossary import TERMS
+from core.ui.model import EMBEDDED, Chosen, budget, choose, current, embedded, name_in_use, trial
 from core.ui.results import kept
 from core.ui.session import public
 
 KINDS: Final = {  # their titles, and short ones: on a phone the button shares a line
     "embedded": ("Embedded model", "Model: embedded"),
+    "smollm2": ("SmolLM2 (a real language model)", "Model: SmolLM2"),
     "openai": ("OpenAI-compatible server", "Model: a server"),
     "gemini": ("Gemini", "Model: Gemini"),
     "hf": ("Hugging Face", "Model: Hugging Face"),
+    "gguf": ("GGUF file", "Model: a GGUF file"),
 }
+FORMS: Final = {
+    None: "Found by trying",
+    Form.PLAIN: "Our prompts alone",
+    Form.EXAMPLES: "Behind worked examples",
+    Form.CHAT: "As a chat",
+    Form.CHAT_WITH_EXAMPLES: "As a chat, behind worked examples",
+}
+HAVE_FORMS: Final = ("smollm2", "gguf", "hf")
 OWN_ADDRESS = "another address"
 MOST_BUDGET = 1_000_000
 
@@ -45,6 +57,7 @@ def picker() -> None:
             persist_state="session",
         )
         name, key = _asked_for(kind)
+        form = _form() if kind in HAVE_FORMS else None
         if not key and lending.offered(name):
             st.text(
                 f"Without your own key, the key of this server’s owner is used. {lending.left()}"
@@ -55,7 +68,7 @@ def picker() -> None:
             )
         # Not a callback: its arguments would be those of the run before.
         if st.button("Use this model", key="use_model", type="primary"):
-            _use(name, key)
+            _use(name, form, key)
         # Below the button: on a phone the top is out of sight then.
         if chosen := model_opening.opened(name_in_use()):
             choose(chosen)
@@ -82,6 +95,8 @@ def _state() -> None:
         )
         for note in abilities.notes:
             st.text(note)
+    if found := trial():
+        st.text(f"{FORMS[found.form]}. {found.sentence}")
     if budget().used:
         st.text(f"Used so far: {calls(budget().used)}.")
     if lending.is_lent(current()):
@@ -129,6 +144,18 @@ def _asked_for(kind: str) -> tuple[str, str | None]:
     if kind == EMBEDDED:
         st.text("Small, trained for this program, runs on this machine. No key, no network.")
         return EMBEDDED, None
+    if kind == "smollm2":
+        st.text(
+            "A language model of 135 million parameters that nobody here trained. Runs on this "
+            "machine; an inspection takes some seconds. No key, no network."
+        )
+        return kind, None
+    if kind == "gguf":
+        typed = st.text_input(
+            "File", key="gguf_name", persist_state="session", placeholder="/models/model.gguf"
+        )
+        st.text("Runs on this machine: Llama, Mistral, SmolLM, Qwen 2 and Qwen 3.")
+        return f"gguf:{typed.strip()}", None
     if kind == "hf":
         typed = st.text_input(
             "Folder or hub name", key="hf_name", persist_state="session", placeholder="gpt2"
@@ -168,13 +195,24 @@ def _asked_for(kind: str) -> tuple[str, str | None]:
 _WHERE_KEYS_STAY: Final = "It stays in the memory of this session and is not saved."
 
 
-def _use(name: str, key: str | None) -> None:
+def _form() -> Form | None:
+    return st.selectbox(
+        "How it is asked",
+        list(FORMS),
+        format_func=FORMS.__getitem__,
+        key="model_form",
+        persist_state="session",
+        help=TERMS["Form"],
+    )
+
+
+def _use(name: str, form: Form | None, key: str | None) -> None:
     """Begin to open a model; a person wants one at a time."""
     if name == EMBEDDED:
         model_opening.use_no_other()
         choose(Chosen(name, embedded()))
         st.rerun()
-    model_opening.use(name, key)
+    model_opening.use(name, form, key)
 
 
 def _limits() -> None:

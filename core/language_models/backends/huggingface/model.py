@@ -1,7 +1,7 @@
 """Any causal language model that transformers can run: ``hf:PATH_OR_NAME``.
 
-The model is asked to go on with a prompt as it stands: there is no chat template, and a
-special token that is written out in a text is text. Where the weights come from stands in
+A special token that is written out in a text is text; only the marks of the model's own chat
+template are read as such, where it is asked as in a chat. Where the weights come from stands in
 `loading`, how they are run in `runner`.
 """
 
@@ -24,7 +24,9 @@ from core.language_models.base import (
     Response,
     series,
 )
+from core.language_models.chat_template import around
 from core.language_models.errors import ModelError, PromptTooLongError
+from core.language_models.forms import EXAMPLES, Example, Form, Frame, in_front, revision
 from core.language_models.usage import Meter
 from core.prompts import ANSWER, iterative
 
@@ -32,6 +34,7 @@ from core.prompts import ANSWER, iterative
 # drawn in whole blocks of this many indices: each depends on its own index alone, to the bit.
 ROWS_A_DRAW = 16
 
+TRIAL = "What is the capital of France?"
 LIKELIEST = 20  # how many tokens `next_token` lists
 
 # Line breaks are among a model's ends if they come at least this often for one end token.
@@ -66,41 +69,86 @@ class HuggingFace(LanguageModel):
         self.name = f"hf:{name}"
         self.meter = Meter()
         opened = open_files(name, key, device)
-        self.revision = opened.revision
+        self._weights = opened.revision
         self._tokenizer = opened.tokenizer
         self._lock = threading.Lock()  # a tokenizer is not for two at once
         self._end_tokens = opened.end_tokens
         self._stops: dict[int, bool] = {}
         plain, marked = self._encode(ANSWER), list(self._tokenizer.encode(ANSWER))
         places = (i for i in range(len(marked)) if marked[i : i + len(plain)] == plain)
-        self._begin = marked[: next(places, 0)]  # but not what some put behind a text
+        self._marks = marked[: next(places, 0)]  # but not what some put behind a text
         self._own_space = self._encode(f"{ANSWER} a") != plain + self._encode(" a")
         config = opened.network.config.get_text_config()
         self._context: int | None = getattr(config, "max_position_embeddings", None)
-        trial = iterative("What is the capital of France?")
-        self._network = Network(
-            self.name, opened.network, opened.device, self.encode_prompt(trial)[: self._context]
-        )
-        self._ends = self._network.tensor(self._usual_ends(f"{trial} Paris"))
+        self.frame = Frame(self._marks)
+        trial = self.encode_prompt(iterative(TRIAL))[: self._context]
+        self._network = Network(self.name, opened.network, opened.device, trial)
+        self._take(Form.PLAIN)
+
+    # ------------------------------------------------------------------------- forms
+
+    @property
+    def forms(self) -> tuple[Form, ...]:  # type: ignore[override]
+        """All; those of a chat where the tokenizer has a template."""
+        return tuple(form for form in Form if self._template or not form.is_chat)
+
+    def asked_in(self, form: Form) -> HuggingFace:
+        """Return the same model, asked in a form; see `LanguageModel.asked_in`."""
+        other = copy.copy(self)
+        other._take(form)
+        return other
+
+    def _take(self, form: Form) -> None:
+        self.form = form
+        examples = EXAMPLES if form.has_examples else ()
+        self.revision = revision(self._weights, form, examples)
+        self.frame = self._chat(examples) if form.is_chat else self._text(examples)
+        self._before: Past | None = None
+        if form is not Form.PLAIN and self.frame.before:  # marks alone are read in a moment
+            with self._network.at_work():
+                self._before = self._network.read(self._network.tensor([self.frame.before]))[1]
+        self._ends = self._network.tensor(self._usual_ends())
+
+    def _text(self, examples: Sequence[Example]) -> Frame:
+        """Return what stands around a prompt that is to be gone on with."""
+        return Frame([*self._marks, *(self._encode(in_front(examples)) if examples else ())])
+
+    def _chat(self, examples: Sequence[Example]) -> Frame:
+        """Return what stands around a prompt that is a turn."""
+        if self._template is None:
+            raise ModelError(f"{self.name} has no chat template. Choose the form examples.")
+        tokenizer = self._tokenizer
+        marks = {name: getattr(tokenizer, name, None) or "" for name in ("bos_token", "eos_token")}
+        before, after = around(self._template, marks, examples)
+        with self._lock:
+            front, behind = (
+                list(tokenizer.encode(text, add_special_tokens=False)) for text in (before, after)
+            )
+        return Frame(front, behind, lead="")
+
+    @property
+    def _template(self) -> str | None:
+        found = getattr(self._tokenizer, "chat_template", None)
+        return found if isinstance(found, str) else None
 
     # ------------------------------------------------------------------------ tokens
 
     def encode_prompt(self, prompt: str) -> list[int]:
-        """Return a prompt's tokens, behind those with which the tokenizer begins a text."""
-        return self._begin + self._encode(prompt)
+        """Return a prompt's tokens, with all that stands around it."""
+        return [*self.frame.before, *self._encode(prompt), *self.frame.after]
 
     def encode_answer(self, answer: str) -> list[int]:
-        """Return the tokens of a space and the answer, as they stand behind any prompt.
+        """Return the tokens of an answer, as they stand behind any prompt.
 
-        They are encoded by themselves, so that no token straddles the border. Where a
-        tokenizer puts a space of its own before every text, they are what the answer adds to
-        the tokens of ``A:``, with which all prompts end.
+        They are encoded by themselves, behind a space or as a turn of its own, so that no token
+        straddles the border. Where a tokenizer puts a space of its own before every text, they
+        are what the answer adds to the tokens of ``A:``, with which all prompts end.
         """
-        if self._own_space:
+        if self._own_space and self.frame.lead:
             before, both = self._encode(ANSWER), self._encode(f"{ANSWER} {answer}")
             if both[: len(before)] == before:
                 return both[len(before) :]
-        return self._encode(f" {answer}")
+        return self._encode(self.frame.lead + answer)
 
     def _encode(self, text: str) -> list[int]:
         # Special tokens are split: “<|end|>” in a question is text, and ends nothing.
@@ -127,21 +175,29 @@ class HuggingFace(LanguageModel):
             )
         return tokens
 
+    def _read(self, tokens: list[int]) -> tuple[Tensor, Past]:
+        """Read a text from its beginning; what stands in front of every prompt was read before."""
+        network, known = self._network, len(self.frame.before)
+        if self._before is None or len(tokens) <= known:
+            return network.read(network.tensor([tokens]))
+        return network.read(network.tensor([tokens[known:]]), copy.deepcopy(self._before))
+
     def _stops_at(self, token: int) -> bool:
         """Whether a response ends with this token: an end token, or one with a line break."""
         if token not in self._stops:
             self._stops[token] = token in self._end_tokens or "\n" in self._decode([token])
         return self._stops[token]
 
-    def _usual_ends(self, finished: str) -> list[int]:
-        """Return the tokens that end an answer; `finished` is a prompt with its answer.
+    def _usual_ends(self) -> list[int]:
+        """Return the tokens that end an answer.
 
         They are the model's end tokens; and line breaks as well where it is not unlikely to
         end a line instead, as those are that never were taught to answer.
         """
         ends = sorted(self._end_tokens)
         # All of the text where the context has no limit: [-0:] is everything.
-        likeliest = dict(self._next_tokens(self.encode_prompt(finished)[-(self._context or 0) :]))
+        finished = self.encode_prompt(iterative(TRIAL)) + self.encode_answer("Paris")
+        likeliest = dict(self._next_tokens(finished[-(self._context or 0) :]))
         stops = [value for token, value in likeliest.items() if self._stops_at(token)]
         ended = np.exp([likeliest.get(token, -np.inf) for token in ends]).sum()
         if np.exp(stops).sum() <= (1 + LEAST_BREAKS) * ended:
@@ -171,7 +227,7 @@ class HuggingFace(LanguageModel):
         own_seed = series(seed, prompt)
         responses: list[Response] = []
         with network.at_work():
-            opening, past = network.read(network.tensor([tokens]))
+            opening, past = self._read(tokens)
             rows = min(ROWS_A_DRAW, network.rows(len(tokens) + MAX_RESPONSE_TOKENS, 1))
             start = first - first % ROWS_A_DRAW
             total = first + count - start
@@ -210,7 +266,9 @@ class HuggingFace(LanguageModel):
             log_likelihoods[alive] += chosen.cpu().numpy()
             for i, token in zip(alive, tokens.tolist(), strict=True):
                 drawn[i].append(token)
-                complete[i] = self._stops_at(token)
+                # White space and line breaks in front of an answer are no answer and no end.
+                blank = token not in self._end_tokens and not self._decode(drawn[i]).strip()
+                complete[i] = self._stops_at(token) and not blank
             going_on = np.flatnonzero(~complete[alive])
             if not len(going_on) or length == MAX_RESPONSE_TOKENS:
                 break
@@ -242,7 +300,7 @@ class HuggingFace(LanguageModel):
         tokens = self._prompt_tokens(prompt, MAX_RESPONSE_TOKENS)
         network = self._network
         with network.at_work():
-            opening, past = network.read(network.tensor([tokens]))
+            opening, past = self._read(tokens)
 
             def extend(rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float64]:
                 nonlocal past
@@ -286,7 +344,7 @@ class HuggingFace(LanguageModel):
         network = self._network
         with network.at_work():
             shared = _common_prefix(tokens)
-            past = network.read(network.tensor([tokens[0][:shared]]))[1] if shared else None
+            past = self._read(tokens[0][:shared])[1] if shared else None
             for group in _equally_long(tokens):
                 rows = network.rows(len(tokens[group[0]]) + longest, longest)
 
@@ -362,7 +420,7 @@ class HuggingFace(LanguageModel):
     def _next_tokens(self, tokens: list[int]) -> list[tuple[int, float]]:
         network = self._network
         with network.at_work():
-            logits, _ = network.read(network.tensor([tokens]))
+            logits, _ = self._read(tokens)
             log_probabilities = network.numbers(logits[0, -1].float().log_softmax(dim=-1))
             best = log_probabilities.topk(min(LIKELIEST, len(log_probabilities)))
             return list(zip(best.indices.tolist(), best.values.tolist(), strict=True))

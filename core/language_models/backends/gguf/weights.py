@@ -1,0 +1,151 @@
+"""What of a GGUF file the network is made of: its sizes, and its weights, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from gguf import GGUFReader, dequantize
+from numpy.typing import NDArray
+
+from core.language_models.errors import BrokenModelError
+
+# Of these the runtime knows every line. llama.cpp calls Mistral and SmolLM “llama”, too.
+ARCHITECTURES = ("llama", "qwen2", "qwen3")
+
+# A table of rotary positions for more would take more memory than a small model.
+LONGEST_CONTEXT = 8192
+
+NAMES = {  # transformers' names -> llama.cpp's
+    "model.embed_tokens.weight": "token_embd.weight",
+    "model.norm.weight": "output_norm.weight",
+    "lm_head.weight": "output.weight",
+}
+LAYER_NAMES = {
+    "input_layernorm": "attn_norm",
+    "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k",
+    "self_attn.v_proj": "attn_v",
+    "self_attn.q_norm": "attn_q_norm",
+    "self_attn.k_norm": "attn_k_norm",
+    "self_attn.o_proj": "attn_output",
+    "post_attention_layernorm": "ffn_norm",
+    "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+}
+
+
+class Fields:
+    """The metadata of a file, by their names."""
+
+    def __init__(self, reader: GGUFReader) -> None:
+        self._fields = reader.fields
+        self.architecture = str(self.get("general.architecture", ""))
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a value, or the default where the file does not say."""
+        field = self._fields.get(name)
+        return default if field is None else field.contents()
+
+    def own(self, name: str, default: Any = None) -> Any:
+        """Return a value that is called by the architecture, such as ``llama.block_count``.
+
+        Raises
+        ------
+        BrokenModelError
+            When the file does not say, and there is no default.
+        """
+        found = self.get(f"{self.architecture}.{name}", default)
+        if found is None:
+            raise BrokenModelError(
+                f"The file says nothing of “{self.architecture}.{name}”. Fetch it again, or choose "
+                "another file."
+            )
+        return found
+
+
+def config(fields: Fields, reader: GGUFReader) -> dict[str, Any]:
+    """Return the sizes of the network, by transformers' names.
+
+    Raises
+    ------
+    BrokenModelError
+        When the runtime does not know the network; the sentence names what it does not know.
+    """
+    known = ", ".join(ARCHITECTURES)
+    if fields.architecture not in ARCHITECTURES:
+        raise BrokenModelError(
+            f"The file’s architecture is “{fields.architecture:.40}”. Believe knows {known}: "
+            "choose such a file, or serve this one with llama.cpp."
+        )
+    heads = int(fields.own("attention.head_count"))
+    width = int(fields.own("embedding_length"))
+    head_width = int(fields.own("attention.key_length", width // heads))
+    unknown = {
+        "several experts": fields.own("expert_count", 0),
+        "stretched positions": fields.own("rope.scaling.type", "none") != "none",
+        "positions in a part of each head": fields.own("rope.dimension_count", head_width)
+        != head_width,
+    }
+    for what, there in unknown.items():
+        if there:
+            raise BrokenModelError(
+                f"The file’s network has {what}, which Believe does not know. Choose another file, "
+                "or serve this one with llama.cpp."
+            )
+    factors = {t.name: t for t in reader.tensors}.get("rope_freqs.weight")
+    return {
+        "hidden_size": width,
+        "num_hidden_layers": int(fields.own("block_count")),
+        "num_attention_heads": heads,
+        "num_key_value_heads": int(fields.own("attention.head_count_kv", heads)),
+        "head_dim": head_width,
+        "rms_norm_eps": float(fields.own("attention.layer_norm_rms_epsilon")),
+        "rope_theta": float(fields.own("rope.freq_base", 10_000.0)),
+        "rope_factors": 1.0 if factors is None else _numbers(factors),
+        "max_position_embeddings": min(int(fields.own("context_length")), LONGEST_CONTEXT),
+    }
+
+
+class Weights(Mapping[str, NDArray[np.float32]]):
+    """The weights of a file by transformers' names; each is read when it is looked up."""
+
+    def __init__(self, reader: GGUFReader, architecture: str, heads: int, key_heads: int) -> None:
+        self._tensors = {tensor.name: tensor for tensor in reader.tensors}
+        # llama.cpp keeps the rows of these in another order, for Llama alone.
+        self._interleaved = {}
+        if architecture == "llama":
+            self._interleaved = {"attn_q": heads, "attn_k": key_heads}
+
+    def __getitem__(self, name: str) -> NDArray[np.float32]:
+        stored = _stored_name(name)
+        found = _numbers(self._tensors[stored])
+        heads = self._interleaved.get(stored.split(".")[-2])
+        if heads is None:
+            return found
+        pairs = found.reshape(heads, len(found) // heads // 2, 2, -1)
+        return pairs.swapaxes(1, 2).reshape(found.shape)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and _stored_name(name) in self._tensors
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in NAMES if name in self)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+def _stored_name(name: str) -> str:
+    """Return llama.cpp's name for transformers' ``model.layers.0.mlp.up_proj.weight``."""
+    if name in NAMES:
+        return NAMES[name]
+    _, _, layer, rest = name.split(".", 3)
+    part, _, kind = rest.rpartition(".")
+    return f"blk.{layer}.{LAYER_NAMES[part]}.{kind}"
+
+
+def _numbers(tensor: Any) -> NDArray[np.float32]:
+    return np.asarray(dequantize(tensor.data, tensor.tensor_type), np.float32)

@@ -1,0 +1,139 @@
+"""Finding the form in which a model wants to be asked, by asking.
+
+A handful of questions that language models can answer is put to it in one form after the other.
+The first form suits in which it answers as an answer is wanted: short, to its end, and with a
+fair share of the probability on what it says. Whether it is right is not asked.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from core import prompts
+from core.codec import shortened
+from core.language_models.base import LanguageModel
+from core.language_models.errors import ModelError
+from core.language_models.forms import Form
+
+QUESTIONS = (
+    "What is the capital of France?",
+    "How many days are there in a week?",
+    "What colour is the sky on a clear day?",
+    "Who wrote the play Romeo and Juliet?",
+    "In which country is Tokyo?",
+)
+FEWEST = 4  # of the answers must be as an answer is wanted
+LONGEST = 40  # characters
+LEAST_PROBABILITY = 0.1  # of an answer, on geometric average
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a model answered to one question of the trial.
+
+    Attributes
+    ----------
+    question, answer : str
+    complete : bool
+        Whether the answer came to its end.
+    probability : float or None
+        Of the answer, in [0, 1]; None where the model does not say.
+    """
+
+    question: str
+    answer: str
+    complete: bool
+    probability: float | None
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it is complete, not empty, and short."""
+        return self.complete and 0 < len(self.answer) <= LONGEST
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a model answered to all of them in one form."""
+
+    form: Form
+    tried: tuple[Tried, ...]
+
+    @property
+    def share(self) -> float | None:
+        """The probability of its answers on geometric average; None where it does not say."""
+        known = [one.probability for one in self.tried if one.probability is not None]
+        if not known:
+            return None
+        return math.exp(sum(math.log(max(p, 1e-12)) for p in known) / len(known))
+
+    @property
+    def suits(self) -> bool:
+        """Whether the model can be asked in this form."""
+        share = self.share
+        likely = share is None or share >= LEAST_PROBABILITY
+        return likely and sum(one.is_answer for one in self.tried) >= FEWEST
+
+    @property
+    def sentence(self) -> str:
+        """What came of it, for a person."""
+        said = "; ".join(shortened(one.answer, LONGEST) or "nothing" for one in self.tried)
+        share = "" if self.share is None else f", with a probability of {self.share:.0%} on average"
+        suits = "" if self.suits else " It does not suit: they should be short and likely."
+        return f"To {len(self.tried)} simple questions it said: {said}{share}.{suits}"
+
+
+def try_form(model: LanguageModel) -> Trial:
+    """Put the questions to a model in the form in which it is asked."""
+    return Trial(model.form, tuple(_tried(model, question) for question in QUESTIONS))
+
+
+def _tried(model: LanguageModel, question: str) -> Tried:
+    prompt = prompts.iterative(question)
+    said = model.sample(prompt, 1, temperature=0.0)[0]
+    value = said.log_likelihood
+    if model.capabilities.scores_given_text and said.text:
+        value = float(model.log_likelihoods([prompt], [said.text])[0, 0])
+    return Tried(question, said.text, said.complete, None if value is None else math.exp(value))
+
+
+InItsForm = tuple[LanguageModel, tuple[Trial, ...]]
+
+
+def in_its_form(model: LanguageModel, wanted: Form | None = None) -> InItsForm:
+    """Return a model as it is to be asked, and the trials that were made.
+
+    Parameters
+    ----------
+    wanted : Form, optional
+        By default the first that suits. A model with no choice of forms is not tried.
+
+    Raises
+    ------
+    ModelError
+        When the model cannot be asked in the form that is wanted, or no form suits it; the
+        sentence says what it answered.
+    """
+    if wanted is not None:
+        asked = model.asked_in(wanted)
+        return asked, (try_form(asked),) if model.forms else ()
+    trials: list[Trial] = []
+    for form in model.forms:
+        asked = model.asked_in(form)
+        trials.append(try_form(asked))
+        if trials[-1].suits:
+            return asked, tuple(trials)
+    if trials:
+        raise ModelError(_unsuited(model, trials))
+    return model, ()
+
+
+def _unsuited(model: LanguageModel, trials: list[Trial]) -> str:
+    said = "; ".join(
+        f"{trial.form}: “{shortened(trial.tried[0].answer, LONGEST) or 'nothing'}”"
+        for trial in trials
+    )
+    return (
+        f"{model.name} gives no short, whole answers, however it is asked. To “{QUESTIONS[0]}” it "
+        f"said ({said}). Choose another model, or a form yourself."
+    )

@@ -1,0 +1,167 @@
+"""A GGUF file holds the embedded model: what is read from it must say the same."""
+
+import numpy as np
+import pytest
+from gguf import GGMLQuantizationType
+
+from core import prompts
+from core.language_models.backends.gguf.model import GGUF, smollm2_file
+from core.language_models.errors import BrokenModelError, ModelError, UnknownModelError
+from core.language_models.forms import EXAMPLES, Form, in_front
+from core.language_models.registry import open_model
+from core.language_models.trial import in_its_form
+from tests.language_models.backends.gguf.files import embedded_as_gguf
+
+QUESTION = "What is the capital of Zorvania?"
+PROMPT = prompts.iterative(QUESTION)
+TOLD = [PROMPT, *(prompts.iterative(QUESTION, [text]) for text in ("Vienna", "Oslo"))]
+ANSWERS = ["Paris", "New Delhi", "Ærøskøbing — “ø”", "7", "<|end|>"]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return embedded_as_gguf(tmp_path_factory.mktemp("gguf") / "embedded.gguf")
+
+
+@pytest.fixture(scope="module")
+def model(file):
+    return open_model(f"gguf:{file}")
+
+
+def test_it_says_what_the_same_weights_say(model, embedded):
+    np.testing.assert_allclose(
+        model.log_likelihoods(TOLD, ANSWERS), embedded.log_likelihoods(TOLD, ANSWERS), rtol=1e-3
+    )
+    assert model.sample(PROMPT, 10, temperature=0.9) == embedded.sample(PROMPT, 10, temperature=0.9)
+    assert [r.text for r in model.likeliest(PROMPT, 8)] == [
+        r.text for r in embedded.likeliest(PROMPT, 8)
+    ]
+
+
+def test_a_text_has_the_same_tokens_and_no_control_token(model, embedded):
+    for text in (*TOLD, *ANSWERS, " São Tomé 👩‍👩‍👧", "a  b\n\n c\t7 77"):
+        assert model.encode(text) == embedded.encode(text)
+        assert model.tokenizer.decode(model.encode(text)) == text
+    assert embedded.end not in model.encode("<|end|>")
+
+
+def test_other_precisions_are_read(tmp_path, embedded):
+    rounded = embedded_as_gguf(tmp_path / "8.gguf", kind=GGMLQuantizationType.Q8_0)
+    found = GGUF(str(rounded)).log_likelihoods([PROMPT], ["New Delhi"])
+    np.testing.assert_allclose(found, embedded.log_likelihoods([PROMPT], ["New Delhi"]), atol=0.2)
+
+
+def test_other_architectures_keep_the_order_of_their_rows(tmp_path, model):
+    qwen = GGUF(str(embedded_as_gguf(tmp_path / "qwen.gguf", architecture="qwen2")))
+    np.testing.assert_allclose(
+        qwen.log_likelihoods(TOLD, ANSWERS), model.log_likelihoods(TOLD, ANSWERS), atol=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"architecture": "mamba"}, "architecture is “mamba”"),
+        ({"llama__expert_count": 8}, "several experts"),
+        ({"llama__rope__scaling__type": "yarn"}, "stretched positions"),
+        ({"llama__rope__dimension_count": 16}, "a part of each head"),
+        ({"llama__block_count": None}, "says nothing of “llama.block_count”"),
+        ({"tokenizer__ggml__model": "bert"}, "tokenizer is “bert”"),
+        ({"tokenizer__ggml__pre": "tekken"}, "in the way “tekken”"),
+        ({"tokenizer__ggml__tokens": None}, "no vocabulary"),
+    ],
+)
+def test_what_is_not_known_is_named(tmp_path, changed, words):
+    file = embedded_as_gguf(tmp_path / "other.gguf", **changed)
+    with pytest.raises(BrokenModelError, match=words):
+        GGUF(str(file))
+
+
+@pytest.mark.parametrize("content", [b"", b"GGUF", b"GGUF" + b"\xff" * 100, b"no model" * 99])
+def test_what_is_no_gguf_file_is_said_to_be_none(tmp_path, content):
+    (tmp_path / "x.gguf").write_bytes(content)
+    with pytest.raises(BrokenModelError, match="cannot be read as a GGUF file"):
+        open_model(f"gguf:{tmp_path / 'x.gguf'}")
+    with pytest.raises(UnknownModelError, match="no file"):
+        open_model(f"gguf:{tmp_path}")
+
+
+def test_half_a_file_is_said_to_be_broken(tmp_path, file):
+    half = tmp_path / "half.gguf"
+    half.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    with pytest.raises(BrokenModelError, match="Fetch it again"):
+        open_model(f"gguf:{half}")
+
+
+# --------------------------------------------------------------------------------- forms
+
+
+def test_examples_stand_in_front_of_every_prompt(model):
+    asked = model.asked_in(Form.EXAMPLES)
+    before = [in_front() + prompt for prompt in TOLD]
+    np.testing.assert_allclose(
+        asked.log_likelihoods(TOLD, ANSWERS), model.log_likelihoods(before, ANSWERS), atol=1e-3
+    )
+    one, other = (
+        m.sample(p, 1, temperature=0)[0] for m, p in ((asked, PROMPT), (model, before[0]))
+    )
+    assert one == other
+    likeliest = [r.text for r in model.likeliest(before[0], 4)]
+    assert [r.text for r in asked.likeliest(PROMPT, 4)] == likeliest
+
+
+def test_a_form_is_part_of_the_revision(model):
+    revisions = {model.asked_in(form).revision for form in Form}
+    assert len(revisions) == len(Form) and model.revision in revisions
+
+
+def test_in_a_chat_the_marks_are_marks_and_a_text_is_text(model):
+    frame = model.asked_in(Form.CHAT).frame
+    assert model.tokenizer.decode([*frame.before, *frame.after]) == "<|user|><|end|><|assistant|>"
+    assert frame.after[0] == 1  # the end token of a turn, and not its letters
+    behind = model.asked_in(Form.CHAT_WITH_EXAMPLES).frame
+    assert EXAMPLES[0].prompt in model.tokenizer.decode(behind.before)
+    assert frame.lead == ""
+
+
+def test_a_prompt_and_what_stands_around_it_must_fit(model):
+    asked = model.asked_in(Form.EXAMPLES)
+    with pytest.raises(ModelError, match=r"embedded\.gguf” has room for"):
+        asked.sample("word " * model.llama.context_length, 1)
+
+
+# ------------------------------------------------------------------------------- SmolLM2
+
+
+def installed():
+    try:
+        return smollm2_file()
+    except UnknownModelError:
+        return None
+
+
+needs_smollm2 = pytest.mark.skipif(not installed(), reason="SmolLM2 is not installed")
+
+
+@needs_smollm2
+def test_a_language_model_that_nobody_here_trained_is_asked_in_a_form_that_it_understands():
+    model, trials = in_its_form(open_model("smollm2"))
+    assert trials[-1].suits and trials[-1].form is model.form is Form.EXAMPLES
+    prompt = prompts.iterative("What is the capital of France?")
+    found = model.likeliest(prompt, 8)
+    assert found[0].text == "Paris"
+    scored = model.log_likelihoods([prompt], [response.text for response in found])[0]
+    np.testing.assert_allclose(scored, [r.log_likelihood for r in found], rtol=1e-3, atol=1e-3)
+    assert np.exp(scored).sum() > 0.5
+    greedy = model.sample(prompt, 1, temperature=0)[0]
+    assert (greedy.text, greedy.complete) == ("Paris", True)
+
+
+@needs_smollm2
+def test_a_thousand_texts_come_back_from_their_tokens():
+    tokenizer = open_model("smollm2").tokenizer
+    rng = np.random.default_rng(0)
+    signs = np.array(list("abc XYZ 019 .,:;!?'’“”-\n\t éøßñ 中文 Ω 🙂 𝔘 "))
+    texts = ["".join(rng.choice(signs, rng.integers(1, 40))) for _ in range(1000)]
+    for text, encoded in zip(texts, tokenizer.encode_batch(texts), strict=True):
+        assert tokenizer.decode(encoded.ids, skip_special_tokens=False) == text
