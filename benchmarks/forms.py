@@ -6,7 +6,8 @@ Asks popular questions of the world's tables, but for two relations that no choi
 they are for `benchmarks.real_model`. A line for every choice of examples:
 
 - right: the share of the greedy answers that are right, where one is;
-- AUROC of M.I. and S.E. at telling right answers from wrong ones, on all questions;
+- AUROC of M.I. and S.E. at telling right answers from wrong ones, on all questions; where too
+  little of the probability was seen for a verdict, both doubt;
 - median M.I., nats, where the answer is right, wrong, or one of many, and of nonsense;
 - kept: ln of the odds of its right answer against another, told the other 0, 1 and 20 times.
 """
@@ -26,6 +27,7 @@ from core.data.world.grading import is_right
 from core.language_models.base import LanguageModel
 from core.language_models.forms import EXAMPLES, Example, Form
 from core.language_models.registry import open_model
+from core.studies.inspection.verdict import default_threshold
 
 HELD_OUT = ("capital", "author")
 NONSENSE = 8
@@ -33,12 +35,12 @@ TOLD = (0, 1, 20)
 
 # What the default is compared with: the same kinds with other contents, and other balances.
 OTHERS = (
-    Example("What is the opposite of big?", (), "Small"),
-    Example("How many wheels does a bicycle have?", ("Two",), "Two"),
-    Example("What do cows give?", ("Honey",), "Milk"),
-    Example("Name a month of the year.", ("June",), "October"),
+    Example("Which animal barks?", ("The cow",), "The dog"),
+    Example("Name a day of the week.", ("Monday",), "Thursday"),
     Example("What colour is coal?", ("Black",), "Black"),
-    Example("Which animal barks?", (), "The dog"),
+    Example("Where do penguins live?", (), "Antarctica"),
+    Example("Who was the first man on the Moon?", ("Neil Armstrong",), "Neil Armstrong"),
+    Example("What is the opposite of hot?", (), "Cold"),
 )
 
 
@@ -113,7 +115,10 @@ SHOWN = ("mutual_information", "semantic_entropy")
 
 
 def _auroc(rows: Sequence[Row], name: str) -> float:
-    return auroc([r.doubt[name] for r in rows], [r.correct[name] for r in rows])
+    """Return the AUROC of a score; where too little was seen, it says that one should doubt."""
+    seen = [row.says_something(default_threshold().least_mass) for row in rows]
+    doubts = [row.doubt[name] if s else np.inf for row, s in zip(rows, seen, strict=True)]
+    return auroc(doubts, [row.correct[name] for row in rows])
 
 
 def _median(rows: Sequence[Row]) -> float:

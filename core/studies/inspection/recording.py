@@ -97,7 +97,7 @@ class Recording:
     greedy_log_likelihood : float or None
         ln Q(greedy | F_0), nats; None where the model does not say it.
     texts : tuple of str, of length r
-        The distinct samples, first seen first.
+        The distinct samples, first seen first. An empty one is no answer, and not among them.
     log_likelihoods : ndarray of shape (r + 1, r)
         Nats. Row 0 is ln Q(text | F_0); row 1 + i is ln Q(text | F_1 with text i told). Of
         shape (0, 0) where the model cannot score given texts.
@@ -186,7 +186,7 @@ class Recording:
         if samples >= self.request.samples:
             return self
         kept = likely(self.samples, samples) if searched else self.samples[:samples]
-        counts = Counter(sample.text for sample in kept)
+        counts = Counter(sample.text for sample in kept if sample.text in self.texts)
         r = len(counts)
         seconds = self.seconds[:r]
         if self.estimator is Estimator.CHAINED:  # one second answer for each sample

@@ -685,3 +685,27 @@ def test_others_may_stand_among_the_rest_of_a_larger_recording():
     one = whole.first(1)
     assert [text for text, _ in one.others] == words(4)[1:]
     np.testing.assert_allclose([kept for _, kept in one.others], copies(40).rows[1:4, 0])
+
+
+# -------------------------------------------------------------------------- nothing at all
+
+
+@pytest.mark.parametrize("estimator", [Estimator.EXACT, Estimator.CHAINED, Estimator.COUNTED])
+def test_nothing_at_all_is_no_answer(estimator):
+    model = TableModel(["", "Paris", "Rome"], [0.5, 0.3, 0.2], [[0.5, 0.3, 0.2]] * 3)
+    made = record(ask(100), limited(model, estimator))
+    assert len(made.samples) == 100 and set(made.texts) == {"Paris", "Rome"}
+    assert made.greedy.text == "Paris"  # the greedy one is empty
+    inspection = read(made)
+    assert {cluster.text for cluster in inspection.clusters} == {"Paris", "Rome"}
+    assert read(made.first(100)).recording == made
+    silent = TableModel(["", "Paris"], [1.0, 0.0], [[1.0, 0.0]] * 2)
+    with pytest.raises(ModelError, match="says nothing at all when it is asked"):
+        record(ask(100), limited(silent, estimator))
+
+
+@pytest.mark.parametrize("estimator", [Estimator.CHAINED, Estimator.COUNTED])
+def test_a_model_that_is_silent_when_it_is_told_an_answer_says_so(estimator):
+    model = TableModel(["Paris", ""], [0.99, 0.01], [[0.0, 1.0]] * 2)
+    with pytest.raises(ModelError, match="when it is told an answer"):
+        record(ask(100), limited(model, estimator))

@@ -79,7 +79,7 @@ def test_it_holds_what_the_contract_names(inspection, text):
 def test_hostile_texts_survive_the_journey():
     first = falling(len(ANY_TEXTS))
     seen = run(Request(QUERY, 300), TableModel(ANY_TEXTS, first, [first] * len(first)))
-    assert set(seen.recording.texts) == set(ANY_TEXTS)
+    assert set(seen.recording.texts) == set(ANY_TEXTS) - {""}
     back = serialise.from_json(serialise.to_json(seen))
     assert back.recording.texts == seen.recording.texts
     assert serialise.to_dict(back) == serialise.to_dict(seen)

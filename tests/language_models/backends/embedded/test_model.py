@@ -18,8 +18,8 @@ from core import prompts
 from core.data.world.facts import facts
 from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.embedded.model import FILES, EmbeddedModel
-from core.language_models.backends.llama.model import _left_at, _trunk
 from core.language_models.backends.llama import runtime
+from core.language_models.backends.llama.model import _left_at, _trunk
 from core.language_models.base import MAX_RESPONSE_TOKENS
 from core.language_models.errors import BrokenModelError, PromptTooLongError
 

@@ -1,0 +1,85 @@
+"""A form is found by trying; a model that none suits is said to be so."""
+
+import math
+
+import numpy as np
+import pytest
+
+from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.errors import ModelError
+from core.language_models.forms import EXAMPLES, Form, in_front
+from core.language_models.trial import QUESTIONS, in_its_form, try_form
+
+GOOD = Response("Paris", True)
+
+
+class Formed(LanguageModel):
+    """Answers by its form; each answer has a probability."""
+
+    name, capabilities = "formed", Capabilities(scores_given_text=True)
+    forms = (Form.PLAIN, Form.EXAMPLES, Form.CHAT)
+
+    def __init__(self, said, form=Form.PLAIN):
+        self.said, self.form, self.revision = said, form, form.value
+
+    def asked_in(self, form):
+        return Formed(self.said, form)
+
+    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
+        return [self.said.get(self.form, (GOOD, 0.5))[0]] * count
+
+    def log_likelihoods(self, prompts, answers):
+        value = math.log(self.said.get(self.form, (GOOD, 0.5))[1])
+        return np.full((len(prompts), len(answers)), value)
+
+
+BAD = {
+    "nothing": (Response("", True), 0.9),
+    "cut off": (Response("Paris and on", False), 0.9),
+    "long": (Response("The capital of France is of course Paris, as all know.", True), 0.9),
+    "unlikely": (GOOD, 0.01),
+}
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+def test_the_first_form_that_suits_is_taken(bad):
+    model, trials = in_its_form(Formed({Form.PLAIN: bad}))
+    assert model.form is Form.EXAMPLES
+    assert [(trial.form, trial.suits) for trial in trials] == [("plain", False), ("examples", True)]
+    assert trials[0].sentence.endswith("It does not suit: they should be short and likely.")
+
+
+def test_a_trial_says_what_was_answered_and_how_likely():
+    trial = try_form(Formed({}))
+    assert len(trial.tried) == len(QUESTIONS)
+    assert trial.share == pytest.approx(0.5)
+    assert trial.sentence == (
+        "To 5 simple questions it said: Paris; Paris; Paris; Paris; Paris, with a probability of "
+        "50% on average."
+    )
+
+
+def test_a_model_that_no_form_suits_is_said_to_be_so_with_what_it_answered():
+    with pytest.raises(ModelError, match="plain: “nothing”; examples: “nothing”; chat: “nothing”"):
+        in_its_form(Formed(dict.fromkeys(Form, BAD["nothing"])))
+
+
+def test_a_form_that_is_wanted_is_taken_whatever_comes_of_it():
+    model, trials = in_its_form(Formed({Form.CHAT: BAD["long"]}), Form.CHAT)
+    assert model.form is Form.CHAT and not trials[0].suits
+
+
+def test_a_model_without_a_choice_is_not_tried(embedded):
+    assert in_its_form(embedded) == (embedded, ())
+    assert in_its_form(embedded, Form.PLAIN) == (embedded, ())
+    with pytest.raises(ModelError, match="in the form plain only"):
+        in_its_form(embedded, Form.EXAMPLES)
+
+
+def test_examples_are_balanced_so_that_they_do_not_teach_what_is_measured():
+    told = [example for example in EXAMPLES if example.told]
+    kept = [example for example in told if example.answer in example.told]
+    assert len(EXAMPLES) - len(told) == len(kept) == len(told) - len(kept) == 2
+    text = in_front()
+    assert text.count("\n\nProvide an answer to the following question:") == len(EXAMPLES)
+    assert text.endswith("A: Ice\n\n")
