@@ -1,0 +1,105 @@
+"""What the scores are worth on a language model that nobody here trained.
+
+    python -m benchmarks.real_model [--model smollm2] [--write]
+
+Asks 200 popular questions of the world's tables with one right answer each, the best known of
+every relation; those of two relations played no part in choosing form or examples (see
+`benchmarks.forms`). For the mixture, as many with many right answers. Prints how many greedy
+answers are right, and the AUROC of every score with a 95 % bootstrap interval over questions.
+A score that saw too little for a verdict says that one should doubt. `--write` puts the table into
+docs/validation.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks._measuring import Question, Row, inspect
+from benchmarks.forms import HELD_OUT
+from core.abstention.metrics import auroc
+from core.data.world.facts import Band, facts
+from core.language_models.registry import open_model
+from core.language_models.trial import in_its_form
+from core.studies.inspection.verdict import default_threshold
+from core.uncertainty.scores import SCORES
+
+COUNT = 200
+REPETITIONS = 1000
+FILE = Path("docs/validation.md")
+BEGIN, END = "<!-- real model -->\n", "<!-- end -->"
+
+
+def popular(count: int, *, many: bool) -> list[Question]:
+    """Return the best known questions, as many of each relation as of any other."""
+    by_relation: dict[str, list[Question]] = {}
+    for i, fact in enumerate(facts()):
+        if (fact.band is Band.MANY_ANSWERS) == many:
+            question = Question(fact.ask(fact.templates[0]), fact, i)
+            by_relation.setdefault(fact.relation, []).append(question)
+    ranked = [(place, q) for each in by_relation.values() for place, q in enumerate(each)]
+    ranked.sort(key=lambda pair: pair[0])
+    return [question for _, question in ranked[:count]]
+
+
+def ranking(rows: Sequence[Row], name: str) -> tuple[float, float, float]:
+    """Return the AUROC of a score, and the ends of its interval."""
+    least = default_threshold().least_mass
+    doubts = np.array([r.doubt[name] if r.says_something(least) else np.inf for r in rows])
+    correct = np.array([row.correct[name] for row in rows])
+    rng = np.random.default_rng(0)
+    drawn = [rng.integers(0, len(rows), len(rows)) for _ in range(REPETITIONS)]
+    found = [auroc(doubts[d], correct[d]) for d in drawn]
+    low, high = np.nanquantile(found, (0.025, 0.975))
+    return auroc(doubts, correct), low, high
+
+
+def report(model: str, single: Sequence[Row], many: Sequence[Row], held: Sequence[Row]) -> str:
+    """Return the table as Markdown."""
+    greedy = [
+        float(np.mean([row.correct["greedy_probability"] for row in rows]))
+        for rows in (single, held, many)
+    ]
+    lines = [
+        f"Greedy answers that are right: {greedy[0]:.0%} of {len(single)} with one right answer "
+        f"({greedy[1]:.0%} of the {len(held)} of relations held out), {greedy[2]:.0%} of "
+        f"{len(many)} with many.",
+        "",
+        f"| AUROC, {model} | one right answer | the mixture |",
+        "| --- | --: | --: |",
+    ]
+    for name, info in SCORES.items():
+        cells = [ranking(rows, name) for rows in (single, [*single, *many])]
+        shown = " | ".join(f"{value:.2f} ({low:.2f} to {high:.2f})" for value, low, high in cells)
+        lines.append(f"| {info.symbol} | {shown} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default="smollm2")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    model, trials = in_its_form(open_model(options.model))
+    asked = {many: popular(COUNT, many=many) for many in (False, True)}
+    started = time.perf_counter()
+    rows = {many: [inspect(question, model) for question in asked[many]] for many in asked}
+    seconds = (time.perf_counter() - started) / (2 * COUNT)
+    single = zip(asked[False], rows[False], strict=True)
+    held = [row for question, row in single if question.fact.relation in HELD_OUT]
+    text = report(options.model, rows[False], rows[True], held)
+    print(f"{model.name}, {model.revision}: {trials[-1].sentence}\n\n{text}\n")
+    print(f"{seconds:.2f} seconds an inspection, on average")
+    if options.write:
+        whole = FILE.read_text(encoding="utf-8")
+        before, _, rest = whole.partition(BEGIN)
+        _, _, after = rest.partition(END)
+        FILE.write_text(f"{before}{BEGIN}{text}\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
