@@ -80,6 +80,8 @@ class Capabilities:
         How many responses one request to the service can return.
     pairs_a_call : int
         How many (prompt, answer) pairs one request to the service can score.
+    quick : bool
+        Whether a hundred prompts take a moment, so that a curve can have every point.
     notes : tuple of str
         What a person has to know of its answers besides, in sentences.
     """
@@ -93,6 +95,7 @@ class Capabilities:
     local: bool = True
     candidates_a_call: int = 1000
     pairs_a_call: int = 2000
+    quick: bool = True
     notes: tuple[str, ...] = ()
 
 

@@ -32,8 +32,9 @@ KINDS: Final = {  # their titles, and short ones: on a phone the button shares a
     "hf": ("Hugging Face", "Model: Hugging Face"),
     "gguf": ("GGUF file", "Model: a GGUF file"),
 }
-FORMS: Final = {
-    None: "Found by trying",
+TRY: Final = "try"
+FORMS: Final[dict[str, str]] = {
+    TRY: "Found by trying",
     Form.PLAIN: "Our prompts alone",
     Form.EXAMPLES: "Behind worked examples",
     Form.CHAT: "As a chat",
@@ -73,7 +74,7 @@ def picker() -> None:
         if chosen := model_opening.opened(name_in_use()):
             choose(chosen)
             st.rerun()
-        if kind != EMBEDDED:
+        if kind in SERVICES:
             _limits()
 
 
@@ -196,7 +197,8 @@ _WHERE_KEYS_STAY: Final = "It stays in the memory of this session and is not sav
 
 
 def _form() -> Form | None:
-    return st.selectbox(
+    """Let the person choose how the model is asked; None lets it be found by trying."""
+    chosen = st.selectbox(
         "How it is asked",
         list(FORMS),
         format_func=FORMS.__getitem__,
@@ -204,6 +206,7 @@ def _form() -> Form | None:
         persist_state="session",
         help=TERMS["Form"],
     )
+    return None if chosen == TRY else Form(chosen)
 
 
 def _use(name: str, form: Form | None, key: str | None) -> None:

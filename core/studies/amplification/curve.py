@@ -237,8 +237,8 @@ def tidied(repetitions: Sequence[int]) -> tuple[int, ...]:
 def grid(model: LanguageModel, most: int) -> tuple[int, ...]:
     """Return the numbers of repetitions of a curve up to `most`.
 
-    Every one of them, or, beyond `MOST_POINTS` and where every point costs many calls, fewer
-    that are further and further apart.
+    Every one of them, or, beyond `MOST_POINTS` and where every point costs many calls or much
+    time, fewer that are further and further apart.
 
     Raises
     ------
@@ -246,8 +246,10 @@ def grid(model: LanguageModel, most: int) -> tuple[int, ...]:
         When `most` is negative or above `MOST_REPETITIONS`.
     """
     tidied([most])
-    if not model.capabilities.scores_given_text:
-        return tidied([*(t for t in FREQUENCY_REPETITIONS if t < most), most])
+    able = model.capabilities
+    if not (able.scores_given_text and able.quick):
+        fewer = DEFAULT_REPETITIONS if able.scores_given_text else FREQUENCY_REPETITIONS
+        return tidied([*(t for t in fewer if t < most), most])
     if most < MOST_POINTS:
         return tuple(range(most + 1))
     spread = np.geomspace(10, most, MOST_POINTS - 10)

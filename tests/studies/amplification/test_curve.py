@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -193,6 +194,12 @@ def test_a_curve_of_a_model_that_scores_is_dense_and_then_spread(most):
 )
 def test_a_curve_by_frequencies_has_few_points(most, expected):
     assert grid(Speaker(lambda t: ["a"]), most) == expected
+
+
+def test_a_curve_of_a_large_model_has_few_points():
+    model = evidence(1.0)
+    model.capabilities = replace(model.capabilities, quick=False)
+    assert grid(model, 30) == (0, 1, 2, 5, 10, 20, 30)
 
 
 @pytest.mark.parametrize("most", [-1, 1001])

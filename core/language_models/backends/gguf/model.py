@@ -8,7 +8,7 @@ import hashlib
 import importlib.util
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gguf import GGUFReader
@@ -67,6 +67,8 @@ class GGUF(LlamaModel):
     ModelError
         With a sentence: there is no file, or it cannot be read, or is of another family.
     """
+
+    capabilities = replace(LlamaModel.capabilities, quick=False)
 
     def __init__(self, path: str = "") -> None:
         self.name = f"gguf:{path}"
