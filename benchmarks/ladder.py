@@ -39,7 +39,8 @@ from core.abstention.metrics import auroc
 from core.data.world import grading
 from core.data.world.facts import Band
 from core.language_models.backends.embedded.model import EmbeddedModel
-from core.language_models.backends.openai.model import CANDIDATES_A_CALL, PAIRS_A_CALL
+from core.language_models.backends.openai.abilities import CANDIDATES_A_CALL
+from core.language_models.backends.openai.model import PAIRS_A_CALL
 from core.language_models.true_false import OPINIONS, opinion
 from core.studies.inspection.estimators import (
     MANY_ANSWERS,

@@ -10,7 +10,8 @@ from benchmarks import ladder, model_card
 from benchmarks._measuring import Question, Wording, questions
 from benchmarks._measuring import Row as CardRow
 from core.data.world.facts import Band
-from core.language_models.backends.openai.model import CANDIDATES_A_CALL, PAIRS_A_CALL
+from core.language_models.backends.openai.abilities import CANDIDATES_A_CALL
+from core.language_models.backends.openai.model import PAIRS_A_CALL
 from core.language_models.client.batch import Batched
 from core.studies.inspection.estimators import (
     MANY_ANSWERS,

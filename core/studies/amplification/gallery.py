@@ -113,13 +113,14 @@ def propose(inspection: Inspection) -> tuple[str, str]:
     InvalidRequestError
         When the model gave no two answers, and the world does not know another.
     """
-    texts = [c.text for c in sorted(inspection.clusters, key=lambda c: -c.mass) if c.text]
+    texts = [c.text for c in sorted(inspection.clusters, key=lambda c: -c.mass)]
     fact = grading.find(inspection.query) if inspection.recording.model == WORLD_OF else None
     if fact is not None:
         return _from_world(texts, fact)
     if len(texts) < 2:
-        only = f"only one answer, “{texts[0]}”" if texts else "no answer"
-        raise InvalidRequestError(f"The model gave {only}. Type the two yourself.")
+        raise InvalidRequestError(
+            f"The model gave only one answer, “{texts[0]}”. Type the two yourself."
+        )
     return texts[0], texts[1]
 
 

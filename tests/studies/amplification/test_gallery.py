@@ -158,11 +158,9 @@ def test_elsewhere_the_two_likeliest_answers_are_proposed(query, kind):
     assert propose(inspection) == ("Nice", "Paris")
 
 
-@pytest.mark.parametrize(("said", "only"), [("Zor", "only one answer, “Zor”"), ("", "no answer")])
-def test_one_answer_is_too_few_and_that_is_said(said, only):
-    with pytest.raises(InvalidRequestError) as caught:
-        propose(seen([said], [1.0], OUTSIDE))
-    assert str(caught.value) == f"The model gave {only}. Type the two yourself."
+def test_one_answer_is_too_few_and_that_is_said():
+    with pytest.raises(InvalidRequestError, match="only one answer, “Zor”[.] Type the two yourself"):
+        propose(seen(["Zor"], [1.0], OUTSIDE))
 
 
 @pytest.mark.parametrize("query", [KNOWN, MANY])
