@@ -1,9 +1,12 @@
 """The three steps of Home, each with one thing to change, and the ways on."""
 
+from importlib.util import find_spec
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.charts import home as charts
+from core.language_models.backends.gguf import SMOLLM2
 from core.studies.home import (
     CONTRADICTED,
     EXAMPLES,
@@ -14,7 +17,7 @@ from core.studies.home import (
     doubts,
     widest,
 )
-from core.ui import figures, frame, model
+from core.ui import figures, frame, model, model_opening
 from core.ui.glossary import TERMS
 from core.ui.inspection.recordings import example
 
@@ -117,6 +120,11 @@ def onward() -> None:
             st.switch_page(frame.questions())
         if st.button("When should it answer?", key="threshold"):
             st.switch_page(frame.calibration())
+    if find_spec(SMOLLM2):
+        st.text("All of this works on a real language model, too, which nobody here trained.")
+        if st.button("Ask SmolLM2", key="real", icon=":material/smart_toy:"):
+            model_opening.use("smollm2", None, None)
+            st.switch_page(frame.inspection())
 
 
 def _step(name: str) -> list[DeltaGenerator]:

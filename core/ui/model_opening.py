@@ -37,6 +37,12 @@ def use(name: str, form: Form | None, key: str | None) -> None:
     st.session_state[_WISH] = Wish(name, form, key)
 
 
+def wanted() -> str | None:
+    """Return the name of the model that is being opened."""
+    wish: Wish | None = st.session_state.get(_WISH)
+    return wish.name if wish else None
+
+
 def use_no_other() -> None:
     """Stop opening a model, if one is being opened."""
     forget(_PLACE)

@@ -47,7 +47,10 @@ MOST_BUDGET = 1_000_000
 
 def picker() -> None:
     """Say which model answers and in what state it is, and let the person choose another."""
-    with st.popover(KINDS[_kind(name_in_use())][1], icon=":material/smart_toy:", key="picker"):
+    label = KINDS[_kind(name_in_use())][1]
+    if opening := model_opening.wanted():
+        label = f"Opening {KINDS[_kind(opening)][1].removeprefix('Model: ')} …"
+    with st.popover(label, icon=":material/smart_toy:", key="picker"):
         _state()
         _used_before()
         kind = st.selectbox(

@@ -6,8 +6,9 @@ from urllib.parse import parse_qs
 import pytest
 
 from core.studies.home import CONTRADICTED, EXAMPLES, MEASURES, SHORT, TIMES
+from core.ui import home
 from core.ui.glossary import TERMS
-from tests.sessions import press, session, texts
+from tests.sessions import keys, press, session, texts
 
 ANSWERS, TURNED, DOUBTS = range(3)  # the pictures, from the top
 
@@ -125,3 +126,16 @@ def test_the_ways_on():
         ("catalogue", "What can I ask?"),
     ):
         assert press(session("home"), button).title[0].value == title
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_real_language_model_is_one_press_away_where_it_is_installed(installed, monkeypatch):
+    opened = []
+    monkeypatch.setattr(home, "find_spec", lambda name: installed or None)
+    monkeypatch.setattr(home.model_opening, "use", lambda *wish: opened.append(wish))
+    page = session("home")
+    assert ("real" in keys(page)) == installed
+    if installed:
+        press(page, "real")
+        assert opened == [("smollm2", None, None)]
+        assert page.text_input(key="q").value

