@@ -33,6 +33,7 @@ KINDS: Final = {  # their titles, and short ones: on a phone the button shares a
     "gguf": ("GGUF file", "Model: a GGUF file"),
 }
 TRY: Final = "try"
+OPENING: Final = "Model: opening …"
 FORMS: Final[dict[str, str]] = {
     TRY: "Found by trying",
     Form.PLAIN: "Our prompts alone",
@@ -47,9 +48,7 @@ MOST_BUDGET = 1_000_000
 
 def picker() -> None:
     """Say which model answers and in what state it is, and let the person choose another."""
-    label = KINDS[_kind(name_in_use())][1]
-    if opening := model_opening.wanted():
-        label = f"Opening {KINDS[_kind(opening)][1].removeprefix('Model: ')} …"
+    label = OPENING if model_opening.wanted() else KINDS[_kind(name_in_use())][1]
     with st.popover(label, icon=":material/smart_toy:", key="picker"):
         _state()
         _used_before()
