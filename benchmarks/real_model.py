@@ -1,13 +1,12 @@
 """What the scores are worth on a language model that nobody here trained.
 
-    python -m benchmarks.real_model [--model smollm2] [--write]
+    python -m benchmarks.real_model [--model smollm2] [--questions 200]
 
 Asks 200 popular questions of the world's tables with one right answer each, the best known of
 every relation; those of two relations played no part in choosing form or examples (see
 `benchmarks.forms`). For the mixture, as many with many right answers. Prints how many greedy
 answers are right, and the AUROC of every score with a 95 % bootstrap interval over questions.
-A score that saw too little for a verdict says that one should doubt. `--write` puts the table into
-docs/validation.md.
+A score that saw too little for a verdict says that one should doubt.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -30,8 +28,6 @@ from core.uncertainty.scores import SCORES
 
 COUNT = 200
 REPETITIONS = 1000
-FILE = Path("docs/validation.md")
-BEGIN, END = "<!-- real model -->\n", "<!-- end -->"
 
 
 def popular(count: int, *, many: bool) -> list[Question]:
@@ -82,23 +78,18 @@ def report(model: str, single: Sequence[Row], many: Sequence[Row], held: Sequenc
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="smollm2")
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--questions", type=int, default=COUNT, help="of each kind")
     options = parser.parse_args()
     model, trials = in_its_form(open_model(options.model))
-    asked = {many: popular(COUNT, many=many) for many in (False, True)}
+    asked = {many: popular(options.questions, many=many) for many in (False, True)}
     started = time.perf_counter()
     rows = {many: [inspect(question, model) for question in asked[many]] for many in asked}
-    seconds = (time.perf_counter() - started) / (2 * COUNT)
+    seconds = (time.perf_counter() - started) / (2 * options.questions)
     single = zip(asked[False], rows[False], strict=True)
     held = [row for question, row in single if question.fact.relation in HELD_OUT]
     text = report(options.model, rows[False], rows[True], held)
     print(f"{model.name}, {model.revision}: {trials[-1].sentence}\n\n{text}\n")
     print(f"{seconds:.2f} seconds an inspection, on average")
-    if options.write:
-        whole = FILE.read_text(encoding="utf-8")
-        before, _, rest = whole.partition(BEGIN)
-        _, _, after = rest.partition(END)
-        FILE.write_text(f"{before}{BEGIN}{text}\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
