@@ -1,0 +1,42 @@
+"""SentencePiece's kind of vocabulary, whose merges follow from the scores of its tokens."""
+
+import pytest
+
+from core.language_models.backends.gguf.vocabulary import Kind, control_tokens, tokenizer
+
+BYTES = [f"<0x{i:02X}>" for i in range(256)]
+WORDS = {"▁": -9, "a": -8, "b": -8, "c": -8, "ab": -2, "bc": -1, "▁a": -3, "▁ab": -4, "abc": -5}
+
+
+class Fields:
+    """What `tokenizer` reads of a file."""
+
+    def get(self, name, default=None):
+        tokens = ["<unk>", "<s>", "</s>", *BYTES, *WORDS]
+        kinds = [Kind.UNKNOWN, *[Kind.CONTROL] * 2, *[Kind.BYTE] * 256, *[Kind.NORMAL] * len(WORDS)]
+        return {
+            "tokenizer.ggml.model": "llama",
+            "tokenizer.ggml.tokens": tokens,
+            "tokenizer.ggml.token_type": [int(kind) for kind in kinds],
+            "tokenizer.ggml.scores": [0.0] * 259 + [float(score) for score in WORDS.values()],
+        }.get(name, default)
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        (" ab", ["▁ab"]),
+        ("abc", ["abc"]),  # by a + bc, the best scored pair
+        (" abc", ["▁a", "bc"]),  # bc is merged before ▁a, and nothing merges the two
+        ("é", ["<0xC3>", "<0xA9>"]),
+        ("</s>", [f"<0x{ord(sign):02X}>" for sign in "</s>"]),
+    ],
+)
+def test_the_best_scored_pairs_are_merged_first(text, pieces):
+    made = tokenizer(Fields())
+    assert made.encode(text).tokens == pieces
+    assert made.decode(made.encode(text).ids) == text
+
+
+def test_control_tokens_are_no_text():
+    assert control_tokens(Fields()) == {"<s>": 1, "</s>": 2}
