@@ -37,6 +37,7 @@ from core.language_models.errors import (
     UnknownModelError,
     UnreachableError,
 )
+from core.language_models.forms import Form, in_front
 from core.language_models.registry import open_model
 from training import reference
 
@@ -726,3 +727,19 @@ def test_a_hub_that_is_not_there_is_a_sentence(hub):
     hub.server_close()
     with pytest.raises(UnreachableError, match=r"could not be fetched from 127\.0\.0\.1"):
         open_model("hf:private/believe", key=KEY)
+
+
+def test_examples_stand_in_front_of_every_prompt_and_are_read_once(model):
+    asked = model.asked_in(Form.EXAMPLES)
+    before = [in_front() + prompt for prompt in ASKED]
+    np.testing.assert_allclose(
+        asked.log_likelihoods(ASKED, ANSWERS[:3]),
+        model.log_likelihoods(before, ANSWERS[:3]),
+        rtol=1e-3,
+    )
+    assert asked.sample(ASKED[0], 1, temperature=0)[0].text == (
+        model.sample(before[0], 1, temperature=0)[0].text
+    )
+    assert asked.revision != model.revision
+    with pytest.raises(ModelError, match="no chat template"):
+        model.asked_in(Form.CHAT)
