@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from core.language_models.errors import ModelError
 from core.language_models.forms import Form
-from core.language_models.usage import Meter
+from core.language_models.usage import Meter, Speed
 
 MAX_RESPONSE_TOKENS = 32
 MOST_TOKENS = 10**9  # no request uses more, whatever a service says
@@ -157,6 +157,11 @@ class LanguageModel(ABC):
     def meter(self) -> Meter:
         """What it has used since it was opened."""
         return Meter()
+
+    @cached_property
+    def speed(self) -> Speed:
+        """How fast it computes here; nothing is measured of a service."""
+        return Speed()
 
     def asked_in(self, form: Form) -> LanguageModel:
         """Return the same model, asked in a form.

@@ -1,9 +1,10 @@
-"""What a service was asked for, and how much of that a person has allowed."""
+"""What a service was asked for, how much of that a person has allowed, and what takes time here."""
 
 from __future__ import annotations
 
 import operator
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field
@@ -107,6 +108,37 @@ class Meter:
         other: Meter | None = getattr(self._too, "meter", None)
         if other:
             other.add(requests, prompt_tokens, response_tokens)
+
+
+LEAST_A_PASS = 12  # tokens: a pass over fewer takes as long, for it reads all weights
+
+
+@dataclass
+class Speed:
+    """How fast a model computes on this machine; back ends measure every pass.
+
+    Attributes
+    ----------
+    tokens : int
+        Computed so far; at least `LEAST_A_PASS` a pass.
+    seconds : float
+        What they took.
+    """
+
+    tokens: int = 0
+    seconds: float = 0.0
+
+    @contextmanager
+    def passing(self, tokens: int) -> Iterator[None]:
+        """Measure one pass over so many tokens."""
+        started = time.perf_counter()
+        yield
+        self.tokens += max(tokens, LEAST_A_PASS)
+        self.seconds += time.perf_counter() - started
+
+    def lasts(self, tokens: int) -> float | None:
+        """Return how many seconds so many tokens take; None before the first pass."""
+        return tokens * self.seconds / self.tokens if self.tokens else None
 
 
 USED_UP = (

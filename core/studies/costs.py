@@ -1,4 +1,4 @@
-"""What a run will cost at most, said before it begins, and what it did, said after."""
+"""What a run will cost, in money or time, said before it begins, and what it did, said after."""
 
 from __future__ import annotations
 
@@ -112,6 +112,43 @@ def plan_curves(cases: Sequence[Case], model: LanguageModel, repetitions: Sequen
             else:
                 drawn.sample(prompt, SAMPLES_A_POINT)
     return replace(drawn.plan, requests=calls)
+
+
+# Of a model on this machine: what a run computes, in tokens, when every answer is another text.
+# What prompts have in common is read once, and most answers are short.
+ANSWER_TOKENS = 4
+LONG = 5.0  # seconds: what takes longer says so before it begins
+
+
+def computed(request: Request) -> int:
+    """Return about how many tokens an inspection computes at most that scores any text."""
+    k, answer = request.samples, "x" * (CHARACTERS_A_TOKEN * ANSWER_TOKENS)
+    query = _tokens(request.query)
+    first = _tokens(prompts.iterative(request.query))
+    told = _tokens(prompts.iterative(request.query, [answer])) - query
+    verified = _tokens(prompts.self_verification(request.query, answer)) - query
+    return 2 * first + k * (2 * ANSWER_TOKENS + told + verified) + k * k * ANSWER_TOKENS
+
+
+def computed_by_curves(cases: Sequence[Case], repetitions: Sequence[int]) -> int:
+    """Return about how many tokens curves compute: a longest prompt, and what branches off."""
+    longest = sum(_tokens(case.prompt(max(repetitions))) for case in cases)
+    ends = sum(_tokens(case.prompt(0)) + 2 * ANSWER_TOKENS for case in cases)
+    return longest + len(repetitions) * ends
+
+
+def lasting(tokens: int, model: LanguageModel) -> str | None:
+    """Say how long computing so many tokens takes here; None where it is short or unknown."""
+    seconds = None if model.capabilities.quick else model.speed.lasts(tokens)
+    if seconds is None or seconds < LONG:
+        return None
+    if seconds < 50:
+        return f"up to {10 * math.ceil(seconds / 10)} seconds"
+    minutes = math.ceil(seconds / 60)
+    if minutes < 60:
+        return f"up to {minutes} minute{'' if minutes == 1 else 's'}"
+    hours = math.ceil(10 * seconds / 3600) / 10
+    return f"up to {hours:g} hour{'' if hours == 1 else 's'}"
 
 
 class _Sum:

@@ -1,14 +1,24 @@
 """What a run costs at most: never less than what is really asked, and what that is in money."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from core import prompts
 from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, Response
 from core.language_models.client.batch import Batched
-from core.studies.costs import CHARACTERS_A_TOKEN, Plan, plan, price
-from core.studies.inspection.recorder import AFTER_OTHERS, OTHER_DRAWS, record
+from core.studies.amplification.curve import Case, amplify
+from core.studies.costs import (
+    CHARACTERS_A_TOKEN,
+    Plan,
+    computed,
+    computed_by_curves,
+    lasting,
+    plan,
+    price,
+)
+from core.studies.inspection.recorder import AFTER_OTHERS, OTHER_DRAWS, record, usual_request
 from core.studies.inspection.recording import OTHERS
 from core.studies.inspection.request import MAX_SAMPLES, Request
 from tests.fakes import QUERY, Limited, TableModel, falling, knows, words
@@ -146,3 +156,46 @@ def test_a_longer_question_costs_more():
 )
 def test_prices_are_per_million_tokens(tokens, prices, cost):
     assert math.isclose(price(Plan(9, *tokens), *prices), cost, abs_tol=1e-15)
+
+
+# ------------------------------------------------------------------- time on this machine
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (4.9, None),
+        (5.1, "up to 10 seconds"),
+        (42, "up to 50 seconds"),
+        (55, "up to 1 minute"),
+        (150, "up to 3 minutes"),
+        (3600, "up to 1 hour"),
+        (5000, "up to 1.4 hours"),
+    ],
+)
+def test_what_takes_long_is_said_in_words(seconds, words):
+    model = knows(3)
+    model.capabilities = replace(model.capabilities, quick=False)
+    assert lasting(10**9, model) is None  # nothing was measured
+    model.speed.tokens, model.speed.seconds = 1000, 10.0
+    assert lasting(round(100 * seconds), model) == words
+    model.capabilities = replace(model.capabilities, quick=True)
+    assert lasting(10**9, model) is None
+
+
+@pytest.mark.parametrize("k", [8, 30, 100])
+def test_no_more_is_computed_than_was_said(embedded, k):
+    """Of a question with many answers, all of them different."""
+    request = usual_request("Name a country in Africa.", embedded.capabilities, samples=k)
+    before = embedded.speed.tokens
+    assert len(record(request, embedded).texts) > k / 2
+    assert 1 < computed(request) / (embedded.speed.tokens - before) < 5
+
+
+def test_no_more_is_computed_for_a_curve_than_was_said(embedded):
+    case = Case("What is the capital of France?", "Paris", "London")
+    before = embedded.speed.tokens
+    amplify(case, embedded, [0, 1, 10, 50])
+    said = computed_by_curves([case], [0, 1, 10, 50])
+    # Its vocabulary holds longer pieces of the prompts than those of other models.
+    assert 1 < said / (embedded.speed.tokens - before) < 4

@@ -215,17 +215,28 @@ def _of(point: Point, which: str) -> float | None:
 # ------------------------------------------------------------------------ small multiples
 
 
-def small(amplification: Amplification, palette: Palette) -> Chart:
-    """One query's normalised probability, small enough to stand beside others."""
-    points = [(p.repetitions, p.normalised_probability) for p in amplification.points]
-    data = pd.DataFrame([point for point in points if point[1] is not None], columns=["t", "share"])
+def small(amplification: Amplification, beside: Amplification | None, palette: Palette) -> Chart:
+    """One query's normalised probability, small enough to stand beside others.
+
+    `beside` is the same query's curve of another model: dashed.
+    """
+    x = _repetitions([amplification], "log", ticks=POWERS)
+    y = alt.Y("share:Q", **share(None, values=[0, 0.5, 1]))
+    layers = []
+    if beside is not None:
+        other = _points(beside).encode(x=x, y=y)
+        layers.append(other.mark_line(color=palette.muted, size=1.5, strokeDash=[4, 3]))
     colour = palette.epistemic if amplification.overtaken_at is not None else palette.primary
-    base = alt.Chart(data).encode(
-        x=_repetitions([amplification], "log", ticks=POWERS),
-        y=alt.Y("share:Q", **share(None, values=[0, 0.5, 1])),
-    )
+    base = _points(amplification).encode(x=x, y=y)
     marks = base.mark_point(filled=True, size=30, color=colour).encode(tooltip=[REPETITIONS, SHARE])
-    return themed((base.mark_line(color=colour, size=2) + marks).properties(height=SMALL), palette)
+    layers += [base.mark_line(color=colour, size=2), marks]
+    return themed(alt.layer(*layers).properties(height=SMALL), palette)
+
+
+def _points(amplification: Amplification) -> alt.Chart:
+    points = [(p.repetitions, p.normalised_probability) for p in amplification.points]
+    rows = [point for point in points if point[1] is not None]
+    return alt.Chart(pd.DataFrame(rows, columns=["t", "share"]))
 
 
 def band(found: Sequence[Amplification], palette: Palette) -> Chart:

@@ -78,6 +78,7 @@ class Heard(Wrapper):
     def __init__(self, inner: LanguageModel) -> None:
         super().__init__(inner)
         self._answers: dict[str, Counter[str]] = {}
+        self._greedy: dict[str, str] = {}
         self._lock = threading.Lock()
 
     def answers(self, prompt: str) -> list[tuple[str, int]]:
@@ -85,14 +86,21 @@ class Heard(Wrapper):
         with self._lock:
             return self._answers.get(prompt, Counter()).most_common()
 
+    def greedy(self, prompt: str) -> str | None:
+        """Return the greedy answer to a prompt, which is no sample; None until it is there."""
+        with self._lock:
+            return self._greedy.get(prompt)
+
     def sample(
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
-        """Draw responses, and remember their texts; the greedy one is no sample."""
+        """Draw responses, and remember their texts."""
         drawn = super().sample(prompt, count, temperature=temperature, seed=seed, first=first)
-        if temperature > 0:
-            with self._lock:
+        with self._lock:
+            if temperature > 0:
                 self._answers.setdefault(prompt, Counter()).update(r.text for r in drawn)
+            elif drawn:
+                self._greedy[prompt] = drawn[0].text
         return drawn
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.language_models.base import Capabilities, LanguageModel, Response
-from core.language_models.usage import Meter
+from core.language_models.usage import Meter, Speed
 
 
 class Wrapper(LanguageModel):
@@ -42,11 +42,20 @@ class Wrapper(LanguageModel):
         """What the model inside has really used."""
         return self.inner.meter
 
+    @property
+    def speed(self) -> Speed:
+        """How fast the model inside computes."""
+        return self.inner.speed
+
     def sample(
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses; see `LanguageModel.sample`."""
         return self.inner.sample(prompt, count, temperature=temperature, seed=seed, first=first)
+
+    def likeliest(self, prompt: str, count: int) -> list[Response]:
+        """Search for answers; see `LanguageModel.likeliest`."""
+        return self.inner.likeliest(prompt, count)
 
     def log_likelihoods(
         self, prompts: Sequence[str], answers: Sequence[str]

@@ -25,6 +25,7 @@ from core.studies.inspection.recorder import LIKELIEST, record
 from core.studies.inspection.recording import EXACT, Estimator, Recording
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
 from core.studies.inspection.verdict import (
+    EMBEDDED,
     SCORE,
     DecisionRule,
     Verdict,
@@ -125,10 +126,8 @@ class Inspection:
         """Say why a wanted policy was refused, or where the default's promise ends."""
         if self.refused:
             return f"{self.refused} The default policy decides instead."
-        default = default_policy()
-        # Saved inspections hold the origin in the words of their day.
-        here = replace(self.verdict.threshold, origin=default_threshold().origin)
-        if here != default_threshold() or default.pipeline is None:
+        default = self._deciding_default
+        if default is None or default.pipeline is None:
             return None
         different = default.pipeline.differences(self.pipeline)
         if not different:
@@ -149,11 +148,21 @@ class Inspection:
         )
 
     @property
+    def _deciding_default(self) -> Policy | None:
+        """The default policy that decided: the model's own, or that of the embedded model."""
+        for model in (self.recording.model, EMBEDDED):
+            # Saved inspections hold the origin in the words of their day.
+            here = replace(self.verdict.threshold, origin=default_threshold(model).origin)
+            if here == default_threshold(model):
+                return default_policy(model)
+        return None
+
+    @property
     def information_threshold(self) -> float:
         """λ of the mutual information: the deciding one, or the default's if another decides."""
         deciding = self.verdict.threshold
         ours = deciding.score == SCORE and math.isfinite(deciding.value)
-        return deciding.value if ours else default_threshold().value
+        return deciding.value if ours else default_threshold(self.recording.model).value
 
     @property
     def likelihoods_are(self) -> str:
@@ -278,7 +287,7 @@ def read(
             threshold = None
     clusters = len(evidence.centres)
     others = recording.others if clusters == 1 else ()
-    threshold = threshold or default_threshold()
+    threshold = threshold or default_threshold(recording.model)
     verdict = decide(scores, evidence.sampled_mass, clusters, threshold, others)
     return Inspection(recording, reading, evidence, scores, verdict, refused)
 

@@ -43,6 +43,7 @@ from core.uncertainty.logarithms import log_sum_exp
 # How many (prompt, answer) pairs one scoring call holds. Small enough that progress moves
 # and a person can cancel; an inspection with ten samples is always a single call.
 PAIRS_A_CALL = 2000
+SLOW_PAIRS_A_CALL = 64  # of a model to which so many take a second
 LIKELIEST = 8  # answers, where they are searched for: they cost no more than ten drawn ones
 FEWEST_CHAINS = 100  # samples, where each says its own likelihood and no more
 LEAST_TEMPERATURE = 0.7  # where samples are counted: a lower one makes any model look sure
@@ -169,6 +170,10 @@ class _Asking:
     searched: Sequence[Response] = ()  # the likeliest answers, those left out too
 
     @property
+    def pairs_a_call(self) -> int:
+        return PAIRS_A_CALL if self.model.capabilities.quick else SLOW_PAIRS_A_CALL
+
+    @property
     def first_prompt(self) -> str:
         return prompts.iterative(self.request.query)
 
@@ -257,7 +262,7 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
     calls: list[tuple[_Task, NDArray[np.float64]]] = []
     for rows, first in ((slice(0, rows_known), known), (slice(rows_known, None), 0)):
         answers = texts[first:]
-        for block in _blocks(told[rows], answers):
+        for block in _blocks(told[rows], answers, asking.pairs_a_call):
             part = matrix[rows, first:][block]
             calls.append((asking.score(told[rows][block], answers), part))
     if new := texts[known:]:
@@ -287,11 +292,11 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
     )
 
 
-def _blocks(told: Sequence[str], answers: Sequence[str]) -> list[slice]:
-    """Cut prompts into blocks of at most `PAIRS_A_CALL` pairs; none where nothing is asked."""
+def _blocks(told: Sequence[str], answers: Sequence[str], pairs_a_call: int) -> list[slice]:
+    """Cut prompts into blocks of at most so many pairs; none where nothing is asked."""
     if not told or not answers:
         return []
-    size = max(1, PAIRS_A_CALL // len(answers))
+    size = max(1, pairs_a_call // len(answers))
     return [slice(i, min(i + size, len(told))) for i in range(0, len(told), size)]
 
 
@@ -302,12 +307,11 @@ def _first_answers(
     samples = previous.samples if previous else ()
     wanted = asking.request.samples
     if asking.request.sampling is Sampling.LIKELIEST:
-        tasks = [asking.search(max(wanted, LIKELIEST))]
+        find = asking.search(max(wanted, LIKELIEST))
     else:
-        tasks = [asking.sample(len(samples), wanted - len(samples))]
-    if not previous:
-        tasks.append(asking.greedy())
-    drawn, *rest = asking.together(SAMPLING, tasks)
+        find = asking.sample(len(samples), wanted - len(samples))
+    # The greedy answer first: a person can read it while the others are on their way.
+    *rest, drawn = asking.together(SAMPLING, [find] if previous else [asking.greedy(), find])
     greedy = previous.greedy if previous else rest[0][0]
     if asking.request.sampling is Sampling.LIKELIEST:
         asking.searched = drawn
@@ -442,7 +446,7 @@ def _judged(asking: _Asking, made: Recording, previous: Recording | None) -> Rec
     pairs = zip(rows, columns, strict=True)
     asked = [question(asking.request.query, texts[i], texts[j]) for i, j in pairs]
     if capabilities.scores_given_text:
-        blocks = _blocks(asked, (prompts.TRUE, prompts.FALSE))
+        blocks = _blocks(asked, (prompts.TRUE, prompts.FALSE), asking.pairs_a_call)
     else:
         blocks = [slice(i, i + 1) for i in range(len(asked))]
     weight = 2 if capabilities.scores_given_text or capabilities.next_token else 1

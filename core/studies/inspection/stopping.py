@@ -50,7 +50,7 @@ def is_settled(
     The bound holds for every number of answers at once, so one may look after each and
     stop when it is high enough without spoiling it.
     """
-    threshold = threshold or default_threshold()
+    threshold = threshold or default_threshold(recording.model)
     evidence = evidence_of(recording, reading or Reading())
     if evidence.row_masses is None:
         return (

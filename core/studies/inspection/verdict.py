@@ -1,7 +1,8 @@
 """Answer, abstain, or say that too little was seen: the decision and its plain reason.
 
-The default is a policy like any other: certified by `benchmarks/default_policy.py` on the
-bundled labelled questions of the embedded model's world, for its default settings.
+The default is a policy like any other: certified by `benchmarks/default_policy.py` on labelled
+questions of the embedded world, for the default settings and one of the models in the box. Any
+other model is decided by the embedded model's, and told that nothing is promised for it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from core.uncertainty.scores import SCORES, Score
 
 LEAST_MASS_ALONE = 0.5  # when all answers say the same
 LEAST_KEPT = 0.5  # how likely a model that knows gives its only answer again, told others
-DEFAULTS_FILE = Path(__file__).parent / "default_policies.json"
+EMBEDDED, SMOLLM2 = "embedded", "smollm2"
+CERTIFIED_FOR = (EMBEDDED,)  # models with default policies of their own
 SCORE, CERTIFIED = "mutual_information", "certified_mutual_information"
 
 
@@ -70,33 +72,43 @@ class Verdict:
     threshold: DecisionRule
 
 
-@functools.cache
-def default_policies() -> dict[str, Policy | None]:
-    """Return the bundled policy of every score, by the keys of `SCORES`.
+def defaults_file(model: str) -> Path:
+    """Return where a model's default policies are bundled; the embedded model's without any."""
+    known = model if model in CERTIFIED_FOR else EMBEDDED
+    return Path(__file__).parent / "default_policies" / f"{known}.json"
 
-    All are certified on the same questions for the same error and confidence; None where a
-    score could not be: by it, one would never answer.
-    """
-    found: dict[str, Any] = json.loads(DEFAULTS_FILE.read_text(encoding="utf-8"))
+
+@functools.cache
+def _policies_in(file: Path) -> dict[str, Policy | None]:
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return {name: None if found[name] is None else policy_from_dict(found[name]) for name in SCORES}
 
 
-def default_policy() -> Policy:
+def default_policies(model: str = EMBEDDED) -> dict[str, Policy | None]:
+    """Return the bundled policy of every score, by the keys of `SCORES`.
+
+    All of a model are certified on the same questions for the same error and confidence; None
+    where a score could not be: by it, one would never answer.
+    """
+    return _policies_in(defaults_file(model))
+
+
+def default_policy(model: str = EMBEDDED) -> Policy:
     """Return the policy that decides unless a person brings another."""
-    policy = default_policies()[SCORE]
+    policy = default_policies(model)[SCORE]
     if policy is None:
         raise ValueError("The bundled default policy is missing: it must be certified.")
     return policy
 
 
-def default_threshold() -> DecisionRule:
+def default_threshold(model: str = EMBEDDED) -> DecisionRule:
     """Return how the default policy decides."""
-    policy = default_policy()
+    policy = default_policy(model)
     return replace(threshold_of(policy), origin=f"Default policy. {policy.sentence}")
 
 
 def default_thresholds() -> dict[str, float]:
-    """Return the default threshold of every score's doubt; −∞ answers nothing."""
+    """Return every score's default threshold for the embedded model; −∞ answers nothing."""
     return {
         name: -math.inf if policy is None else policy.threshold
         for name, policy in default_policies().items()

@@ -16,7 +16,7 @@ from core.language_models.base import LanguageModel
 from core.language_models.client.stack import stop
 from core.language_models.usage import Used
 from core.studies.amplification.curve import Amplification, Case, amplify
-from core.studies.costs import Plan, plan_curves
+from core.studies.costs import Plan, computed_by_curves, lasting, plan_curves
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Progress
 from core.ui.payment import spent
@@ -124,6 +124,10 @@ def curves(
             "This model does not report how likely given answers are, so answers are sampled "
             "and counted."
         )
+    missing = len(cases) - len(there)
+    if takes := lasting(missing * computed_by_curves(cases, times) // len(cases), model):
+        which = "This curve takes" if missing == 1 else f"These {missing} curves take"
+        st.text(f"{which} {takes} on this machine.")
     return run(
         key,
         (model.name, model.revision, tuple(cases), times),

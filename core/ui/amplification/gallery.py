@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from core.charts.amplification import curves as charts
+from core.language_models.base import LanguageModel
 from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
     FREQUENCY_REPETITIONS,
@@ -37,14 +40,27 @@ def paper() -> None:
         return
     used(found)
     answered = dict(zip(every, found, strict=True))
+    beside = _embedded_beside(every, model, times)
+    if beside:
+        st.text(f"Solid: {model.name}. Dashed: the embedded model.")
     for title, group in PAPER.items():
         st.subheader(title, anchor=False)
         for column, published in zip(st.columns(ACROSS), group, strict=True):
             with column:
-                _published(published, answered[published])
+                _published(published, answered[published], beside.get(published))
 
 
-def _published(published: Published, found: Found) -> None:
+def _embedded_beside(
+    every: Sequence[Published], model: LanguageModel, times: tuple[int, ...]
+) -> dict[Published, Found]:
+    """Return the embedded model's curves, to compare with those of another model."""
+    if model is embedded():
+        return {}
+    found = curves([one.case for one in every], embedded(), times, key="paper_embedded")
+    return dict(zip(every, found or (), strict=False))
+
+
+def _published(published: Published, found: Found, beside: Found | None) -> None:
     case = published.case
     with st.container(border=True, height="stretch"):
         st.text(case.query)
@@ -52,7 +68,11 @@ def _published(published: Published, found: Found) -> None:
             problem(found)
             return
         figures.draw(
-            charts.small, found, key=f"paper_{case.query}", alt_text=charts.curves_alt([found])
+            charts.small,
+            found,
+            beside if isinstance(beside, Amplification) else None,
+            key=f"paper_{case.query}",
+            alt_text=charts.curves_alt([found]),
         )
         first = found.points[0]
         st.text(

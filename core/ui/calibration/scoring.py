@@ -15,7 +15,7 @@ from core.language_models.client.stack import stop
 from core.language_models.errors import ModelError
 from core.language_models.usage import Meter, Used
 from core.studies.calibration.scoring import Gold, Scored, score_all, table
-from core.studies.costs import Plan, plan
+from core.studies.costs import Plan, computed, lasting, plan
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Request
 from core.ui import downloads
@@ -156,6 +156,8 @@ def scored(gold: GoldQuestions) -> Upload | None:
                 on_click=want,
                 args=(PLACE, wanted),
             )
+        if takes := lasting(left * computed(_request(max(gold.questions, key=len), model)), model):
+            st.text(f"This takes {takes} on this machine.")
         if so_far:
             st.text(f"{so_far:,} of {everything:,} scored.")
     if used := [scored.used for scored in found.values() if scored.used]:

@@ -15,8 +15,8 @@ from streamlit.delta_generator import DeltaGenerator
 from core import prompts
 from core.charts import inspection as charts
 from core.language_models.base import LanguageModel
-from core.language_models.client.stack import Prepared
-from core.studies.costs import plan
+from core.language_models.client.stack import Heard, Prepared
+from core.studies.costs import computed, lasting, plan
 from core.studies.home import EXAMPLES
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import Recording
@@ -206,6 +206,7 @@ def record(
             return None
     elif before.cancelled and (samples := recordings().largest(request, model)):
         _back_to(samples, PLACE)  # what was on the screen before more was wanted
+    _say_how_long(request, model)
     return run(
         PLACE,
         this,
@@ -215,6 +216,11 @@ def record(
         + (" Only time was lost." if model.capabilities.local else ""),
         beside=partial(_answers_so_far, request=request),
     )
+
+
+def _say_how_long(request: Request, model: LanguageModel) -> None:
+    if takes := lasting(computed(request), model):
+        st.text(f"Comparing up to {request.samples} answers takes {takes} on this machine.")
 
 
 def certify(recording: Recording) -> None:
@@ -267,10 +273,14 @@ def _waits_for_a_press(request: Request) -> bool:
 
 
 def _answers_so_far(job: Job[Recording], request: Request) -> None:
-    """List what a service has answered, though the rest is on its way or was cancelled."""
-    if not isinstance(job.asks, Prepared):
+    """Show what was answered, though the rest is on its way or was cancelled."""
+    heard = job.asks.heard if isinstance(job.asks, Prepared) else job.asks
+    if not isinstance(heard, Heard):
         return
-    if found := job.asks.heard.answers(prompts.iterative(request.query)):
+    prompt = prompts.iterative(request.query)
+    if answer := heard.greedy(prompt):
+        st.text(f"Its answer: {charts.shown(answer)}. Whether to believe it takes a little longer.")
+    if found := heard.answers(prompt):
         st.dataframe(
             {
                 "answers so far": [charts.shown(text) for text, _ in found],
@@ -288,7 +298,7 @@ def draw_growth(recording: Recording, reading: Reading, key: str) -> None:
     figures.draw(
         charts.growth,
         points,
-        default_threshold().value,
+        default_threshold(recording.model).value,
         key=key,
         alt_text=charts.growth_alt(points),
     )

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from core.language_models.base import LanguageModel
-from core.language_models.client.stack import stop
+from core.language_models.client.stack import Heard, Prepared, stop
 from core.studies.costs import plan
 from core.studies.home import EXAMPLES
 from core.studies.inspection.inspection import Inspection, read
@@ -73,9 +73,10 @@ class Recordings:
             Given the finished recording in the thread of a job that is started here: what was
             paid for is kept even if no page is open any more. It must not touch the session.
         """
+        heard = model if isinstance(model, Prepared) else Heard(model)
 
         def work(job: Job[Recording]) -> Recording:
-            recording = self._record(request, model, job.progress)
+            recording = self._record(request, heard, job.progress)
             if kept is not None:
                 kept(recording)
             return recording
@@ -84,7 +85,7 @@ class Recordings:
         return self._jobs.start(
             (_series(request, model), request.samples),
             work,
-            model,
+            heard,
             most=paid.requests if paid else None,
         )
 

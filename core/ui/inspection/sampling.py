@@ -1,7 +1,10 @@
 """Has enough been seen? More answers, to a number or until they certify something."""
 
+from dataclasses import replace
+
 import streamlit as st
 
+from core.studies.costs import computed, lasting
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Request
@@ -9,6 +12,8 @@ from core.studies.inspection.stopping import is_settled
 from core.ui.glossary import TERMS
 from core.ui.inspection.form import certify, draw_growth
 from core.ui.model import current
+
+MORE = (30, 100, 300)  # answers that one press compares
 
 
 def more(inspection: Inspection) -> None:
@@ -23,6 +28,7 @@ def more(inspection: Inspection) -> None:
             "which this model does not report."
         )
         _more_answers(request)
+        _say_how_long(request)
         return
     st.markdown(
         "The **certified lower bound** holds whatever answers were not seen, so you may stop at "
@@ -38,6 +44,7 @@ def more(inspection: Inspection) -> None:
             args=(inspection.recording,),
             disabled=settled is not None or not local,
         )
+    _say_how_long(request)
     if settled:
         st.text(settled)
     elif not local:
@@ -49,10 +56,21 @@ def more(inspection: Inspection) -> None:
 
 def _more_answers(request: Request) -> None:
     with st.container(horizontal=True, width="content"):
-        for samples in (30, 100, 300):
+        for samples in MORE:
             st.button(
-                f"Compare up to {samples}",
+                f"Compare up to {samples:d}",
                 key=f"sample_{samples}",
                 disabled=request.samples >= samples,
                 on_click=lambda k=samples: st.session_state.update(k=k),
             )
+
+
+def _say_how_long(request: Request) -> None:
+    times = [
+        f"{samples} answers {takes}"
+        for samples in MORE
+        if samples > request.samples
+        and (takes := lasting(computed(replace(request, samples=samples)), current()))
+    ]
+    if times:
+        st.text(f"On this machine: {', '.join(times)}.")

@@ -61,14 +61,16 @@ def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
         for name, curves in STUDIES.items()
         for scale in (charts.SCALES if name == "several" else ["log"])
     }
-    drawings |= {f"small, {name}": charts.small(found[0], LIGHT) for name, found in STUDIES.items()}
+    drawings |= {
+        f"small, {name}": charts.small(found[0], None, LIGHT) for name, found in STUDIES.items()
+    }
     drawings["band"] = charts.band([TURNS, STAYS, STAYS], LIGHT)
     drawings["band of one"] = charts.band([TURNS], LIGHT)
     # Their models do not report likelihoods.
     empty = {"probabilities, never sampled, log", "probabilities, counted, log"}
     check(drawings, LIGHT, empty)
     check({"curves": charts.curves([TURNS, STAYS], "log", DARK)}, DARK)
-    check({"small": charts.small(TURNS, DARK), "band": charts.band([TURNS], DARK)}, DARK)
+    check({"small": charts.small(TURNS, ONE, DARK), "band": charts.band([TURNS], DARK)}, DARK)
 
 
 def test_charts_can_be_saved_without_a_browser():
@@ -297,7 +299,7 @@ def test_a_model_that_cannot_score_has_no_probabilities_to_draw():
     ids=["turns", "stays", "counted"],
 )
 def test_a_small_chart_is_the_same_curve_coloured_where_the_answer_is_overtaken(found, colour):
-    chart = charts.small(found, LIGHT)
+    chart = charts.small(found, None, LIGHT)
     assert [(row["t"], row["share"]) for row in rows_of(chart, "share")] == [
         (p.repetitions, p.normalised_probability)
         for p in found.points
@@ -387,7 +389,7 @@ def test_hostile_texts_stand_in_the_data_and_in_names_and_nowhere_else(draw):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_can_be_exported_as_a_subtitle(text):
-    picture = export.to_svg(export.alone(charts.small(ONE, DARK), "A title", text)).decode()
+    picture = export.to_svg(export.alone(charts.small(ONE, None, DARK), "A title", text)).decode()
     assert text in texts(picture)
     assert only_text(picture)
 

@@ -11,11 +11,12 @@ from core.studies.inspection.grading import WORLD_OF, judge
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.request import Request
 from core.studies.inspection.verdict import (
-    DEFAULTS_FILE,
+    EMBEDDED,
     Decision,
     DecisionRule,
     default_threshold,
     default_thresholds,
+    defaults_file,
 )
 from core.uncertainty.scores import SCORES
 from tests.fakes import TableModel, words
@@ -48,7 +49,7 @@ def by_name(judgement):
 
 def on_file():
     """The thresholds of the bundled policies; a score without one never answers."""
-    found = json.loads(DEFAULTS_FILE.read_text(encoding="utf-8"))
+    found = json.loads(defaults_file(EMBEDDED).read_text(encoding="utf-8"))
     return {name: found[name]["threshold"] if found[name] else -math.inf for name in SCORES}
 
 

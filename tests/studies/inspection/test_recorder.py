@@ -13,7 +13,12 @@ from core.language_models.errors import ModelError
 from core.language_models.true_false import OPINIONS
 from core.studies.inspection import recorder
 from core.studies.inspection.inspection import read, run
-from core.studies.inspection.recorder import FEWEST_CHAINS, record, usual_request
+from core.studies.inspection.recorder import (
+    FEWEST_CHAINS,
+    SLOW_PAIRS_A_CALL,
+    record,
+    usual_request,
+)
 from core.studies.inspection.recording import Estimator, estimator_of
 from core.studies.inspection.request import InvalidRequestError, Request, Sampling
 from core.studies.inspection.verdict import Decision
@@ -153,11 +158,22 @@ def test_ten_samples_are_scored_in_one_call_and_verified_in_another():
         (prompts.TRUE, prompts.FALSE),
     )
     assert [(call.purpose, call.sequences) for call in made.calls][:4] == [
-        ("sample", 10),
         ("greedy", 1),
+        ("sample", 10),
         ("score", (r + 1) * r),
         ("verify", 2 * r),
     ]
+
+
+def test_a_slow_model_is_asked_in_small_calls_and_answers_the_same():
+    once, often = knows(20), knows(20)
+    often.capabilities = replace(often.capabilities, quick=False)
+    whole, parts = record(ask(30), once), record(ask(30), often)
+    r = len(whole.texts)
+    assert len(once.scored) == 2
+    sizes = [len(prompts) * len(answers) for prompts, answers in often.scored]
+    assert max(sizes) <= SLOW_PAIRS_A_CALL < (r + 1) * r and len(sizes) > 2
+    assert np.array_equal(parts.log_likelihoods, whole.log_likelihoods)
 
 
 def test_the_greedy_answer_is_scored_for_itself_only_when_it_was_not_sampled():
@@ -203,7 +219,7 @@ def test_large_recordings_are_scored_in_several_calls_with_the_same_result(monke
 def test_every_distinct_sample_is_told_and_answered_thirty_times_or_as_often_as_it_came(estimator):
     model = limited(copies(6, share=0.5), estimator)
     made = record(ask(150, temperature=0.9, seed=3), model)
-    first, greedy, *rest = model.asked
+    greedy, first, *rest = model.asked
     assert (first.prompt, first.count, first.temperature) == (FIRST_PROMPT, 150, 0.9)
     assert (first.seed, first.first) == (3, 0)
     assert (greedy.prompt, greedy.count, greedy.temperature) == (FIRST_PROMPT, 1, 0)
@@ -238,7 +254,7 @@ def test_calls_say_what_for_how_many_and_how_long():
     model = limited(copies(3), Estimator.COUNTED)
     made = record(ask(20), model)
     r = len(made.texts)
-    expected = [("sample", 20), ("greedy", 1)] + [("sample again", 30)] * r + [("verify", 2)] * r
+    expected = [("greedy", 1), ("sample", 20)] + [("sample again", 30)] * r + [("verify", 2)] * r
     assert [(call.purpose, call.sequences) for call in made.calls] == expected
     assert all(call.seconds >= 0 for call in made.calls)
 
@@ -308,7 +324,7 @@ def test_extending_makes_the_recording_that_asking_at_once_makes(estimator, next
 def test_extending_asks_for_missing_cells_only():
     model = copies(40)
     ten = record(ask(10, seed=1), model)
-    assert model.sampled == [(0, 10), (0, 1)]  # the samples, the greedy answer
+    assert model.sampled == [(0, 1), (0, 10)]  # the greedy answer, the samples
     asked = set(model.pairs)
     assert len(asked) == len(model.pairs)
     model.scored.clear()

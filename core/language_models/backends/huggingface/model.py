@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from core.language_models.base import (
 from core.language_models.chat_template import around
 from core.language_models.errors import ModelError, PromptTooLongError
 from core.language_models.forms import EXAMPLES, Example, Form, Frame, in_front, revision
-from core.language_models.usage import Meter
+from core.language_models.usage import Meter, Speed
 from core.prompts import ANSWER, iterative
 
 # The last digits of a number depend on how many rows its batch has. Responses are therefore
@@ -81,8 +82,10 @@ class HuggingFace(LanguageModel):
         config = opened.network.config.get_text_config()
         self._context: int | None = getattr(config, "max_position_embeddings", None)
         self.frame = Frame(self._marks)
+        self.speed = Speed()
         trial = self.encode_prompt(iterative(TRIAL))[: self._context]
-        self._network = Network(self.name, opened.network, opened.device, trial)
+        self._network = Network(self.name, opened.network, opened.device, trial, self.speed)
+        self.capabilities = replace(self.capabilities, quick=opened.device.type != "cpu")
         self._take(Form.PLAIN)
 
     # ------------------------------------------------------------------------- forms

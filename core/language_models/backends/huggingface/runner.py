@@ -25,6 +25,7 @@ from typing import Any
 
 from core.language_models.backends.huggingface.loading import libraries, out_of_memory
 from core.language_models.errors import BrokenModelError, ModelError
+from core.language_models.usage import Speed
 
 Tensor = Any  # torch.Tensor; torch is imported when a model is opened, not before
 
@@ -68,6 +69,8 @@ class Network:
     device : torch.device
     trial : list of int
         The tokens of a short text, to try the network on.
+    speed : Speed
+        Measures every pass.
 
     Raises
     ------
@@ -75,8 +78,8 @@ class Network:
         When what comes later in a text changes what it says of the earlier.
     """
 
-    def __init__(self, name: str, model: Any, device: Any, trial: list[int]) -> None:
-        self.name, self.model, self.device = name, model, device
+    def __init__(self, name: str, model: Any, device: Any, trial: list[int], speed: Speed) -> None:
+        self.name, self.model, self.device, self.speed = name, model, device, speed
         self.torch, _ = libraries()
         self.exact = model.dtype == self.torch.float32
         config = model.config.get_text_config()
@@ -109,6 +112,10 @@ class Network:
         past : Past
             All that was read, to go on from.
         """
+        with self.speed.passing(tokens.numel()):
+            return self._read(tokens, past, keep)
+
+    def _read(self, tokens: Tensor, past: Past | None, keep: int) -> tuple[Tensor, Past]:
         whole = tokens if past is None else self.torch.cat([past.tokens, tokens], dim=1)
         # Of a long prompt, only the last logits are wanted.
         options = {"logits_to_keep": keep} if self._can_keep_few_logits else {}

@@ -30,6 +30,7 @@ BLOCK_TOKENS = 1024
 END = -1  # in place of a token: any of those that end an answer
 
 F = TypeVar("F", bound=Callable[..., Any])
+Pass = tuple[NDArray[np.float32], Segment]
 
 
 @functools.cache
@@ -103,7 +104,7 @@ class LlamaModel(LanguageModel):
     ) -> list[Response]:
         """Draw responses; see `LanguageModel.sample`. One batch for all of them."""
         tokens = self._prompt_tokens(prompt)
-        hidden, past = self.llama.forward(np.array([tokens]), self._before)
+        hidden, past = self._pass(np.array([tokens]), self._before)
         log_probabilities = self.llama.log_softmax(hidden[:, -1])  # (1, V)
         log_probabilities = np.repeat(log_probabilities, count, axis=0)
         own_seed = series(seed, prompt)
@@ -126,7 +127,7 @@ class LlamaModel(LanguageModel):
                 break
             own = own.take(~ended) if own else None
             before = [*self._before, past, *([own] if own else [])]
-            hidden, step = self.llama.forward(token[~ended][:, None], before)
+            hidden, step = self._pass(token[~ended][:, None], before)
             own = own.extended(step) if own else step
             log_probabilities = self.llama.log_softmax(hidden[:, -1])
         return [
@@ -137,14 +138,14 @@ class LlamaModel(LanguageModel):
     @_one_thread
     def likeliest(self, prompt: str, count: int) -> list[Response]:
         """Search for answers; see `LanguageModel.likeliest`. All beginnings in one batch."""
-        hidden, past = self.llama.forward(np.array([self._prompt_tokens(prompt)]), self._before)
+        hidden, past = self._pass(np.array([self._prompt_tokens(prompt)]), self._before)
         own: Segment | None = None
 
         def extend(rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float32]:
             nonlocal own
             kept = own.take(rows) if own else None
             before = [*self._before, past, *([kept] if kept else [])]
-            hidden, step = self.llama.forward(tokens[:, None], before)
+            hidden, step = self._pass(tokens[:, None], before)
             own = kept.extended(step) if kept else step
             return self.llama.log_softmax(hidden[:, -1])
 
@@ -178,7 +179,7 @@ class LlamaModel(LanguageModel):
         trunk, shared = _trunk(tokens)
         past: Segment | None = None
         if len(trunk):
-            past = self.llama.forward(np.array([trunk]), self._before)[1]
+            past = self._pass(np.array([trunk]), self._before)[1]
         result = np.empty((len(prompts), len(answers)))
         own = max(len(t) - s for t, s in zip(tokens, shared, strict=True))
         rows = max(1, BLOCK_TOKENS // max(len(answers) * longest, own))
@@ -213,12 +214,17 @@ class LlamaModel(LanguageModel):
         own = slice(len(self.frame.before), len(self.frame.before) + len(encoded))
         return list(encoded.offsets), np.concatenate(weights)[:, :, own]
 
+    def _pass(self, tokens: NDArray[np.int64], past: Sequence[Segment] = ()) -> Pass:
+        """Run the network, and measure what it takes; see `Llama.forward`."""
+        with self.speed.passing(tokens.size):
+            return self.llama.forward(tokens, past)
+
     def _read_prompts(
         self, rest: list[list[int]], past: tuple[Segment, ...]
     ) -> tuple[NDArray[np.float32], Segment]:
         """Run the prompts' own ends; return ln p of what comes next, `END` in the last column."""
         padded, lengths = _pad(rest)
-        hidden, segment = self.llama.forward(padded, past)
+        hidden, segment = self._pass(padded, past)
         opening = self.llama.log_softmax(hidden[np.arange(len(rest)), lengths - 1])
         ended = np.logaddexp.reduce(opening[:, self.ends], axis=1)
         opening = np.concatenate([opening, ended[:, None]], axis=1)
@@ -231,7 +237,7 @@ class LlamaModel(LanguageModel):
         prompts = len(opening)
         padded, lengths = _pad([t[:-1] for t in targets])  # the end predicts nothing
         total = opening[:, [t[0] for t in targets]].astype(np.float64)
-        hidden, _ = self.llama.forward(np.tile(padded, (prompts, 1)), past)
+        hidden, _ = self._pass(np.tile(padded, (prompts, 1)), past)
         following, _ = _pad([t[1:] for t in targets])
         real = np.tile(np.arange(padded.shape[1]) < lengths[:, None], (prompts, 1))
         scored = np.zeros(real.shape)
