@@ -1,4 +1,6 @@
-"""A complete inspection against its physical floor: ``python -m benchmarks.inspection``.
+"""A complete inspection against its physical floor.
+
+    python -m benchmarks.inspection [--model smollm2 [--hf FOLDER]]
 
 The inspection: the likeliest answers, the greedy response, every answer under every prompt, and
 self-verification; read into clusters, scores and a verdict. Measured, all in this process:
@@ -6,13 +8,16 @@ self-verification; read into clusters, scores and a verdict. Measured, all in th
 - against the bare forward passes of the same tokens, replayed: at most 1.5 times;
 - against an inspection of ten drawn answers, as in the paper: at most 1.2 times;
 - against the same procedure batched through transformers, where that is installed
-  (``requirements/local.txt``).
+  (``requirements/local.txt``); of SmolLM2, against the back end for transformers on the same
+  weights in a folder.
 
 Ratios of medians over interleaved runs; absolute times are only printed.
 """
 
 from __future__ import annotations
 
+import argparse
+import functools
 import statistics
 import sys
 import time
@@ -27,12 +32,14 @@ from core.data.world import facts as world
 from core.language_models.backends.llama.runtime import Llama
 from core.language_models.base import LanguageModel
 from core.language_models.registry import open_model
+from core.language_models.trial import in_its_form
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.request import Request
 
 QUESTIONS = 12
 ROUNDS = 7
+REAL_QUESTIONS, REAL_ROUNDS = 6, 3
 LIMIT, LIMIT_OF_DRAWN = 1.5, 1.2
 
 
@@ -134,15 +141,28 @@ def through_transformers(model: LanguageModel) -> Callable[[Request], None] | No
 
 
 def main() -> int:
-    # Both sides of the first ratio with one thread, as the model itself runs.
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default="embedded", choices=("embedded", "smollm2"))
+    parser.add_argument("--hf", help="a folder with the same weights, for SmolLM2")
+    options = parser.parse_args()
+    # Both sides of the first ratio with one thread, as the models themselves run.
     with threadpool_limits(limits=1, user_api="blas"):
-        return compare(open_model("embedded"))
+        if options.model == "embedded":
+            model = open_model("embedded")
+            return compare(model, through_transformers(model), QUESTIONS, ROUNDS)
+        model, _ = in_its_form(open_model(options.model))
+        peer = None
+        if options.hf:
+            other = open_model(f"hf:{options.hf}").asked_in(model.form)
+            peer = functools.partial(run, model=other)
+        return compare(model, peer, REAL_QUESTIONS, REAL_ROUNDS)
 
 
-def compare(model: LanguageModel) -> int:
+def compare(
+    model: LanguageModel, peer: Callable[[Request], object] | None, questions: int, rounds: int
+) -> int:
     facts = world.facts()
-    chosen = np.random.default_rng(0).permutation(len(facts))[:QUESTIONS]
-    peer = through_transformers(model)
+    chosen = np.random.default_rng(0).permutation(len(facts))[:questions]
 
     ours, floor, drawn, theirs = [], [], [], []
     for i in chosen:
@@ -154,7 +174,7 @@ def compare(model: LanguageModel) -> int:
         run(draws, model)
         if peer:
             peer(draws)
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             ours.append(seconds(lambda request=request: run(request, model)))
             floor.append(seconds(recorder.replay))
             drawn.append(seconds(lambda draws=draws: run(draws, model)))
@@ -174,7 +194,7 @@ def compare(model: LanguageModel) -> int:
         print(f"these through transformers     {1000 * middle(theirs):8.1f} ms")
         print(f"transformers / ours            {against:8.2f}")
     else:
-        print("transformers is not installed (requirements/local.txt): not compared.")
+        print("transformers or its weights are not there (requirements/local.txt): not compared.")
     return 0 if ratio <= LIMIT and beside <= LIMIT_OF_DRAWN else 1
 
 
