@@ -16,6 +16,7 @@ from core.language_models.backends.openai.address import PRESETS
 from core.language_models.errors import ModelError
 from core.language_models.forms import Form
 from core.language_models.registry import SERVICES
+from core.language_models.trial import QUESTIONS
 from core.store.errors import StoreError
 from core.studies.costs import calls
 from core.ui import lending, model_opening
@@ -41,7 +42,6 @@ FORMS: Final[dict[str, str]] = {
     Form.CHAT: "As a chat",
     Form.CHAT_WITH_EXAMPLES: "As a chat, behind worked examples",
 }
-HAVE_FORMS: Final = ("smollm2", "gguf", "hf")
 OWN_ADDRESS = "another address"
 MOST_BUDGET = 1_000_000
 
@@ -60,14 +60,16 @@ def picker() -> None:
             persist_state="session",
         )
         name, key = _asked_for(kind)
-        form = _form() if kind in HAVE_FORMS else None
+        form = None if kind == EMBEDDED else _form()
         if not key and lending.offered(name):
             st.text(
                 f"Without your own key, the key of this server’s owner is used. {lending.left()}"
             )
         if kind in SERVICES:
             st.caption(
-                "Using it for the first time takes a few small calls that find out what it can do."
+                "Using it for the first time takes a few small calls that find out what it can do, "
+                f"and {len(QUESTIONS)} for each form that is tried. A second form is tried only if "
+                "the answers in the first are no answers."
             )
         # Not a callback: its arguments would be those of the run before.
         if st.button("Use this model", key="use_model", type="primary"):

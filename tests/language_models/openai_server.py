@@ -174,7 +174,7 @@ def serving(
     name = f"embedded-{next(_numbers)}"
     desk = _Desk(model, **written, computed=computed)
     offered, passed_over = FLAVOURS[flavour]
-    lock = threading.Lock()
+    lock, gone = threading.Lock(), threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -195,7 +195,7 @@ def serving(
         def do_POST(self) -> None:
             length = int(self.headers.get("Content-Length", 0))
             data = self.rfile.read(length)
-            if len(data) < length:  # the client is gone
+            if len(data) < length or gone.is_set():  # the client is gone, or we are
                 self.close_connection = True
                 return
             body = json.loads(data)
@@ -309,6 +309,7 @@ def serving(
     try:
         yield server
     finally:
+        gone.set()  # for connections that stay open
         httpd.shutdown()
         thread.join()
         httpd.server_close()

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from core.language_models.backends.openai.address import PRESETS
+from core.language_models.forms import in_front
 from core.ui.results import kept
 from core.ui.runs import widget
 from tests.language_models.backends.gguf.files import embedded_as_gguf
@@ -83,6 +84,23 @@ def test_a_file_is_asked_in_the_form_that_suits_or_in_the_one_that_is_wanted(tmp
     page.text_input(key="gguf_name").set_value(f"{file}.not").run()
     settled(press(page, "use_model"))
     assert said(page, "Give the path of a GGUF file.") and said(page, f"gguf:{file}: ready.")
+
+
+def test_a_server_is_asked_in_the_form_that_is_wanted_and_its_trial_is_paid_for_once(page):
+    with serving("none") as server:
+        chosen(page, server)
+        before = len(server.exchanges)
+        page.selectbox(key="model_form").set_value("examples").run()
+        for _ in range(2):
+            settled(press(page, "use_model"))
+            assert said(page, "Behind worked examples. To 5 simple questions it said: ")
+            prompts = [body["prompt"] for body in server.bodies[before:]]
+            assert len(prompts) == 5 and all(prompt.startswith(in_front()) for prompt in prompts)
+        assert said(page, f"Used so far: {len(server.exchanges)} calls.")
+        page.selectbox(key="model_form").set_value("chat").run()
+        settled(press(page, "use_model"))
+        assert said(page, "is asked in the form plain or examples only. Choose that.")
+        assert said(page, "Behind worked examples. To 5 simple")
 
 
 def test_the_model_goes_along_to_other_pages_and_back_to_the_embedded_one(page):
