@@ -39,7 +39,8 @@ def openai(flavour: str, *, end: str | None = None, **options) -> Iterator[Langu
 
 BACK_ENDS: dict[str, Callable[[], AbstractContextManager[LanguageModel]]] = {
     "embedded": partial(opened, "embedded"),
-    "gemini": gemini,
+    "gemini": partial(gemini, known=False),
+    "gemini-own": partial(gemini, known=False, logprobs=True),
     "openai-echo": partial(openai, "echo"),
     "openai-echo-with-end": partial(openai, "echo", end=END),
     "openai-echo-of-one-token": partial(openai, "echo", least_tokens=1),

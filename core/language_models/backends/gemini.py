@@ -1,4 +1,4 @@
-"""Google's Gemini through its SDK `google-generativeai`: answers to sample, nothing to score.
+"""Google's Gemini through its SDK `google-generativeai`: answers to sample, no text to score.
 
 The SDK gets no further updates, so all of it stays in this file. It wants care:
 
@@ -12,17 +12,26 @@ The SDK gets no further updates, so all of it stays in this file. It wants care:
 
 What the service does to an answer before it arrives cannot be switched off through the SDK:
 most models apply a top-k of their own (`revision` says which), some think before they answer.
-The prompt is sent as the one message of a chat; there is no way to have a text continued.
+The prompt is sent as the one message of a chat; there is no way to have a text continued. In the
+form with examples they are turns of before, the same in every request, so that the service can
+keep what it read of them.
+
+Whether it says how likely its own answers are is found out by asking, once: most models refuse,
+and that is kept like what other services can do. Where log-probabilities come, they are believed
+if they spell the answer and do not change with the temperature.
 """
 
 from __future__ import annotations
 
+import copy
+import json
+import math
 import re
 import threading
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
 import requests
@@ -50,6 +59,7 @@ from core.language_models.errors import (
     UnknownModelError,
     UnreachableError,
 )
+from core.language_models.forms import EXAMPLES, Form, in_front, revision, unknown_form
 from core.language_models.stopping import TooLateError, current_stop, in_time
 from core.language_models.usage import Meter
 from core.settings import GOOGLE_KEY, environment_key
@@ -106,7 +116,59 @@ REPLIES = (
     *UNREADABLE,
 )
 
+PROBE = "Q: Name a colour. A:"
+TOP = 5  # likeliest first tokens, which two temperatures are compared by
+ALIKE = 0.05  # nats that they may differ by
+FORMAT = 1  # of what is stored: another number where an older one would be misread
+
 Reply = TypeVar("Reply")
+_TURNS = [
+    {"role": role, "parts": [{"text": text}]}
+    for example in EXAMPLES
+    for role, text in (("user", example.prompt), ("model", example.answer))
+]
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What was found out about a model.
+
+    Attributes
+    ----------
+    candidates : int
+        How many answers it gives a request.
+    own : bool
+        Whether it says how likely its answers are, at every temperature the same.
+    """
+
+    candidates: int = CANDIDATES
+    own: bool = False
+
+    def to_json(self) -> str:
+        """Return text for `from_json`."""
+        return json.dumps({"format": FORMAT} | asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self | None:
+        """Read what `to_json` wrote; None where another version did."""
+        try:
+            saved = json.loads(text)
+            return cls(**saved) if saved.pop("format") == FORMAT else None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+
+@dataclass
+class _Known:
+    """What is known of a model so far, in whatever form it is asked."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    abilities: Abilities | None = None
+    stated: Any = None  # the service's description of the model
+
+
+class _NoLikelihoods(RefusedError):
+    """The model gives no log-probabilities."""
 
 
 class _Key(Credentials):
@@ -138,6 +200,9 @@ class Gemini(LanguageModel):
         When there is no key, or what there is cannot be one.
     """
 
+    form = Form.CHAT
+    forms = (Form.CHAT, Form.CHAT_WITH_EXAMPLES)
+
     def __init__(
         self,
         model: str = "",
@@ -153,17 +218,13 @@ class Gemini(LanguageModel):
                 f"“{self.name}” is not the name of a Gemini model; write, for example, "
                 "gemini:gemini-2.5-flash."
             )
-        self.capabilities = Capabilities(
-            scores_given_text=False, seeded=False, local=False, candidates_a_call=CANDIDATES
-        )
         self.meter = Meter()
         self.uses_environment_key = key is None
         self._key = _checked((environment_key(GOOGLE_KEY) or "") if key is None else key)
         self._model = f"models/{short}"
         self._host = endpoint or HOST
         self._timeout = timeout
-        self._revision: str | None = None
-        self._lock = threading.Lock()
+        self._known = _Known()
         client: dict[str, Any] = {
             "credentials": _Key(self._key),
             "transport": "rest",  # gRPC would keep threads of its own, and knows no local server
@@ -188,22 +249,91 @@ class Gemini(LanguageModel):
         ModelError
             As for `sample`.
         """
-        with current_stop().holding(self._lock):  # another thread may be asking
-            if self._revision is None:
-                self._revision = self._probe()
-            return self._revision
-
-    def _probe(self) -> str:
-        stated = self._ask(
-            lambda: genai.get_base_model(
-                self._model, client=self._describing, request_options=self._options()
-            )
-        )
+        known = self._known
+        with current_stop().holding(known.lock):  # another thread may be asking
+            if known.stated is None:
+                known.stated = self._ask(
+                    lambda: genai.get_base_model(
+                        self._model, client=self._describing, request_options=self._options()
+                    )
+                )
+        stated = known.stated
         parts = [f"chat, {OUTPUT_TOKENS} tokens, cut at {MAX_CHARACTERS} characters"]
         parts += [f"version {stated.version}"] if stated.version else []
         parts += [f"top-k {stated.top_k}"] if stated.top_k else []
         parts += [f"at {self._host}"] if self._host != HOST else []
-        return "; ".join(parts)
+        parts += ["own log-probabilities"] if self._abilities.own else []
+        examples = EXAMPLES if self.form.has_examples else ()
+        usual = "; ".join(parts)
+        return revision(usual, self.form, examples) if examples else usual
+
+    def asked_in(self, form: Form) -> Gemini:
+        """Return the same model, asked in a form; see `LanguageModel.asked_in`."""
+        if form not in self.forms:
+            raise unknown_form(self.name, self.forms)
+        other = copy.copy(self)
+        other.form = form
+        return other
+
+    # --------------------------------------------------------------------- abilities
+
+    @property
+    def capabilities(self) -> Capabilities:  # type: ignore[override]
+        """What the probe found; asks the service on first use."""
+        found, stated = self._abilities, self._known.stated
+        only = stated.top_k if stated else None
+        return Capabilities(
+            scores_given_text=False,
+            own_log_likelihoods=found.own,
+            seeded=False,
+            local=False,
+            candidates_a_call=found.candidates,
+            in_front=len(in_front()) if self.form.has_examples else 0,
+            notes=(f"It draws from its {only} likeliest tokens only.",) if only else (),
+        )
+
+    @property
+    def _abilities(self) -> Abilities:
+        with current_stop().holding(self._known.lock):
+            if self._known.abilities is None:
+                kept = self._memory().get(self.known_as) if self._memory else None
+                self._known.abilities = Abilities.from_json(kept) if kept else None
+            return self._known.abilities or self._find_out()[0]
+
+    def probe(self) -> list[str]:
+        """Find out anew what the model can do; return what was asked, a line each."""
+        with current_stop().holding(self._known.lock):
+            return self._find_out()[1]
+
+    def _find_out(self) -> tuple[Abilities, list[str]]:
+        """Ask for log-probabilities, and where they come, at another temperature as well."""
+        log = ["an answer with its log-probabilities"]
+        own = False
+        try:
+            at_one = self._first_tokens(1.0)
+            log[0] += ": answered" if at_one else ": answered without any that can be used"
+            if at_one:
+                own = _same(at_one, self._first_tokens(0.5))
+                log.append(f"the same at temperature 0.5: {'as' if own else 'not as'} likely")
+        except _NoLikelihoods as refusal:
+            log[-1] += f": refused ({refusal})"
+        found = Abilities(own=own)
+        self._learn(found)
+        return found, log
+
+    def _first_tokens(self, temperature: float) -> dict[str, float]:
+        """Return the likeliest tokens that an answer could begin with; {} where none is said."""
+        (candidate,) = self._candidates(PROBE, 1, temperature, top=TOP)
+        text = "".join(part.text for part in candidate.content.parts)
+        said = list(_tokens(candidate.logprobs_result.chosen_candidates))
+        if not said or not _spells(said, text) or not candidate.logprobs_result.top_candidates:
+            return {}
+        return dict(_tokens(candidate.logprobs_result.top_candidates[0].candidates))
+
+    def _learn(self, found: Abilities) -> None:
+        self._known.abilities = found
+        if self._memory:
+            self._memory().put(self.known_as, found.to_json())
 
     # ---------------------------------------------------------------------- sampling
 
@@ -235,30 +365,44 @@ class Gemini(LanguageModel):
         UnreachableError
             When there is no way to the service.
         """
-        most = self.capabilities.candidates_a_call  # another thread may find out more meanwhile
+        found = self._abilities  # another thread may find out more meanwhile
+        most = found.candidates
         if most == 1 < count:
             raise self._one_a_request()
         responses: list[Response] = []
         while len(responses) < count:
             wanted = min(count - len(responses), most)
             try:
-                responses += self._draw(prompt, wanted, temperature)
+                top = 1 if found.own else None
+                drawn = self._candidates(prompt, wanted, temperature, top=top)
             except SmallerRequestsError:  # only when more than one was wanted
-                self.capabilities = replace(self.capabilities, candidates_a_call=1)
+                self._learn(replace(found, candidates=1))
                 raise
+            except _NoLikelihoods:
+                self._learn(replace(found, own=False))
+                raise RefusedError(
+                    f"{self.name} no longer says how likely its answers are. Ask again: they are "
+                    "counted then."
+                ) from None
+            responses += [self._response(candidate, found) for candidate in drawn]
         return responses
 
-    def _draw(self, prompt: str, count: int, temperature: float) -> list[Response]:
-        """Draw with one request."""
+    def _candidates(
+        self, prompt: str, count: int, temperature: float, top: int | None = None
+    ) -> list[Any]:
+        """Draw answers with one request, and with log-probabilities where `top` is given."""
+        likelihoods = {} if top is None else {"response_logprobs": True, "logprobs": top}
+        before = _TURNS if self.form.has_examples else []
         request = genai.protos.GenerateContentRequest(
             model=self._model,
-            contents=[{"role": "user", "parts": [{"text": prompt}]}],
+            contents=[*before, {"role": "user", "parts": [{"text": prompt}]}],
             generation_config={
                 "candidate_count": count,
                 "temperature": temperature,
                 "top_p": 1.0,
                 "max_output_tokens": OUTPUT_TOKENS,
                 "stop_sequences": ["\n"],
+                **likelihoods,
             },
         )
         reply = self._ask(
@@ -288,12 +432,12 @@ class Gemini(LanguageModel):
                 f"{self.name} sent {len(message.candidates)} answers instead of {count}. "
                 "Try again in a moment."
             )
-        return [self._response(candidate) for candidate in message.candidates]
+        return list(message.candidates)
 
     def _one_a_request(self) -> SmallerRequestsError:
         return SmallerRequestsError(f"{self.name} gives one answer a request.")
 
-    def _response(self, candidate: Any) -> Response:
+    def _response(self, candidate: Any, found: Abilities) -> Response:
         if candidate.finish_reason not in (STOP, MAX_TOKENS):
             reasons = genai.protos.Candidate.FinishReason
             raise RefusedError(
@@ -310,7 +454,15 @@ class Gemini(LanguageModel):
         line, rest, _ = text.partition("\n")
         line = line.rstrip()
         short = _shorten(line)
-        return Response(short, short == line and (whole or bool(rest)))
+        complete = short == line and (whole or bool(rest))
+        if not found.own:
+            return Response(short, complete)
+        said = list(_tokens(candidate.logprobs_result.chosen_candidates))
+        if text and not _spells(said, text):
+            raise TemporaryError(
+                f"{self.name} sent an answer without its log-probabilities. Try again in a moment."
+            )
+        return Response(short, complete, _total(said, len(short)))
 
     def log_likelihoods(
         self, prompts: Sequence[str], answers: Sequence[str]
@@ -402,6 +554,8 @@ class Gemini(LanguageModel):
             )
         if several and "candidate" in words.lower():
             return SmallerRequestsError(words)
+        if "logprob" in words.lower():
+            return _NoLikelihoods(shortened(words, WORDS))
         if code == 413 or _too_much(words):
             return PromptTooLongError(
                 f"The prompt is too long for {self.name}. Shorten the question or repeat fewer "
@@ -420,6 +574,41 @@ class Gemini(LanguageModel):
         opening = f"{sent.method} {sent.url}: " if sent else ""
         words = str(error.message).removeprefix(opening).replace(self._key, "[key]")
         return "" if words.lstrip().startswith("<") else " ".join(words.split())
+
+
+def _tokens(listed: Any) -> Iterator[tuple[str, float]]:
+    """Yield tokens with their log-probabilities; rounding may bring one above 0."""
+    for one in listed:
+        yield one.token, min(float(one.log_probability), 0.0)
+
+
+def _spells(tokens: Sequence[tuple[str, float]], text: str) -> bool:
+    """Whether tokens are those of an answer, all with log-probabilities that are numbers."""
+    spelt = "".join(token for token, _ in tokens).strip()
+    return spelt.startswith(text.strip()) and all(math.isfinite(value) for _, value in tokens)
+
+
+def _total(tokens: Sequence[tuple[str, float]], length: int) -> float:
+    """Return ln of the probability of an answer: of its first line, of so many characters.
+
+    The token that ends it counts where it is listed.
+    """
+    seen, values = "", []
+    for token, value in tokens:
+        if len(seen.rstrip()) > length:  # behind an answer that was cut
+            break
+        seen = (seen + token).lstrip()
+        values.append(value)
+        if "\n" in seen:
+            break
+    return math.fsum(values)
+
+
+def _same(at_one: Mapping[str, float], at_half: Mapping[str, float]) -> bool:
+    """Whether tokens are as likely at temperature 0.5: else they were divided by it."""
+    both = [(at_one[token], at_half[token]) for token in at_one if token in at_half]
+    apart = max(one for one, _ in both) - min(one for one, _ in both) if both else 0.0
+    return apart > 2 * ALIKE and all(abs(one - half) <= ALIKE for one, half in both)
 
 
 def _too_much(words: str) -> bool:
