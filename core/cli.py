@@ -510,6 +510,7 @@ def _report(inspection: Inspection) -> str:
         *([inspection.likely] if inspection.likely else []),
         f"Estimator: {inspection.recording.estimator.value}.",
         *([inspection.caveat] if inspection.caveat else []),
+        *inspection.recording.notes,
         "",
         *(f"{c.probability:8.1%}  {_times(inspection, c)}{c.text}" for c in inspection.clusters),
         *_truth(inspection),

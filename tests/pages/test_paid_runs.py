@@ -162,6 +162,8 @@ def test_what_was_answered_before_costs_no_call(on_ones_own, monkeypatch, tmp_pa
     with serving("echo") as server:
         page = press(chosen(session("inspection", q=QUERY), server), "pay_inspection")
         first = metrics(page)
+        # Beside the verdict as well as in the picker.
+        assert len(said(page, "Its answers end with the token")) == 2
         (link,) = [code.value for code in page.code if "?saved=" in code.value]
         assert used(session("inspection", saved=link.rpartition("=")[2])) == used(page)
         page = chosen(session("inspection", q=QUERY), server)
