@@ -41,7 +41,14 @@ from core.store.results import Results
 from core.studies import costs
 from core.studies.amplification import curve
 from core.studies.amplification import serialise as serialise_curves
-from core.studies.amplification.curve import DEFAULT_REPETITIONS, Amplification, Case, Point, tidied
+from core.studies.amplification.curve import (
+    DEFAULT_REPETITIONS,
+    HOW,
+    Amplification,
+    Case,
+    Point,
+    tidied,
+)
 from core.studies.calibration import calibration, diagnostics, groups
 from core.studies.calibration.calibration import METHODS, CalibrationError
 from core.studies.calibration.groups import ByGroup
@@ -329,7 +336,8 @@ def amplify(
 
 def _curve(found: Amplification) -> str:
     head = f"{'t':>5}  {'P(a)/(P(a)+P(b))':>17}  {'ln P(a)':>9}  {'ln P(b)':>9}"
-    return "\n".join([found.verdict, "", head, *map(_point, found.points)])
+    how = [HOW[found.source]] if found.source in HOW else []
+    return "\n".join([found.verdict, *how, "", head, *map(_point, found.points)])
 
 
 def _point(point: Point) -> str:
