@@ -19,9 +19,10 @@ from core.language_models.registry import SERVICES
 from core.language_models.trial import QUESTIONS
 from core.store.errors import StoreError
 from core.studies.costs import calls
-from core.ui import lending, model_opening
+from core.ui import lending, model_listing, model_opening
 from core.ui.glossary import TERMS
 from core.ui.model import EMBEDDED, Chosen, budget, choose, current, embedded, name_in_use, trial
+from core.ui.model_listing import Service
 from core.ui.results import kept
 from core.ui.session import public
 
@@ -173,6 +174,7 @@ def _asked_for(kind: str) -> tuple[str, str | None]:
             "Model", "gemini-2.5-flash", key="gemini_name", persist_state="session"
         )
         key = st.text_input("API key", type="password", key="gemini_key", help=_WHERE_KEYS_STAY)
+        model_listing.choice(Service(kind, "", key.strip() or None))
         return f"gemini:{typed.strip()}", key.strip() or None
     presets = {preset.name: preset for preset in PRESETS}
     where = st.selectbox(
@@ -194,6 +196,7 @@ def _asked_for(kind: str) -> tuple[str, str | None]:
     key = st.text_input(
         "Key, if the server needs one", type="password", key="openai_key", help=_WHERE_KEYS_STAY
     )
+    model_listing.choice(Service(kind, url.strip(), key.strip() or None))
     return f"openai:{typed.strip()}@{url.strip()}", key.strip() or None
 
 

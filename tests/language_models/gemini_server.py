@@ -181,6 +181,9 @@ class Service:
             return _error(403, "PERMISSION_DENIED", "Method doesn't allow unregistered callers.")
         if self.keys is not None and request.key not in self.keys:
             return INVALID_KEY
+        if re.fullmatch(r"/v1beta/models(\?.*)?", request.path):
+            other = {"name": "models/embedder", "supportedGenerationMethods": ["embedContent"]}
+            return 200, {"models": [other, self.description()]}
         asked = re.fullmatch(r"/v1beta/models/([^/:?]+)(:generateContent)?(\?.*)?", request.path)
         if not asked or bool(asked[2]) != (request.method == "POST") or asked[1] != NAME:
             return _error(404, "NOT_FOUND", f"{request.path} is not found for API version v1beta.")

@@ -166,6 +166,34 @@ def test_every_kind_that_was_used_before_is_filled_in(name, filled):
     assert filled.items() <= widgets.items()
 
 
+def test_the_models_of_a_server_can_be_listed_and_chosen_from(page):
+    names = ["![](http://x.example/leak.png)", "llama-3"]
+    listed = {"data": [{"id": name} for name in names]}
+    with serving("none", key=KEY, models=listed) as server:
+        page.selectbox(key="model_kind").set_value("openai").run()
+        page.selectbox(key="openai_preset").set_value(OWN).run()
+        settled(press(page, "list_openai"))
+        assert said(page, "There is no base URL.")
+        page.text_input(key="openai_url").set_value(server.base_url).run()
+        settled(press(page, "list_openai"))
+        assert said(page, "needs a key") and not server.exchanges[0].body
+        page.text_input(key="openai_key").set_value(KEY).run()
+        settled(press(page, "list_openai"))
+        assert page.selectbox(key="openai_listed").options == names and harmless(page)
+        page.selectbox(key="openai_listed").set_value("llama-3").run()
+        assert page.text_input(key="openai_name").value == "llama-3"
+        assert page.selectbox(key="openai_listed") and KEY not in tree(page)
+        asked = len(server.exchanges)
+        page.text_input(key="openai_name").set_value("another").run()
+        assert page.text_input(key="openai_name").value == "another"
+        assert len(server.exchanges) == asked and said(page, f"Used so far: {asked} calls.")
+    with serving("none", models="none") as server:
+        page.text_input(key="openai_url").set_value(server.base_url).run()
+        assert "openai_listed" not in [box.key for box in page.selectbox]
+        settled(press(page, "list_openai"))
+        assert said(page, "does not list its models. Type the name of one.")
+
+
 def test_an_address_where_no_service_is_gets_a_sentence(page):
     choose(page, "", "llama", KEY)  # no address is no server
     assert not said(page, "api.openai.com")

@@ -87,6 +87,9 @@ OUTPUT_TOKENS = 8192
 # token, so this is what MAX_RESPONSE_TOKENS would have let through.
 MAX_CHARACTERS = 4 * MAX_RESPONSE_TOKENS
 
+NAME = r"[A-Za-z0-9][\w.-]*"  # of a model
+MOST_LISTED = 1000
+
 WORDS = 200  # characters of the service's own words in a message
 
 STOP, MAX_TOKENS = 1, 2  # the finish reasons that come with an answer
@@ -213,7 +216,7 @@ class Gemini(LanguageModel):
     ) -> None:
         self.name = f"gemini:{model}"
         short = model.removeprefix("models/")
-        if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", short, re.ASCII):
+        if not re.fullmatch(NAME, short, re.ASCII):
             raise UnknownModelError(
                 f"“{self.name}” is not the name of a Gemini model; write, for example, "
                 "gemini:gemini-2.5-flash."
@@ -470,6 +473,17 @@ class Gemini(LanguageModel):
         """Raise: Gemini says of no text how likely it is."""
         raise ModelError(f"{self.name} does not report how likely given answers are.")
 
+    def listed(self) -> tuple[str, ...]:
+        """Return the names of all models that answer, in their order in the alphabet."""
+        request = genai.protos.ListModelsRequest(page_size=MOST_LISTED)
+        reply = self._ask(lambda: self._describing.list_models(request, **self._options()))
+        names = {
+            model.name.removeprefix("models/")
+            for model in next(iter(reply.pages)).models
+            if "generateContent" in model.supported_generation_methods
+        }
+        return tuple(sorted(name for name in names if re.fullmatch(NAME, name, re.ASCII)))
+
     # ------------------------------------------------------------------------ faults
 
     def _options(self) -> genai.types.RequestOptions:
@@ -574,6 +588,14 @@ class Gemini(LanguageModel):
         opening = f"{sent.method} {sent.url}: " if sent else ""
         words = str(error.message).removeprefix(opening).replace(self._key, "[key]")
         return "" if words.lstrip().startswith("<") else " ".join(words.split())
+
+
+def offered(url: str, key: str | None = None) -> tuple[str, ...]:
+    """Return the names of Google’s models; `url` is ``host:port`` of another server, for tests."""
+    names = Gemini("any", key=key, endpoint=url or None).listed()
+    if not names:
+        raise ModelError("Google lists no models for this key. Type the name of one.")
+    return names
 
 
 def _tokens(listed: Any) -> Iterator[tuple[str, float]]:

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core import prompts
-from core.language_models.backends.gemini import Gemini, genai
+from core.language_models.backends.gemini import Gemini, genai, offered
 from core.language_models.base import MAX_RESPONSE_TOKENS, LanguageModel, Response
 from core.language_models.client.batch import Batched
 from core.language_models.errors import (
@@ -404,6 +404,17 @@ def test_a_likelihood_is_that_of_the_answer_up_to_its_end():
         broken, other = (model.sample(PROMPT, 1)[0] for _ in range(2))
     assert broken == Response("Big dog", True, -1.75)
     assert other.log_likelihood == -1.75
+
+
+# ------------------------------------------------------------------------------ its models
+
+
+def test_the_models_that_answer_are_listed_by_one_call():
+    with serving(key=ONE) as service:
+        assert offered(service.endpoint, ONE) == (NAME,)
+        assert [request.method for request in service.received] == ["GET"]
+        with pytest.raises(NeedsKeyError):
+            offered(service.endpoint, TWO)
 
 
 # ---------------------------------------------------------------------------------- forms

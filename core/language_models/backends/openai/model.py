@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 
 from core.language_models.backends.openai import echo, thinking
 from core.language_models.backends.openai.abilities import Abilities
-from core.language_models.backends.openai.address import OPENAI, read_address, split_name
+from core.language_models.backends.openai.address import OPENAI, key_for, read_address, split_name
 from core.language_models.backends.openai.http import (
     LEAST,
     Rejected,
@@ -63,7 +63,6 @@ from core.language_models.base import (
 )
 from core.language_models.errors import (
     ModelError,
-    NeedsKeyError,
     RefusedError,
     SmallerRequestsError,
     TemporaryError,
@@ -71,7 +70,7 @@ from core.language_models.errors import (
 from core.language_models.forms import EXAMPLES, Form, in_front, revision, unknown_form
 from core.language_models.stopping import current_stop
 from core.language_models.usage import Meter
-from core.settings import OPENAI_KEY, end_text, environment_key
+from core.settings import end_text
 
 TOP = 5  # likeliest next tokens; more is refused by some servers
 PAIRS_A_CALL = 32
@@ -133,15 +132,10 @@ class OpenAICompatible(LanguageModel):
         address = read_address(url)
         self.name = f"openai:{rest}"
         self.meter = Meter()
-        if not key and address.may_have_our_key:
-            key = environment_key(OPENAI_KEY)
-            self.uses_environment_key = key is not None
-        key = (key or "").strip()
-        if not (key.isascii() and key.isprintable()) or " " in key:
-            raise NeedsKeyError("The key contains characters that no key has. Copy it again.")
+        key, self.uses_environment_key = key_for(address, key)
         self._named_end = end or end_text()
-        self._service = Service(address, key or None, self.meter)
-        secret = hashlib.sha256(key.encode()).hexdigest()
+        self._service = Service(address, key, self.meter)
+        secret = hashlib.sha256((key or "").encode()).hexdigest()
         place = address.known_as, self._model, secret
         self._endpoint = _ENDPOINTS.setdefault(place, _Endpoint())
 
