@@ -13,7 +13,7 @@ from core.language_models.errors import UnknownModelError
 SERVICES = ("openai", "gemini")  # kinds whose calls may cost money
 BACK_ENDS = {
     "embedded": "core.language_models.backends.embedded.model:EmbeddedModel",
-    "gemini": "core.language_models.backends.gemini:Gemini",
+    "gemini": "core.language_models.backends.gemini.model:Gemini",
     "openai": "core.language_models.backends.openai.model:OpenAICompatible",
     "gguf": "core.language_models.backends.gguf.model:GGUF",
     "smollm2": "core.language_models.backends.gguf.model:SmolLM2",
@@ -23,7 +23,7 @@ BACK_ENDS = {
 # Of services: what lists their models, given a base URL and a key.
 LISTS = {
     "openai": "core.language_models.backends.openai.listing:offered",
-    "gemini": "core.language_models.backends.gemini:offered",
+    "gemini": "core.language_models.backends.gemini.model:offered",
 }
 
 # Servers at their usual place on this machine; that of llama.cpp serves one model by any name.

@@ -69,8 +69,8 @@ def picker() -> None:
         if kind in SERVICES:
             st.caption(
                 "Using it for the first time takes a few small calls that find out what it can do, "
-                f"and {len(QUESTIONS)} for each form that is tried. A second form is tried only if "
-                "the answers in the first are no answers."
+                f"and {len(QUESTIONS):d} for each form that is tried. A second form is tried only "
+                "where the first brings no short, whole answers."
             )
         # Not a callback: its arguments would be those of the run before.
         if st.button("Use this model", key="use_model", type="primary"):

@@ -149,7 +149,7 @@ class Service:
         self, name: str = NAME, key: str = KEY, *, known: bool = True, **options: Any
     ) -> LanguageModel:
         """Return a `Gemini` that speaks to this server, and knows already what that can do."""
-        from core.language_models.backends.gemini import Abilities, Gemini
+        from core.language_models.backends.gemini.model import Abilities, Gemini
 
         model = Gemini(name, key=key, endpoint=self.endpoint, **options)
         if known:

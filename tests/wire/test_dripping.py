@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from core.language_models import stopping
-from core.language_models.backends.gemini import Abilities as GeminisAbilities
-from core.language_models.backends.gemini import Gemini
+from core.language_models.backends.gemini.model import Abilities as GeminisAbilities
+from core.language_models.backends.gemini.model import Gemini
 from core.language_models.backends.openai.model import Abilities, OpenAICompatible
 from core.language_models.client import retry
 from core.language_models.client.retry import Resilient

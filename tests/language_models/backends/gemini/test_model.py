@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core import prompts
-from core.language_models.backends.gemini import Gemini, genai, offered
+from core.language_models.backends.gemini.model import Gemini, genai, offered
 from core.language_models.base import MAX_RESPONSE_TOKENS, LanguageModel, Response
 from core.language_models.client.batch import Batched
 from core.language_models.errors import (
@@ -440,7 +440,7 @@ def test_the_sdk_is_loaded_with_this_back_end_only_and_without_a_word():
     program = (
         "import sys, core.language_models.base, core.language_models.backends.embedded.model\n"
         "assert not any(name.startswith('google.') for name in sys.modules)\n"
-        "import core.language_models.backends.gemini\n"
+        "import core.language_models.backends.gemini.model\n"
         "assert 'google.generativeai' in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -16,36 +16,43 @@ The prompt is sent as the one message of a chat; there is no way to have a text 
 form with examples they are turns of before, the same in every request, so that the service can
 keep what it read of them.
 
-Whether it says how likely its own answers are is found out by asking, once: most models refuse,
-and that is kept like what other services can do. Where log-probabilities come, they are believed
-if they spell the answer and do not change with the temperature.
+Whether it says how likely its answers are is asked once, and kept; most models refuse. Where
+log-probabilities come, they are believed if they spell the answer and do not change with the
+temperature.
 """
 
 from __future__ import annotations
 
 import copy
-import json
-import math
 import re
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NoReturn, Self, TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 import requests
 from numpy.typing import NDArray
-from urllib3.exceptions import NewConnectionError
 
 from core.codec import shortened
-from core.language_models.base import (
-    MAX_RESPONSE_TOKENS,
-    Capabilities,
-    LanguageModel,
-    Response,
-    said_tokens,
+from core.language_models.backends.gemini.abilities import Abilities, Known
+from core.language_models.backends.gemini.answers import (
+    MAX_CHARACTERS,
+    same,
+    shorten,
+    spells,
+    tokens,
+    total,
 )
+from core.language_models.backends.gemini.refusals import (
+    details,
+    no_way,
+    quotas,
+    reason_for,
+    retry_after,
+    too_much,
+)
+from core.language_models.base import Capabilities, LanguageModel, Response, said_tokens
 from core.language_models.connections import WatchedAdapter
 from core.language_models.errors import (
     ModelError,
@@ -71,21 +78,17 @@ with warnings.catch_warnings():
     import google.generativeai as genai
     from google.ai.generativelanguage import GenerativeServiceClient, ModelServiceClient
     from google.api_core.exceptions import GoogleAPICallError, GoogleAPIError
-    from google.auth.api_key import Credentials
     from google.auth.exceptions import GoogleAuthError, RefreshError
     from google.protobuf.json_format import ParseError  # type: ignore[import-untyped]
+
+    from core.language_models.backends.gemini.key import Key, checked
 
 HOST = "generativelanguage.googleapis.com"
 TIMEOUT = 60.0  # seconds without a sign of life
 
-CANDIDATES = 8  # what the service gives at most in one reply; some models give one only
-
 # Thoughts count against the tokens a reply may have: with 32, a model that thinks would never
 # get to its answer. This is the most that every model accepts; only what is used is paid for.
 OUTPUT_TOKENS = 8192
-# An answer then stops at its line break, and otherwise here. Google counts four characters a
-# token, so this is what MAX_RESPONSE_TOKENS would have let through.
-MAX_CHARACTERS = 4 * MAX_RESPONSE_TOKENS
 
 NAME = r"[A-Za-z0-9][\w.-]*"  # of a model
 MOST_LISTED = 1000
@@ -93,16 +96,6 @@ MOST_LISTED = 1000
 WORDS = 200  # characters of the service's own words in a message
 
 STOP, MAX_TOKENS = 1, 2  # the finish reasons that come with an answer
-
-# What went wrong, by the service's name for it (finish reasons and block reasons).
-REASONS = {
-    "SAFETY": "its safety filter",
-    "RECITATION": "recitation of a protected text",
-    "LANGUAGE": "unsupported language",
-    "BLOCKLIST": "a blocked word",
-    "PROHIBITED_CONTENT": "prohibited content",
-    "SPII": "personal data",
-}
 
 # What can come out of the SDK's calls. It does not always wrap what `requests` raises; a reply
 # that is no JSON is a ParseError or UnicodeDecodeError; and over JSON errors that are not of
@@ -121,8 +114,6 @@ REPLIES = (
 
 PROBE = "Q: Name a colour. A:"
 TOP = 5  # likeliest first tokens, which two temperatures are compared by
-ALIKE = 0.05  # nats that they may differ by
-FORMAT = 1  # of what is stored: another number where an older one would be misread
 
 Reply = TypeVar("Reply")
 _TURNS = [
@@ -132,53 +123,8 @@ _TURNS = [
 ]
 
 
-@dataclass(frozen=True)
-class Abilities:
-    """What was found out about a model.
-
-    Attributes
-    ----------
-    candidates : int
-        How many answers it gives a request.
-    own : bool
-        Whether it says how likely its answers are, at every temperature the same.
-    """
-
-    candidates: int = CANDIDATES
-    own: bool = False
-
-    def to_json(self) -> str:
-        """Return text for `from_json`."""
-        return json.dumps({"format": FORMAT} | asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Self | None:
-        """Read what `to_json` wrote; None where another version did."""
-        try:
-            saved = json.loads(text)
-            return cls(**saved) if saved.pop("format") == FORMAT else None
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return None
-
-
-@dataclass
-class _Known:
-    """What is known of a model so far, in whatever form it is asked."""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    abilities: Abilities | None = None
-    stated: Any = None  # the service's description of the model
-
-
 class _NoLikelihoods(RefusedError):
     """The model gives no log-probabilities."""
-
-
-class _Key(Credentials):
-    """A key that cannot be renewed: the SDK would send a request up to three times on 401."""
-
-    def refresh(self, request: Any) -> NoReturn:
-        raise RefreshError("The key was not accepted.")
 
 
 class Gemini(LanguageModel):
@@ -223,13 +169,13 @@ class Gemini(LanguageModel):
             )
         self.meter = Meter()
         self.uses_environment_key = key is None
-        self._key = _checked((environment_key(GOOGLE_KEY) or "") if key is None else key)
+        self._key = checked((environment_key(GOOGLE_KEY) or "") if key is None else key)
         self._model = f"models/{short}"
         self._host = endpoint or HOST
         self._timeout = timeout
-        self._known = _Known()
+        self._known = Known()
         client: dict[str, Any] = {
-            "credentials": _Key(self._key),
+            "credentials": Key(self._key),
             "transport": "rest",  # gRPC would keep threads of its own, and knows no local server
             "client_options": {"api_endpoint": f"http://{endpoint}" if endpoint else HOST},
         }
@@ -316,7 +262,7 @@ class Gemini(LanguageModel):
             at_one = self._first_tokens(1.0)
             log[0] += ": answered" if at_one else ": answered without any that can be used"
             if at_one:
-                own = _same(at_one, self._first_tokens(0.5))
+                own = same(at_one, self._first_tokens(0.5))
                 log.append(f"the same at temperature 0.5: {'as' if own else 'not as'} likely")
         except _NoLikelihoods as refusal:
             log[-1] += f": refused ({refusal})"
@@ -328,10 +274,10 @@ class Gemini(LanguageModel):
         """Return the likeliest tokens that an answer could begin with; {} where none is said."""
         (candidate,) = self._candidates(PROBE, 1, temperature, top=TOP)
         text = "".join(part.text for part in candidate.content.parts)
-        said = list(_tokens(candidate.logprobs_result.chosen_candidates))
-        if not said or not _spells(said, text) or not candidate.logprobs_result.top_candidates:
+        said = list(tokens(candidate.logprobs_result.chosen_candidates))
+        if not said or not spells(said, text) or not candidate.logprobs_result.top_candidates:
             return {}
-        return dict(_tokens(candidate.logprobs_result.top_candidates[0].candidates))
+        return dict(tokens(candidate.logprobs_result.top_candidates[0].candidates))
 
     def _learn(self, found: Abilities) -> None:
         self._known.abilities = found
@@ -425,7 +371,7 @@ class Gemini(LanguageModel):
             reasons = genai.protos.GenerateContentResponse.PromptFeedback.BlockReason
             raise RefusedError(
                 f"{self.name} blocked the prompt: "
-                f"{_reason(reasons, message.prompt_feedback.block_reason)}. Rephrase the "
+                f"{reason_for(reasons, message.prompt_feedback.block_reason)}. Rephrase the "
                 "question, or choose another model."
             )
         if len(message.candidates) == 1 < count:  # older models take the number and ignore it
@@ -444,7 +390,7 @@ class Gemini(LanguageModel):
         if candidate.finish_reason not in (STOP, MAX_TOKENS):
             reasons = genai.protos.Candidate.FinishReason
             raise RefusedError(
-                f"{self.name} stopped an answer: {_reason(reasons, candidate.finish_reason)}. "
+                f"{self.name} stopped an answer: {reason_for(reasons, candidate.finish_reason)}. "
                 "Rephrase the question, or choose another model."
             )
         text = "".join(part.text for part in candidate.content.parts).strip()
@@ -456,16 +402,16 @@ class Gemini(LanguageModel):
             )
         line, rest, _ = text.partition("\n")
         line = line.rstrip()
-        short = _shorten(line)
+        short = shorten(line)
         complete = short == line and (whole or bool(rest))
         if not found.own:
             return Response(short, complete)
-        said = list(_tokens(candidate.logprobs_result.chosen_candidates))
-        if text and not _spells(said, text):
+        said = list(tokens(candidate.logprobs_result.chosen_candidates))
+        if text and not spells(said, text):
             raise TemporaryError(
                 f"{self.name} sent an answer without its log-probabilities. Try again in a moment."
             )
-        return Response(short, complete, _total(said, len(short)))
+        return Response(short, complete, total(said, len(short)))
 
     def log_likelihoods(
         self, prompts: Sequence[str], answers: Sequence[str]
@@ -525,7 +471,7 @@ class Gemini(LanguageModel):
                     f"{self.name} did not answer within {self._timeout:g} seconds. "
                     "Try again in a moment."
                 )
-            case requests.ConnectionError() if _no_way(error):
+            case requests.ConnectionError() if no_way(error):
                 return UnreachableError(
                     f"{self._host} cannot be reached ({type(error).__name__}). Check the "
                     "connection of this computer."
@@ -543,7 +489,7 @@ class Gemini(LanguageModel):
         words = self._words(error)
         says = f" It says: “{shortened(words, WORDS)}”" if words else ""
         code = int(error.code or 0)
-        reasons = [str(info.get("reason", "")) for info in _details(error, "ErrorInfo")]
+        reasons = [str(info.get("reason", "")) for info in details(error, "ErrorInfo")]
         if code in (401, 403) or any(reason.startswith("API_KEY") for reason in reasons):
             return self._bad_key(says)
         if code == 404:
@@ -551,7 +497,7 @@ class Gemini(LanguageModel):
                 f"Google has no model for {self.name}, or not for this key. Check the name, for "
                 f"example gemini:gemini-2.5-flash.{says}"
             )
-        if code == 429 and any("PerDay" in quota for quota in _quotas(error)):
+        if code == 429 and any("PerDay" in quota for quota in quotas(error)):
             return RefusedError(
                 f"The day’s quota for {self.name} is used up. Continue tomorrow, or choose "
                 f"another model or key.{says}"
@@ -559,18 +505,18 @@ class Gemini(LanguageModel):
         if code == 429:
             return TemporaryError(
                 f"{self.name} received too many requests at once. Try again in a moment.{says}",
-                _retry_after(error, words),
+                retry_after(error, words),
             )
         if code >= 500 or code == 408:
             return TemporaryError(
                 f"{self.name} has a fault (status {code}). Try again in a moment.{says}",
-                _retry_after(error, words),
+                retry_after(error, words),
             )
         if several and "candidate" in words.lower():
             return SmallerRequestsError(words)
         if "logprob" in words.lower():
             return _NoLikelihoods(shortened(words, WORDS))
-        if code == 413 or _too_much(words):
+        if code == 413 or too_much(words):
             return PromptTooLongError(
                 f"The prompt is too long for {self.name}. Shorten the question or repeat fewer "
                 f"answers.{says}"
@@ -596,106 +542,3 @@ def offered(url: str, key: str | None = None) -> tuple[str, ...]:
     if not names:
         raise ModelError("Google lists no models for this key. Type the name of one.")
     return names
-
-
-def _tokens(listed: Any) -> Iterator[tuple[str, float]]:
-    """Yield tokens with their log-probabilities; rounding may bring one above 0."""
-    for one in listed:
-        yield one.token, min(float(one.log_probability), 0.0)
-
-
-def _spells(tokens: Sequence[tuple[str, float]], text: str) -> bool:
-    """Whether tokens are those of an answer, all with log-probabilities that are numbers."""
-    spelt = "".join(token for token, _ in tokens).strip()
-    return spelt.startswith(text.strip()) and all(math.isfinite(value) for _, value in tokens)
-
-
-def _total(tokens: Sequence[tuple[str, float]], length: int) -> float:
-    """Return ln of the probability of an answer: of its first line, of so many characters.
-
-    The token that ends it counts where it is listed.
-    """
-    seen, values = "", []
-    for token, value in tokens:
-        if len(seen.rstrip()) > length:  # behind an answer that was cut
-            break
-        seen = (seen + token).lstrip()
-        values.append(value)
-        if "\n" in seen:
-            break
-    return math.fsum(values)
-
-
-def _same(at_one: Mapping[str, float], at_half: Mapping[str, float]) -> bool:
-    """Whether tokens are as likely at temperature 0.5: else they were divided by it."""
-    both = [(at_one[token], at_half[token]) for token in at_one if token in at_half]
-    apart = max(one for one, _ in both) - min(one for one, _ in both) if both else 0.0
-    return apart > 2 * ALIKE and all(abs(one - half) <= ALIKE for one, half in both)
-
-
-def _too_much(words: str) -> bool:
-    """Whether the service says that the prompt is too long; in one pass, whatever it says."""
-    measured = re.search(r"token count|payload size", words)
-    return measured is not None and " exceeds" in words[measured.end() :]
-
-
-def _checked(key: str) -> str:
-    """Return a key that can stand in a header: the error of one that cannot would show it."""
-    key = key.strip()
-    if not key:
-        raise NeedsKeyError(
-            "Gemini needs a key: type one, or set the environment variable GOOGLE_API_KEY. Google "
-            "gives keys at https://aistudio.google.com/apikey."
-        )
-    if not re.fullmatch(r"[!-~]+", key):
-        raise NeedsKeyError(
-            "The key for Gemini contains characters that no key has. Copy it again."
-        )
-    return key
-
-
-def _shorten(line: str) -> str:
-    """Cut a line between two words where it is longer than `MAX_CHARACTERS`."""
-    if len(line) <= MAX_CHARACTERS:
-        return line
-    words = line[: MAX_CHARACTERS + 1].rsplit(maxsplit=1)
-    return words[0] if len(words) > 1 else line[:MAX_CHARACTERS]
-
-
-def _reason(names: Any, number: int) -> str:
-    try:
-        name = names(number).name
-    except ValueError:  # newer than the SDK
-        name = f"{number}"
-    return REASONS.get(name, f"“{name}”")
-
-
-def _no_way(error: requests.ConnectionError) -> bool:
-    """Whether there was no connection at all, rather than one that broke off."""
-    if isinstance(error, requests.exceptions.SSLError | requests.exceptions.ProxyError):
-        return True
-    reason = getattr(error.args[0] if error.args else None, "reason", None)
-    return isinstance(reason, NewConnectionError)
-
-
-def _details(error: GoogleAPICallError, kind: str) -> list[dict[str, Any]]:
-    found = [d for d in error.details if isinstance(d, dict)]
-    return [d for d in found if str(d.get("@type", "")).endswith(f"google.rpc.{kind}")]
-
-
-def _quotas(error: GoogleAPICallError) -> list[str]:
-    failures = _details(error, "QuotaFailure")
-    violations = [v for failure in failures for v in failure.get("violations") or []]
-    return [str(v.get("quotaId", "")) for v in violations if isinstance(v, dict)]
-
-
-def _retry_after(error: GoogleAPICallError, words: str) -> float | None:
-    """Return the seconds to wait: from the details, the words or the header."""
-    delays = [str(d.get("retryDelay", "")) for d in _details(error, "RetryInfo")]
-    delays += re.findall(r"retry in ([\d.]+s)", words)
-    headers = getattr(error.response, "headers", {})
-    delays += [f"{headers.get('Retry-After', '')}s"]
-    for delay in delays:
-        if re.fullmatch(r"\d+(\.\d+)?s", delay):
-            return float(delay[:-1])
-    return None
