@@ -41,7 +41,14 @@ from core.store.results import Results
 from core.studies import costs
 from core.studies.amplification import curve
 from core.studies.amplification import serialise as serialise_curves
-from core.studies.amplification.curve import DEFAULT_REPETITIONS, Amplification, Case, Point, tidied
+from core.studies.amplification.curve import (
+    DEFAULT_REPETITIONS,
+    HOW,
+    Amplification,
+    Case,
+    Point,
+    tidied,
+)
 from core.studies.calibration import calibration, diagnostics, groups
 from core.studies.calibration.calibration import METHODS, CalibrationError
 from core.studies.calibration.groups import ByGroup
@@ -62,7 +69,10 @@ MODELS = (
     "hf:PATH_OR_NAME."
 )
 AUTO = "auto"
-FORM = "How the model is asked; auto tries its forms and takes the first that suits."
+FORM = (
+    "How the model is asked; auto tries its forms and takes the first that suits. Of a service, "
+    "each form takes five calls the first time."
+)
 PRICES = "Prices per million tokens in and out; the run then states its cost."
 KEEP = "Save the result to History."
 # What a person can act on, and reads as a sentence.
@@ -120,7 +130,7 @@ def main() -> None:
 )
 @click.option("--model", default="embedded", show_default=True, help=MODELS)
 @click.option(
-    "--form", type=click.Choice([AUTO, *Form]), default=AUTO, show_default=True, help=FORM
+    "--form", type=click.Choice([AUTO, *map(str, Form)]), default=AUTO, show_default=True, help=FORM
 )
 @click.option("--budget", type=click.IntRange(0), default=2000, show_default=True, help=BUDGET)
 @click.option("--prices", type=(float, float), default=(0, 0), metavar="IN OUT", help=PRICES)
@@ -297,7 +307,7 @@ def _policy_json(policy: Policy, by_group: ByGroup) -> str:
 )
 @click.option("--model", default="embedded", show_default=True, help=MODELS)
 @click.option(
-    "--form", type=click.Choice([AUTO, *Form]), default=AUTO, show_default=True, help=FORM
+    "--form", type=click.Choice([AUTO, *map(str, Form)]), default=AUTO, show_default=True, help=FORM
 )
 @click.option("--budget", type=click.IntRange(0), default=2000, show_default=True, help=BUDGET)
 @click.option("--prices", type=(float, float), default=(0, 0), metavar="IN OUT", help=PRICES)
@@ -326,7 +336,8 @@ def amplify(
 
 def _curve(found: Amplification) -> str:
     head = f"{'t':>5}  {'P(a)/(P(a)+P(b))':>17}  {'ln P(a)':>9}  {'ln P(b)':>9}"
-    return "\n".join([found.verdict, "", head, *map(_point, found.points)])
+    how = [HOW[found.source]] if found.source in HOW else []
+    return "\n".join([found.verdict, *how, "", head, *map(_point, found.points)])
 
 
 def _point(point: Point) -> str:
@@ -409,9 +420,23 @@ def _opened(name: str, form: str, budget: int) -> LanguageModel:
             click.echo(f"Finding out what {name} can do took {costs.calls(took)}.", err=True)
     for _ in range(took):
         allowed.take()
-    asked, trials = in_its_form(opened, None if form == AUTO else Form(form))
+    if form != AUTO and not opened.capabilities.local:  # chosen: no trial has to be paid for
+        return opened.asked_in(Form(form))
+    return _in_its_form(opened, None if form == AUTO else Form(form))
+
+
+def _in_its_form(opened: LanguageModel, wanted: Form | None) -> LanguageModel:
+    """Find the form in which a model is asked, and say what that took of a service."""
+    before = opened.meter.requests
+    try:
+        asked, trials = in_its_form(opened, wanted)
+    finally:
+        took = opened.meter.requests - before
+        if took and not opened.capabilities.local:
+            click.echo(f"Trying how {opened.name} is asked took {costs.calls(took)}.", err=True)
     if trials:
-        click.echo(f"{name} is asked in the form {asked.form}. {trials[-1].sentence}", err=True)
+        said = f"{opened.name} is asked in the form {asked.form}. {trials[-1].sentence}"
+        click.echo(said, err=True)
     return asked
 
 
@@ -425,7 +450,7 @@ def _paid(
         return
     most = costs.at_most(offered, _costing(offered, prices))
     click.echo(f"{model.name}: {most} The budget is {costs.calls(budget)}.", err=True)
-    ended, more = False, ""
+    ended, more, before = False, "", model.meter.used
     try:
         yield
         ended = True
@@ -435,7 +460,7 @@ def _paid(
         more += "command again to continue."
         raise
     finally:
-        used = model.meter.used
+        used = model.meter.used - before
         said = costs.spent(used, _costing(used, prices), ended=ended)
         click.echo(f"Used: {said}{more}", err=True)
 
@@ -493,6 +518,7 @@ def _report(inspection: Inspection) -> str:
         *([inspection.likely] if inspection.likely else []),
         f"Estimator: {inspection.recording.estimator.value}.",
         *([inspection.caveat] if inspection.caveat else []),
+        *inspection.recording.notes,
         "",
         *(f"{c.probability:8.1%}  {_times(inspection, c)}{c.text}" for c in inspection.clusters),
         *_truth(inspection),

@@ -147,23 +147,31 @@ def test_a_service_is_paid_with_the_cost_said_before_and_after(monkeypatch, tmp_
         result = believe(*arguments, "--model", server.name, "--json", *paying)
         assert result.exit_code == 0 and json.loads(result.stdout)
         assert " at your prices" in result.stderr.splitlines()[-1]
-        probed, offered, used = result.stderr.splitlines()
+        probed, tried, form, offered, used = result.stderr.splitlines()
         assert re.search(r" can do took [1-4] calls?\.$", probed)
+        assert tried == f"Trying how {server.name} is asked took 5 calls."
+        assert form.startswith(f"{server.name} is asked in the form plain. To 5 simple questions")
         took = int(probed.split()[-2])
         said = re.search(
             r"at most ([\d,]+) calls, about [\d,]+ tokens if answers are long, "
             r"[\d.]+ at your prices. The budget is 900 calls",
             offered,
         )
-        calls = len(server.exchanges) - took
+        calls = len(server.exchanges) - took - 5
         assert 0 < calls <= int(said[1].replace(",", ""))
         assert used.startswith(f"Used: {calls} calls, ")
         again = believe(*arguments, "--model", server.name, "--json")
         assert "Used: 0 calls: all answers came from the cache." in again.stderr
+        assert "took 5 calls" not in again.stderr and " in the form plain. To 5" in again.stderr
     with serving("none") as server:  # what was used until then is said as well
-        stopped = believe(*arguments, "--model", server.name, "--budget", took + 3)
+        chosen = (*arguments, "--model", server.name, "--form", "plain")
+        stopped = believe(*chosen, "--budget", took + 3)
         assert stopped.exit_code == 1 and "Used: 3 calls, " in stopped.stderr
         made = len(server.exchanges)
+        assert made == took + 3  # nothing was tried
+        stopped = believe(*arguments, "--model", server.name, "--budget", 3)
+        assert stopped.exit_code == 1 and " is asked took 3 calls." in stopped.stderr
+        made += 3
         stopped = believe(*arguments, "--model", server.name, "--budget", 0)
         assert stopped.exit_code == 1 and "budget of 0 calls" in stopped.stderr
         assert len(server.exchanges) == made and "kept from before" not in stopped.stderr

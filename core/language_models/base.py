@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.language_models.errors import ModelError
-from core.language_models.forms import Form
+from core.language_models.forms import Form, unknown_form
 from core.language_models.usage import Meter, Speed
 
 MAX_RESPONSE_TOKENS = 32
@@ -82,6 +82,8 @@ class Capabilities:
         How many (prompt, answer) pairs one request to the service can score.
     quick : bool
         Whether a hundred prompts take a moment, so that a curve can have every point.
+    in_front : int
+        How many characters a service is sent in front of every prompt; they are paid for.
     notes : tuple of str
         What a person has to know of its answers besides, in sentences.
     """
@@ -96,6 +98,7 @@ class Capabilities:
     candidates_a_call: int = 1000
     pairs_a_call: int = 2000
     quick: bool = True
+    in_front: int = 0
     notes: tuple[str, ...] = ()
 
 
@@ -173,7 +176,7 @@ class LanguageModel(ABC):
         """
         if form is self.form:
             return self
-        raise ModelError(f"{self.name} is asked in the form {self.form} only. Choose that.")
+        raise unknown_form(self.name, [self.form])
 
     @abstractmethod
     def sample(

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from core import prompts
+from core.language_models.errors import ModelError
 
 
 class Form(StrEnum):
@@ -93,3 +94,8 @@ def revision(weights: str, form: Form, examples: Sequence[Example]) -> str:
         return weights
     shown = f" {hashlib.sha256(in_front(examples).encode()).hexdigest()[:8]}" if examples else ""
     return f"{weights}, asked in the form {form}{shown}"
+
+
+def unknown_form(name: str, forms: Sequence[Form]) -> ModelError:
+    """Return the error for a form in which a model cannot be asked; `forms` are those it has."""
+    return ModelError(f"{name} is asked in the form {' or '.join(forms)} only. Choose that.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import cast
+from typing import Any, cast
 
 from core.language_models.base import LanguageModel
 from core.language_models.errors import UnknownModelError
@@ -13,11 +13,17 @@ from core.language_models.errors import UnknownModelError
 SERVICES = ("openai", "gemini")  # kinds whose calls may cost money
 BACK_ENDS = {
     "embedded": "core.language_models.backends.embedded.model:EmbeddedModel",
-    "gemini": "core.language_models.backends.gemini:Gemini",
+    "gemini": "core.language_models.backends.gemini.model:Gemini",
     "openai": "core.language_models.backends.openai.model:OpenAICompatible",
     "gguf": "core.language_models.backends.gguf.model:GGUF",
     "smollm2": "core.language_models.backends.gguf.model:SmolLM2",
     "hf": "core.language_models.backends.huggingface.model:HuggingFace",
+}
+
+# Of services: what lists their models, given a base URL and a key.
+LISTS = {
+    "openai": "core.language_models.backends.openai.listing:offered",
+    "gemini": "core.language_models.backends.gemini.model:offered",
 }
 
 # Servers at their usual place on this machine; that of llama.cpp serves one model by any name.
@@ -57,7 +63,30 @@ def open_model(name: str, key: str | None = None) -> LanguageModel:
     if kind not in BACK_ENDS:
         known = ", ".join([*BACK_ENDS, *SHORT_NAMES])
         raise UnknownModelError(f"There is no model called “{name}”. Known models: {known}.")
-    module, _, attribute = BACK_ENDS[kind].partition(":")
-    back_end = getattr(importlib.import_module(module), attribute)
+    back_end = _imported(BACK_ENDS[kind])
     options = {"key": key} if key else {}
     return cast(LanguageModel, back_end(rest, **options) if rest else back_end(**options))
+
+
+def offered(kind: str, url: str, key: str | None = None) -> tuple[str, ...]:
+    """Return the names of the models that a service lists.
+
+    Parameters
+    ----------
+    kind : str
+        One of `SERVICES`.
+    url : str
+        Its base URL, where the kind has several.
+
+    Raises
+    ------
+    ModelError
+        With a sentence, also when it lists none.
+    """
+    names: tuple[str, ...] = _imported(LISTS[kind])(url, key)
+    return names
+
+
+def _imported(place: str) -> Any:
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute)

@@ -3,16 +3,21 @@
 A handful of questions that language models can answer is put to it in one form after the other.
 The first form suits in which it answers as an answer is wanted: short, to its end, and with a
 fair share of the probability on what it says. Whether it is right is not asked.
+
+A service is paid for each question, so the probability is not asked of it, and its usual form
+does unless the answers are none.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 from core import prompts
 from core.codec import shortened
 from core.language_models.base import LanguageModel
+from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError
 from core.language_models.forms import Form
 
@@ -54,10 +59,19 @@ class Tried:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a model answered to all of them in one form."""
+    """What a model answered to all of them in one form.
+
+    Attributes
+    ----------
+    form : Form
+    tried : tuple of Tried
+    least : float
+        How probable the answers must be on geometric average.
+    """
 
     form: Form
     tried: tuple[Tried, ...]
+    least: float = LEAST_PROBABILITY
 
     @property
     def share(self) -> float | None:
@@ -71,7 +85,7 @@ class Trial:
     def suits(self) -> bool:
         """Whether the model can be asked in this form."""
         share = self.share
-        likely = share is None or share >= LEAST_PROBABILITY
+        likely = share is None or share >= self.least
         return likely and sum(one.is_answer for one in self.tried) >= FEWEST
 
     @property
@@ -79,20 +93,26 @@ class Trial:
         """What came of it, for a person."""
         said = "; ".join(shortened(one.answer, LONGEST) or "nothing" for one in self.tried)
         share = "" if self.share is None else f", with a probability of {self.share:.0%} on average"
-        suits = "" if self.suits else " It does not suit: they should be short and likely."
+        wanted = "short and likely" if self.least else "short and whole"
+        suits = "" if self.suits else f" It does not suit: they should be {wanted}."
         return f"To {len(self.tried)} simple questions it said: {said}{share}.{suits}"
 
 
 def try_form(model: LanguageModel) -> Trial:
     """Put the questions to a model in the form in which it is asked."""
-    return Trial(model.form, tuple(_tried(model, question) for question in QUESTIONS))
+    local = model.capabilities.local
+    tried = at_once(
+        [partial(_tried, model, question) for question in QUESTIONS],
+        workers=1 if local else AT_ONCE,
+    )
+    return Trial(model.form, tuple(tried), LEAST_PROBABILITY if local else 0.0)
 
 
 def _tried(model: LanguageModel, question: str) -> Tried:
     prompt = prompts.iterative(question)
     said = model.sample(prompt, 1, temperature=0.0)[0]
-    value = said.log_likelihood
-    if model.capabilities.scores_given_text and said.text:
+    value, able = said.log_likelihood, model.capabilities
+    if able.local and able.scores_given_text and said.text:
         value = float(model.log_likelihoods([prompt], [said.text])[0, 0])
     return Tried(question, said.text, said.complete, None if value is None else math.exp(value))
 

@@ -66,7 +66,7 @@ def plan(request: Request, capabilities: Capabilities) -> Plan:
     first = _tokens(prompts.iterative(request.query))
     second = _tokens(prompts.iterative(request.query, [some_answer]))
     asked = _tokens(prompts.self_verification(request.query, some_answer))
-    drawn = _Sum(capabilities.candidates_a_call)
+    drawn = _Sum(capabilities)
     drawn.sample(first, k)
     drawn.sample(first, 1)
     drawn.sample(first, OTHER_DRAWS)  # where all samples are alike
@@ -102,13 +102,13 @@ def plan_curves(cases: Sequence[Case], model: LanguageModel, repetitions: Sequen
     if not calls:
         return Plan()
     capabilities = model.capabilities
-    drawn = _Sum(capabilities.candidates_a_call)
+    drawn = _Sum(capabilities)
     for case in cases:
         for t in repetitions:
             prompt = _tokens(case.prompt(t))
             if capabilities.scores_given_text:
-                pairs = 2 * prompt + _tokens(case.answer) + _tokens(case.repeated)
-                drawn.add(0, pairs, 0)
+                pairs = 2 * (prompt + drawn.in_front)
+                drawn.add(0, pairs + _tokens(case.answer) + _tokens(case.repeated), 0)
             else:
                 drawn.sample(prompt, SAMPLES_A_POINT)
     return replace(drawn.plan, requests=calls)
@@ -154,14 +154,16 @@ def lasting(tokens: int, model: LanguageModel) -> str | None:
 class _Sum:
     """Adds up requests."""
 
-    def __init__(self, candidates_a_call: int) -> None:
-        self.candidates_a_call = candidates_a_call
+    def __init__(self, capabilities: Capabilities) -> None:
+        self.candidates_a_call = capabilities.candidates_a_call
+        self.in_front = math.ceil(capabilities.in_front / CHARACTERS_A_TOKEN)
         self.plan = Plan()
 
     def sample(self, prompt_tokens: int, count: int, *, times: int = 1) -> None:
         """Count the requests for `count` answers to each of so many prompts."""
         requests = times * math.ceil(count / self.candidates_a_call)
-        self.add(requests, requests * prompt_tokens, times * count * MAX_RESPONSE_TOKENS)
+        told = requests * (self.in_front + prompt_tokens)
+        self.add(requests, told, times * count * MAX_RESPONSE_TOKENS)
 
     def score(self, rows: int, columns: int, tokens_a_pair: int, pairs_a_call: int) -> None:
         """Count the requests of whole rows, block by block as the recorder sends them."""
@@ -171,7 +173,7 @@ class _Sum:
         requests = sum(
             math.ceil(min(block, rows - start) / a_request) for start in range(0, rows, block)
         ) * math.ceil(columns / across)
-        self.add(requests, rows * columns * tokens_a_pair, 0)
+        self.add(requests, rows * columns * (self.in_front + tokens_a_pair), 0)
 
     def add(self, requests: int, prompt_tokens: int, response_tokens: int) -> None:
         """Add requests and tokens."""

@@ -14,8 +14,10 @@ from core.language_models.forms import Form
 from core.language_models.registry import SERVICES, open_model
 from core.language_models.trial import InItsForm, in_its_form
 from core.language_models.usage import Budget
+from core.store.calls import Calls
 from core.ui import lending
 from core.ui.model import Chosen, budget
+from core.ui.results import kept
 from core.ui.runs.job import ELSEWHERE, Job
 from core.ui.runs.widget import forget, run
 from core.ui.session import public
@@ -88,12 +90,16 @@ def _begin(wish: Wish, session: Budget) -> Job[InItsForm]:
     A cancel leaves the requests under way; a download goes on to its end, and is not used.
     """
     trying = Budget()  # allows anything: it is there to be closed
+    calls = kept().calls  # here, for no other thread may touch the session
 
     def work(job: Job[InItsForm]) -> InItsForm:
         job.progress("Opening the model, and finding out what it can do", 0.0)
         try:
             opened = _open(wish, session, trying, lambda said: job.progress(said, 0.0))
-            return in_its_form(opened, wish.form)
+            job.progress("Finding the form in which it is asked", 0.0)
+            if opened.capabilities.local:
+                return in_its_form(opened, wish.form)
+            return _tried(opened, wish.form, calls, trying.part(session, *lending.budgets(opened)))
         except StoppedError:
             raise
         except ModelError as error:
@@ -124,3 +130,9 @@ def _open(
             ready = prepared(model, None, trying, tell)  # asks for its abilities, patiently
             ready.revision  # noqa: B018  which may take a question too
     return model
+
+
+def _tried(model: LanguageModel, form: Form | None, calls: Calls, budget: Budget) -> InItsForm:
+    """Return a service in its form; what the trial takes is counted, kept, and not paid twice."""
+    asked, trials = in_its_form(prepared(model, lambda: calls, budget), form)
+    return model.asked_in(asked.form), trials

@@ -16,11 +16,13 @@ from core.language_models.backends.openai.address import PRESETS
 from core.language_models.errors import ModelError
 from core.language_models.forms import Form
 from core.language_models.registry import SERVICES
+from core.language_models.trial import QUESTIONS
 from core.store.errors import StoreError
 from core.studies.costs import calls
-from core.ui import lending, model_opening
+from core.ui import lending, model_listing, model_opening
 from core.ui.glossary import TERMS
 from core.ui.model import EMBEDDED, Chosen, budget, choose, current, embedded, name_in_use, trial
+from core.ui.model_listing import Service
 from core.ui.results import kept
 from core.ui.session import public
 
@@ -41,7 +43,6 @@ FORMS: Final[dict[str, str]] = {
     Form.CHAT: "As a chat",
     Form.CHAT_WITH_EXAMPLES: "As a chat, behind worked examples",
 }
-HAVE_FORMS: Final = ("smollm2", "gguf", "hf")
 OWN_ADDRESS = "another address"
 MOST_BUDGET = 1_000_000
 
@@ -60,14 +61,16 @@ def picker() -> None:
             persist_state="session",
         )
         name, key = _asked_for(kind)
-        form = _form() if kind in HAVE_FORMS else None
+        form = None if kind == EMBEDDED else _form()
         if not key and lending.offered(name):
             st.text(
                 f"Without your own key, the key of this server’s owner is used. {lending.left()}"
             )
         if kind in SERVICES:
             st.caption(
-                "Using it for the first time takes a few small calls that find out what it can do."
+                "Using it for the first time takes a few small calls that find out what it can do, "
+                f"and {len(QUESTIONS):d} for each form that is tried. A second form is tried only "
+                "where the first brings no short, whole answers."
             )
         # Not a callback: its arguments would be those of the run before.
         if st.button("Use this model", key="use_model", type="primary"):
@@ -171,6 +174,7 @@ def _asked_for(kind: str) -> tuple[str, str | None]:
             "Model", "gemini-2.5-flash", key="gemini_name", persist_state="session"
         )
         key = st.text_input("API key", type="password", key="gemini_key", help=_WHERE_KEYS_STAY)
+        model_listing.choice(Service(kind, "", key.strip() or None))
         return f"gemini:{typed.strip()}", key.strip() or None
     presets = {preset.name: preset for preset in PRESETS}
     where = st.selectbox(
@@ -192,6 +196,7 @@ def _asked_for(kind: str) -> tuple[str, str | None]:
     key = st.text_input(
         "Key, if the server needs one", type="password", key="openai_key", help=_WHERE_KEYS_STAY
     )
+    model_listing.choice(Service(kind, url.strip(), key.strip() or None))
     return f"openai:{typed.strip()}@{url.strip()}", key.strip() or None
 
 

@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from core.language_models.backends.embedded.model import EmbeddedModel
-from core.language_models.base import LanguageModel
+from core.language_models.base import LanguageModel, Response
 
 NAME = "embedded-1"
 KEY = "AIzaTest-not-a-key_0123456789"
@@ -28,6 +28,7 @@ VERSION, TOP_K = "001", 64
 STOP, MAX_TOKENS, SAFETY, RECITATION, OTHER, NEWER = 1, 2, 3, 4, 5, 99
 BLOCKED_FOR_SAFETY = 1
 KNOWN = {"candidateCount", "stopSequences", "maxOutputTokens", "temperature", "topP", "topK"}
+KNOWN |= {"responseLogprobs", "logprobs"}
 
 MINUTE = "GenerateRequestsPerMinutePerProjectPerModel-FreeTier"
 DAY = "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
@@ -96,6 +97,12 @@ LONG = "it is " * 40  # more than fit
 HELD = 20.0  # seconds that "slow" waits at most, should nobody close the server
 
 
+class Remembered(dict[str, str]):
+    """What was found out about services, as `core.language_models.base.Memory` has it."""
+
+    put, forget = dict.__setitem__, dict.__delitem__
+
+
 @dataclass(frozen=True)
 class Received:
     """One request as it came in."""
@@ -119,6 +126,8 @@ class Service:
     faults: Iterable[str | None] = ()
     key: str | Collection[str] | None = None  # what is accepted; by default every key
     candidates: int = 8  # that a request may ask for
+    logprobs: bool = False  # whether it says how likely its answers are
+    scaled: bool = False  # and divides by the temperature before
     thoughts: int = 0  # tokens of thinking that every reply says it used
     endpoint: str = ""  # host:port
     received: list[Received] = field(default_factory=list)  # in the order of arrival
@@ -136,11 +145,17 @@ class Service:
         """How many requests asked for answers."""
         return sum(request.method == "POST" for request in self.received)
 
-    def open(self, name: str = NAME, key: str = KEY, **options: Any) -> LanguageModel:
-        """Return a `Gemini` that speaks to this server."""
-        from core.language_models.backends.gemini import Gemini
+    def open(
+        self, name: str = NAME, key: str = KEY, *, known: bool = True, **options: Any
+    ) -> LanguageModel:
+        """Return a `Gemini` that speaks to this server, and knows already what that can do."""
+        from core.language_models.backends.gemini.model import Abilities, Gemini
 
-        return Gemini(name, key=key, endpoint=self.endpoint, **options)
+        model = Gemini(name, key=key, endpoint=self.endpoint, **options)
+        if known:
+            found = Remembered({model.known_as: Abilities(own=self.logprobs).to_json()})
+            model.remember_in(lambda: found)
+        return model
 
     @contextlib.contextmanager
     def arrival(self, request: Received) -> Iterator[str | None]:
@@ -166,6 +181,9 @@ class Service:
             return _error(403, "PERMISSION_DENIED", "Method doesn't allow unregistered callers.")
         if self.keys is not None and request.key not in self.keys:
             return INVALID_KEY
+        if re.fullmatch(r"/v1beta/models(\?.*)?", request.path):
+            other = {"name": "models/embedder", "supportedGenerationMethods": ["embedContent"]}
+            return 200, {"models": [other, self.description()]}
         asked = re.fullmatch(r"/v1beta/models/([^/:?]+)(:generateContent)?(\?.*)?", request.path)
         if not asked or bool(asked[2]) != (request.method == "POST") or asked[1] != NAME:
             return _error(404, "NOT_FOUND", f"{request.path} is not found for API version v1beta.")
@@ -195,14 +213,19 @@ class Service:
             wrong = "Multiple candidates is not enabled for this model"
         elif not 0 <= temperature <= 2:
             wrong = "Temperature must be in the range [0.0, 2.0]."
+        elif "responseLogprobs" in settings and not self.logprobs:
+            wrong = f"Logprobs is not enabled for models/{NAME}"
         if wrong:
             return _error(400, "INVALID_ARGUMENT", wrong)
-        prompt = "".join(part["text"] for part in body["contents"][0]["parts"])
+        prompt = "".join(part["text"] for part in body["contents"][-1]["parts"])
         usage = {"promptTokenCount": len(prompt.split())}
         if fault == "blocked":
             feedback = {"blockReason": BLOCKED_FOR_SAFETY}
             return 200, {"promptFeedback": feedback, "usageMetadata": usage}
         candidates = self.candidates_to(prompt, count, temperature, fault)
+        if "responseLogprobs" not in settings:
+            for candidate in candidates:
+                del candidate["logprobsResult"]
         texts = [part["text"] for c in candidates for part in c["content"].get("parts", ())]
         usage["candidatesTokenCount"] = sum(len(text.split()) for text in texts)
         usage["thoughtsTokenCount"] = self.thoughts
@@ -222,9 +245,25 @@ class Service:
             reason = STOP if answer.complete else MAX_TOKENS
             text, reason = _changed(answer.text, reason, fault)
             content = {"role": "model"} | ({"parts": [{"text": text}]} if text else {})
-            found.append({"content": content, "finishReason": reason, "index": index})
+            said = self.likelihoods(prompt, answer, temperature) if self.logprobs else None
+            found.append(
+                {"content": content, "finishReason": reason, "index": index, "logprobsResult": said}
+            )
         kept = {"none": 0, "one": 1, "fewer": max(count - 1, 0)}
         return found[: kept.get(fault or "", count)]
+
+    def likelihoods(self, prompt: str, answer: Response, temperature: float) -> dict[str, Any]:
+        """Say how likely an answer is, as one token; and others in its place."""
+        heat = temperature if self.scaled else 1.0
+        texts = [answer.text, *(response.text for response in self.model.likeliest(prompt, 3))]
+        values = self.model.log_likelihoods([prompt], texts)[0] / heat
+        chosen, *likeliest = zip(texts, values.tolist(), strict=True)
+        return {
+            "chosenCandidates": [{"token": chosen[0], "logProbability": chosen[1]}],
+            "topCandidates": [
+                {"candidates": [{"token": t, "logProbability": v} for t, v in likeliest]}
+            ],
+        }
 
 
 NO_TEXT = {"safety": SAFETY, "recitation": RECITATION, "other": OTHER, "newer": NEWER}
@@ -308,7 +347,7 @@ def serving(**options: Any) -> Iterator[Service]:
 
 
 @contextlib.contextmanager
-def gemini(**options: Any) -> Iterator[LanguageModel]:
+def gemini(*, known: bool = True, **options: Any) -> Iterator[LanguageModel]:
     """Run a server (see `serving`) and yield a `Gemini` that speaks to it."""
     with serving(**options) as service:
-        yield service.open()
+        yield service.open(known=known)

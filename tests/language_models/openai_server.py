@@ -151,6 +151,7 @@ def serving(
     after: Callable[[dict], dict] | None = None,
     port: int = 0,
     tls=None,
+    models: object = None,
     **written,
 ) -> Iterator[Server]:
     """Run a server until the end of the block.
@@ -167,6 +168,7 @@ def serving(
     before : answers instead, with status, headers and body, unless it returns None.
     after : changes a reply before it is sent.
     tls : an `ssl.SSLContext`.
+    models : what ``GET /v1/models`` replies; by default the one it has.
     written : how it answers, see `_Desk`.
     """
     computed: dict = _by_shipped if model is None else {}
@@ -174,7 +176,7 @@ def serving(
     name = f"embedded-{next(_numbers)}"
     desk = _Desk(model, **written, computed=computed)
     offered, passed_over = FLAVOURS[flavour]
-    lock = threading.Lock()
+    lock, gone = threading.Lock(), threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -192,10 +194,26 @@ def serving(
                     self.exchange.outcome = "late"
                 raise
 
+        def do_GET(self) -> None:
+            exchange = Exchange(self.path, {}, dict(self.headers), self.client_address[1], "ok")
+            with lock:
+                server.exchanges.append(exchange)
+            found = {"object": "list", "data": [{"id": name}]} if models is None else models
+            status, text = 200, json.dumps(found).encode()
+            sent = self.headers.get("Authorization", "").removeprefix("Bearer ")
+            if key is not None and sent != key:
+                status, text = 401, _error(f"Incorrect API key provided: {sent}")
+            elif self.path != "/v1/models" or models == "none":
+                status, text = 404, _error("Not Found")
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
         def do_POST(self) -> None:
             length = int(self.headers.get("Content-Length", 0))
             data = self.rfile.read(length)
-            if len(data) < length:  # the client is gone
+            if len(data) < length or gone.is_set():  # the client is gone, or we are
                 self.close_connection = True
                 return
             body = json.loads(data)
@@ -309,6 +327,7 @@ def serving(
     try:
         yield server
     finally:
+        gone.set()  # for connections that stay open
         httpd.shutdown()
         thread.join()
         httpd.server_close()

@@ -11,8 +11,9 @@ import pytest
 
 from core import prompts
 from core.language_models.base import MAX_RESPONSE_TOKENS, LanguageModel
-from core.language_models.errors import ModelError
-from tests.language_models.back_ends import BACK_ENDS, KEY
+from core.language_models.errors import ModelError, RefusedError
+from core.language_models.forms import Form
+from tests.language_models.back_ends import BACK_ENDS, EACH, KEY, SAYING
 
 QUESTION = "Who wrote the novel Dune?"
 PROMPT = prompts.iterative(QUESTION)
@@ -148,6 +149,62 @@ def test_its_own_likelihood_does_not_depend_on_the_temperature(model):
     again = [r.log_likelihood for r in drawn if r.text == greedy.text]
     assert again, "the likeliest answer is drawn at a low temperature"
     assert max(again) == pytest.approx(greedy.log_likelihood, abs=1e-3)
+
+
+# --------------------------------------------------------------------------------- forms
+
+
+def test_each_form_is_a_model_of_its_own_and_the_same_one_comes_back(model):
+    if not model.forms:
+        pytest.skip("is asked in one form")
+    asked = {form: model.asked_in(form) for form in model.forms}
+    assert [each.form for each in asked.values()] == [*model.forms]
+    assert len({each.revision for each in asked.values()}) == len(model.forms)
+    assert asked[model.form].revision == model.revision
+    for each in asked.values():
+        assert each.asked_in(model.form).revision == model.revision
+        assert (each.name, each.known_as, each.meter) == (model.name, model.known_as, model.meter)
+        assert len(each.sample(PROMPT, 2)) == 2
+
+
+def test_a_form_that_it_does_not_have_is_refused_with_a_sentence(model):
+    forms = model.forms or (model.form,)
+    for form in {*Form} - {*forms}:
+        with pytest.raises(ModelError, match=f"asked in the form {forms[0]}"):
+            model.asked_in(form)
+
+
+# --------------------------------------------- white space, empty answers, and none at all
+
+
+@pytest.mark.parametrize("kind", SAYING)
+@pytest.mark.parametrize(
+    ("said", "answer", "tokens"),
+    [
+        ("\n\n Paris", "Paris", 8),
+        ("\n \t\n Paris\nQ: And Spain?", "Paris", 11),
+        (" Paris \n\n", "Paris", 8),
+        ("Paris", "Paris", 5),
+        (" \n\t ", "", None),
+        ("", "", None),
+    ],
+)
+def test_white_space_in_front_neither_is_nor_ends_an_answer(kind, said, answer, tokens):
+    """Every character is a token; up to the line break behind an answer they are summed."""
+    with SAYING[kind](said) as model:
+        (response,) = model.sample(PROMPT, 1)
+        assert (response.text, response.complete) == (answer, True)
+        own = model.capabilities.own_log_likelihoods
+    assert (response.log_likelihood is not None) is own
+    if own and tokens:
+        assert response.log_likelihood == pytest.approx(EACH * tokens)
+
+
+@pytest.mark.parametrize("kind", SAYING)
+def test_an_answer_that_is_withheld_is_a_sentence_and_no_answer(kind):
+    with SAYING[kind]("", withheld=True) as model, pytest.raises(RefusedError) as caught:
+        model.sample(PROMPT, 1)
+    assert str(caught.value).endswith(".") and KEY not in str(caught.value)
 
 
 # -------------------------------------------------------------------------------- scores

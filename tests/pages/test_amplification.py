@@ -503,10 +503,10 @@ def test_what_costs_calls_is_said_first_and_asked_only_on_demand(use):
     assert pictures(page) == [charts.curves_alt([expected])]
     assert said(page, "its answers were counted")
     assert "Probabilities of both answers" not in texts(page)  # no picture with nothing in it
-    points = table(page, "95% interval from")
+    points = table(page, "Interval from")
     assert list(points["Repetitions"]) == list(FREQUENCY_REPETITIONS)
     assert not [heading for heading in points if heading.startswith("ln P")]  # nothing to show
-    assert list(points["95% interval from"]) == pytest.approx([p.lower for p in expected.points])
+    assert list(points["Interval from"]) == pytest.approx([p.lower for p in expected.points])
     page.run()
     assert model.calls == calls
 

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from core.language_models.backends.openai.address import PRESETS
+from core.language_models.forms import in_front
 from core.ui.results import kept
 from core.ui.runs import widget
 from tests.language_models.backends.gguf.files import embedded_as_gguf
@@ -85,6 +86,23 @@ def test_a_file_is_asked_in_the_form_that_suits_or_in_the_one_that_is_wanted(tmp
     assert said(page, "Give the path of a GGUF file.") and said(page, f"gguf:{file}: ready.")
 
 
+def test_a_server_is_asked_in_the_form_that_is_wanted_and_its_trial_is_paid_for_once(page):
+    with serving("none") as server:
+        chosen(page, server)
+        before = len(server.exchanges)
+        page.selectbox(key="model_form").set_value("examples").run()
+        for _ in range(2):
+            settled(press(page, "use_model"))
+            assert said(page, "Behind worked examples. To 5 simple questions it said: ")
+            prompts = [body["prompt"] for body in server.bodies[before:]]
+            assert len(prompts) == 5 and all(prompt.startswith(in_front()) for prompt in prompts)
+        assert said(page, f"Used so far: {len(server.exchanges)} calls.")
+        page.selectbox(key="model_form").set_value("chat").run()
+        settled(press(page, "use_model"))
+        assert said(page, "is asked in the form plain or examples only. Choose that.")
+        assert said(page, "Behind worked examples. To 5 simple")
+
+
 def test_the_model_goes_along_to_other_pages_and_back_to_the_embedded_one(page):
     with serving("none") as server:
         chosen(page, server)
@@ -146,6 +164,34 @@ def test_every_kind_that_was_used_before_is_filled_in(name, filled):
     page.selectbox(key="model_before").set_value(name).run()
     widgets = {w.key: w.value for w in [*page.text_input, *page.selectbox]}
     assert filled.items() <= widgets.items()
+
+
+def test_the_models_of_a_server_can_be_listed_and_chosen_from(page):
+    names = ["![](http://x.example/leak.png)", "llama-3"]
+    listed = {"data": [{"id": name} for name in names]}
+    with serving("none", key=KEY, models=listed) as server:
+        page.selectbox(key="model_kind").set_value("openai").run()
+        page.selectbox(key="openai_preset").set_value(OWN).run()
+        settled(press(page, "list_openai"))
+        assert said(page, "There is no base URL.")
+        page.text_input(key="openai_url").set_value(server.base_url).run()
+        settled(press(page, "list_openai"))
+        assert said(page, "needs a key") and not server.exchanges[0].body
+        page.text_input(key="openai_key").set_value(KEY).run()
+        settled(press(page, "list_openai"))
+        assert page.selectbox(key="openai_listed").options == names and harmless(page)
+        page.selectbox(key="openai_listed").set_value("llama-3").run()
+        assert page.text_input(key="openai_name").value == "llama-3"
+        assert page.selectbox(key="openai_listed") and KEY not in tree(page)
+        asked = len(server.exchanges)
+        page.text_input(key="openai_name").set_value("another").run()
+        assert page.text_input(key="openai_name").value == "another"
+        assert len(server.exchanges) == asked and said(page, f"Used so far: {asked} calls.")
+    with serving("none", models="none") as server:
+        page.text_input(key="openai_url").set_value(server.base_url).run()
+        assert "openai_listed" not in [box.key for box in page.selectbox]
+        settled(press(page, "list_openai"))
+        assert said(page, "does not list its models. Type the name of one.")
 
 
 def test_an_address_where_no_service_is_gets_a_sentence(page):

@@ -202,28 +202,25 @@ def test_a_lent_key_is_said_and_counted(lent, monkeypatch):
 
 
 def test_a_reload_gives_no_new_money_and_who_types_a_key_takes_nothing(lent, monkeypatch):
-    monkeypatch.setenv("BELIEVE_PUBLIC_BUDGET", "8")
+    monkeypatch.setenv("BELIEVE_PUBLIC_BUDGET", "13")
     with serving("none", key=KEY) as server:
         page = visitor(server)
         press(page, "pay_inspection")
         settled(page.run())
-        assert said(page, GONE.format(8)) and said(page, "enter your own key")
-        assert len(server.exchanges) == 8 and not metrics(page)
+        assert said(page, GONE.format(13)) and said(page, "enter your own key")
+        assert len(server.exchanges) == 13 and not metrics(page)
         for forget in (False, True):
             if forget:  # as every visitor's browser can ask of Streamlit
                 st.cache_resource.clear()
                 st.cache_data.clear()
-            again = visitor(server)
-            press(again, "pay_inspection")  # what the server can do is known by now
-            settled(again.run())
-            assert said(again, GONE.format(8)) and said(
-                again, "Its budget is used up: enter your own key"
-            )
-            assert len(server.exchanges) == 8
+            again = visitor(server)  # what the server can do is known by now; its form is not
+            assert said(again, GONE.format(13)) and READY in texts(again)
+            assert said(again, "Its budget is used up: enter your own key")
+            assert len(server.exchanges) == 13
         own = visitor(server, KEY)
         press(own, "pay_inspection")
-        assert metrics(settled(own.run())) and len(server.exchanges) > 16
-        assert not said(own, OWNERS) and lending.LENT.used == 8
+        assert metrics(settled(own.run())) and len(server.exchanges) > 26
+        assert not said(own, OWNERS) and lending.LENT.used == 13
 
 
 def test_finding_out_what_a_server_can_do_never_takes_more_than_there_is(lent, monkeypatch):
@@ -261,17 +258,17 @@ def test_visitors_at_the_same_time_take_no_more_than_there_is(lent, monkeypatch)
 
 
 def test_the_budget_is_never_more_than_the_owner_allows_and_may_be_lowered(anywhere, monkeypatch):
-    monkeypatch.setenv("BELIEVE_BUDGET", "8")
+    monkeypatch.setenv("BELIEVE_BUDGET", "13")
     page = session("inspection", q=QUERY)
     with serving("none") as server:
         choose(page, server.base_url, server.model)
         probes = len(server.exchanges)
         field = page.number_input(key="budget_calls")
-        assert (field.value, field.max) == (8, 8)
-        for wanted, given in ((6, 6), (1_000_000, 8)):
+        assert (field.value, field.max) == (13, 13)
+        for wanted, given in ((11, 11), (1_000_000, 13)):
             settled(page.number_input(key="budget_calls").set_value(wanted).run())
             assert said(page, f" {given - probes} calls are left in the budget.")
         press(page, "pay_inspection")
         settled(page.run())
-        assert len(server.exchanges) == 8 and said(page, "The budget of 8 calls is used")
+        assert len(server.exchanges) == 13 and said(page, "The budget of 13 calls is used")
         assert not metrics(page)

@@ -5,7 +5,8 @@ import threading
 import pytest
 
 from core.language_models import stopping
-from core.language_models.backends.gemini import Gemini
+from core.language_models.backends.gemini.model import Abilities as GeminisAbilities
+from core.language_models.backends.gemini.model import Gemini
 from core.language_models.backends.openai.model import Abilities, OpenAICompatible
 from core.language_models.client import retry
 from core.language_models.client.retry import Resilient
@@ -27,7 +28,9 @@ every_back_end = pytest.mark.parametrize("kind", ["openai", "gemini"])
 def opened(kind, server):
     """Open a model whose first sample is its first request."""
     if kind == "gemini":
-        return Gemini("m", key=KEY, endpoint=server.endpoint)
+        gemini = Gemini("m", key=KEY, endpoint=server.endpoint)
+        gemini._known.abilities = GeminisAbilities()
+        return gemini
     model = OpenAICompatible(f"m@{server.base_url}", KEY)
     model._endpoint.abilities = Abilities()
     return model

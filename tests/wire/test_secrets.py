@@ -24,7 +24,7 @@ from tests.wire.processes import forking
 
 QUERY = "Name a mammal"
 PASSING = {"busy", "broken", "dropped"}  # the command line would wait, and try again
-EARLY, LATE = 0, 6  # good replies before it fails: in the probe, and in the inspection
+EARLY, LATE = 0, 11  # good replies before it fails: in the probe, and behind the trial
 
 
 @pytest.fixture

@@ -22,12 +22,14 @@ import functools
 import threading
 from collections import Counter
 from collections.abc import Callable
+from typing import Self, cast
 
 from core.language_models.base import LanguageModel, Response
 from core.language_models.client.batch import Batched
 from core.language_models.client.cache import Cached
 from core.language_models.client.retry import Resilient, unsaid
 from core.language_models.client.wrapper import Wrapper
+from core.language_models.forms import Form
 from core.language_models.usage import Budget
 from core.store.calls import Calls
 
@@ -67,9 +69,13 @@ class Prepared(Batched):
     """A service, prepared; `stop` ends what it still waits for."""
 
     def __init__(self, patient: Resilient, calls: Calls | None) -> None:
-        self.heard = Heard(Cached(patient, calls, patient.budget.stop) if calls else patient)
-        super().__init__(self.heard)
+        super().__init__(Heard(Cached(patient, calls, patient.budget.stop) if calls else patient))
         self.budget = patient.budget
+
+    @property
+    def heard(self) -> Heard:
+        """What was answered so far."""
+        return cast(Heard, self.inner)
 
 
 class Heard(Wrapper):
@@ -80,6 +86,10 @@ class Heard(Wrapper):
         self._answers: dict[str, Counter[str]] = {}
         self._greedy: dict[str, str] = {}
         self._lock = threading.Lock()
+
+    def asked_in(self, form: Form) -> Self:
+        """Return the same layer, which has heard nothing in that form."""
+        return type(self)(self.inner.asked_in(form))
 
     def answers(self, prompt: str) -> list[tuple[str, int]]:
         """Return the sampled answers to a prompt so far, and how often each came."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.forms import Form
 from core.language_models.usage import Meter, Speed
 
 
@@ -36,6 +39,22 @@ class Wrapper(LanguageModel):
     def capabilities(self) -> Capabilities:  # type: ignore[override]
         """What the model inside can do."""
         return self.inner.capabilities
+
+    @property
+    def form(self) -> Form:  # type: ignore[override]
+        """The form in which the model inside is asked."""
+        return self.inner.form
+
+    @property
+    def forms(self) -> tuple[Form, ...]:  # type: ignore[override]
+        """The forms of the model inside."""
+        return self.inner.forms
+
+    def asked_in(self, form: Form) -> Self:
+        """Return the same layer around the model inside, asked in a form."""
+        other = copy.copy(self)
+        other.inner = self.inner.asked_in(form)
+        return other
 
     @property
     def meter(self) -> Meter:

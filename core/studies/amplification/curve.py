@@ -3,6 +3,9 @@
 The model is told t times that one answer is b, and asked how likely the right answer a and
 b are. What it knows stays, however often it is told otherwise; what it half knows turns at
 once; of many right answers each keeps a share. All t of a query go out as one batched call.
+
+A model that cannot score given texts is sampled. Where it says how likely its samples are, that
+is used: it tells two answers apart that were drawn equally often. Elsewhere they are counted.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
+from enum import StrEnum
 from functools import partial
 
 import numpy as np
@@ -20,7 +24,7 @@ from scipy.stats import binomtest
 from core import prompts
 from core.codec import is_writable
 from core.data.world.grading import SAME_ANSWER
-from core.language_models.base import LanguageModel
+from core.language_models.base import LanguageModel, Response
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import PromptTooLongError
 from core.language_models.usage import Used
@@ -32,8 +36,26 @@ DEFAULT_REPETITIONS = (0, 1, 2, 5, 10, 20, 50, 100)
 FREQUENCY_REPETITIONS = (0, 1, 5, 20, 100)  # where every point costs many calls
 MOST_REPETITIONS = 1000
 MOST_POINTS = 101
-SAMPLES_A_POINT = 40  # where frequencies stand for likelihoods
+SAMPLES_A_POINT = 40  # where given texts cannot be scored
 HARDLY_EVER = math.log(1e-6)  # nats; what is rarer at first is no answer of this model's
+
+
+class Source(StrEnum):
+    """What a curve is made of, by what the model can do."""
+
+    SCORED = "exact likelihoods"
+    SAMPLED = "own likelihoods of sampled answers"
+    COUNTED = "counts of sampled answers"
+
+
+# What is to be known of curves that are not exact.
+HOW = {
+    Source.SAMPLED: "The model scores its own answers only: the curve weighs "
+    f"{SAMPLES_A_POINT} sampled answers a point by the model’s likelihoods of them. The interval "
+    "holds whatever answers that were not sampled could change.",
+    Source.COUNTED: "This model does not report how likely an answer is; its answers were counted, "
+    f"{SAMPLES_A_POINT} a point, with a 95% interval.",
+}
 
 
 @dataclass(frozen=True)
@@ -103,11 +125,13 @@ class Point:
     repetitions : int
         t.
     log_likelihood_answer, log_likelihood_repeated : float or None
-        ln Q(a | F_t) and ln Q(b | F_t), nats; None where the model cannot score texts.
+        ln Q(a | F_t) and ln Q(b | F_t), nats; of sampled answers, those of all that mean it.
+        None where the model says none, and where no such answer was sampled.
     normalised_probability : float or None
         P(a) / (P(a) + P(b)), in [0, 1]; None where neither was ever sampled.
     lower, upper : float or None
-        The 95 % Wilson interval where frequencies stand for likelihoods.
+        The 95 % Wilson interval where answers are counted. Where the sampled ones say their
+        likelihoods: what the share would be if all that was not sampled meant b, or a.
     """
 
     repetitions: int
@@ -134,6 +158,8 @@ class Amplification:
     points : tuple of Point
     used : Used or None
         What it really took of a service; None where calls cost nothing but time.
+    source : Source
+        What the shares are made of.
     """
 
     case: Case
@@ -141,6 +167,13 @@ class Amplification:
     revision: str
     points: tuple[Point, ...]
     used: Used | None = field(default=None, compare=False)
+    source: Source = Source.SCORED
+
+    @property
+    def has_likelihoods(self) -> bool:
+        """Whether any point says how likely one of the answers is."""
+        said = ((p.log_likelihood_answer, p.log_likelihood_repeated) for p in self.points)
+        return any(value is not None for both in said for value in both)
 
     @property
     def overtaken_at(self) -> int | None:
@@ -275,13 +308,23 @@ def amplify(
     """
     times = tidied(repetitions)
     progress(stage := f"Repeating an answer up to {times[-1]} times", 0.0)
-    before = model.meter.used
-    if model.capabilities.scores_given_text:
+    before, source = model.meter.used, source_of(model)
+    if source is Source.SCORED:
         points = _by_likelihood(case, model, times, progress, stage)
     else:
-        points = _by_frequency(case, model, times, progress, seed)
+        point = _weighed if source is Source.SAMPLED else _counted
+        drawn = _drawn(case, model, times, progress, seed)
+        points = tuple(point(t, said, case) for t, said in zip(times, drawn, strict=True))
     used = None if model.capabilities.local else model.meter.used - before
-    return Amplification(case, model.name, model.revision, points, used)
+    return Amplification(case, model.name, model.revision, points, used, source)
+
+
+def source_of(model: LanguageModel) -> Source:
+    """Return what a model’s curves are made of."""
+    able = model.capabilities
+    if able.scores_given_text:
+        return Source.SCORED
+    return Source.SAMPLED if able.own_log_likelihoods else Source.COUNTED
 
 
 def _by_likelihood(
@@ -352,30 +395,52 @@ def calls_needed(model: LanguageModel, repetitions: Sequence[int]) -> int:
     )
 
 
-def _by_frequency(
+def _drawn(
     case: Case, model: LanguageModel, times: tuple[int, ...], progress: Progress, seed: int
-) -> tuple[Point, ...]:
-    def draw(t: int) -> list[str]:
-        return [r.text for r in model.sample(case.prompt(t), SAMPLES_A_POINT, seed=seed)]
+) -> list[list[Response]]:
+    def draw(t: int) -> list[Response]:
+        return model.sample(case.prompt(t), SAMPLES_A_POINT, seed=seed)
 
     def tick(share: float) -> None:
         progress(f"Sampling after {_times(times[int(share * len(times))])}", share)
 
     try:
-        drawn = at_once(
+        return at_once(
             [partial(draw, t) for t in times],
             workers=1 if model.capabilities.local else AT_ONCE,
             tick=tick,
         )
     except PromptTooLongError as error:
         raise InvalidRequestError(f"{error} Or choose fewer repetitions.") from error
-    return tuple(_counted(t, texts, case) for t, texts in zip(times, drawn, strict=True))
 
 
-def _counted(t: int, texts: Sequence[str], case: Case) -> Point:
-    ours = sum(_is_meant(text, case.answer, case.repeated) for text in texts)
-    theirs = sum(_is_meant(text, case.repeated, case.answer) for text in texts)
+def _counted(t: int, said: Sequence[Response], case: Case) -> Point:
+    ours = sum(_is_meant(response.text, case.answer, case.repeated) for response in said)
+    theirs = sum(_is_meant(response.text, case.repeated, case.answer) for response in said)
     return Point(t, None, None, *_wilson(ours, ours + theirs))
+
+
+def _weighed(t: int, said: Sequence[Response], case: Case) -> Point:
+    """Add up the likelihoods of the distinct answers that mean the one, and the other."""
+    known: dict[str, float] = {}
+    for response in said:
+        if response.text and response.log_likelihood is not None:
+            likelihood = math.exp(response.log_likelihood)
+            known[response.text] = max(likelihood, known.get(response.text, 0.0))
+    ours = sum(p for text, p in known.items() if _is_meant(text, case.answer, case.repeated))
+    theirs = sum(p for text, p in known.items() if _is_meant(text, case.repeated, case.answer))
+    both = ours + theirs
+    if not both:
+        return Point(t, None, None, None)
+    # A likelihood without its end holds every longer answer in it: each is counted once.
+    begun = [text for text in known if not any(text.startswith(o) for o in known if o != text)]
+    unseen = max(1.0 - sum(known[text] for text in begun), 0.0)
+    return Point(
+        t,
+        min(math.log(ours), 0.0) if ours else None,
+        min(math.log(theirs), 0.0) if theirs else None,
+        *(ours / both, ours / (both + unseen), (ours + unseen) / (both + unseen)),
+    )
 
 
 def _is_meant(text: str, answer: str, other: str) -> bool:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from core.codec import decoded, encoded, text_of
 from core.data.tabular.csv_export import to_csv
 from core.language_models.usage import Used
-from core.studies.amplification.curve import MOST_REPETITIONS, Amplification, Case, Point
+from core.studies.amplification.curve import (
+    MOST_REPETITIONS,
+    Amplification,
+    Case,
+    Point,
+    Source,
+)
 from core.studies.inspection.request import InvalidRequestError
 
 _TEXTS = tuple(f.name for f in fields(Case))
@@ -24,8 +30,8 @@ HEADINGS = {  # of the table on the page; files keep the names of `COLUMNS`
     "log_likelihood_answer": "ln P(right answer), nats",
     "log_likelihood_repeated": "ln P(answer to repeat), nats",
     "normalised_probability": "P(right answer) of the two",
-    "lower": "95% interval from",
-    "upper": "95% interval to",
+    "lower": "Interval from",
+    "upper": "Interval to",
 }
 
 
@@ -36,6 +42,7 @@ def to_dict(amplification: Amplification) -> dict[str, Any]:
         "model": amplification.model,
         "revision": amplification.revision,
         "verdict": amplification.verdict,
+        "source": amplification.source.value,
         "used": asdict(amplification.used) if amplification.used else None,
         "curve": [
             {name: None if value == -math.inf else value for name, value in asdict(p).items()}
@@ -63,16 +70,7 @@ def all_from_json(text: str) -> list[Amplification]:
         When it is none.
     """
     try:
-        found = [
-            Amplification(
-                Case(*(text_of(one[name]) for name in _TEXTS), kept=True),
-                text_of(one["model"]),
-                text_of(one["revision"]),
-                _points(one["curve"]),
-                None if one.get("used") is None else decoded(Used, one["used"]),
-            )
-            for one in json.loads(text)
-        ]
+        found = [_from_dict(one) for one in json.loads(text)]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidRequestError(
             "These are not curves saved by Believe, or they were changed. Compute them again."
@@ -80,6 +78,19 @@ def all_from_json(text: str) -> list[Amplification]:
     if not found:
         raise InvalidRequestError("The saved result contains no curves. Compute them again.")
     return found
+
+
+def _from_dict(one: dict[str, Any]) -> Amplification:
+    found = Amplification(
+        Case(*(text_of(one[name]) for name in _TEXTS), kept=True),
+        text_of(one["model"]),
+        text_of(one["revision"]),
+        _points(one["curve"]),
+        None if one.get("used") is None else decoded(Used, one["used"]),
+    )
+    # Curves that do not say what they are made of were scored or counted.
+    before = Source.SCORED if found.has_likelihoods else Source.COUNTED
+    return replace(found, source=Source(one.get("source", before)))
 
 
 def _points(found: object) -> tuple[Point, ...]:

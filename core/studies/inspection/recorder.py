@@ -221,7 +221,8 @@ class _Asking:
 
     def recording(self, **found: Any) -> Recording:
         model = self.model
-        return Recording(self.request, model.name, model.revision, calls=tuple(self.calls), **found)
+        found |= {"calls": tuple(self.calls), "notes": model.capabilities.notes}
+        return Recording(self.request, model.name, model.revision, **found)
 
     def compare(self, asked: Sequence[str], sequences_each: int) -> _Task:
         return _Task("judge", len(asked) * sequences_each, partial(sameness, self.model, asked))

@@ -119,6 +119,8 @@ class Recording:
         the share that is like them.
     used : Used or None
         What it really took of a service; None where calls cost nothing but time.
+    notes : tuple of str
+        What had to be known of the model's answers when it was asked, in sentences.
     """
 
     request: Request
@@ -136,6 +138,7 @@ class Recording:
     judged: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
     others: tuple[tuple[str, float], ...] = field(default=(), compare=False)
     used: Used | None = field(default=None, compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def judged_texts(self) -> tuple[str, ...]:

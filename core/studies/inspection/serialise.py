@@ -40,6 +40,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
         "model": inspection.recording.model,
         "revision": inspection.recording.revision,
         "estimator": inspection.recording.estimator.value,
+        "notes": list(inspection.recording.notes),
         "sampling": request.sampling.value,
         "seed": request.seed,
         "samples": request.samples,
@@ -191,6 +192,7 @@ def _recording_to_dict(recording: Recording) -> dict[str, Any]:
         "judged": recording.judged[: len(recording.texts)].tolist(),
         "others": [list(other) for other in recording.others],
         "used": asdict(recording.used) if recording.used else None,
+        "notes": list(recording.notes),
     }
 
 
@@ -248,6 +250,7 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
         seconds=seconds,
         others=tuple(_other(text, share) for text, share in saved.get("others", ())),
         used=None if used is None else decoded(Used, used),
+        notes=tuple(map(text_of, saved.get("notes", ()))),
     )
     return replace(recording, judged=_judged(recording, saved.get("judged", [])))
 

@@ -15,7 +15,7 @@ import streamlit as st
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import stop
 from core.language_models.usage import Used
-from core.studies.amplification.curve import Amplification, Case, amplify
+from core.studies.amplification.curve import Amplification, Case, Source, amplify, source_of
 from core.studies.costs import Plan, computed_by_curves, lasting, plan_curves
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Progress
@@ -120,9 +120,10 @@ def curves(
         return there
     most = _curves().plan(cases, model, times)
     if most.requests and not model.capabilities.scores_given_text:
+        weighed = source_of(model) is Source.SAMPLED
         st.text(
-            "This model does not report how likely given answers are, so answers are sampled "
-            "and counted."
+            "This model does not report how likely given answers are, so answers are sampled and "
+            f"{'weighed by its own likelihoods of them' if weighed else 'counted'}."
         )
     missing = len(cases) - len(there)
     if takes := lasting(missing * computed_by_curves(cases, times) // len(cases), model):

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.charts.amplification import curves as charts
 from core.studies.amplification import serialise
-from core.studies.amplification.curve import Amplification, Case
+from core.studies.amplification.curve import HOW, Amplification, Case
 from core.ui import downloads, figures
 from core.ui.amplification import form
 from core.ui.glossary import TERMS
@@ -26,7 +26,7 @@ def pictures(drawn: list[Amplification], scale: str) -> None:
             "**Both probabilities**",
             help="The answer and the repeated one, each by itself, on a logarithmic axis.",
         )
-        if any(one.points[0].log_likelihood_answer is not None for one in drawn):
+        if any(one.has_likelihoods for one in drawn):
             figures.draw(
                 charts.probabilities,
                 drawn,
@@ -34,8 +34,9 @@ def pictures(drawn: list[Amplification], scale: str) -> None:
                 key="probabilities",
                 alt_text=charts.probabilities_alt(drawn),
             )
-        else:
-            st.text("This model does not report how likely an answer is; its answers were counted.")
+        for source in dict.fromkeys(one.source for one in drawn):
+            if source in HOW:
+                st.text(HOW[source])
 
 
 def listed(drawn: list[Amplification], case: Case | None) -> None:
@@ -95,7 +96,7 @@ def details(drawn: list[Amplification], scale: str) -> None:
             query,
             partial(charts.curves, drawn, scale, palette),
         )
-        if any(one.points[0].log_likelihood_answer is not None for one in drawn):
+        if any(one.has_likelihoods for one in drawn):
             figures.as_files(
                 "probabilities",
                 "Probabilities of both answers",

@@ -36,6 +36,8 @@ def verdict(inspection: Inspection) -> None:
             st.text(found.reason)
             if inspection.caveat:
                 st.text(inspection.caveat)
+            for note in inspection.recording.notes:
+                st.text(note)
         with right:
             st.markdown("**Doubt about a second answer**", help=TERMS["Epistemic uncertainty"])
             figures.draw(

@@ -67,9 +67,9 @@ for name, texts in eval(sys.argv[2]).items():
         print(name, flush=True)
         pattern.match(text), pattern.fullmatch(text)
 # What a service says without end is heard in one pass.
-from core.language_models.backends.gemini import _too_much
-assert not _too_much("token count " * n)
-assert _too_much("The input token count (9) exceeds the most") and not _too_much("it exceeds")
+from core.language_models.backends.gemini.refusals import too_much
+assert not too_much("token count " * n)
+assert too_much("The input token count (9) exceeds the most") and not too_much("it exceeds")
 """
 # Whatever patterns the reader of files has: bytes or text, from where a file begins.
 TRY_ALL = """

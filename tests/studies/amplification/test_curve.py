@@ -23,6 +23,7 @@ from core.studies.amplification.curve import (
     Amplification,
     Case,
     Point,
+    Source,
     amplify,
     calls_needed,
     grid,
@@ -34,7 +35,7 @@ from core.studies.amplification.serialise import (
 )
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.progress import Cancelled
-from tests.fakes import times_told
+from tests.fakes import QUERY, Limited, copies, falling, times_told
 
 CAPITAL = Case("What is the capital of France?", "Paris", "Lyon")
 
@@ -350,6 +351,63 @@ def test_a_text_counts_from_a_token_f1_of_a_quarter(others, expected):
     model = Speaker(lambda t: ["Paris " + "x " * others])
     (point,) = amplify(CAPITAL, model, [0]).points
     assert point.normalised_probability == expected
+
+
+# ------------------------------------------------------- by likelihoods of sampled answers
+
+
+class Weighing(LanguageModel):
+    """Cannot score texts, but says how likely its own are."""
+
+    name, revision = "weighing", "5"
+    capabilities = Capabilities(scores_given_text=False, own_log_likelihoods=True)
+
+    def __init__(self, said):
+        self.said = [Response(text, True, math.log(p)) for text, p in said]
+
+    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
+        return [self.said[i % len(self.said)] for i in range(count)]
+
+    def log_likelihoods(self, prompts, answers):
+        raise AssertionError("it cannot score texts")
+
+
+def test_sampled_answers_are_weighed_by_their_likelihoods():
+    """By hand: .5 + .1 against .2, and .1 that may be either; counts would say 2 of 3."""
+    said = [("Paris", 0.5), ("In Paris", 0.1), ("Lyon", 0.2), ("Nice", 0.1), ("Paris", 0.4)]
+    found = amplify(CAPITAL, Weighing(said), [0])
+    (point,) = found.points
+    assert found.source is Source.SAMPLED
+    assert point.normalised_probability == pytest.approx(0.6 / 0.8)
+    assert (point.lower, point.upper) == pytest.approx((0.6 / 0.9, 0.7 / 0.9))
+    logarithms = (point.log_likelihood_answer, point.log_likelihood_repeated)
+    assert logarithms == pytest.approx((math.log(0.6), math.log(0.2)))
+
+
+def test_what_a_likelihood_without_its_end_holds_is_not_counted_twice():
+    """“Lyon” has “Lyon, I think” in it: .5 is unseen, and not .2."""
+    (point,) = amplify(CAPITAL, Weighing([("Lyon", 0.5), ("Lyon, I think", 0.3)]), [0]).points
+    assert (point.normalised_probability, point.lower) == (0.0, 0.0)
+    assert point.upper == pytest.approx(0.5 / 1.3)
+
+
+@pytest.mark.parametrize("said", [[("", 1.0)], [("Nobody knows", 0.3)]])
+def test_where_neither_was_sampled_nothing_is_known(said):
+    (point,) = amplify(CAPITAL, Weighing(said), [0]).points
+    assert point == Point(0, None, None, None)
+
+
+def test_the_truth_lies_within_what_was_not_sampled():
+    """Of a model whose distribution is known: always, and exactly where both were sampled."""
+    case, q = Case(QUERY, "answer2", "answer5"), falling(12)
+    truth, exact = q[2] / (q[2] + q[5]), 0
+    for seed in range(20):
+        model = Limited(copies(12), own_log_likelihoods=True)
+        (point,) = amplify(case, model, [0], seed=seed).points
+        if point.normalised_probability is not None:
+            assert point.lower - 1e-9 <= truth <= point.upper + 1e-9
+            exact += point.normalised_probability == pytest.approx(truth)
+    assert exact > 10
 
 
 # ----------------------------------------------------------------------------- progress

@@ -10,7 +10,7 @@ import pytest
 from core.charts.amplification import curves as curve_charts
 from core.charts.theme import LIGHT
 from core.cli import _curve as report
-from core.studies.amplification.curve import MOST_REPETITIONS, Case, amplify
+from core.studies.amplification.curve import MOST_REPETITIONS, Case, Source, amplify
 from core.studies.amplification.serialise import (
     COLUMNS,
     all_from_json,
@@ -25,7 +25,14 @@ from core.studies.costs import price
 from core.studies.inspection.request import InvalidRequestError
 from tests.fakes import QUERY, Limited, Turning
 from tests.hostile import edited, opened
-from tests.studies.amplification.test_curve import CAPITAL, Speaker, curve, evidence, refusal
+from tests.studies.amplification.test_curve import (
+    CAPITAL,
+    Speaker,
+    Weighing,
+    curve,
+    evidence,
+    refusal,
+)
 
 
 def test_curves_of_two_spellings_that_were_kept_once_still_open():
@@ -55,6 +62,26 @@ def test_a_curve_as_json():
     }
     assert json.loads(all_to_json([found, found])) == [data, data]
     assert json.loads(all_to_json([])) == []
+
+
+@pytest.mark.parametrize(
+    ("model", "source"),
+    [
+        (evidence(1.0), Source.SCORED),
+        (Speaker(lambda t: ["Paris"]), Source.COUNTED),
+        (Weighing([("Paris", 0.5)]), Source.SAMPLED),
+    ],
+)
+def test_a_curve_says_what_it_is_made_of_and_older_ones_are_understood(model, source):
+    found = amplify(CAPITAL, model, [0])
+    assert all_from_json(all_to_json([found])) == [found] and found.source is source
+    (saved,) = json.loads(all_to_json([found]))
+    del saved["source"]
+    (older,) = all_from_json(json.dumps([saved]))
+    # Once, nothing was weighed.
+    assert older.source is (Source.SCORED if source is Source.SAMPLED else source)
+    with pytest.raises(InvalidRequestError):
+        all_from_json(json.dumps([saved | {"source": "a guess"}]))
 
 
 def test_what_was_never_sampled_is_null_and_no_nan():
@@ -91,8 +118,8 @@ def test_the_table_to_read_has_headings_and_no_empty_column():
     assert list(counted)[3:] == [
         "Repetitions",
         "P(right answer) of the two",
-        "95% interval from",
-        "95% interval to",
+        "Interval from",
+        "Interval to",
     ]
 
 

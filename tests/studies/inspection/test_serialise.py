@@ -5,6 +5,7 @@ import functools
 import io
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -233,6 +234,22 @@ def test_recordings_come_back_as_they_were(abilities):
         assert getattr(theirs, name) == getattr(ours, name), name
     for name in ("verification", "log_likelihoods"):
         np.testing.assert_array_equal(getattr(theirs, name), getattr(ours, name), strict=True)
+
+
+def test_what_had_to_be_known_of_the_answers_stays_with_them_and_is_said():
+    notes = ("It takes no temperature.", "![](http://x.example/leak.png)")
+    model = fruit()
+    model.capabilities = replace(model.capabilities, notes=notes)
+    found = run(Request(QUERY, 10, seed=3), model)
+    text = serialise.to_json(found)
+    assert json.loads(text)["notes"] == [*notes]
+    again = serialise.from_json(text)
+    assert again.recording.notes == notes and serialise.to_json(again) == text
+    assert all(note in report(again).splitlines() for note in notes)
+    older = serialise.from_json(broken(text, lambda data: data["recording"].pop("notes")))
+    assert older.recording.notes == () and older.scores == found.scores
+    with pytest.raises(InvalidRequestError):
+        serialise.from_json(broken(text, put([7], "recording", "notes")))
 
 
 @rungs

@@ -97,6 +97,19 @@ class Abilities:
             notes.append(
                 "It takes no temperature: every answer is drawn at its own, the greedy one too."
             )
+        if left := [name for name in NEUTRAL if name not in self.sampler]:
+            notes.append(
+                f"It refuses the fields {', '.join(left)}. If it uses such samplers, its answers "
+                "vary less than the model’s own."
+            )
+        if self.next_token and self.scaled is not False:
+            notes.append(
+                "Its log-probabilities depend on the temperature, so those of its samples are not "
+                "used."
+                if self.scaled
+                else "Whether its log-probabilities depend on the temperature cannot be seen, so "
+                "those of its samples are not used."
+            )
         if self.end:
             notes.append(f"Its answers end with the token “{self.end}”, which is scored as well.")
         return tuple(notes)

@@ -22,8 +22,13 @@ import requests
 from requests.auth import AuthBase
 
 from core.language_models.connections import WatchedAdapter
-from core.language_models.errors import ModelError, RefusedError, UnreachableError
-from core.settings import allowed_hosts, is_public
+from core.language_models.errors import (
+    ModelError,
+    NeedsKeyError,
+    RefusedError,
+    UnreachableError,
+)
+from core.settings import OPENAI_KEY, allowed_hosts, environment_key, is_public
 
 OPENAI = "https://api.openai.com/v1"
 WRITE_IT_SO = "Write openai:NAME@BASE_URL, as in openai:llama@http://localhost:8000/v1."
@@ -301,6 +306,21 @@ def read_address(url: str) -> Address:
     if is_public() and _is_literal(name) and not is_global(name.strip("[]")):
         raise RefusedError(_not_public(address.host))
     return Address(url, scheme, name, port)
+
+
+def key_for(address: Address, key: str | None) -> tuple[str | None, bool]:
+    """Return the key for an address, and whether it is the environment's; None where none is sent.
+
+    Raises
+    ------
+    NeedsKeyError
+        When it cannot stand in a header.
+    """
+    lent = environment_key(OPENAI_KEY) if not key and address.may_have_our_key else None
+    key = (key or lent or "").strip()
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise NeedsKeyError("The key contains characters that no key has. Copy it again.")
+    return key or None, lent is not None
 
 
 def unknown_host(host: str) -> str:

@@ -111,18 +111,25 @@ class Service:
         return self.address.host
 
     def post(self, path: str, body: Reply) -> Reply:
-        """Make one request and return the JSON of its reply.
+        """Send a request and return the JSON of its reply.
 
         Raises
         ------
         ModelError
             TemporaryError for what may pass, Rejected for what may not be offered.
         """
+        return self._ask("POST", path, body)
+
+    def get(self, path: str) -> Reply:
+        """Return the JSON that stands at an address, as `post` does."""
+        return self._ask("GET", path, None)
+
+    def _ask(self, method: str, path: str, body: Reply | None) -> Reply:
         self.meter.begin()
         made = _Exchange()
         failure: ModelError | None = None
         try:
-            in_time(partial(self._exchange, f"{self.address.url}{path}", body, made))
+            in_time(partial(self._exchange, method, f"{self.address.url}{path}", body, made))
         except (StoppedError, KeyboardInterrupt):
             self.meter.add(requests=made.session is not None)  # it may be charged for
             raise
@@ -141,7 +148,7 @@ class Service:
                 f"{self.host} sent more than {LARGEST_REPLY // 1_000_000} MB. Check that the "
                 "address is that of a language model."
             )
-        parsed = _parse(data)
+        parsed = _parse(data, lists=method == "GET")  # as Together lists its models
         if not 200 <= status < 300:
             raise self._refusal(status, waits, parsed, data)
         if parsed is None:
@@ -155,12 +162,12 @@ class Service:
         )
         return parsed
 
-    def _exchange(self, url: str, body: Reply, made: _Exchange) -> None:
+    def _exchange(self, method: str, url: str, body: Reply | None, made: _Exchange) -> None:
         """Send a request and read the reply, in a thread that may be left alone with it."""
         session = self._session()
         made.session = session
-        with session.post(
-            url, json=body, timeout=TIMEOUTS, allow_redirects=False, stream=True
+        with session.request(
+            method, url, json=body, timeout=TIMEOUTS, allow_redirects=False, stream=True
         ) as reply:
             made.status, made.waits = reply.status_code, reply.headers.get("Retry-After")
             for piece in reply.iter_content(65536):
@@ -413,11 +420,14 @@ def _status(code: Any) -> int:
     return code if isinstance(code, int) and 100 <= code < 600 else 400
 
 
-def _parse(data: bytes) -> Reply | None:
+def _parse(data: bytes, *, lists: bool = False) -> Reply | None:
+    """Return the object that a reply is; a list, where those are taken, as its field "data"."""
     try:
         parsed = _writable(json.loads(data))
     except (ValueError, RecursionError):
         return None
+    if lists and isinstance(parsed, list):
+        return {"data": parsed}
     return parsed if isinstance(parsed, dict) else None
 
 

@@ -3,7 +3,9 @@
 What a server can do differs from one to the next, and its name does not tell: `probe` finds it
 out with a few small requests. That is kept with the calls, so that only the first process asks.
 
-A server that only chats gets a prompt as the one message of a user.
+A server that only chats gets a prompt as the one message of a user. Behind examples, they stand
+first and are the same in every request, so that a server reads them once and keeps them: as text
+in front of a prompt that is to be gone on with, as turns of before in a chat.
 
 What is summed
 --------------
@@ -26,17 +28,19 @@ ever computed back. `next_token` and scores of given text are asked for at tempe
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.language_models.backends.openai import echo, thinking
 from core.language_models.backends.openai.abilities import Abilities
-from core.language_models.backends.openai.address import OPENAI, read_address, split_name
+from core.language_models.backends.openai.address import OPENAI, key_for, read_address, split_name
 from core.language_models.backends.openai.http import (
     LEAST,
     Rejected,
@@ -59,14 +63,14 @@ from core.language_models.base import (
 )
 from core.language_models.errors import (
     ModelError,
-    NeedsKeyError,
     RefusedError,
     SmallerRequestsError,
     TemporaryError,
 )
+from core.language_models.forms import EXAMPLES, Form, in_front, revision, unknown_form
 from core.language_models.stopping import current_stop
 from core.language_models.usage import Meter
-from core.settings import OPENAI_KEY, end_text, environment_key
+from core.settings import end_text
 
 TOP = 5  # likeliest next tokens; more is refused by some servers
 PAIRS_A_CALL = 32
@@ -95,6 +99,11 @@ class _Endpoint:
 
 
 _ENDPOINTS: dict[tuple[str, str, str], _Endpoint] = {}
+_TURNS = [
+    {"role": role, "content": content}
+    for example in EXAMPLES
+    for role, content in (("user", example.prompt), ("assistant", example.answer))
+]
 
 
 class OpenAICompatible(LanguageModel):
@@ -116,20 +125,17 @@ class OpenAICompatible(LanguageModel):
         When the name or the address is none, or not permitted. No request is made.
     """
 
+    _behind_examples = False
+
     def __init__(self, rest: str = "", key: str | None = None, *, end: str | None = None) -> None:
         self._model, url = split_name(rest)
         address = read_address(url)
         self.name = f"openai:{rest}"
         self.meter = Meter()
-        if not key and address.may_have_our_key:
-            key = environment_key(OPENAI_KEY)
-            self.uses_environment_key = key is not None
-        key = (key or "").strip()
-        if not (key.isascii() and key.isprintable()) or " " in key:
-            raise NeedsKeyError("The key contains characters that no key has. Copy it again.")
+        key, self.uses_environment_key = key_for(address, key)
         self._named_end = end or end_text()
-        self._service = Service(address, key or None, self.meter)
-        secret = hashlib.sha256(key.encode()).hexdigest()
+        self._service = Service(address, key, self.meter)
+        secret = hashlib.sha256((key or "").encode()).hexdigest()
         place = address.known_as, self._model, secret
         self._endpoint = _ENDPOINTS.setdefault(place, _Endpoint())
 
@@ -155,6 +161,7 @@ class OpenAICompatible(LanguageModel):
             local=False,
             candidates_a_call=found.candidates,
             pairs_a_call=PAIRS_A_CALL,
+            in_front=len(in_front()) if self._behind_examples else 0,
             notes=found.notes,
         )
 
@@ -174,7 +181,35 @@ class OpenAICompatible(LanguageModel):
             parts.append("thinking left out" if found.thinks else "thinking off")
         if asked := [name for name in found.without if "logprobs" not in name]:
             parts.append(f"without {', '.join(asked)}")
-        return "; ".join(filter(None, [", ".join(parts), found.stated]))
+        usual = "; ".join(filter(None, [", ".join(parts), found.stated]))
+        return revision(usual, self.form, EXAMPLES) if self._behind_examples else usual
+
+    @property
+    def form(self) -> Form:  # type: ignore[override]
+        """In which it is asked; at first our prompts alone, in a chat where it only chats."""
+        return self.forms[self._behind_examples]
+
+    @property
+    def forms(self) -> tuple[Form, ...]:  # type: ignore[override]
+        """The usual form, and the same behind examples."""
+        chat = self._abilities.chat
+        return (Form.CHAT, Form.CHAT_WITH_EXAMPLES) if chat else (Form.PLAIN, Form.EXAMPLES)
+
+    def asked_in(self, form: Form) -> OpenAICompatible:
+        """Return the same model, asked in a form; see `LanguageModel.asked_in`."""
+        if form not in self.forms:
+            raise unknown_form(self.name, self.forms)
+        other = copy.copy(self)
+        other._behind_examples = form.has_examples
+        return other
+
+    def _body(self, found: Abilities, prompt: str, **wanted: Any) -> Reply:
+        """Return a request for answers to a prompt, in the form in which the model is asked."""
+        before = in_front() if self._behind_examples and not found.chat else ""
+        body = found.body(self._model, before + prompt, **wanted)
+        if self._behind_examples and found.chat:
+            body["messages"] = [*_TURNS, *body["messages"]]
+        return body
 
     def _end(self, found: Abilities) -> str:
         """Return what ends given answers: what a person names, else what the probe has read."""
@@ -196,8 +231,8 @@ class OpenAICompatible(LanguageModel):
         drawn: list[Response] = []
         while len(drawn) < count:
             n = 1 if temperature == 0 else min(found.candidates, count - len(drawn))
-            body = found.body(
-                self._model,
+            body = self._body(
+                found,
                 prompt,
                 limit=MAX_RESPONSE_TOKENS,
                 temperature=temperature,
@@ -247,7 +282,7 @@ class OpenAICompatible(LanguageModel):
         found = self._abilities
         if not found.next_token:
             return super().next_token(prompt)
-        body = found.body(self._model, prompt, limit=1, temperature=1.0, top=TOP)
+        body = self._body(found, prompt, limit=1, temperature=1.0, top=TOP)
         body.pop("stop", None)  # a line break is a next token like any other
         top = top_of(self._service.choices(self._post(found, found.path, body), 1)[0], TOP)
         if not top:
@@ -275,6 +310,8 @@ class OpenAICompatible(LanguageModel):
         if not found.echo:
             raise ModelError(f"{self.name} does not report how likely given answers are.")
         end = self._end(found)
+        if self._behind_examples:
+            prompts = [in_front() + prompt for prompt in prompts]
         result = np.empty((len(prompts), len(answers)))
         pairs = [(i, j) for i in range(len(prompts)) for j in range(len(answers))]
         for start in range(0, len(pairs), PAIRS_A_CALL):

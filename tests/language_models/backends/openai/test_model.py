@@ -377,7 +377,13 @@ def test_a_few_small_requests_find_out_what_a_server_can_do(
         assert found.next_token is next_token
         assert found.candidates_a_call == candidates
         assert found.seeded is ("seed" not in options.get("refuses", ()))
-        assert not found.local and not (found.notes and flavour != "echo")
+        assert not found.local
+        told = " ".join(found.notes)
+        assert ("Its log-probabilities depend on the temperature" in told) is (
+            "scaled by temperature" in said
+        )
+        left = [name for name in NEUTRAL if name in options.get("refuses", ())]
+        assert (f"It refuses the fields {', '.join(left)}." in told) is bool(left)
         assert len(server.exchanges) == requests <= MOST_PROBES
         assert said in model.revision and server.model in model.revision
         # Where 0 stands for no limit, it would cost whatever fits into the context.

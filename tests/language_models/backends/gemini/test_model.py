@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core import prompts
-from core.language_models.backends.gemini import Gemini, genai
+from core.language_models.backends.gemini.model import Gemini, genai, offered
 from core.language_models.base import MAX_RESPONSE_TOKENS, LanguageModel, Response
 from core.language_models.client.batch import Batched
 from core.language_models.errors import (
@@ -26,9 +26,10 @@ from core.language_models.errors import (
     UnknownModelError,
     UnreachableError,
 )
+from core.language_models.forms import EXAMPLES, Form
 from core.language_models.registry import open_model
 from core.language_models.usage import Budget
-from tests.language_models.gemini_server import FAULTS, KEY, NAME, SEED, gemini, serving
+from tests.language_models.gemini_server import FAULTS, KEY, NAME, SEED, Remembered, gemini, serving
 
 PROMPT = prompts.iterative("Name a city in Italy.")
 ONE, TWO, THREE = (f"AIza-{word}-key-of-nobody" for word in ("first", "second", "third"))
@@ -65,6 +66,16 @@ SENTENCES = {
     "dropped": (TemporaryError, "broke off", None),
 }
 ANSWERS = {"one", "empty", "cut", "second line", "long line"}  # faults that give answers
+
+
+class Says:
+    """Says each text in turn."""
+
+    def __init__(self, *texts):
+        self.texts = iter(texts)
+
+    def sample(self, prompt, count, **options):
+        return [Response(next(self.texts), True) for _ in range(count)]
 
 
 def caught(model: LanguageModel, count: int = 3) -> ModelError:
@@ -321,19 +332,115 @@ def test_a_revision_that_could_not_be_had_is_asked_for_again():
         assert len(service.received) == 2
 
 
-def test_it_says_that_it_scores_nothing():
-    with gemini() as model:
-        able = model.capabilities
-        assert not (able.scores_given_text or able.own_log_likelihoods or able.next_token)
-        assert not able.local
-        assert model.meter.requests == 0
+# --------------------------------------------------------------- its own log-probabilities
+
+
+def test_a_model_that_says_no_likelihoods_is_asked_once_and_that_is_kept():
+    kept = Remembered()
+    with serving() as service:
+        for calls in (1, 0):  # the next process asks nothing
+            model = service.open(known=False)
+            model.remember_in(lambda: kept)
+            able = model.capabilities
+            assert not (able.scores_given_text or able.own_log_likelihoods or able.next_token)
+            assert not able.local and able.candidates_a_call == 8
+            assert model.meter.requests == calls
+        assert "responseLogprobs" in service.received[0].body["generationConfig"]
+        model.sample(PROMPT, 3)
+        assert "responseLogprobs" not in service.received[1].body["generationConfig"]
+        (said,) = model.probe()
+        assert said.endswith(f"refused (Logprobs is not enabled for models/{NAME})")
+
+
+def test_where_likelihoods_come_answers_have_them_and_the_revision_says_so(embedded):
+    expected = embedded.sample(PROMPT, 5, seed=SEED, first=2)
+    with serving(logprobs=True) as service:
+        model = service.open(known=False)
+        assert model.capabilities.own_log_likelihoods
+        assert service.generated == 2, "at two temperatures"
+        drawn = model.sample(PROMPT, 5)
+        assert model.revision.endswith("; own log-probabilities")
+    assert [r.text for r in drawn] == [r.text for r in expected]
+    assert [r.log_likelihood for r in drawn] == pytest.approx(
+        embedded.log_likelihoods([PROMPT], [r.text for r in expected])[0], abs=1e-4
+    )
+
+
+def test_likelihoods_that_change_with_the_temperature_are_not_used():
+    with gemini(known=False, logprobs=True, scaled=True) as model:
+        assert not model.capabilities.own_log_likelihoods
+        assert model.sample(PROMPT, 1)[0].log_likelihood is None
+        assert model.probe()[1].endswith("not as likely")
+
+
+def test_another_failure_teaches_nothing_about_likelihoods():
+    with serving(faults=["503"], logprobs=True) as service:
+        model = service.open(known=False)
+        with pytest.raises(TemporaryError):
+            _ = model.capabilities
+        assert model.capabilities.own_log_likelihoods
+
+
+def test_a_model_that_stops_giving_likelihoods_is_noticed():
+    with serving(logprobs=True) as service:
+        model = service.open()
+        service.logprobs = False
+        with pytest.raises(RefusedError, match="no longer says how likely its answers are"):
+            model.sample(PROMPT, 1)
+        assert not model.capabilities.own_log_likelihoods and model.sample(PROMPT, 1)
+
+
+def test_a_likelihood_is_that_of_the_answer_up_to_its_end():
+    """By hand: a line break ends it, and counts; what was cut off does not."""
+    with serving(logprobs=True) as service:
+        tokens = [(" Big", -1.0), (" dog", -0.5), ("\n", -0.25), ("More", -8.0)]
+
+        def said(prompt, answer, temperature):
+            return {"chosenCandidates": [{"token": t, "logProbability": v} for t, v in tokens]}
+
+        service.likelihoods = said
+        service.model = Says("Big dog\nMore", "Big dog")
+        model = service.open()
+        broken, other = (model.sample(PROMPT, 1)[0] for _ in range(2))
+    assert broken == Response("Big dog", True, -1.75)
+    assert other.log_likelihood == -1.75
+
+
+# ------------------------------------------------------------------------------ its models
+
+
+def test_the_models_that_answer_are_listed_by_one_call():
+    with serving(key=ONE) as service:
+        assert offered(service.endpoint, ONE) == (NAME,)
+        assert [request.method for request in service.received] == ["GET"]
+        with pytest.raises(NeedsKeyError):
+            offered(service.endpoint, TWO)
+
+
+# ---------------------------------------------------------------------------------- forms
+
+
+def test_in_the_form_with_examples_they_are_turns_of_before():
+    with serving() as service:
+        model = service.open()
+        formed = model.asked_in(Form.CHAT_WITH_EXAMPLES)
+        assert formed.revision.startswith(f"{model.revision}, asked in the form chat-with-examples")
+        formed.sample(PROMPT, 1)
+        model.asked_in(Form.CHAT).sample(PROMPT, 1)
+        *turns, last = service.received[-2].body["contents"]
+        assert last["parts"] == [{"text": PROMPT}]
+        assert [turn["role"] for turn in turns] == ["user", "model"] * len(EXAMPLES)
+        assert turns[1]["parts"] == [{"text": "Honey"}]
+        assert len(service.received[-1].body["contents"]) == 1
+        with pytest.raises(ModelError, match="chat or chat-with-examples only"):
+            model.asked_in(Form.PLAIN)
 
 
 def test_the_sdk_is_loaded_with_this_back_end_only_and_without_a_word():
     program = (
         "import sys, core.language_models.base, core.language_models.backends.embedded.model\n"
         "assert not any(name.startswith('google.') for name in sys.modules)\n"
-        "import core.language_models.backends.gemini\n"
+        "import core.language_models.backends.gemini.model\n"
         "assert 'google.generativeai' in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -1,0 +1,49 @@
+"""What a Gemini model was found to do."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+FORMAT = 1  # of what is stored: another number where an older one would be misread
+CANDIDATES = 8  # what the service gives at most in one reply; some models give one only
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What was found out about a model.
+
+    Attributes
+    ----------
+    candidates : int
+        How many answers it gives a request.
+    own : bool
+        Whether it says how likely its answers are, at every temperature the same.
+    """
+
+    candidates: int = CANDIDATES
+    own: bool = False
+
+    def to_json(self) -> str:
+        """Return text for `from_json`."""
+        return json.dumps({"format": FORMAT} | asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self | None:
+        """Read what `to_json` wrote; None where another version did."""
+        try:
+            saved = json.loads(text)
+            return cls(**saved) if saved.pop("format") == FORMAT else None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+
+@dataclass
+class Known:
+    """What is known of a model so far, in whatever form it is asked."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    abilities: Abilities | None = None
+    stated: Any = None  # the service's description of the model

@@ -1,0 +1,74 @@
+"""The models that a service lists, to choose from; a name can always be typed instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import streamlit as st
+
+from core.language_models.errors import ModelError
+from core.language_models.registry import offered
+from core.language_models.stopping import patience
+from core.language_models.usage import Budget
+from core.ui import lending
+from core.ui.model import budget
+from core.ui.runs.job import ELSEWHERE, Job
+from core.ui.runs.widget import run, want
+
+PLACE: Final = "listing"
+LONGEST: Final = 20.0  # seconds that a list is waited for
+
+
+@dataclass(frozen=True)
+class Service:
+    """Where models are listed: the kind of service, its base URL, and the key typed for it."""
+
+    kind: str
+    url: str
+    key: str | None = field(repr=False)
+
+
+def choice(service: Service) -> None:
+    """Offer the models that a service lists, once a person asks for them."""
+    if st.button("List its models", key=f"list_{service.kind}", icon=":material/list:"):
+        want(PLACE, service)
+    found = run(
+        PLACE,
+        service,
+        lambda: _begin(service, budget()),
+        on_press=True,
+        cancelled="You cancelled. Type the name of a model, or list them again.",
+        retry=False,
+    )
+    if found:
+        st.selectbox(
+            f"Its models: {len(found):,d}",
+            found,
+            None,
+            key=f"{service.kind}_listed",
+            on_change=_fill_in,
+            args=(service.kind,),
+        )
+
+
+def _fill_in(kind: str) -> None:
+    """Fill in the name of the model that was chosen from the list."""
+    if (name := st.session_state[f"{kind}_listed"]) is not None:
+        st.session_state[f"{kind}_name"] = name
+
+
+def _begin(service: Service, session: Budget) -> Job[tuple[str, ...]]:
+    """Start asking for the list: one call, which counts like any other."""
+    lent = not service.key and lending.offered(f"{service.kind}:@{service.url}")
+    asking = session.part(*([lending.lent()] if lent else []))
+
+    def work(job: Job[tuple[str, ...]]) -> tuple[str, ...]:
+        job.progress("Asking which models there are", 0.0)
+        if service.kind == "openai" and not service.url:
+            raise ModelError("There is no base URL. Type it, such as http://localhost:8000/v1.")
+        asking.take()
+        with patience(asking.stop, LONGEST):
+            return offered(service.kind, service.url, service.key)
+
+    return Job(work, turns=ELSEWHERE, on_cancel=asking.close)

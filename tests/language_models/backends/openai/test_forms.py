@@ -1,0 +1,120 @@
+"""Servers asked in a form: what is sent in front, where it is kept, and what finding it costs."""
+
+import json
+
+import pytest
+
+from core import prompts
+from core.language_models.backends.openai.model import OpenAICompatible
+from core.language_models.client.stack import prepared
+from core.language_models.errors import ModelError
+from core.language_models.forms import EXAMPLES, Form, in_front
+from core.language_models.trial import QUESTIONS, in_its_form
+from core.language_models.usage import Budget
+from core.store.database import open_database
+from tests.language_models.openai_server import END, serving
+from tests.store.kept import Calls
+
+PROMPT = prompts.iterative("Name a mammal")
+ANSWERS = ["Dog", "Cat"]
+
+
+@pytest.fixture
+def calls():
+    with open_database("sqlite://") as database:
+        yield Calls(database)
+
+
+def opened(server, form):
+    model = OpenAICompatible(server.rest).asked_in(form)
+    server.exchanges.clear()
+    return model
+
+
+def test_to_go_on_with_a_prompt_the_same_examples_stand_first_in_every_request(embedded):
+    with serving("echo") as server:
+        model = opened(server, Form.EXAMPLES)
+        (greedy,) = model.sample(PROMPT, 1, temperature=0.0)
+        scored = model.log_likelihoods([PROMPT], ANSWERS)[0]
+        assert model.next_token(PROMPT)
+        sent = [body["prompt"] for body in server.bodies]
+    texts = [text for one in sent for text in ([one] if isinstance(one, str) else one)]
+    assert len(texts) == 5 and all(text.startswith(in_front() + PROMPT) for text in texts)
+    shown = in_front() + PROMPT
+    assert greedy.text == embedded.sample(shown, 1, temperature=0.0)[0].text
+    assert scored == pytest.approx(embedded.log_likelihoods([shown], ANSWERS)[0], abs=1e-4)
+
+
+def test_in_a_chat_examples_are_turns_of_before():
+    with serving("chat-top") as server:
+        opened(server, Form.CHAT_WITH_EXAMPLES).sample(PROMPT, 2)
+        (body,) = server.bodies
+    *turns, last = body["messages"]
+    assert last == {"role": "user", "content": PROMPT}
+    assert [turn["role"] for turn in turns] == ["user", "assistant"] * len(EXAMPLES)
+    assert turns[0]["content"] == EXAMPLES[0].prompt and turns[1]["content"] == "Honey"
+
+
+@pytest.mark.parametrize(
+    ("flavour", "usual", "other", "none"),
+    [
+        ("echo", Form.PLAIN, Form.EXAMPLES, Form.CHAT),
+        ("chat-none", Form.CHAT, Form.CHAT_WITH_EXAMPLES, Form.EXAMPLES),
+    ],
+)
+def test_the_form_is_part_of_the_revision_but_for_the_usual_one(flavour, usual, other, none):
+    with serving(flavour) as server:
+        model = OpenAICompatible(server.rest)
+        assert (model.form, model.forms) == (usual, (usual, other))
+        assert "form" not in model.revision and END not in model.asked_in(usual).name
+        assert model.asked_in(usual).revision == model.revision
+        formed = model.asked_in(other)
+        assert formed.form is other and model.form is usual
+        assert formed.revision.startswith(f"{model.revision}, asked in the form {other} ")
+        assert formed.asked_in(usual).revision == model.revision
+        assert formed.capabilities.in_front == len(in_front())
+        with pytest.raises(ModelError, match=f"{usual} or {other} only"):
+            model.asked_in(none)
+
+
+def test_answers_of_two_forms_are_kept_apart_and_count_against_one_budget(calls):
+    budget = Budget(9)
+    with serving("none") as server:
+        ready = prepared(OpenAICompatible(server.rest), lambda: calls, budget)
+        other = ready.asked_in(Form.EXAMPLES)
+        server.exchanges.clear()
+        for model in (ready, other, other, ready):
+            model.sample(PROMPT, 3)
+        assert [body["prompt"] for body in server.bodies] == [PROMPT, in_front() + PROMPT]
+    assert budget.used == ready.meter.requests == other.meter.requests == 2
+    assert sum(times for _, times in other.heard.answers(PROMPT)) == 6
+
+
+def test_a_usual_form_that_gives_whole_answers_is_tried_once_and_paid_for_once(calls):
+    with serving("echo") as server:
+        for paid in (len(QUESTIONS), 0):
+            ready = prepared(OpenAICompatible(server.rest), lambda: calls, None)
+            server.exchanges.clear()
+            model, (trial,) = in_its_form(ready)
+            assert model.form is Form.PLAIN and trial.suits and len(server.exchanges) == paid
+            assert trial.share is not None, "its own likelihoods, which cost nothing more"
+
+
+@pytest.mark.parametrize("flavour", ["none", "chat-none"])
+def test_a_server_that_goes_on_without_answering_is_shown_examples(flavour, calls):
+    def without_examples(path, body):  # says nothing, as SmolLM2 does
+        sent = json.dumps(body)
+        if EXAMPLES[0].query in sent or not any(question in sent for question in QUESTIONS):
+            return None
+        said = {"message": {"content": ""}} if "messages" in body else {"text": ""}
+        choice = {"index": 0, "finish_reason": "stop", **said}
+        return 200, {}, json.dumps({"choices": [choice], "model": stated}).encode()
+
+    with serving(flavour, before=without_examples) as server:
+        ready = prepared(OpenAICompatible(server.rest), lambda: calls, None)
+        stated = ready.revision.rpartition("; ")[2]
+        server.exchanges.clear()
+        model, trials = in_its_form(ready)
+        assert model.form is model.forms[1] and len(server.exchanges) == 2 * len(QUESTIONS)
+        assert [trial.suits for trial in trials] == [False, True]
+        assert trials[0].sentence.endswith("It does not suit: they should be short and whole.")
