@@ -98,14 +98,21 @@ class Trial:
         return f"To {len(self.tried)} simple questions it said: {said}{share}.{suits}"
 
 
-def try_form(model: LanguageModel) -> Trial:
-    """Put the questions to a model in the form in which it is asked."""
-    local = model.capabilities.local
-    tried = at_once(
-        [partial(_tried, model, question) for question in QUESTIONS],
-        workers=1 if local else AT_ONCE,
-    )
-    return Trial(model.form, tuple(tried), LEAST_PROBABILITY if local else 0.0)
+def try_form(model: LanguageModel, *, to_the_end: bool = True) -> Trial:
+    """Put the questions to a model in the form in which it is asked.
+
+    A model that cannot be stopped by a form writes until it is cut off, so unless `to_the_end`
+    one on this machine is asked no more when its form cannot suit any more.
+    """
+    if not model.capabilities.local:
+        calls = [partial(_tried, model, question) for question in QUESTIONS]
+        return Trial(model.form, tuple(at_once(calls, workers=AT_ONCE)), 0.0)
+    tried: list[Tried] = []
+    for question in QUESTIONS:
+        tried.append(_tried(model, question))
+        if not to_the_end and sum(not one.is_answer for one in tried) > len(QUESTIONS) - FEWEST:
+            break
+    return Trial(model.form, tuple(tried))
 
 
 def _tried(model: LanguageModel, question: str) -> Tried:
@@ -140,7 +147,7 @@ def in_its_form(model: LanguageModel, wanted: Form | None = None) -> InItsForm:
     trials: list[Trial] = []
     for form in model.forms:
         asked = model.asked_in(form)
-        trials.append(try_form(asked))
+        trials.append(try_form(asked, to_the_end=False))
         if trials[-1].suits:
             return asked, tuple(trials)
     if trials:

@@ -46,6 +46,8 @@ def test_the_first_form_that_suits_is_taken(bad):
     model, trials = in_its_form(Formed({Form.PLAIN: bad}))
     assert model.form is Form.EXAMPLES
     assert [(trial.form, trial.suits) for trial in trials] == [("plain", False), ("examples", True)]
+    cut_short = 2 if bad is not BAD["unlikely"] else len(QUESTIONS)
+    assert [len(trial.tried) for trial in trials] == [cut_short, len(QUESTIONS)]
     assert trials[0].sentence.endswith("It does not suit: they should be short and likely.")
 
 
