@@ -46,6 +46,8 @@ class Abilities:
         How many it draws at once.
     flagged : bool
         Whether completions ask for log-probabilities as chats do: with yes, and a number beside.
+    bare : bool
+        Whether samples must be asked for without likely tokens, which it lists in their place.
     sampler : mapping of str to float or str
         The samplers that it is told to leave off.
     without : tuple of str
@@ -73,6 +75,7 @@ class Abilities:
     next_token: bool = False
     candidates: int = CANDIDATES_A_CALL
     flagged: bool = False
+    bare: bool = False
     sampler: Mapping[str, float | str] = field(
         default_factory=lambda: {name: values[0] for name, values in NEUTRAL.items()}
     )
@@ -89,6 +92,11 @@ class Abilities:
     def path(self) -> str:
         """Where requests go, below the base URL."""
         return "/chat/completions" if self.chat else "/completions"
+
+    @property
+    def beside(self) -> int | None:
+        """How many likely tokens to ask for beside those of a sample; None where none are told."""
+        return (0 if self.bare else 1) if self.own else None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -120,7 +128,10 @@ class Abilities:
         seed: int = 0,
         top: int | None = None,
     ) -> Reply:
-        """Return a request for `n` answers of up to `limit` tokens, without what it refuses."""
+        """Return a request for `n` answers of up to `limit` tokens, without what it refuses.
+
+        With log-probabilities, and those of the `top` likeliest tokens, where that is given.
+        """
         body: Reply = {"model": model, "temperature": temperature, self.limit: limit}
         if self.chat:
             body["messages"] = [{"role": "user", "content": prompt}]
@@ -134,7 +145,9 @@ class Abilities:
             body["n"] = n
         if top is not None:
             flagged = self.chat or self.flagged
-            body |= {"logprobs": True, "top_logprobs": top} if flagged else {"logprobs": top}
+            body["logprobs"] = True if flagged else top
+            if flagged and top:
+                body["top_logprobs"] = top
         return {name: value for name, value in body.items() if name not in self.without}
 
     def after(self, refusal: Rejected, body: Reply) -> Self | None:
