@@ -51,7 +51,16 @@ def rescored(found: Inspection, ours: LanguageModel) -> Inspection:
     texts = found.recording.texts
     told = [prompts.iterative(QUESTION, [text]) for text in texts]
     matrix = ours.log_likelihoods([prompts.iterative(QUESTION), *told], texts)
-    return read(replace(found.recording, log_likelihoods=matrix))
+    stated = [prompts.self_verification(QUESTION, text) for text in texts]
+    greedy = ours.log_likelihoods([prompts.iterative(QUESTION)], [found.recording.greedy.text])
+    return read(
+        replace(
+            found.recording,
+            log_likelihoods=matrix,
+            greedy_log_likelihood=float(greedy[0, 0]),
+            verification=ours.log_likelihoods(stated, [prompts.TRUE, prompts.FALSE]),
+        )
+    )
 
 
 def seconds(model: LanguageModel, seed: int) -> float:
@@ -73,7 +82,7 @@ def main() -> None:
     found = run(DRAWN, server)
     again = rescored(found, ours)
     for name, info in SCORES.items():
-        print(f"{info.symbol}: {found.scores[name].value}, ours {again.scores[name].value}")
+        print(f"{info.symbol}: {found.scores[name].value:.4f}, ours {again.scores[name].value:.4f}")
     times = [(seconds(server, i), seconds(ours, i)) for i in range(1, options.rounds + 1)]
     theirs, own = (statistics.median(each) for each in zip(*times, strict=True))
     print(f"An inspection: {theirs:.2f} s through the server, {own:.2f} s here")

@@ -117,7 +117,8 @@ class Service:
         Parameters
         ----------
         beside : bool
-            Whether the path is not one of OpenAI's, and stands beside their ``/v1``.
+            Whether the path is not one of OpenAI's, and stands beside their ``/v1``. What
+            generates nothing is not counted.
 
         Raises
         ------
@@ -125,19 +126,20 @@ class Service:
             TemporaryError for what may pass, Rejected for what may not be offered.
         """
         base = self.address.url.removesuffix("/v1") if beside else self.address.url
-        self.meter.begin()
+        meter = Meter() if beside else self.meter
+        meter.begin()
         made = _Exchange()
         failure: ModelError | None = None
         try:
             in_time(partial(self._exchange, f"{base}{path}", body, made))
         except (StoppedError, KeyboardInterrupt):
-            self.meter.add(requests=made.session is not None)  # it may be charged for
+            meter.add(requests=made.session is not None)  # it may be charged for
             raise
         except TooLateError:
             failure = self._silent()
         except (requests.RequestException, HTTPError, OSError) as error:
             failure = self._failure(error)
-        self.meter.add(requests=made.status > 0)
+        meter.add(requests=made.status > 0)
         if failure:
             raise failure
         if made.session:
@@ -156,7 +158,7 @@ class Service:
         if parsed.get("error") and "choices" not in parsed:  # some say 200 and mean another
             code = parsed["error"].get("code") if isinstance(parsed["error"], dict) else None
             raise self._refusal(_status(code), waits, parsed, data)
-        self.meter.add(
+        meter.add(
             prompt_tokens=used(parsed, "prompt_tokens"),
             response_tokens=used(parsed, "completion_tokens"),
         )

@@ -309,8 +309,9 @@ class OpenAICompatible(LanguageModel):
     def _tokens(self, answer: str) -> list[int]:
         """Return the tokens of an answer behind a prompt; asked for once."""
         known = self._endpoint.tokens
-        if answer and answer not in known:
-            known[answer] = forced.tokens_behind(self._service, forced.BEFORE, f" {answer}")
+        with current_stop().holding(self._endpoint.lock):  # another one may be asking
+            if answer and answer not in known:
+                known[answer] = forced.tokens_behind(self._service, forced.BEFORE, f" {answer}")
         return known.get(answer, [])
 
     # --------------------------------------------------------------------- abilities
