@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 from core.language_models.backends.openai.http import Rejected, Reply
 
-FORMAT = 1  # of what is stored: another number where an older one would be misread
+FORMAT = 2  # of what is stored: another number where an older one would be misread
 CANDIDATES_A_CALL = 8
 THINKING_ROOM = 1500  # tokens for thoughts that cannot be switched off
 # Samplers that some servers leave on unless they are told otherwise (llama.cpp: min_p .05,
@@ -20,6 +20,8 @@ NEUTRAL: Mapping[str, tuple[float, ...]] = {
     "repeat_penalty": (1,),
     "repetition_penalty": (1,),
 }
+# For servers that take none of these: `transformers serve` decodes greedily, or with top_k 50.
+INSTEAD: Mapping[str, str] = {"generation_config": '{"do_sample": true, "top_k": 0}'}
 # What a server may do without, in the order in which it is blamed for a refusal without a reason.
 OPTIONAL = ("top_logprobs", "logprobs", "seed", "stop", "top_p", "temperature")
 
@@ -34,13 +36,19 @@ class Abilities:
         Chat completions instead of completions.
     echo : bool
         Whether it scores given text, as exactly as what it sampled itself.
+    forced : bool
+        Whether it can be made to say given tokens, and says then how likely they were.
     own : bool
         Whether it lists what it sampled with log-probabilities, at any temperature the same.
     next_token : bool
         Whether it lists the likeliest next tokens.
     candidates : int
         How many it draws at once.
-    sampler : mapping of str to float
+    flagged : bool
+        Whether completions ask for log-probabilities as chats do: with yes, and a number beside.
+    bare : bool
+        Whether samples must be asked for without likely tokens, which it lists in their place.
+    sampler : mapping of str to float or str
         The samplers that it is told to leave off.
     without : tuple of str
         The fields of a request that it refuses.
@@ -62,10 +70,13 @@ class Abilities:
 
     chat: bool = False
     echo: bool = False
+    forced: bool = False
     own: bool = False
     next_token: bool = False
     candidates: int = CANDIDATES_A_CALL
-    sampler: Mapping[str, float] = field(
+    flagged: bool = False
+    bare: bool = False
+    sampler: Mapping[str, float | str] = field(
         default_factory=lambda: {name: values[0] for name, values in NEUTRAL.items()}
     )
     without: tuple[str, ...] = ()
@@ -83,6 +94,11 @@ class Abilities:
         return "/chat/completions" if self.chat else "/completions"
 
     @property
+    def beside(self) -> int | None:
+        """How many likely tokens to ask for beside those of a sample; None where none are told."""
+        return (0 if self.bare else 1) if self.own else None
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a person has to know of its answers, in sentences."""
         notes = list(self.remarks)
@@ -97,7 +113,8 @@ class Abilities:
             notes.append(
                 "It takes no temperature: every answer is drawn at its own, the greedy one too."
             )
-        if left := [name for name in NEUTRAL if name not in self.sampler]:
+        left = [name for name in NEUTRAL if name not in self.sampler]
+        if left and not any(name in self.sampler for name in INSTEAD):
             notes.append(
                 f"It refuses the fields {', '.join(left)}. If it uses such samplers, its answers "
                 "vary less than the model’s own."
@@ -125,7 +142,10 @@ class Abilities:
         seed: int = 0,
         top: int | None = None,
     ) -> Reply:
-        """Return a request for `n` answers of up to `limit` tokens, without what it refuses."""
+        """Return a request for `n` answers of up to `limit` tokens, without what it refuses.
+
+        With log-probabilities, and those of the `top` likeliest tokens, where that is given.
+        """
         body: Reply = {"model": model, "temperature": temperature, self.limit: limit}
         if self.chat:
             body["messages"] = [{"role": "user", "content": prompt}]
@@ -138,7 +158,10 @@ class Abilities:
         if n > 1:
             body["n"] = n
         if top is not None:
-            body |= {"logprobs": True, "top_logprobs": top} if self.chat else {"logprobs": top}
+            flagged = self.chat or self.flagged
+            body["logprobs"] = True if flagged else top
+            if flagged and top:
+                body["top_logprobs"] = top
         return {name: value for name, value in body.items() if name not in self.without}
 
     def after(self, refusal: Rejected, body: Reply) -> Self | None:
@@ -146,6 +169,8 @@ class Abilities:
 
         A refusal that names no field of the protocol may mean any: one after the other goes.
         """
+        if refused := [name for name in refusal.named if name in self.sampler]:
+            return replace(self, sampler=self._calmer(refused))
         for name in refusal.named:
             if name in body and (less := self._less(name, body)):
                 return less
@@ -164,16 +189,22 @@ class Abilities:
             return replace(self, candidates=body["n"] // 2)
         if name == "max_tokens":
             return replace(self, limit="max_completion_tokens")
-        if name in self.sampler:
-            kept = {other: value for other, value in self.sampler.items() if other != name}
-            values = NEUTRAL[name]
-            rest = values[values.index(body[name]) + 1 :]
-            return replace(self, sampler=kept | ({name: rest[0]} if rest else {}))
         if name in self.switches:
             return replace(self, switches={})
+        if name == "logprobs" and not (self.chat or self.flagged):  # mlx-lm takes true, no number
+            return replace(self, flagged=True)
         if name == "logprobs":  # the other means nothing alone
             return replace(self, without=(*self.without, "logprobs", "top_logprobs"))
         return replace(self, without=(*self.without, name)) if name in OPTIONAL else None
+
+    def _calmer(self, refused: Sequence[str]) -> Mapping[str, float | str]:
+        """Return the samplers to leave off without those refused; one alone by another value."""
+        kept = {name: value for name, value in self.sampler.items() if name not in refused}
+        alone = refused[0] if len(refused) == 1 else ""
+        other = [value for value in NEUTRAL.get(alone, ())[1:] if value != self.sampler[alone]]
+        if other:
+            return kept | {alone: other[0]}
+        return kept or {name: value for name, value in INSTEAD.items() if name not in refused}
 
     def to_json(self) -> str:
         """Return text for `from_json`."""

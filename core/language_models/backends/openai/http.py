@@ -57,7 +57,8 @@ LOADING = re.compile(r"\b(loading|warming up|starting|not ready|initiali[sz]ing)
 COOLING = re.compile(r"no deployments? available|cool.?down", re.IGNORECASE)  # of a proxy
 # The fields of a request, and what llama.cpp calls them in its refusals.
 FIELDS = re.compile(
-    r"(?<![\w\\])(chat_template_kwargs|reasoning_effort|repetition_penalty|repeat_penalty"
+    r"(?<![\w\\])(chat_template_kwargs|reasoning_effort|generation_config"
+    r"|repetition_penalty|repeat_penalty"
     r"|max_tokens|top_logprobs|n_probs|logprobs|temperature|min_p|top_k|top_p|stop|seed"
     r"|n_cmpl|n|model|prompt|messages)(?!\w)"
 )
@@ -110,34 +111,42 @@ class Service:
         """The server as sentences name it."""
         return self.address.host
 
-    def post(self, path: str, body: Reply) -> Reply:
+    def post(self, path: str, body: Reply, *, beside: bool = False) -> Reply:
         """Send a request and return the JSON of its reply.
+
+        Parameters
+        ----------
+        beside : bool
+            Whether the path is not one of OpenAI's, and stands beside their ``/v1``. What
+            generates nothing is not counted.
 
         Raises
         ------
         ModelError
             TemporaryError for what may pass, Rejected for what may not be offered.
         """
-        return self._ask("POST", path, body)
+        return self._ask("POST", path, body, beside=beside)
 
     def get(self, path: str) -> Reply:
         """Return the JSON that stands at an address, as `post` does."""
         return self._ask("GET", path, None)
 
-    def _ask(self, method: str, path: str, body: Reply | None) -> Reply:
-        self.meter.begin()
+    def _ask(self, method: str, path: str, body: Reply | None, *, beside: bool = False) -> Reply:
+        base = self.address.url.removesuffix("/v1") if beside else self.address.url
+        meter = Meter() if beside else self.meter
+        meter.begin()
         made = _Exchange()
         failure: ModelError | None = None
         try:
-            in_time(partial(self._exchange, method, f"{self.address.url}{path}", body, made))
+            in_time(partial(self._exchange, method, f"{base}{path}", body, made))
         except (StoppedError, KeyboardInterrupt):
-            self.meter.add(requests=made.session is not None)  # it may be charged for
+            meter.add(requests=made.session is not None)  # it may be charged for
             raise
         except TooLateError:
             failure = self._silent()
         except (requests.RequestException, HTTPError, OSError) as error:
             failure = self._failure(error)
-        self.meter.add(requests=made.status > 0)
+        meter.add(requests=made.status > 0)
         if failure:
             raise failure
         if made.session:
@@ -156,7 +165,7 @@ class Service:
         if parsed.get("error") and "choices" not in parsed:  # some say 200 and mean another
             code = parsed["error"].get("code") if isinstance(parsed["error"], dict) else None
             raise self._refusal(_status(code), waits, parsed, data)
-        self.meter.add(
+        meter.add(
             prompt_tokens=used(parsed, "prompt_tokens"),
             response_tokens=used(parsed, "completion_tokens"),
         )
@@ -304,7 +313,7 @@ def used(reply: Reply, name: str) -> int:
 
 def tokens_of(choice: Reply) -> Tokens:
     """Return the tokens that a choice lists, with their log-probabilities."""
-    return [(str(token), _log_probability(value)) for token, value, _ in _entries(choice)]
+    return [(str(token), log_probability(value)) for token, value, _ in _entries(choice)]
 
 
 def is_uneven(choice: Reply) -> bool:
@@ -338,7 +347,7 @@ def contradicts_itself(choice: Reply) -> bool:
     """
     values = []
     for token, value, top in _entries(choice):
-        said, tops = _log_probability(value), _alternatives(top)
+        said, tops = log_probability(value), _alternatives(top)
         values.append(said)
         same = [v for other, v in tops if other == token and v is not None]
         if said is not None and same and min(abs(v - said) for v in same) > 0.01:
@@ -386,10 +395,10 @@ def _alternatives(top: Any) -> list[tuple[str, float | None]]:
     pairs: list[tuple[Any, Any]] = list(top.items()) if isinstance(top, dict) else []
     if isinstance(top, list):
         pairs = [(e.get("token"), e.get("logprob")) for e in top if isinstance(e, dict)]
-    return [(str(token), _log_probability(value)) for token, value in pairs]
+    return [(str(token), log_probability(value)) for token, value in pairs]
 
 
-def _log_probability(value: Any) -> float | None:
+def log_probability(value: Any) -> float | None:
     """Return a logarithm of a probability, forgiving what rounding does to ln 1."""
     # True is an int, NaN is below nothing.
     if type(value) not in (int, float) or not value <= 0.001:

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,7 +39,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.backends.openai import echo, thinking
+from core.language_models.backends.openai import echo, forced, thinking
 from core.language_models.backends.openai.abilities import Abilities
 from core.language_models.backends.openai.address import OPENAI, key_for, read_address, split_name
 from core.language_models.backends.openai.http import (
@@ -90,12 +91,15 @@ class _Endpoint:
         Whether they are from another process, and the server has not been seen to be the same.
     probe : Probe or None
         One that broke off.
+    tokens : dict of str to list of int
+        Those of answers, where the server was asked for them.
     """
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     abilities: Abilities | None = None
     recalled: bool = False
     probe: Probe | None = None
+    tokens: dict[str, list[int]] = field(default_factory=dict)
 
 
 _ENDPOINTS: dict[tuple[str, str, str], _Endpoint] = {}
@@ -153,14 +157,14 @@ class OpenAICompatible(LanguageModel):
         """What the probe found; asks the server on first use."""
         found = self._abilities
         return Capabilities(
-            scores_given_text=found.echo,
+            scores_given_text=found.echo or found.forced,
             own_log_likelihoods=found.own,
-            whole_answers=bool(self._end(found)),
+            whole_answers=found.forced or bool(self._end(found)),
             next_token=found.next_token,
             seeded="seed" not in found.without,
             local=False,
             candidates_a_call=found.candidates,
-            pairs_a_call=PAIRS_A_CALL,
+            pairs_a_call=1 if found.forced else PAIRS_A_CALL,
             in_front=len(in_front()) if self._behind_examples else 0,
             notes=found.notes,
         )
@@ -173,6 +177,8 @@ class OpenAICompatible(LanguageModel):
         if found.echo:
             end = self._end(found)
             parts += ["echo", f"end token “{end}”" if end else "no end token"]
+        if found.forced:
+            parts.append("given tokens forced, any end")
         if found.scaled:
             parts.append("log-probabilities scaled by temperature")
         if found.sampler:
@@ -238,7 +244,7 @@ class OpenAICompatible(LanguageModel):
                 temperature=temperature,
                 n=n,
                 seed=own_seed * 2**20 + first + len(drawn),  # exact in JSON everywhere
-                top=1 if found.own else None,
+                top=found.beside,
             )
             choices = self._service.choices(self._post(found, found.path, body), n)
             responses = [self._response(choice, found) for choice in choices]
@@ -307,6 +313,8 @@ class OpenAICompatible(LanguageModel):
             Also when a text comes back changed, or `end` is not a token of the server.
         """
         found = self._abilities
+        if found.forced:
+            return np.array([[self._forced(found, p, a) for a in answers] for p in prompts])
         if not found.echo:
             raise ModelError(f"{self.name} does not report how likely given answers are.")
         end = self._end(found)
@@ -327,6 +335,21 @@ class OpenAICompatible(LanguageModel):
                 empty = not (answers[j] or end)  # every text begins so: that says nothing
                 result[i, j] = LEAST if empty else echo.behind(self._service, alone[i], text, end)
         return result
+
+    def _forced(self, found: Abilities, prompt: str, answer: str) -> float:
+        """Return how likely an answer is that the server is made to say."""
+        tokens = self._tokens(answer)
+        body = self._body(found, prompt, limit=1, temperature=1.0)
+        reply = self._post(found, found.path, forced.request(body, tokens))
+        return min(math.fsum(forced.said(self._service, reply, tokens)), 0.0)
+
+    def _tokens(self, answer: str) -> list[int]:
+        """Return the tokens of an answer behind a prompt; asked for once."""
+        known = self._endpoint.tokens
+        with current_stop().holding(self._endpoint.lock):  # another one may be asking
+            if answer and answer not in known:
+                known[answer] = forced.tokens_behind(self._service, forced.BEFORE, f" {answer}")
+        return known.get(answer, [])
 
     # --------------------------------------------------------------------- abilities
 

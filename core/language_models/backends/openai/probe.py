@@ -5,6 +5,7 @@
 2. *Echo*: have given texts repeated with the log-probability of each token, among them what it
    has just said. It is believed where both say the same; whatever ends its answers is scored
    with them where the server reads that text as its end token.
+   A server that repeats nothing may take a grammar of tokens: then it is made to say them.
 3. *Chat completions*, where completions give no log-probabilities: the same as 1. Thinking is
    switched off where that can be done; elsewhere it gets room, and is told from the answer.
 4. *Draws*: where all answers so far are alike, ask for what has many answers, freely. A server
@@ -18,6 +19,7 @@ What was answered is kept until the end, so that a probe that breaks off goes on
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +27,7 @@ from itertools import accumulate
 from typing import Self
 
 from core.codec import shortened
-from core.language_models.backends.openai import echo, thinking
+from core.language_models.backends.openai import echo, forced, thinking
 from core.language_models.backends.openai.abilities import Abilities
 from core.language_models.backends.openai.http import (
     ABSENT,
@@ -37,6 +39,7 @@ from core.language_models.backends.openai.http import (
     Tokens,
     contradicts_itself,
     is_uneven,
+    log_probability,
     tokens_of,
     top_of,
     total,
@@ -50,10 +53,12 @@ PROBES = (
     "Q: Say twelve letters in any order. A:",
 )
 SHORT = 16  # tokens of an answer
+REPEATED = 8  # of them, where a server is made to say them
 TOP = 5  # likeliest next tokens; more is refused by some servers
 FREE = 1.5  # a temperature at which no two long answers are alike
 DRAWS = 4  # long answers that are alike prove that nothing is drawn
 EXACT = 0.1  # nats a token that batches and precisions may make out
+LETTERS = re.compile(r"[^A-Za-z0-9]")  # vocabularies write others in ways of their own
 ODD = "It lists log-probabilities that contradict each other, so they are not used."
 WRONG_ECHO = (
     "It repeats given texts, but with other log-probabilities than those of its own samples, so "
@@ -101,16 +106,19 @@ class Probe:
         how, reply = self._sample(Abilities())
         if reply is None:
             return None
-        found = self._seen(how, reply)
+        found = self._barely(self._seen(how, reply), reply)
         if self._thinks(reply):
             return self._with_room(found)
-        return self._echo(found, reply) if found.own else found
+        if not found.own:
+            return found
+        scored = self._echo(found, reply)
+        return scored if scored.echo else self._forced(scored, reply)
 
     def _chat(self, must: bool) -> Abilities | None:
         how, reply = self._sample(Abilities(chat=True))
         if reply is None:
             return None
-        found = self._seen(how, reply)
+        found = self._barely(self._seen(how, reply), reply)
         return self._unthinking(found, must) if self._thinks(reply) else found
 
     def _unthinking(self, found: Abilities, must: bool) -> Abilities | None:
@@ -141,7 +149,7 @@ class Probe:
     def _seen(self, how: Abilities, reply: Reply) -> Abilities:
         """Return what a reply to `_sample` shows."""
         choices = self.service.choices(reply)
-        listed = all(tokens_of(c) and total(tokens_of(c)) is not None for c in choices)
+        listed = _all_listed(choices)
         odd = listed and any(map(contradicts_itself, choices))
         self._top = top_of(choices[0], TOP)
         return replace(
@@ -152,6 +160,17 @@ class Probe:
             stated=self.service.stated(reply),
             remarks=(ODD,) if odd else (),
         )
+
+    def _barely(self, how: Abilities, reply: Reply) -> Abilities:
+        """Ask without likely tokens where what is listed beside them is not what was said."""
+        choices = self.service.choices(reply)
+        if not how.own or any(_spells(c, self.service.text(c)) for c in choices):
+            return how
+        if how.chat or how.flagged:
+            _, again = self._ask(how, PROBES[0], limit=SHORT, many=True, top=0, stops=False)
+            if again and _all_listed(self.service.choices(again)):
+                return replace(how, bare=True)
+        return replace(how, own=False, remarks=(ODD,))
 
     def _thinks(self, reply: Reply) -> bool:
         return thinking.counts_thoughts(reply) or any(
@@ -198,6 +217,34 @@ class Probe:
             and total(tokens_of(choice)[1:]) is not None
             for choice, text in zip(choices, texts, strict=True)
         )
+
+    def _forced(self, how: Abilities, sampled: Reply) -> Abilities:
+        """Have a sampled answer said once more, token by token, and compare."""
+        listed = forced.listed(self.service.choices(sampled)[0])
+        drawn = [entry for entry in listed[:REPEATED] if entry.get("token")]
+        wanted = [token for e in drawn if type(token := e.get("id")) is int]
+        if not wanted or len(wanted) < len(drawn):
+            return how
+        body = how.body(self.model, PROBES[0], limit=1, temperature=1.0)
+        try:
+            self._reads(PROBES[0])
+            reply = self._post(how.path, forced.request(body, wanted, top=1))
+            *found, _ = forced.said(self.service, reply, wanted)
+        except RefusedError:
+            return how
+        before = [log_probability(e.get("logprob")) for e in drawn]
+        said = [(str(token), value) for token, value in zip(wanted, before, strict=True)]
+        repeated = [(str(token), value) for token, value in zip(wanted, found, strict=True)]
+        return replace(how, forced=_agree(said, repeated) is True)
+
+    def _reads(self, text: str) -> None:
+        """Make sure that the server says how it reads a text."""
+        came = "refused"
+        try:
+            forced.tokens(self.service, text)
+            came = "answered"
+        finally:
+            self.log.append(f"/tokenize: {came}")
 
     # ------------------------------------------------------------------- temperature
 
@@ -348,6 +395,18 @@ def _agree(said: Tokens, repeated: Tokens) -> bool | None:
         return None
     one, other = total(said), total(repeated)
     return one is not None and other is not None and abs(one - other) <= EXACT * len(said)
+
+
+def _all_listed(choices: Sequence[Reply]) -> bool:
+    """Whether each choice lists the log-probabilities of its tokens."""
+    return all(tokens_of(c) and total(tokens_of(c)) is not None for c in choices)
+
+
+def _spells(choice: Reply, text: str) -> bool:
+    """Whether the listed tokens begin with what was said, by the letters that all know."""
+    listed = "".join(token for token, _ in tokens_of(choice))
+    plain, said = (LETTERS.sub("", part) for part in (listed, text))
+    return plain.startswith(said)
 
 
 def _all(compared: Sequence[bool | None]) -> bool:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from core.language_models.backends.openai.address import read_address
 from core.language_models.backends.openai.http import (
     Service,
-    _log_probability,
     _parse,
     is_uneven,
+    log_probability,
     tokens_of,
     top_of,
     total,
@@ -98,12 +98,12 @@ def test_whatever_json_comes_only_a_sentence_comes_out(reply):
 
 @pytest.mark.parametrize("value", [True, False, "-1", None, HUGE, 1, float("nan"), float("inf")])
 def test_what_is_no_logarithm_of_a_probability_is_none(value):
-    assert _log_probability(value) is None
+    assert log_probability(value) is None
 
 
 @pytest.mark.parametrize("value", [-HUGE, -float("inf"), -9999, -10000.5])
 def test_the_least_logarithm_is_that_of_nothing(value):
-    assert _log_probability(value) == -9999.0
+    assert log_probability(value) == -9999.0
 
 
 @pytest.mark.parametrize("number", [HUGE, -5, True, 10**12, "7", 1.5, None, [7]])

@@ -337,7 +337,8 @@ def test_a_key_that_cannot_be_one_is_refused_and_not_repeated(bad):
 
 
 NEUTRAL = ("min_p", "top_k", "repeat_penalty", "repetition_penalty")
-NEWER = ("max_tokens", "logprobs", *NEUTRAL)  # what OpenAI's models that reason refuse
+# What OpenAI's models that reason refuse.
+NEWER = ("max_tokens", "logprobs", *NEUTRAL, "generation_config")
 SAMPLER = f"neutral {', '.join(NEUTRAL)}"
 
 
@@ -354,14 +355,14 @@ SAMPLER = f"neutral {', '.join(NEUTRAL)}"
         ("top", {"refuses": ("echo",)}, False, True, True, 8, 3, "completions, "),
         ("top", {"scaled": True}, False, False, True, 8, 3, "scaled by temperature"),
         ("none", {}, False, False, False, 8, 3, "completions, "),
-        ("none", {"refuses": ("logprobs",), "n": False}, False, False, False, 1, 6, SAMPLER),
+        ("none", {"refuses": ("logprobs",), "n": False}, False, False, False, 1, 7, SAMPLER),
         ("chat-top", {}, False, True, True, 8, 3, f"chat completions, {SAMPLER}; "),
         ("chat-top", {"scaled": True}, False, False, True, 8, 3, "scaled by temperature"),
         ("chat-top", {"refuses": ("top_logprobs",)}, False, True, True, 8, 4, SAMPLER),
         ("chat-top", {"refuses": ("logprobs",)}, False, False, False, 8, 4, SAMPLER),
         ("chat-top", {"refuses": ("seed", "stop")}, False, True, True, 8, 5, "without seed, stop"),
         ("chat-none", {}, False, False, False, 8, 3, "chat completions"),
-        ("chat-none", {"refuses": NEWER}, False, False, False, 8, 10, "chat completions; "),
+        ("chat-none", {"refuses": NEWER}, False, False, False, 8, 11, "chat completions; "),
         ("chat-none", {"refuses": ("top_k",)}, False, False, False, 8, 5, "min_p, repeat_penalty"),
     ],
 )

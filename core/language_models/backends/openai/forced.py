@@ -1,0 +1,112 @@
+"""How likely given answers are, by servers of llama.cpp: they are made to say them.
+
+A grammar permits the tokens of one answer, one after the other, and then an end. The server lists
+how likely each of them was before the grammar had its say, so one request scores one answer
+exactly. The prompt is read once and kept by the server.
+
+The end is any token that ends an answer: one without a text of its own, or with a line break. All
+of those among the `TOP` likeliest are added up, as for the models that run on this machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.language_models.backends.openai.http import Reply, Service, log_probability
+from core.language_models.errors import RefusedError
+
+TOP = 200  # likeliest tokens in each place, the ends among them
+BEFORE = "A:"  # what stands in front of an answer: some vocabularies read its space with it
+
+
+def tokens(service: Service, text: str) -> list[int]:
+    """Return the tokens of a text, as the server reads it.
+
+    Raises
+    ------
+    ModelError
+    """
+    found = service.post("/tokenize", {"content": text}, beside=True).get("tokens")
+    if not isinstance(found, list) or not all(type(token) is int for token in found):
+        raise service.spoilt("a text without its tokens")
+    return found
+
+
+def tokens_behind(service: Service, before: str, text: str) -> list[int]:
+    """Return the tokens of a text behind another one.
+
+    Raises
+    ------
+    ModelError
+        Also when a token stands across the border, or nothing is behind it.
+    """
+    first, both = tokens(service, before), tokens(service, before + text)
+    if both[: len(first)] != first or len(both) == len(first):
+        raise _changed(service)
+    return both[len(first) :]
+
+
+def request(body: Reply, wanted: Sequence[int], top: int = TOP) -> Reply:
+    """Return a request for an answer as one that has tokens said, and an end behind them."""
+    kept = {name: value for name, value in body.items() if name != "stop"}
+    return kept | {
+        "grammar": "root ::= " + (" ".join(f"<[{token}]>" for token in wanted) or '""'),
+        "max_tokens": len(wanted) + 1,
+        "logprobs": top,
+    }
+
+
+def said(service: Service, reply: Reply, wanted: Sequence[int]) -> list[float]:
+    """Return the log-probability of each token in a reply, and of the end; nats.
+
+    Raises
+    ------
+    ModelError
+        When the server has said something else.
+    """
+    *entries, last = listed(service.choices(reply, 1)[0]) or [{}]
+    if [entry.get("id") for entry in entries] != list(wanted):
+        raise _changed(service)
+    values = [log_probability(entry.get("logprob")) for entry in entries]
+    likeliest = last.get("top_logprobs")
+    ends = [e for e in likeliest if _is_end(e)] if isinstance(likeliest, list) else []
+    if last.get("id") not in [entry.get("id") for entry in ends]:
+        ends.append(last)
+    values.append(_added([log_probability(entry.get("logprob")) for entry in ends]))
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        raise service.spoilt("a reply without its log-probabilities")
+    return known
+
+
+def listed(choice: Reply) -> list[dict[str, Any]]:
+    """Return what a choice says of each of its tokens; [] where it does not."""
+    about = choice.get("logprobs")
+    content = about.get("content") if isinstance(about, dict) else None
+    entries = content if isinstance(content, list) else []
+    return entries if all(isinstance(entry, dict) for entry in entries) else []
+
+
+def _is_end(entry: Any) -> bool:
+    """Whether a token ends an answer; one that is a part of a character has no text, but bytes."""
+    return isinstance(entry, dict) and (
+        "\n" in str(entry.get("token")) or not (entry.get("token") or entry.get("bytes"))
+    )
+
+
+def _added(values: Sequence[float | None]) -> float | None:
+    """Return the logarithm of the sum of probabilities; None where one is missing."""
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return None
+    return min(float(np.logaddexp.reduce(known)), 0.0)
+
+
+def _changed(service: Service) -> RefusedError:
+    return RefusedError(
+        f"{service.host} cannot be made to say this answer token by token, so it cannot be "
+        "scored. Rephrase the question, or choose another server for exact scores."
+    )

@@ -1,0 +1,92 @@
+"""What real servers replied is understood; `recording` says how each was recorded.
+
+All of them served SmolLM2-135M-Instruct. The numbers are read off their replies by hand.
+"""
+
+import math
+
+import pytest
+
+from core.language_models.backends.openai.address import read_address
+from core.language_models.backends.openai.forced import said
+from core.language_models.backends.openai.http import Service
+from core.language_models.backends.openai.model import OpenAICompatible
+from core.language_models.base import Response
+from core.language_models.errors import RefusedError
+from core.language_models.usage import Meter
+from tests.language_models.backends.openai.recording import ask, replayed
+
+REVISIONS = {
+    "llama_server": "completions, given tokens forced, any end, neutral min_p, top_k, repeat_",
+    "mlx_lm": "completions, neutral min_p, repeat_penalty, repetition_penalty, top_k; SmolLM2-",
+    "transformers_serve": "completions, neutral generation_config; SmolLM2-",
+}
+
+
+@pytest.mark.parametrize("name", REVISIONS)
+def test_what_a_real_server_can_do_is_found_out(name):
+    with replayed(name) as server:
+        model = OpenAICompatible(server.rest)
+        assert model.revision.startswith(REVISIONS[name])
+        assert not model.capabilities.notes
+
+
+def test_transformers_serve_is_told_to_draw():
+    """It takes no sampler but through its own field, and decodes greedily without that."""
+    with replayed("transformers_serve") as server:
+        found = ask(OpenAICompatible(server.rest))
+        assert all("do_sample" in body["generation_config"] for body in server.bodies[4:])
+    assert found["drawn"][0].text.startswith("In addition to thecontinent, Paris")
+    assert found["greedy"] == [Response("France", True)]
+
+
+def test_mlx_lm_lists_what_was_said_when_no_likely_tokens_are_asked_for():
+    """It takes yes and no number, and lists the likely tokens in place of those it said."""
+    with replayed("mlx_lm") as server:
+        found = ask(OpenAICompatible(server.rest))
+        assert "top_logprobs" not in server.bodies[-2] and server.bodies[-2]["logprobs"] is True
+    france = Response("France", True, pytest.approx(-2.01239 - 1.63128))  # and its line break
+    assert found["drawn"] == found["greedy"] == [france]
+    assert found["next"]["ĠTrue"] == pytest.approx(-1.95265)
+
+
+def test_llama_server_is_made_to_say_an_answer():
+    """It draws as many at once as it has slots. “Paris” with its ends: all of the 200 likeliest."""
+    with replayed("llama_server") as server:
+        model = OpenAICompatible(server.rest)
+        able = model.capabilities
+        assert able.scores_given_text and able.whole_answers and able.pairs_a_call == 1
+        assert able.candidates_a_call == 4
+        found = ask(model)
+        assert server.bodies[-1]["grammar"] == "root ::= <[7042]>"
+    assert found["scores"][0, 0] == pytest.approx(-3.68498 - 1.17032, abs=1e-4)
+    assert [response.text for response in found["drawn"]][:2] == [
+        "The capital of France is Paris.",
+        "France",
+    ]
+
+
+def entry(token, logprob, *, id=0, piece=None, top=()):
+    piece = token.encode() if piece is None else piece
+    about = {"id": id, "token": token, "bytes": [*piece], "logprob": logprob}
+    return about | {"top_logprobs": [entry(*one) for one in top]}
+
+
+SERVICE = Service(read_address("http://localhost/v1"), None, Meter())
+
+
+def test_the_end_of_a_forced_answer_is_every_token_that_ends_it():
+    """A half, a quarter and an eighth end it; a part of a character has bytes, and does not."""
+    part = entry("", math.log(1 / 16), piece=b"\xc3")
+    ends = [("\n", math.log(1 / 2)), (" \n", math.log(1 / 4)), (" x", math.log(1 / 16))]
+    last = entry("", math.log(1 / 8), id=2, top=ends)
+    last["top_logprobs"].append(part)
+    reply = {"choices": [{"logprobs": {"content": [entry(" Paris", -1.5, id=7), last]}}]}
+    assert said(SERVICE, reply, [7]) == pytest.approx([-1.5, math.log(7 / 8)])
+
+
+def test_a_server_that_says_something_else_has_scored_nothing():
+    reply = {"choices": [{"logprobs": {"content": [entry(" Rome", -1.5, id=8), entry("", -1.0)]}}]}
+    for spoilt in (reply, {"choices": [{"logprobs": None}]}):
+        with pytest.raises(RefusedError, match="token by token"):
+            said(SERVICE, spoilt, [7])
