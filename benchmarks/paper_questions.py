@@ -1,6 +1,6 @@
 """The paper's Figures 1 to 3 on the models in the box: what repeating an answer does.
 
-    python -m benchmarks.paper_questions [--out docs/paper-questions.png]
+    python -m benchmarks.paper_questions [--out docs/paper-questions.svg]
 
 Repeats an answer up to 100 times in the prompt of each of the paper's twelve questions, as the
 page Amplification does, and draws what becomes of the other answer: SmolLM2 solid, the embedded
@@ -10,20 +10,22 @@ model dashed. Prints when either model turns, and both probabilities before any 
 from __future__ import annotations
 
 import argparse
+import textwrap
 from pathlib import Path
 
 import altair as alt
 
 from core.charts import export
 from core.charts.amplification.curves import initial, small
-from core.charts.theme import LIGHT, themed
+from core.charts.theme import LIGHT, Chart, themed
 from core.language_models.base import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.studies.amplification.curve import DEFAULT_REPETITIONS, Amplification, amplify
 from core.studies.amplification.gallery import PAPER, Published
 
-WIDTH, LINE = 190, 34  # pixels, and characters of a title
+WIDTH, HEIGHT = 190, 110  # pixels
+LINE = 36  # characters
 
 
 def asked(model: LanguageModel) -> dict[Published, Amplification]:
@@ -33,23 +35,28 @@ def asked(model: LanguageModel) -> dict[Published, Amplification]:
 
 
 def picture(real: dict[Published, Amplification], ours: dict[Published, Amplification]) -> bytes:
-    """Return the twelve curves in the paper's three groups, as a PNG."""
+    """Return the twelve curves in the paper's three groups, as an SVG."""
     rows = []
     for title, group in PAPER.items():
-        drawn = [
-            small(real[one], ours[one], LIGHT).properties(width=WIDTH, title=_title(one))
-            for one in group
-        ]
+        drawn = [_part(one, real[one], ours[one]) for one in group]
         heading = alt.TitleParams(title, anchor="start", fontSize=15)
         rows.append(alt.hconcat(*drawn).properties(title=heading))
-    return export.to_png(themed(alt.vconcat(*rows), LIGHT))
+    return export.to_svg(themed(alt.vconcat(*rows), LIGHT))
+
+
+def _part(one: Published, real: Amplification, ours: Amplification) -> Chart:
+    chart = small(real, ours, LIGHT).properties(width=WIDTH, height=HEIGHT, title=_title(one))
+    chart.config = alt.Undefined  # the whole picture has one
+    return chart
 
 
 def _title(one: Published) -> alt.TitleParams:
     case = one.case
-    query = case.query if len(case.query) <= LINE else f"{case.query[: LINE - 1]}…"
-    answers = f"{case.answer}, repeated: {case.repeated}"
-    return alt.TitleParams(query, subtitle=answers[: LINE + 8], fontSize=11, subtitleFontSize=10)
+    lines = [*textwrap.wrap(case.query, LINE), ""][:2]  # of all as many, so that they align
+    answers = textwrap.wrap(f"{case.answer}, repeated: {case.repeated}", LINE + 4)
+    return alt.TitleParams(
+        lines, subtitle=[*answers, ""][:2], fontSize=11, subtitleFontSize=10, lineHeight=13
+    )
 
 
 def main() -> None:
