@@ -26,7 +26,7 @@ from core.studies.calibration.calibration import Target, calibrate, read
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.studies.calibration.groups import by_group
 from core.studies.inspection import estimators
-from core.studies.inspection.verdict import default_policies, default_policy
+from core.studies.inspection.verdict import EMBEDDED, SMOLLM2, default_policies, default_policy
 from core.uncertainty.scores import SCORES
 
 MEASURED = Path("docs/model-card")
@@ -124,9 +124,18 @@ def nobody(measured: Card) -> str:
 
 
 def policies(measured: Card) -> str:
-    """Return what every bundled policy answers for the same promise."""
+    """Return what every bundled policy of the embedded model answers for the same promise."""
+    return _policies(EMBEDDED)
+
+
+def real(measured: Card) -> str:
+    """Return what those of SmolLM2 answer."""
+    return _policies(SMOLLM2)
+
+
+def _policies(model: str) -> str:
     lines = ["| score | λ | answered | of these wrong |", "| --- | --: | --: | --: |"]
-    for name, policy in default_policies().items():
+    for name, policy in default_policies(model).items():
         cells = "– | not certifiable | –"
         if policy is not None:
             cells = (
@@ -153,11 +162,14 @@ def groups(measured: Card) -> str:
 
 def default(measured: Card) -> str:
     """Say what decides by default."""
-    policy = default_policy()
-    assert policy.pipeline is not None
+    ours, smollm2 = default_policy(), default_policy(SMOLLM2)
+    assert ours.pipeline is not None
+    assert smollm2.pipeline is not None
     return (
-        f"By default λ = {policy.threshold:.3f} nats, and the answers found must cover "
-        f"{policy.pipeline.least_mass:.0%} of the probability. {policy.sentence}"
+        f"By default λ = {ours.threshold:.3f} nats, and the answers found must cover "
+        f"{ours.pipeline.least_mass:.0%} of the probability. {ours.sentence} SmolLM2 has its "
+        f"own: {smollm2.threshold:.3f}, {smollm2.pipeline.least_mass:.0%}, and at most "
+        f"{smollm2.target_error:.0%} wrong."
     )
 
 
@@ -181,7 +193,7 @@ def ladder(measured: Card) -> str:
 
 PARTS = {
     f.__name__: f
-    for f in (world, bands, repetition, rankings, nobody, policies, groups, default, ladder)
+    for f in (world, bands, repetition, rankings, nobody, policies, real, groups, default, ladder)
 }
 
 

@@ -23,8 +23,7 @@ from core.uncertainty.scores import SCORES, Score
 
 LEAST_MASS_ALONE = 0.5  # when all answers say the same
 LEAST_KEPT = 0.5  # how likely a model that knows gives its only answer again, told others
-EMBEDDED, SMOLLM2 = "embedded", "smollm2"
-CERTIFIED_FOR = (EMBEDDED,)  # models with default policies of their own
+EMBEDDED, SMOLLM2 = "embedded", "smollm2"  # the models with default policies of their own
 SCORE, CERTIFIED = "mutual_information", "certified_mutual_information"
 
 
@@ -74,7 +73,7 @@ class Verdict:
 
 def defaults_file(model: str) -> Path:
     """Return where a model's default policies are bundled; the embedded model's without any."""
-    known = model if model in CERTIFIED_FOR else EMBEDDED
+    known = model if model in (EMBEDDED, SMOLLM2) else EMBEDDED
     return Path(__file__).parent / "default_policies" / f"{known}.json"
 
 

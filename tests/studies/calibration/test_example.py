@@ -1,24 +1,38 @@
 """The bundled example, and the default policies, which are its calibration."""
 
 import csv
+import functools
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from benchmarks.default_policy import ERRORS
 from core.abstention.policy import from_json, to_json
 from core.data.world import grading
 from core.studies.calibration import calibration
 from core.studies.calibration.calibration import Target, calibrate, pipeline_of_data
-from core.studies.calibration.example import EXAMPLE, EXAMPLE_NAME, example_bytes
+from core.studies.calibration.example import EXAMPLE, EXAMPLE_NAME, example_bytes, example_of
 from core.studies.calibration.scoring import Gold, score, table
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading
-from core.studies.inspection.verdict import SCORE, default_policies, default_threshold
+from core.studies.inspection.verdict import (
+    EMBEDDED,
+    SCORE,
+    SMOLLM2,
+    default_policies,
+    default_threshold,
+)
 from core.uncertainty.scores import SCORES
 
 AGAIN = "run python -m benchmarks.default_policy --write again"
+
+
+@functools.cache
+def of_model(model):
+    return calibration.read(example_of(model).read_bytes(), f"{model}.csv")
 
 
 @pytest.fixture(scope="module")
@@ -61,15 +75,29 @@ def test_its_right_answers_are_those_of_the_world_and_doubts_are_all_there_or_no
         assert float(row["entropy"]) >= 0
 
 
+@pytest.mark.parametrize("model", [EMBEDDED, SMOLLM2])
 @pytest.mark.parametrize("name", SCORES)
-def test_the_default_policies_are_its_calibration(data, name):
-    policy = calibrate(data, Target(score=name)).policy
-    assert policy == default_policies()[name], AGAIN
+def test_the_default_policies_are_a_models_calibration(name, model):
+    data = of_model(model)
+    deciding = default_policies(model)[SCORE]
+    policy = calibrate(data, Target(score=name, error=deciding.target_error)).policy
+    bundled = default_policies(model)[name]
+    assert policy == (bundled and replace(bundled, settings_tried=1)), AGAIN
     if policy is not None:
         assert from_json(to_json(policy)) == policy
         below = data.doubts[name] < policy.threshold
         assert below.sum() == policy.answered
         assert (below & ~data.correct[name]).sum() == policy.errors
+
+
+def test_smollm2_is_promised_the_smallest_round_error_that_can_be():
+    """Less than it was asked for: then no threshold would be certified."""
+    data, policy = of_model(SMOLLM2), default_policies(SMOLLM2)[SCORE]
+    *failed, certified = ERRORS[SMOLLM2][: policy.settings_tried]
+    assert certified == policy.target_error
+    for error in failed:
+        assert calibrate(data, Target(score=SCORE, error=error)).policy is None
+    assert set(data.queries) == set(of_model(EMBEDDED).queries)
 
 
 def test_the_default_target_is_5_percent_with_90_percent_confidence():

@@ -205,6 +205,20 @@ def test_a_policy_of_another_pipeline_is_refused_and_the_default_decides(
     assert inspection.verdict.threshold == default_threshold()
 
 
+def test_smollm2_is_decided_by_its_own_default_policy():
+    own, table = default_threshold("smollm2"), np.full((3, 3), 1 / 3)
+    model = Searched(words(3), [0.6, 0.3, 0.1], table)
+    model.name = "smollm2"
+    seen = run(usual_request(QUERY, model.capabilities), model)
+    assert seen.verdict.threshold == own != default_threshold()
+    assert seen.information_threshold == own.value
+    assert "λ was certified for different settings: revision" in seen.caveat
+    revision = default_policy("smollm2").pipeline.revision
+    assert read(replace(seen.recording, revision=revision)).caveat is None
+    earlier = read(seen.recording, threshold=default_threshold())  # before it had one
+    assert "λ was certified for embedded, not for this model" in earlier.caveat
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

@@ -1,9 +1,13 @@
 """The decision: answer, abstain, or say that too little was seen."""
 
 import math
+from importlib.util import find_spec
 
 import pytest
 
+from core.language_models.backends.gguf import SMOLLM2
+from core.language_models.forms import Form
+from core.language_models.registry import open_model
 from core.studies.inspection.verdict import (
     Decision,
     DecisionRule,
@@ -115,6 +119,14 @@ def test_the_default_was_found_on_the_shipped_model(embedded):
     pipeline = default_policy().pipeline
     why = "run python -m benchmarks.default_policy --write again"
     assert (pipeline.model, pipeline.revision) == (embedded.name, embedded.revision), why
+
+
+@pytest.mark.skipif(not find_spec(SMOLLM2), reason="SmolLM2 is not installed")
+def test_that_of_smollm2_was_found_in_the_form_that_suits_it():
+    pipeline = default_policy("smollm2").pipeline
+    model = open_model("smollm2").asked_in(Form.EXAMPLES)
+    why = "run python -m benchmarks.default_policy --model smollm2 --write again"
+    assert (pipeline.model, pipeline.revision) == (model.name, model.revision), why
 
 
 @pytest.mark.parametrize("doubt", [0.0, 0.29, 0.3, 0.31])
