@@ -27,6 +27,7 @@ from core.studies.inspection.request import InvalidRequestError, Reading, Reques
 from core.studies.inspection.verdict import (
     EMBEDDED,
     SCORE,
+    Decision,
     DecisionRule,
     Verdict,
     decide,
@@ -40,6 +41,8 @@ from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_counted
 from core.uncertainty.scores import SCORES, DoubtDecomposition, Score, doubt_decomposition
 from core.uncertainty.similarity import JUDGE
+
+SMALL_ERROR = 0.1  # a larger one is said beside every answer
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,7 @@ class Inspection:
 
     @property
     def caveat(self) -> str | None:
-        """Say why a wanted policy was refused, or where the default's promise ends."""
+        """Say why a wanted policy was refused, or what the default's promise is not."""
         if self.refused:
             return f"{self.refused} The default policy decides instead."
         default = self._deciding_default
@@ -131,7 +134,7 @@ class Inspection:
             return None
         different = default.pipeline.differences(self.pipeline)
         if not different:
-            return None
+            return self._large_error(default.target_error)
         if default.pipeline.model != self.pipeline.model:
             return (
                 f"λ was certified for {default.pipeline.model}, not for this model. Calibrate "
@@ -145,6 +148,15 @@ class Inspection:
         return (
             f"λ was certified for different settings: {'; '.join(different)}.{grows} Interpret "
             "the verdict with care."
+        )
+
+    def _large_error(self, promised: float) -> str | None:
+        """Say how much an answer may be trusted, where no small error could be promised."""
+        if promised <= SMALL_ERROR or self.verdict.decision is not Decision.ANSWER:
+            return None
+        return (
+            f"Of such answers to questions of the embedded world, up to {promised:.0%} are wrong: "
+            "no smaller share could be certified for this model."
         )
 
     @property

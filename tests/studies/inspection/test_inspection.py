@@ -214,7 +214,11 @@ def test_smollm2_is_decided_by_its_own_default_policy():
     assert seen.information_threshold == own.value
     assert "λ was certified for different settings: revision" in seen.caveat
     revision = default_policy("smollm2").pipeline.revision
-    assert read(replace(seen.recording, revision=revision)).caveat is None
+    same = read(replace(seen.recording, revision=revision))
+    assert same.verdict.decision is Decision.ANSWER
+    assert "up to 40% are wrong" in same.caveat
+    withheld = replace(same, verdict=replace(same.verdict, decision=Decision.ABSTAIN))
+    assert withheld.caveat is None
     earlier = read(seen.recording, threshold=default_threshold())  # before it had one
     assert "λ was certified for embedded, not for this model" in earlier.caveat
 
