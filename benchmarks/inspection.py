@@ -39,7 +39,7 @@ from core.studies.inspection.request import Request
 
 QUESTIONS = 12
 ROUNDS = 7
-REAL_QUESTIONS, REAL_ROUNDS = 6, 3
+REAL_QUESTIONS, REAL_ROUNDS = 3, 2
 LIMIT, LIMIT_OF_DRAWN = 1.5, 1.2
 
 
