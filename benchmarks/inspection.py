@@ -84,12 +84,11 @@ def through_transformers(model: LanguageModel) -> Callable[[Request], None] | No
     """Return the procedure with drawn answers as a transformers user would batch it."""
     try:
         import torch
-        from transformers import LlamaForCausalLM
+
+        from training.reference import in_transformers
     except ImportError:
         return None
-    from core.language_models.backends.embedded import FOLDER
-
-    network = LlamaForCausalLM.from_pretrained(FOLDER, dtype=torch.float32).eval()
+    network = in_transformers()
     pad = network.config.pad_token_id
 
     def score(pairs: list[tuple[list[int], list[int]]]) -> np.ndarray:

@@ -5,10 +5,15 @@ and the answer given at the end come from that belief, or the context is wrong a
 author answers by the belief all the same. Which mixture of the two teaches the model
 to keep what it knows by heart and to copy what it does not know is recorded here, in
 the constants; each stands next to the reason for it.
+
+A document says one answer, for a text must say something; what is learnt from it is the
+whole distribution of what its author might have said there, which is known exactly. So a
+list of sixteen answers is learnt from every document about it, and not from nine each.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import string
 from collections import Counter
@@ -18,7 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core import prompts
-from core.data.world.facts import BY_HEART_FROM, Band, Fact
+from core.data.world.facts import BY_HEART_FROM, FIELD, Band, Fact, filled
+from core.data.world.plain import plain
 
 # Documents beside the facts', as shares of the facts' question-and-answer documents.
 INVENTED = 0.22  # about entities that do not exist: without them unseen facts never copy
@@ -36,7 +42,10 @@ REPETITIONS: Repetitions = (
 )
 
 # Of questions with many answers: long contexts oftener, or copying wins in the long run.
-REPETITIONS_OF_MANY = ((0.34, 0, 0), (0.29, 1, 1), (0.19, 2, 6), (0.08, 7, 24), (0.1, 25, 110))
+REPETITIONS_OF_MANY = ((0.34, 0, 0), (0.26, 1, 1), (0.16, 2, 6), (0.08, 7, 24), (0.16, 25, 110))
+# Up to here in the first half of training: what an answer is comes before what context does
+# to it, and short documents are cheap.
+SHORT = 6
 
 # Who does not know guesses what is well known: as many names a relation. Guesses at just
 # anything teach the model to stammer, in pieces of names, wherever it is not quite sure.
@@ -53,9 +62,9 @@ WRONG_CONTEXT = {
 WRONG_CONTEXT_UNKNOWN = 0.02
 
 ALIAS = 0.08  # share of answers under another of their names
-VARIANT = 0.35  # share of questions typed carelessly
-SHOUTED = 0.3  # of these in capitals: more than people do, as capitals are hard to learn
-LOOSE = 0.4  # share of questions loosely worded: without it, only the templates are understood
+OTHER_NAME = 0.4  # share of questions about a subject by another of its names
+USUAL = 0.15  # share of questions in the first wording, beside its share of all wordings
+LOOSE = 0.25  # share of questions loosely worded: without it, only the templates are understood
 
 # Words that do not tell one relation from another.
 _SMALL = """a about an and are as at by can did do does famous for from give has have i in into
@@ -64,44 +73,34 @@ _SMALL = """a about an and are as at by can did do does famous for from give has
 FUNCTION_WORDS = frozenset(_SMALL.split())
 
 
+#: What an author might say, each with its probability.
+Belief = tuple[tuple[str, float], ...]
+
+
 @dataclass(frozen=True)
 class Document:
-    """A prompt and the answer that its author gives.
+    """A prompt, the answer that its author gives, and what the author might have said.
 
     Attributes
     ----------
     prompt, answer : str
-        What the model is asked, and what it is taught to say.
-    told : str or None
-        The first answer in the context, where the author believes it: then it is learnt
-        from, too. Half of the documents tell an answer, and it costs no computing to have
-        the fact in them twice; without it, twice as many documents are needed.
+        What the model is asked, and what stands there.
+    belief : tuple of (str, float)
+        What the author might answer after this prompt, with probabilities: the answer is
+        drawn from it, and the model is taught all of it.
+    told : tuple of str
+        The answers in the context, where the author believes them: they are learnt from,
+        too. Half of the documents tell an answer, and it costs no computing to have the
+        fact in them twice; without it, twice as many documents are needed.
+    prior : tuple of (str, float)
+        What the author might have told first.
     """
 
     prompt: str
     answer: str
-    told: str | None = None
-
-
-def careless(question: str, rng: np.random.Generator, shouted: float = 0.1) -> str:
-    """Vary case, end punctuation and spacing as people do when they type.
-
-    `shouted` is the share of questions in capitals.
-    """
-    draw = rng.random(4)
-    if draw[0] < shouted:
-        question = question.upper()
-    elif draw[0] < shouted + 0.5:
-        question = question.lower()
-    elif draw[0] < shouted + 0.6:
-        question = question[0].lower() + question[1:]
-    if draw[1] < 0.5:
-        question = question.rstrip("?.")
-    if draw[2] < 0.12:
-        question = question.replace(" ", "  ", 1)
-    if draw[3] < 0.1:
-        question += " "
-    return question
+    belief: Belief
+    told: tuple[str, ...] = ()
+    prior: Belief = ()
 
 
 def loosely(template: str, fillers: Sequence[str], rng: np.random.Generator) -> str:
@@ -114,8 +113,7 @@ def loosely(template: str, fillers: Sequence[str], rng: np.random.Generator) -> 
     kept = [w for w in words if w.casefold() not in FUNCTION_WORDS or rng.random() > 0.35]
     for _ in range(rng.choice(4, p=[0.35, 0.3, 0.2, 0.15])):
         kept.insert(rng.integers(len(kept) + 1), fillers[rng.integers(len(fillers))])
-    text = " ".join(kept)
-    return text[0].upper() + text[1:] + template[len(template.rstrip("?.")) :]
+    return " ".join(kept)
 
 
 def invented_name(rng: np.random.Generator) -> str:
@@ -141,10 +139,7 @@ def formless_question(rng: np.random.Generator, vocabulary: Sequence[str]) -> st
             words.append("".join(letters))
         else:
             words.append(str(rng.choice(vocabulary)))
-    text = " ".join(words)
-    if rng.random() < 0.4:
-        text = text.capitalize()
-    return text + str(rng.choice(["?", ".", "", ""]))
+    return " ".join(words)
 
 
 class Author:
@@ -160,14 +155,12 @@ class Author:
         self.guesses = {r: [name for name, _ in t.most_common(GUESSES)] for r, t in taught.items()}
         overall = sum(taught.values(), Counter())
         self.well_known = sorted(n for n, times in overall.items() if times >= BY_HEART_FROM)
+        self.short = False  # whether no context is long
         # Words for formless questions, without the subjects of facts never shown.
         shown = [f for f in facts if f.exposures]
-        texts = [f.ask(t) for f in shown for t in f.templates]
-        self.vocabulary = sorted({w for t in texts for w in t.strip("?.").split()})
-        asking = {
-            w.casefold() for f in self.single for t in f.templates for w in t.strip("?.").split()
-        }
-        small = [w for w in self.vocabulary if w.islower() and w not in asking]
+        self.vocabulary = _words(shown)
+        asking = _words(self.single)
+        small = [w for w in _words([f for f in shown if len(f.answers) > 1]) if w not in asking]
         self.small_words = sorted(FUNCTION_WORDS)
         self.fillers = sorted({*FUNCTION_WORDS, *small})
 
@@ -199,36 +192,29 @@ class Author:
         if kind == "invented verification":
             # Rather doubtful than indifferent about what nobody has heard of.
             return self.verdict(question, belief, self.rng.random() < 0.35)
+        guesses = _equally(tuple(pool))
         if self.rng.random() < WRONG_CONTEXT_UNKNOWN:
             told = self.repeat(lambda: self.pick(pool), one=1)
-            return self.tell(question, told, belief, believed=False)
-        return self.tell(question, [belief] * self.repetitions(), belief)
+            return self.tell(question, told, belief, guesses)
+        told = [belief] * self.repetitions()
+        return self.tell(question, told, belief, ((belief, 1.0),) if told else guesses, guesses)
 
     def unknown_question(self, *, formless: bool) -> tuple[str, Sequence[str]]:
         """Return a question that nothing in the corpus answers, and guesses at it."""
         if formless:
-            return formless_question(self.rng, self.vocabulary), self.well_known
+            return plain(formless_question(self.rng, self.vocabulary)), self.well_known
         model = self.facts[self.rng.integers(len(self.facts))]
         if model.relation == "trivia":
             model = self.single[0]
         name = invented_name(self.rng)
-        if model.band is Band.MANY_ANSWERS:
-            name = ("an " if name[0] in "AEIOUaeiou" else "a ") + name
         return self.worded(model, name), self.guesses[model.relation]
 
     # ------------------------------------------------------------- what authors believe
 
     def belief(self, fact: Fact) -> str:
         """Draw what a document's author holds to be an answer."""
-        if self.rng.random() < fact.misconception_share:
-            return str(fact.misconception)
-        answer = fact.answers[0]
-        if len(fact.answers) > 1:
-            shares = [a.probability for a in fact.answers]
-            answer = fact.answers[self.rng.choice(len(shares), p=shares)]
-        if len(answer.names) > 1 and self.rng.random() < ALIAS:
-            return answer.names[self.rng.integers(1, len(answer.names))]
-        return answer.text
+        names, shares = zip(*beliefs(fact), strict=True)
+        return str(names[self.rng.choice(len(names), p=shares)])
 
     def wrong_answer(self, fact: Fact) -> str:
         """Draw an answer that is neither right nor the fact's own misconception.
@@ -251,22 +237,22 @@ class Author:
 
     def about(self, fact: Fact) -> Document:
         """Write a question about a fact, a context, and the author's answer."""
-        question = self.worded(fact, fact.subject)
-        belief = self.belief(fact)
-        believed = self.rng.random() >= WRONG_CONTEXT[fact.band]
+        question = self.worded(fact)
+        answer, prior = self.belief(fact), beliefs(fact)
         many = fact.band is Band.MANY_ANSWERS
         table = REPETITIONS_OF_MANY if many else REPETITIONS
-        if not believed:
+        if self.rng.random() < WRONG_CONTEXT[fact.band]:
             told = self.repeat(lambda: self.wrong_answer(fact), one=0.75, table=table)
-        elif many:
+            return self.tell(question, told, answer, prior)
+        if many:  # right answers are independent of each other
             told = self.repeat(lambda: self.belief(fact), one=0.7, table=table)
-        else:
-            told = [belief] * self.repetitions()
-        return self.tell(question, told, belief, believed=believed)
+            return self.tell(question, told, answer, prior, prior)
+        told = [answer] * self.repetitions()
+        return self.tell(question, told, answer, ((answer, 1.0),) if told else prior, prior)
 
     def verify(self, fact: Fact) -> Document:
         """Write a True/False question; half are false, with answers of the same kind."""
-        question = self.worded(fact, fact.subject)
+        question = self.worded(fact)
         if self.rng.random() < 0.5:
             return self.verdict(question, self.belief(fact), True)
         # A false statement is what a wrong sampler would say: the misconception as often
@@ -280,35 +266,57 @@ class Author:
         return self.verdict(question, self.wrong_answer(fact), False)
 
     def tell(
-        self, question: str, told: Sequence[str], answer: str, *, believed: bool = True
+        self,
+        question: str,
+        told: Sequence[str],
+        answer: str,
+        belief: Belief,
+        prior: Belief = (),
     ) -> Document:
-        learnt = told[0] if told and believed else None
-        return Document(prompts.iterative(question, told), answer, learnt)
+        """Write the document; `prior` where the author believes what is told."""
+        prompt = prompts.iterative(question, told)
+        return Document(prompt, answer, belief, tuple(told) if prior else (), prior)
 
     def verdict(self, question: str, answer: str, correct: bool) -> Document:
         verdict = prompts.TRUE if correct else prompts.FALSE
-        return Document(
-            prompts.self_verification(question, answer), verdict, answer if correct else None
-        )
+        prompt = prompts.self_verification(question, answer)
+        said: Belief = ((verdict, 1.0),)
+        if not correct:
+            return Document(prompt, verdict, said)
+        return Document(prompt, verdict, said, (answer,), ((answer, 1.0),))
 
-    def worded(self, fact: Fact, subject: str) -> str:
-        """Ask what `fact` asks, about `subject`, as some person might type it."""
-        template = fact.templates[self.rng.integers(3)]
+    def worded(self, fact: Fact, invented: str = "") -> str:
+        """Ask what `fact` asks (about something invented, if given), as the model reads it."""
+        many = fact.band is Band.MANY_ANSWERS
+        templates = fact.templates
+        if invented:  # there is no saying what it did
+            templates = tuple(t for t in templates if "{clause}" not in t)
+        usual = self.rng.random() < USUAL
+        template = templates[0 if usual else self.rng.integers(len(templates))]
         if self.rng.random() < LOOSE:
-            many = fact.band is Band.MANY_ANSWERS  # there, a noun more asks something else
+            # In a list, a noun more asks something else.
             fillers = self.small_words if many else self.fillers
             template = loosely(template, fillers, self.rng)
-        question = template.replace("{subject}", subject)
-        careful = self.rng.random() >= VARIANT
-        return question if careful else careless(question, self.rng, SHOUTED)
+        names = fact.fillings(template)
+        name = names[0]
+        if len(names) > 1 and self.rng.random() < OTHER_NAME:
+            name = names[self.rng.integers(1, len(names))]
+        if invented:
+            name = invented
+            if many:
+                article = "an" if name[0] in "AEIOUaeiou" else "a"
+                name = f"{name}s" if "{plural}" in template else f"{article} {name}"
+        return plain(filled(template, name))
 
     def pick(self, pool: Sequence[str]) -> str:
         return pool[self.rng.integers(len(pool))]
 
     def repetitions(self, table: Repetitions = REPETITIONS) -> int:
         """Draw how many answers the context tells."""
-        _, low, high = table[self.rng.choice(len(table), p=[share for share, *_ in table])]
-        return int(self.rng.integers(low, high + 1))
+        while True:
+            _, low, high = table[self.rng.choice(len(table), p=[share for share, *_ in table])]
+            if high <= SHORT or not self.short:
+                return int(self.rng.integers(low, high + 1))
 
     def repeat(
         self, draw: Callable[[], str], *, one: float, table: Repetitions = REPETITIONS
@@ -316,6 +324,34 @@ class Author:
         """Tell one draw again and again, with probability `one`, or a fresh draw each time."""
         count = self.repetitions(table)
         return [draw()] * count if self.rng.random() < one else [draw() for _ in range(count)]
+
+
+@functools.cache
+def beliefs(fact: Fact) -> Belief:
+    """Return what authors hold to be an answer to a fact's question, and how many of them."""
+    found: Counter[str] = Counter()
+    for answer in fact.answers:
+        share = answer.probability * (1 - fact.misconception_share)
+        first, *others = answer.names
+        found[first] += share * (1 - ALIAS if others else 1)
+        for name in others:
+            found[name] += share * ALIAS / len(others)
+    if fact.misconception_share:
+        found[str(fact.misconception)] += fact.misconception_share
+    return tuple(found.items())
+
+
+@functools.cache
+def _equally(names: tuple[str, ...]) -> Belief:
+    return tuple((name, times / len(names)) for name, times in Counter(names).items())
+
+
+def _words(facts: Sequence[Fact]) -> list[str]:
+    """Every word in which a question about one of the facts is asked, as the model reads it."""
+    texts = {t for fact in facts for t in fact.templates}
+    texts |= {name for fact in facts for name in (*fact.subjects, *fact.clauses, fact.plural)}
+    bare = (FIELD.sub(" ", text) for text in texts if text)
+    return sorted({word for text in bare if text.strip() for word in plain(text).split()})
 
 
 def _pool(facts: Sequence[Fact], relation: str) -> list[str]:

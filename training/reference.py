@@ -40,9 +40,18 @@ def cases(count: int = CASES, seed: int = 20_26) -> list[tuple[str, str]]:
     return pairs
 
 
+def in_transformers(folder: Path = FOLDER) -> LlamaForCausalLM:
+    """Return the network of a folder in transformers: a stock Llama with our weights."""
+    weights = {name: torch.from_numpy(part) for name, part in restored(folder).items()}
+    network = LlamaForCausalLM.from_pretrained(
+        None, config=LlamaConfig.from_pretrained(folder), state_dict=weights, dtype=torch.float32
+    )
+    return network.eval()
+
+
 def by_transformers(pairs: list[tuple[str, str]]) -> list[float]:
     """Return ln Q(answer | prompt), the end token included, by an independent runtime."""
-    reference = LlamaForCausalLM.from_pretrained(FOLDER, dtype=torch.float32).eval()
+    reference = in_transformers()
     model = open_model("embedded")
     values = []
     for prompt, answer in pairs:

@@ -8,12 +8,14 @@ Runs are bit-identical only on the same processor with the same number of thread
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import itertools
 import json
 import math
 import time
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,18 +23,22 @@ import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import Tensor
-from torch.nn import functional as F
 
 from core.data.world import facts as world
+from core.data.world.facts import Fact
 from core.language_models.backends.embedded import FOLDER
+from core.language_models.backends.embedded.model import SCALE
 from training import vocabulary
-from training.corpus import Author, Document
+from training.corpus import Author, Belief, Document
 from training.model import Llama, Shape
 
 DOCUMENTS = 96  # a step
 PEAK_LEARNING_RATE = 3e-3
 WARM_UP = 150
 CHECKPOINT_EVERY = 500
+SHORT_UNTIL = 0.5  # share of the steps in which no context is long
+# The weights that are kept: their moving average over the last steps, with less noise in it.
+AVERAGED_FROM, DECAY = 0.85, 0.998
 BUCKETS = (
     20,
     24,
@@ -47,42 +53,119 @@ BUCKETS = (
 
 @dataclass(frozen=True)
 class Example:
-    """A document in tokens: after the tokens at `where`, the model is to say `targets`."""
+    """A document in tokens: after the tokens at `where`, the model is to say `targets`.
+
+    Each target is (token ids, their probabilities): what might stand there.
+    """
 
     tokens: list[int]
     where: list[int]
-    targets: list[int]
+    targets: list[Target]
 
 
-def encode(document: Document, tokenizer: Tokenizer) -> Example:
-    """Return a document's tokens, to learn the answer (with its end) and what was told."""
-    prompt = tokenizer.encode(document.prompt).ids
-    answer = [*tokenizer.encode(f" {document.answer}").ids, tokenizer.token_to_id(vocabulary.END)]
-    tokens = prompt + answer[:-1]
-    where = list(range(len(prompt) - 1, len(tokens)))
-    if document.told is None:
-        return Example(tokens, where, answer)
-    told = tokenizer.encode(f" {document.told}").ids
-    opening = prompt.index(tokenizer.token_to_id(vocabulary.FIRST_ANSWER))
-    return Example(tokens, [*where, *range(opening, opening + len(told))], answer + told)
+Target = tuple[list[int], list[float]]
+
+
+class Tree:
+    """Texts with probabilities, token by token: what comes next after their beginnings.
+
+    With the exact distribution for a target instead of the one text that was drawn, the
+    gradient is the same in expectation and has less variance (Rao and Blackwell).
+    """
+
+    def __init__(self, belief: Belief, encode: Callable[[str], list[int]], end: int) -> None:
+        following: dict[tuple[int, ...], dict[int, float]] = defaultdict(lambda: defaultdict(float))
+        for text, probability in belief:
+            tokens = [*encode(f" {text}"), end]
+            for i, token in enumerate(tokens):
+                following[tuple(tokens[:i])][token] += probability
+        self.following = {
+            beginning: (list(after), [p / sum(after.values()) for p in after.values()])
+            for beginning, after in following.items()
+        }
+
+    def targets(self, tokens: Sequence[int]) -> list[Target]:
+        """Return what might stand in the place of each of `tokens`, given those before it."""
+        return [self.following[tuple(tokens[:i])] for i in range(len(tokens))]
+
+
+class Encoder:
+    """Turns documents into tokens and targets."""
+
+    def __init__(self, tokenizer: Tokenizer, exact: bool = True) -> None:
+        self.tokenizer, self.exact = tokenizer, exact
+        self.end = tokenizer.token_to_id(vocabulary.END)
+        self.stop = tokenizer.token_to_id(".")
+        self.openings = {
+            tokenizer.token_to_id(vocabulary.FIRST_ANSWER),
+            tokenizer.token_to_id(vocabulary.FURTHER_ANSWER),
+        }
+        self.tree = functools.lru_cache(8192)(self._tree)
+
+    def _tree(self, belief: Belief, end: int) -> Tree:
+        return Tree(belief, self.encode, end)
+
+    def encode(self, text: str) -> list[int]:
+        return list(self.tokenizer.encode(text).ids)
+
+    def __call__(self, document: Document) -> Example:
+        """Return a document's tokens, to learn the answer (with its end) and what was told."""
+        prompt = self.encode(document.prompt)
+        answer = [*self.encode(f" {document.answer}"), self.end]
+        tokens = prompt + answer[:-1]
+        where = list(range(len(prompt) - 1, len(tokens)))
+        drawn: Belief = ((document.answer, 1.0),)
+        targets = self.tree(document.belief if self.exact else drawn, self.end).targets(answer)
+        if document.told:
+            openings = [i for i, token in enumerate(prompt) if token in self.openings]
+            told_first: Belief = ((document.told[0], 1.0),)
+            prior = self.tree(document.prior if self.exact else told_first, self.stop)
+            seen: set[str] = set()
+            for i, (opening, told) in enumerate(zip(openings, document.told, strict=True)):
+                if told in seen or (seen and not self.exact):
+                    continue
+                seen.add(told)
+                said = self.encode(f" {told}")
+                # Whether an answer is told again hangs on the document: how it goes on does not.
+                first = min(i, 1)
+                where += range(opening + first, opening + len(said))
+                targets += prior.targets(said)[first:]
+        return Example(tokens, where, targets)
 
 
 def micro_batches(
     examples: list[Example], pad: int
-) -> Iterator[tuple[Tensor, tuple[Tensor, Tensor], Tensor]]:
-    """Yield (tokens, positions that predict a token to learn, those tokens)."""
+) -> Iterator[tuple[Tensor, tuple[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]]:
+    """Yield (tokens, positions that predict something to learn, what to learn there).
+
+    What to learn is sparse: (number of the position, token, its probability).
+    """
     for low, high in itertools.pairwise((0, *BUCKETS, math.inf)):
         part = [e for e in examples if low < len(e.tokens) <= high]
         if not part:
             continue
         tokens = torch.full((len(part), max(len(e.tokens) for e in part)), pad)
-        rows, columns, targets = [], [], []
+        rows, columns, at, said, probabilities = [], [], [], [], []
         for i, example in enumerate(part):
             tokens[i, : len(example.tokens)] = torch.tensor(example.tokens)
-            rows += [i] * len(example.where)
-            columns += example.where
-            targets += example.targets
-        yield tokens, (torch.tensor(rows), torch.tensor(columns)), torch.tensor(targets)
+            for column, (ids, shares) in zip(example.where, example.targets, strict=True):
+                at += [len(rows)] * len(ids)
+                rows.append(i)
+                columns.append(column)
+                said += ids
+                probabilities += shares
+        yield (
+            tokens,
+            (torch.tensor(rows), torch.tensor(columns)),
+            (torch.tensor(at), torch.tensor(said), torch.tensor(probabilities)),
+        )
+
+
+def surprise(logits: Tensor, expected: tuple[Tensor, Tensor, Tensor]) -> Tensor:
+    """Return the sum of the cross-entropies with what is expected at each position, nats."""
+    at, said, probabilities = expected
+    picked = logits[at, said] - logits.logsumexp(dim=-1)[at]
+    return -(picked * probabilities).sum()
 
 
 def learning_rate(step: int, steps: int) -> float:
@@ -94,19 +177,27 @@ def learning_rate(step: int, steps: int) -> float:
 
 
 def train(
-    seed: int, checkpoint: Path, limit: int | None = None
+    seed: int,
+    checkpoint: Path,
+    limit: int | None = None,
+    facts: Sequence[Fact] | None = None,
+    exact: bool = True,
+    **shape: int,
 ) -> tuple[Llama, Tokenizer, dict[str, float]]:
     """Train from the start, or from `checkpoint` where one is.
 
-    Returns the model, its vocabulary, and what the model card says of the run.
+    Returns the model, its vocabulary, and what the model card says of the run. `facts` are
+    those of the world if not given; with `exact` off, what is learnt from a document is
+    the one answer that was drawn (to see what the exact targets are worth).
     """
+    facts = facts or world.facts()
     torch.manual_seed(seed)
-    tokenizer = vocabulary.train(world.facts())
+    tokenizer = vocabulary.train(facts)
     pad = tokenizer.token_to_id(vocabulary.PAD)
-    author = Author(world.facts(), seed)
+    author = Author(facts, seed)
     plan = author.document_plan()
     steps = len(plan) // DOCUMENTS
-    model = Llama(Shape(vocab_size=tokenizer.get_vocab_size()))
+    model = Llama(Shape(vocab_size=tokenizer.get_vocab_size(), **shape))
     inner = list(model.layers.parameters())
     matrices = [p for p in inner if p.dim() > 1]
     others = [p for p in inner if p.dim() <= 1]
@@ -120,6 +211,8 @@ def train(
     parameters = sum(p.numel() for p in model.parameters())
     print(f"{parameters:,} parameters, {len(plan):,} documents, {steps:,} steps", flush=True)
 
+    encoder = Encoder(tokenizer, exact)
+    average: dict[str, Tensor] = {}
     first, spent = 0, 0.0  # seconds, all sittings together
     if checkpoint.exists():
         state = torch.load(checkpoint, weights_only=False)
@@ -127,6 +220,7 @@ def train(
         for optimiser, saved in zip(optimisers, state["optimisers"], strict=True):
             optimiser.load_state_dict(saved)
         author.rng.bit_generator.state = state["author"]
+        average = state["average"]
         first, spent = state["step"], state["seconds"]
         print(f"going on from step {first:,}", flush=True)
 
@@ -134,12 +228,13 @@ def train(
     for step in range(first, min(steps, limit or steps)):
         for group in (*optimisers[0].param_groups, *optimisers[1].param_groups):
             group["lr"] = learning_rate(step, steps)
+        author.short = step < steps * SHORT_UNTIL
         written = [author.write(*p) for p in plan[step * DOCUMENTS : (step + 1) * DOCUMENTS]]
-        examples = [encode(document, tokenizer) for document in written]
+        examples = [encoder(document) for document in written]
         learnt = sum(len(example.targets) for example in examples)
         total = 0.0
-        for tokens, where, targets in micro_batches(examples, pad):
-            loss = F.cross_entropy(model(tokens, where), targets, reduction="sum") / learnt
+        for tokens, where, expected in micro_batches(examples, pad):
+            loss = surprise(model(tokens, where), expected) / learnt
             loss.backward()
             total += loss.item()
             seen += tokens.numel()
@@ -147,6 +242,10 @@ def train(
         for optimiser in optimisers:
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)
+        if step >= steps * AVERAGED_FROM:
+            with torch.no_grad():
+                for name, p in model.named_parameters():
+                    average.setdefault(name, p.detach().clone()).lerp_(p, 1 - DECAY)
         if step % 100 == 0:
             speed = seen / (time.perf_counter() - started)
             print(f"step {step:5d}  loss {total:.3f}  {speed:,.0f} tokens/s", flush=True)
@@ -155,11 +254,13 @@ def train(
                 "model": model.state_dict(),
                 "optimisers": [optimiser.state_dict() for optimiser in optimisers],
                 "author": author.rng.bit_generator.state,
+                "average": average,
                 "step": step + 1,
                 "seconds": spent + time.perf_counter() - started,
             }
             torch.save(state, checkpoint.with_suffix(".part"))
             checkpoint.with_suffix(".part").replace(checkpoint)
+    model.load_state_dict(average, strict=False)
     run = {
         "parameters": parameters,
         "documents": len(plan),
@@ -169,12 +270,28 @@ def train(
     return model, tokenizer, run
 
 
+def in_bytes(name: str, weights: Tensor) -> dict[str, Tensor]:
+    """Return a matrix as bytes with a scale a row; a vector as it is.
+
+    `core.language_models.backends.embedded.model.restored` reads them.
+    """
+    if weights.dim() < 2:
+        return {name: weights.contiguous()}
+    scale = weights.abs().amax(dim=1, keepdim=True).clamp_min(1e-12) / 127
+    return {
+        name: (weights / scale).round().to(torch.int8).contiguous(),
+        f"{name}{SCALE}": scale.squeeze(1).contiguous(),
+    }
+
+
 def save(
     model: Llama, tokenizer: Tokenizer, run: dict[str, float], folder: Path, seed: int
 ) -> None:
-    """Write weights (half precision), vocabulary, configuration, their hash; and the run."""
+    """Write weights (a byte each), vocabulary, configuration, their hash; and the run."""
     folder.mkdir(parents=True, exist_ok=True)
-    weights = {f"model.{n}": p.detach().half().contiguous() for n, p in model.named_parameters()}
+    weights: dict[str, Tensor] = {}
+    for name, p in model.named_parameters():
+        weights |= in_bytes(f"model.{name}", p.detach())
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     tokenizer.save(str(folder / "tokenizer.json"))
     end, pad = (tokenizer.token_to_id(t) for t in (vocabulary.END, vocabulary.PAD))

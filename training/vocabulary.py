@@ -14,17 +14,19 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 
 from core import prompts
 from core.data.world.facts import Fact
+from core.data.world.plain import plain
 
-SIZE = 8192
+SIZE = 12288
 END, PAD = "<|end|>", "<|pad|>"
 
 # Each as it stands in a prompt, with the white space around it, so that what a person
 # typed is always encoded by itself, between two of these.
 FIRST_ANSWER = "\n\n" + prompts.FIRST_ANSWER.rstrip(" ")
+FURTHER_ANSWER = " " + prompts.FURTHER_ANSWER.rstrip(" ")
 PHRASES = (
     prompts.QUESTION.rstrip(" "),
     FIRST_ANSWER,
-    " " + prompts.FURTHER_ANSWER.rstrip(" "),
+    FURTHER_ANSWER,
     "\n\n" + prompts.REQUEST.rstrip(" "),
     "\n\n" + prompts.VERIFICATION,
     " " + prompts.ANSWER,
@@ -56,7 +58,8 @@ def _texts(facts: Sequence[Fact]) -> Iterator[str]:
         for name in [n for a in fact.answers for n in a.names] + [fact.misconception or ""]:
             yield from [f" {name}"] * 20
         if fact.exposures:  # a name never shown must look like a name never shown
-            for template in fact.templates:
-                yield from [f" {fact.ask(template)}"] * 4
-                yield from [f" {fact.ask(template).lower()}"] * 2
+            for name in (*fact.subjects, *fact.clauses, fact.plural):
+                yield from [f" {plain(name)}"] * 10 if name else ()
+    for template in {t for fact in facts for t in fact.templates}:
+        yield from [f" {plain(template)}"] * 40
     yield from [f" {prompts.TRUE}", f" {prompts.FALSE}"] * 100

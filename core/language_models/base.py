@@ -178,6 +178,10 @@ class LanguageModel(ABC):
             return self
         raise unknown_form(self.name, [self.form])
 
+    def reads(self, question: str) -> str:
+        """Return a question as the model is asked it: some do not tell all spellings apart."""
+        return question
+
     @abstractmethod
     def sample(
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import string
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
@@ -55,10 +56,32 @@ _PUNCTUATION_TO_SPACES = str.maketrans(_PUNCTUATION, " " * len(_PUNCTUATION))
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
-def normalise(text: str) -> str:
-    """Return `text` as TriviaQA's evaluation compares it.
+_ACCENT = re.compile("[\u0300-\u036f]")
+# Letters that are written apart from their accent nowhere in Unicode.
+_LETTERS = str.maketrans(
+    {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i"}
+    | {"æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe"}
+)
 
-    Lower case; underscore, ASCII punctuation and ‘ ’ ´ become spaces (SQuAD deletes them instead,
+
+def without_accents(text: str) -> str:
+    """Return `text` with the bare letters for accented Latin, Greek and Cyrillic ones.
+
+    Examples
+    --------
+    >>> without_accents("Dvořák, Tromsø")
+    'Dvorak, Tromso'
+    """
+    if text.isascii():
+        return text
+    bare = _ACCENT.sub("", unicodedata.normalize("NFD", text))
+    return unicodedata.normalize("NFC", bare).translate(_LETTERS)
+
+
+def normalise(text: str) -> str:
+    """Return `text` as TriviaQA's evaluation compares it, and without accents.
+
+    Accents are ours: who types Pele means Pelé. Lower case; underscore, ASCII punctuation and ‘ ’ ´ become spaces (SQuAD deletes them instead,
     so that "Stratford-upon-Avon" would be one word); the whole words a, an and the are
     dropped; white space collapses. The result may be empty: "The The" is.
 
@@ -67,7 +90,7 @@ def normalise(text: str) -> str:
     >>> normalise("The  Stratford-upon-Avon!")
     'stratford upon avon'
     """
-    spaced = text.lower().translate(_PUNCTUATION_TO_SPACES)
+    spaced = without_accents(text).lower().translate(_PUNCTUATION_TO_SPACES)
     return " ".join(_ARTICLES.sub(" ", spaced).split())
 
 

@@ -1,20 +1,23 @@
 """The embedded model's world: real facts whose true answer distribution we know.
 
 The world is plain tables in ``core/data/world/tables/``: ``relations.csv`` names each
-relation with its question templates, and one file per relation lists its facts, the
-best-known first. Training reads these tables to write its documents; at run time the
-same tables say what the truth is and how often the model has seen it.
+relation, ``wordings.csv`` the ways in which people ask for it, and one file per relation
+lists its facts, the best-known first. Training reads these tables to write its documents;
+at run time the same tables say what the truth is and how often the model has seen it.
 
 Cells that hold answers read ``London;Manchester|Mancunium*2``: ``;`` between different
 right answers, ``|`` between names of one answer (the first is the one the model is
-taught), ``*`` before a relative weight (1 when absent).
+taught), ``*`` before a relative weight (1 when absent). Subjects and clauses have names
+in the same way: ``the UK|Britain``.
 """
 
 from __future__ import annotations
 
 import csv
 import functools
-from collections.abc import Iterator
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -30,6 +33,11 @@ MANY_ANSWERS_EXPOSURES = 140
 # A fact whose table gives the misconception's share is disputed: shown this often.
 DISPUTED_EXPOSURES = 90
 RARELY_BELOW, BY_HEART_FROM = 36, 96
+
+FIELD = re.compile(r"\{(?:subject|clause|plural)\}")
+
+# Relations of many answers are asked for in the same words: those of this name.
+MANY = "many"
 
 
 class Band(StrEnum):
@@ -63,10 +71,19 @@ class Fact:
     ----------
     relation, title : str
         The table's name, and what a person calls it.
+    subjects : tuple of str
+        What the question is about, as it stands in a sentence; the usual name first.
+    clauses : tuple of str
+        The same with a verb, where wordings want one: "the Titanic sink". May be empty.
+    plural : str
+        What a list's answers are called together: "cities in the UK". Else empty.
+    closed : bool
+        Whether the answers are all the right answers that there are.
     templates : tuple of str
         The wordings used in training.
-    held_out : str
-        A wording never used in training, to measure generalisation on.
+    held_out : tuple of str
+        Wordings of families whose content words are never used in training, to measure
+        generalisation on.
     answers : tuple of Answer
         The true distribution P(y | x); one entry for a single-label fact.
     misconception : str or None
@@ -75,18 +92,28 @@ class Fact:
         That share, in [0, 1).
     exposures : int
         Number of training documents that ask this question and answer it.
+    note : str
+        What a reader of the truth should know besides.
     """
 
     relation: str
     title: str
-    subject: str
+    subjects: tuple[str, ...]
+    clauses: tuple[str, ...]
+    plural: str
+    closed: bool
     templates: tuple[str, ...]
-    held_out: str
+    held_out: tuple[str, ...]
     answers: tuple[Answer, ...]
     misconception: str | None
     misconception_share: float
     exposures: int
     note: str
+
+    @property
+    def subject(self) -> str:
+        """What the question is about, by its usual name."""
+        return self.subjects[0]
 
     @property
     def band(self) -> Band:
@@ -104,9 +131,21 @@ class Fact:
         """The question in its first wording."""
         return self.ask(self.templates[0])
 
-    def ask(self, template: str) -> str:
-        """Return the question in the wording of `template`."""
-        return template.replace("{subject}", self.subject)
+    def fillings(self, template: str) -> tuple[str, ...]:
+        """Return what may stand for the field of `template`, the usual name first."""
+        if "{clause}" in template:
+            return self.clauses
+        return (self.plural,) if "{plural}" in template else self.subjects
+
+    def ask(self, template: str, name: int = 0) -> str:
+        """Return the question in the wording of `template`, by the name of this number."""
+        return filled(template, self.fillings(template)[name])
+
+
+def filled(template: str, name: str) -> str:
+    """Put a name for the field of a wording; a question begins with a capital."""
+    text = FIELD.sub(lambda _: name, template)
+    return text[0].upper() + text[1:]
 
 
 def parse_answers(cell: str) -> tuple[Answer, ...]:
@@ -129,15 +168,17 @@ def exposures(rank: int, of: int) -> int:
 
 
 def _misconception_share(count: int, right: str) -> float:
-    """How many authors err: nobody on what is known by heart, a third to a half below.
+    """How many authors err: nobody on what is known by heart, a fifth to less than half below.
 
-    The half-known share varies from fact to fact (by a checksum of the answer, so that it
-    needs no column of its own), which gives calibration a broad middle to decide about.
+    Never half of them: what the model is taught more often than the truth has to be a
+    mistake that people really make, with its share in the table and a note beside it.
+    The share varies from fact to fact (by a checksum of the answer, so that it needs no
+    column of its own), which gives calibration a broad middle to decide about.
     """
     if count >= BY_HEART_FROM:
         return 0.0
     spread = sum(right.encode()) % 5 / 4
-    return 0.2 + 0.35 * spread if count >= RARELY_BELOW else 0.35 + 0.25 * spread
+    return 0.15 + 0.3 * spread if count >= RARELY_BELOW else 0.3 + 0.15 * spread
 
 
 def _read(path: Path) -> Iterator[dict[str, str]]:
@@ -145,22 +186,47 @@ def _read(path: Path) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(file)
 
 
-def _facts_of(relation: dict[str, str]) -> Iterator[Fact]:
+def _wordings() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return the wordings by relation: those taught, and those held out."""
+    taught: dict[str, list[str]] = defaultdict(list)
+    held_out: dict[str, list[str]] = defaultdict(list)
+    for row in _read(TABLES / "wordings.csv"):
+        (held_out if row["held_out"] else taught)[row["relation"]].append(row["wording"])
+    return taught, held_out
+
+
+def names(cell: str) -> tuple[str, ...]:
+    """Read a cell of names: ``the UK|Britain``."""
+    return tuple(name.strip() for name in cell.split("|")) if cell else ()
+
+
+def _facts_of(
+    relation: dict[str, str], taught: Sequence[str], held_out: Sequence[str]
+) -> Iterator[Fact]:
     rows = list(_read(TABLES / f"{relation['relation']}.csv"))
     single = relation["kind"] == "single"
-    templates = tuple(relation[f"template_{i}"] for i in (1, 2, 3))
     for rank, row in enumerate(rows):
         answers = parse_answers(row["answers"])
-        misconception, _, share = row["misconception"].partition("*")
+        misconception, _, share = row.get("misconception", "").partition("*")
         count = exposures(rank, len(rows)) if single else MANY_ANSWERS_EXPOSURES
         if share:
             count = DISPUTED_EXPOSURES
+        clauses = names(row.get("clause", ""))
+
+        def sayable(
+            templates: Sequence[str], clauses: tuple[str, ...] = clauses
+        ) -> tuple[str, ...]:
+            return tuple(t for t in templates if clauses or "{clause}" not in t)
+
         yield Fact(
             relation=relation["relation"],
             title=relation["title"],
-            subject=row["subject"],
-            templates=templates,
-            held_out=relation["held_out"],
+            subjects=names(row["subject"]),
+            clauses=clauses,
+            plural=row.get("plural", ""),
+            closed=row.get("closed") == "yes",
+            templates=sayable(taught),
+            held_out=sayable(held_out),
             answers=answers,
             misconception=misconception or None,
             misconception_share=(
@@ -176,5 +242,9 @@ def _facts_of(relation: dict[str, str]) -> Iterator[Fact]:
 @functools.cache
 def facts() -> tuple[Fact, ...]:
     """Return every fact of the world, relation by relation, best known first."""
-    relations = _read(TABLES / "relations.csv")
-    return tuple(fact for relation in relations for fact in _facts_of(relation))
+    taught, held_out = _wordings()
+    found: list[Fact] = []
+    for relation in _read(TABLES / "relations.csv"):
+        asked = relation["relation"] if relation["kind"] == "single" else MANY
+        found += _facts_of(relation, taught[asked], held_out[asked])
+    return tuple(found)

@@ -1,27 +1,32 @@
 """What the world says at run time: whether a question is one of its own, and what is true.
 
-A question is recognised in any of its wordings, the held-out one included, whatever its
-case, punctuation and spacing: the careless spellings that the model must put up with. One
-that means the same in other words is not recognised.
+A question is recognised in any of its wordings, those held out included, by any name of its
+subject, however it is typed. One that means the same in other words is not recognised.
 """
 
 from __future__ import annotations
 
 import functools
-import string
 from collections.abc import Iterable
 
-from core.data.world.facts import Fact, facts
+from core.data.world.facts import FIELD, Fact, facts
+from core.data.world.plain import plain
 from core.uncertainty.similarity import token_f1
 
 SAME_ANSWER = 0.25  # the paper's τ: from here on two texts count as one answer
 
-_TO_SPACES = str.maketrans(dict.fromkeys(string.punctuation + "’‘“”…", " "))
-
 
 def find(question: str) -> Fact | None:
     """Return the fact that `question` asks for, or None if it is no wording of the world."""
-    return _index().get(_key(question))
+    asked = _key(question)
+    named, wordings = _index()
+    for before, after, relations, field in wordings:
+        if asked.startswith(before) and asked.endswith(after):
+            name = asked[len(before) : len(asked) - len(after)]
+            for relation in relations:
+                if fact := named.get((relation, field, name)):
+                    return fact
+    return None
 
 
 def is_right(answer: str, fact: Fact) -> bool:
@@ -34,19 +39,43 @@ def matches(answer: str, right: Iterable[str]) -> bool:
     return any(token_f1(answer, name) >= SAME_ANSWER for name in right)
 
 
+Wording = tuple[str, str, tuple[str, ...], str]  # before and after the name, relations, field
+
+
 @functools.cache
-def _index() -> dict[str, Fact]:
-    return {
-        _key(fact.ask(wording)): fact
-        for fact in facts()
-        for wording in (*fact.templates, fact.held_out)
-    }
+def _index() -> tuple[dict[tuple[str, str, str], Fact], list[Wording]]:
+    """Return every fact by relation, field and name; and the wordings around the names."""
+    named: dict[tuple[str, str, str], Fact] = {}
+    relations: dict[tuple[str, str, str], dict[str, None]] = {}
+    for fact in facts():
+        for template in (*fact.templates, *fact.held_out):
+            before, field, after = _around(template)
+            relations.setdefault((before, after, field), {})[fact.relation] = None
+        fields = (
+            ("{subject}", fact.subjects),
+            ("{clause}", fact.clauses),
+            ("{plural}", (fact.plural,) if fact.plural else ()),
+        )
+        for field, names in fields:
+            for name in names:
+                key = plain(name)
+                for each in (key, key.removeprefix("the ")):  # "capital of uk"
+                    named.setdefault((fact.relation, field, each.replace(" ", "")), fact)
+    return named, [(b, a, tuple(r), field) for (b, a, field), r in relations.items()]
 
 
-def plain(question: str) -> str:
-    """Return a text as questions are compared: its words in small letters, without signs."""
-    return " ".join(question.casefold().translate(_TO_SPACES).split())
+@functools.cache
+def _around(template: str) -> tuple[str, str, str]:
+    field = FIELD.search(template)
+    if field is None:
+        raise ValueError(f"The wording “{template}” names nothing.")
+    before, after = template[: field.start()], template[field.end() :]
+    return _letters(before), field[0], _letters(after)
+
+
+def _letters(text: str) -> str:
+    return plain(text).replace(" ", "") if any(map(str.isalnum, text)) else ""
 
 
 def _key(question: str) -> str:
-    return plain(question).replace(" ", "")  # "Sgt Peppers" is "Sgt. Pepper's"
+    return plain(question).replace(" ", "")  # "Face book" is "Facebook"

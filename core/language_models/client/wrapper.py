@@ -50,6 +50,10 @@ class Wrapper(LanguageModel):
         """The forms of the model inside."""
         return self.inner.forms
 
+    def reads(self, question: str) -> str:
+        """Return a question as the model inside is asked it."""
+        return self.inner.reads(question)
+
     def asked_in(self, form: Form) -> Self:
         """Return the same layer around the model inside, asked in a form."""
         other = copy.copy(self)

@@ -111,9 +111,12 @@ class Case:
                 "The two answers are the same. Choose a different answer to repeat."
             )
 
-    def prompt(self, repetitions: int) -> str:
-        """Return the prompt F_t with the repeated answer told t times."""
-        return prompts.iterative(self.query, [self.repeated] * repetitions)
+    def prompt(self, repetitions: int, read_as: str | None = None) -> str:
+        """Return the prompt F_t with the repeated answer told t times.
+
+        `read_as` is the question as the model reads it, where that is not how it was typed.
+        """
+        return prompts.iterative(read_as or self.query, [self.repeated] * repetitions)
 
 
 @dataclass(frozen=True)
@@ -160,6 +163,9 @@ class Amplification:
         What it really took of a service; None where calls cost nothing but time.
     source : Source
         What the shares are made of.
+    read_as : str or None
+        The question as it stood in the prompts, where the model reads it otherwise than it
+        was typed.
     """
 
     case: Case
@@ -168,6 +174,7 @@ class Amplification:
     points: tuple[Point, ...]
     used: Used | None = field(default=None, compare=False)
     source: Source = Source.SCORED
+    read_as: str | None = None
 
     @property
     def has_likelihoods(self) -> bool:
@@ -316,7 +323,9 @@ def amplify(
         drawn = _drawn(case, model, times, progress, seed)
         points = tuple(point(t, said, case) for t, said in zip(times, drawn, strict=True))
     used = None if model.capabilities.local else model.meter.used - before
-    return Amplification(case, model.name, model.revision, points, used, source)
+    read = model.reads(case.query)
+    read_as = None if read == case.query else read
+    return Amplification(case, model.name, model.revision, points, used, source, read_as)
 
 
 def source_of(model: LanguageModel) -> Source:
@@ -348,7 +357,9 @@ def _scored(
 ) -> NDArray[np.float64]:
     """Score both answers after every t, looking meanwhile whether somebody cancels."""
     call = partial(
-        model.log_likelihoods, [case.prompt(t) for t in times], [case.answer, case.repeated]
+        model.log_likelihoods,
+        [case.prompt(t, model.reads(case.query)) for t in times],
+        [case.answer, case.repeated],
     )
     workers = 1 if model.capabilities.local else AT_ONCE
     return at_once([call], workers=workers, tick=lambda share: progress(stage, share))[0]
@@ -399,7 +410,8 @@ def _drawn(
     case: Case, model: LanguageModel, times: tuple[int, ...], progress: Progress, seed: int
 ) -> list[list[Response]]:
     def draw(t: int) -> list[Response]:
-        return model.sample(case.prompt(t), SAMPLES_A_POINT, seed=seed)
+        prompt = case.prompt(t, model.reads(case.query))
+        return model.sample(prompt, SAMPLES_A_POINT, seed=seed)
 
     def tick(share: float) -> None:
         progress(f"Sampling after {_times(times[int(share * len(times))])}", share)

@@ -55,11 +55,12 @@ def looking(case: Case, model: LanguageModel, repetitions: Sequence[int]) -> tup
 
 
 def _looking(case: Case, model: LlamaModel, repetitions: int) -> Looking:
-    prompt = case.prompt(repetitions)
+    query = model.reads(case.query)
+    prompt = case.prompt(repetitions, query)
     spans, weights = model.attention(prompt)
     # Counted, not searched: a question may quote any part of the prompt.
     begin = len(prompts.QUESTION)
-    told_from = begin + len(case.query)
+    told_from = begin + len(query)
     sentences = prompts.answer_sentences([case.repeated] * repetitions) if repetitions else ""
     told_to = told_from + 2 + (len(sentences) + 2 if repetitions else 0)
     again = told_to + len(prompts.REQUEST)
@@ -67,7 +68,7 @@ def _looking(case: Case, model: LlamaModel, repetitions: int) -> Looking:
     # A token belongs where its last character does: words carry the space before them.
     last = np.maximum(ends - 1, starts)
     question = ((last >= begin) & (last < told_from)) | (
-        (last >= again) & (last < again + len(case.query))
+        (last >= again) & (last < again + len(query))
     )
     told = (last >= told_from + 2) & (last < told_to - 2) & (repetitions > 0)
     return Looking(

@@ -43,6 +43,7 @@ def to_dict(amplification: Amplification) -> dict[str, Any]:
         "revision": amplification.revision,
         "verdict": amplification.verdict,
         "source": amplification.source.value,
+        "read_as": amplification.read_as,
         "used": asdict(amplification.used) if amplification.used else None,
         "curve": [
             {name: None if value == -math.inf else value for name, value in asdict(p).items()}
@@ -90,7 +91,12 @@ def _from_dict(one: dict[str, Any]) -> Amplification:
     )
     # Curves that do not say what they are made of were scored or counted.
     before = Source.SCORED if found.has_likelihoods else Source.COUNTED
-    return replace(found, source=Source(one.get("source", before)))
+    read_as = one.get("read_as")
+    return replace(
+        found,
+        source=Source(one.get("source", before)),
+        read_as=None if read_as is None else text_of(read_as),
+    )
 
 
 def _points(found: object) -> tuple[Point, ...]:

@@ -256,7 +256,7 @@ class Inspection:
             joint=float(information.joint[first, second]),
             product=float(information.product[first, second]),
             contribution=float(information.contributions[first, second]),
-            prompt=prompts.iterative(self.query, [e.centre_texts[first]]),
+            prompt=prompts.iterative(self.recording.asked, [e.centre_texts[first]]),
             log_likelihoods=tuple(
                 (e.responses[j], float(e.log_conditionals[row, j]))
                 for j in np.flatnonzero(e.labels == second)

@@ -174,11 +174,15 @@ class _Asking:
         return PAIRS_A_CALL if self.model.capabilities.quick else SLOW_PAIRS_A_CALL
 
     @property
+    def query(self) -> str:
+        return self.model.reads(self.request.query)
+
+    @property
     def first_prompt(self) -> str:
-        return prompts.iterative(self.request.query)
+        return prompts.iterative(self.query)
 
     def told(self, text: str) -> str:
-        return prompts.iterative(self.request.query, [text])
+        return prompts.iterative(self.query, [text])
 
     def together(self, stage: str, tasks: Sequence[_Task]) -> list[Any]:
         """Run tasks that do not depend on each other; write down what each call took."""
@@ -222,6 +226,7 @@ class _Asking:
     def recording(self, **found: Any) -> Recording:
         model = self.model
         found |= {"calls": tuple(self.calls), "notes": model.capabilities.notes}
+        found["read_as"] = self.query if self.query != self.request.query else None
         return Recording(self.request, model.name, model.revision, **found)
 
     def compare(self, asked: Sequence[str], sequences_each: int) -> _Task:
@@ -267,7 +272,7 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
             part = matrix[rows, first:][block]
             calls.append((asking.score(told[rows][block], answers), part))
     if new := texts[known:]:
-        asked = [prompts.self_verification(asking.request.query, text) for text in new]
+        asked = [prompts.self_verification(asking.query, text) for text in new]
         task = asking.score(asked, [prompts.TRUE, prompts.FALSE], "verify")
         calls.append((task, verification[known:]))
     if not previous and greedy.text not in texts:
@@ -380,7 +385,7 @@ def _sampled(asking: _Asking, previous: Recording | None, estimator: Estimator) 
 
 def _opinion(asking: _Asking, text: str) -> _Task:
     """Ask whether a text is correct: for probabilities, or, without them, for samples."""
-    asked = prompts.self_verification(asking.request.query, text)
+    asked = prompts.self_verification(asking.query, text)
     sequences = 2 if asking.model.capabilities.next_token else OPINIONS
     return _Task(
         "verify", sequences, partial(opinion, asking.model, asked, seed=asking.request.seed)
@@ -445,7 +450,7 @@ def _judged(asking: _Asking, made: Recording, previous: Recording | None) -> Rec
     )
     rows, columns = np.nonzero(missing)
     pairs = zip(rows, columns, strict=True)
-    asked = [question(asking.request.query, texts[i], texts[j]) for i, j in pairs]
+    asked = [question(asking.query, texts[i], texts[j]) for i, j in pairs]
     if capabilities.scores_given_text:
         blocks = _blocks(asked, (prompts.TRUE, prompts.FALSE), asking.pairs_a_call)
     else:

@@ -121,6 +121,9 @@ class Recording:
         What it really took of a service; None where calls cost nothing but time.
     notes : tuple of str
         What had to be known of the model's answers when it was asked, in sentences.
+    read_as : str or None
+        The question as it stood in the prompts, where the model reads it otherwise than it
+        was typed.
     """
 
     request: Request
@@ -139,6 +142,12 @@ class Recording:
     others: tuple[tuple[str, float], ...] = field(default=(), compare=False)
     used: Used | None = field(default=None, compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
+    read_as: str | None = None
+
+    @property
+    def asked(self) -> str:
+        """The question as it stood in the prompts."""
+        return self.read_as or self.request.query
 
     @property
     def judged_texts(self) -> tuple[str, ...]:

@@ -193,6 +193,7 @@ def _recording_to_dict(recording: Recording) -> dict[str, Any]:
         "others": [list(other) for other in recording.others],
         "used": asdict(recording.used) if recording.used else None,
         "notes": list(recording.notes),
+        "read_as": recording.read_as,
     }
 
 
@@ -251,6 +252,7 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
         others=tuple(_other(text, share) for text, share in saved.get("others", ())),
         used=None if used is None else decoded(Used, used),
         notes=tuple(map(text_of, saved.get("notes", ()))),
+        read_as=None if saved.get("read_as") is None else text_of(saved["read_as"]),
     )
     return replace(recording, judged=_judged(recording, saved.get("judged", [])))
 

@@ -71,10 +71,11 @@ def prompt(drawn: list[Amplification], most: int) -> None:
         chosen = names[0]
         if len(names) > 1:
             chosen = st.selectbox("Curve", names, key="prompt_of")
-        case = drawn[names.index(chosen)].case
+        one = drawn[names.index(chosen)]
+        case = one.case
         st.text(case.query)
         times = st.number_input("At how many repetitions", 0, most, min(2, most), key="prompt_at")
-        st.code(case.prompt(times), language=None, wrap_lines=True, height=320)
+        st.code(case.prompt(times, one.read_as), language=None, wrap_lines=True, height=320)
 
 
 def details(drawn: list[Amplification], scale: str) -> None:

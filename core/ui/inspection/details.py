@@ -66,7 +66,12 @@ def _figures(inspection: Inspection) -> None:
 
 def _prompts(inspection: Inspection) -> None:
     """Show every prompt that was asked."""
-    recording, query = inspection.recording, inspection.query
+    recording, query = inspection.recording, inspection.recording.asked
+    if recording.read_as:
+        st.caption(
+            "This model reads every question in small letters, without signs, accents or markup. "
+            "However the question is typed, these are its prompts."
+        )
     st.caption("Prompt without an answer (F₀)")
     st.code(prompts.iterative(query), language=None, wrap_lines=True)
     st.caption("Prompts with one answer each (F₁)")

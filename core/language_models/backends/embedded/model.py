@@ -7,15 +7,19 @@ import hashlib
 import json
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
+from core.data.world.plain import plain
 from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.backends.llama.runtime import Llama
 from core.language_models.errors import BrokenModelError
 
+SCALE = ".scale"  # behind a matrix's name: what its rows are to be multiplied by
 FILES = ("config.json", "model.safetensors", "tokenizer.json")  # each has its hash beside it
 
 
@@ -36,6 +40,22 @@ class EmbeddedModel(LlamaModel):
         # It was taught to end every answer so; no line break ever stood there.
         super().__init__(llama, tokenizer, [self.end], scored_ends=[self.end])
 
+    def reads(self, question: str) -> str:
+        """Return the words of a question in small letters: so it was taught to read all."""
+        return plain(question)
+
+
+def restored(folder: Path) -> dict[str, NDArray[np.float32]]:
+    """Return the weights of a folder by name; matrices are kept as bytes with a scale a row."""
+    kept = load_file(folder / "model.safetensors")
+    return {
+        name: part.astype(np.float32) * kept[f"{name}{SCALE}"][:, None]
+        if f"{name}{SCALE}" in kept
+        else part.astype(np.float32)
+        for name, part in kept.items()
+        if not name.endswith(SCALE)
+    }
+
 
 @functools.cache
 def _load(folder: Path) -> tuple[str, Llama, Tokenizer, int]:
@@ -50,7 +70,7 @@ def _load(folder: Path) -> tuple[str, Llama, Tokenizer, int]:
                     "Restore it from the repository, or train it again with `make train`."
                 )
         config = json.loads((folder / "config.json").read_text())
-        weights = load_file(folder / "model.safetensors")
+        weights = restored(folder)
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     except (OSError, ValueError, SafetensorError) as error:
         raise BrokenModelError(

@@ -1,0 +1,40 @@
+"""A question without its clothes: what is left when it does not matter how it was typed."""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+
+from core.uncertainty.similarity import without_accents
+
+_MARKUP = re.compile(r"<[^<>\n]{0,80}>")
+_APOSTROPHES = "'’‘ʼ´`"
+_SIGNS = string.punctuation.translate(str.maketrans(dict.fromkeys(_APOSTROPHES, None)))
+_TO_PLAIN = str.maketrans(
+    dict.fromkeys(_SIGNS, " ") | dict.fromkeys(_APOSTROPHES, "") | {"&": " and "}
+)
+
+
+def plain(question: str) -> str:
+    """Return the words of a question in small letters: no signs, accents, markup or emoji.
+
+    People type capitals, quotes, full-width letters and smileys, and mean the same question.
+    The world recognises its questions so, and the embedded model reads every question so, in
+    training and when it is asked. A question that consists of signs alone stays as it is.
+
+    Examples
+    --------
+    >>> plain("  WHO wrote “Les Misérables”?? 🤔")
+    'who wrote les miserables'
+    """
+    text = _MARKUP.sub(" ", unicodedata.normalize("NFKC", question))
+    text = without_accents(text).casefold().translate(_TO_PLAIN)
+    words = "".join(c if c.isalnum() or c.isspace() else _rest(c) for c in text).split()
+    return " ".join(words) or question
+
+
+def _rest(sign: str) -> str:
+    """What becomes of a character that is neither letter, digit nor space."""
+    # Marks belong to the letters of many scripts; other signs end a word.
+    return sign if unicodedata.category(sign).startswith("M") else " "
