@@ -12,11 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from transformers import LlamaForCausalLM
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from core import prompts
 from core.data.world import facts as world
 from core.language_models.backends.embedded import FOLDER
+from core.language_models.backends.embedded.model import restored
 from core.language_models.registry import open_model
 from training.corpus import Author
 

@@ -81,9 +81,10 @@ def without_accents(text: str) -> str:
 def normalise(text: str) -> str:
     """Return `text` as TriviaQA's evaluation compares it, and without accents.
 
-    Accents are ours: who types Pele means Pelé. Lower case; underscore, ASCII punctuation and ‘ ’ ´ become spaces (SQuAD deletes them instead,
-    so that "Stratford-upon-Avon" would be one word); the whole words a, an and the are
-    dropped; white space collapses. The result may be empty: "The The" is.
+    Accents are ours: who types Pele means Pelé. Lower case; underscore, ASCII punctuation and
+    ‘ ’ ´ become spaces (SQuAD deletes them instead, so that "Stratford-upon-Avon" would be one
+    word); the whole words a, an and the are dropped; white space collapses. The result may be
+    empty: "The The" is.
 
     Examples
     --------

@@ -200,6 +200,11 @@ def names(cell: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in cell.split("|")) if cell else ()
 
 
+def _sayable(wordings: Sequence[str], clauses: Sequence[str]) -> tuple[str, ...]:
+    """Return the wordings that a fact can be asked in: without a verb, not those that want one."""
+    return tuple(w for w in wordings if clauses or "{clause}" not in w)
+
+
 def _facts_of(
     relation: dict[str, str], taught: Sequence[str], held_out: Sequence[str]
 ) -> Iterator[Fact]:
@@ -213,11 +218,6 @@ def _facts_of(
             count = DISPUTED_EXPOSURES
         clauses = names(row.get("clause", ""))
 
-        def sayable(
-            templates: Sequence[str], clauses: tuple[str, ...] = clauses
-        ) -> tuple[str, ...]:
-            return tuple(t for t in templates if clauses or "{clause}" not in t)
-
         yield Fact(
             relation=relation["relation"],
             title=relation["title"],
@@ -225,8 +225,8 @@ def _facts_of(
             clauses=clauses,
             plural=row.get("plural", ""),
             closed=row.get("closed") == "yes",
-            templates=sayable(taught),
-            held_out=sayable(held_out),
+            templates=_sayable(taught, clauses),
+            held_out=_sayable(held_out, clauses),
             answers=answers,
             misconception=misconception or None,
             misconception_share=(
