@@ -26,7 +26,7 @@ from core.data.world.nearest import NEAR, Nearest, nearest
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 FOREIGN, OUTSIDE, VISITORS = "foreign_wordings", "outside", "visitors"
-THRESHOLDS = np.arange(0.35, 0.86, 0.05)
+THRESHOLDS = sorted([*np.arange(0.35, 0.86, 0.05), NEAR])
 
 
 def rows(name: str) -> list[dict[str, str]]:

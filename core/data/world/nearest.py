@@ -3,8 +3,8 @@
 People ask for a fact in words that no table foresees. The nearest question is found in two
 factors: how much of a fact's name the question says (rare words count more, and a misspelt
 word by the letters it shares), and how much of the question is said by that name and by the
-wordings of its relation. What kind of answer is wanted ("who", "when", "where", "how many")
-must be one that the relation has. `benchmarks/nearest.py` measures it.
+wordings of its relation. What kind of answer is wanted ("who", "when", "where", "how many",
+yes or no) must be one that the relation has. `benchmarks/nearest.py` measures it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from core.data.world.facts import FIELD, MANY, Fact, facts
 from core.data.world.plain import plain
 
 # From here on a question is near. Chosen by `benchmarks/nearest.py`.
-NEAR = 0.6
+NEAR = 0.58
 
 MOST_WORDS = 60  # of a question; more than any question of the world has
 SAME_STEM, SAME_BEGINNING, BY_LETTERS = 0.95, 0.7, 0.85  # how alike two words are at most
@@ -49,6 +49,13 @@ _KINDS = {
     }.items()
     for word in words.split()
 }
+
+_OF_YES_OR_NO = frozenset(
+    ["am", "is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "should"]
+)
+_WHAT_ELSE = frozenset(["what", "which", *_KINDS])  # asks for more than yes or no
+YES_OR_NO = "yes or no"
+OPENING = 3  # words that tell "Do you know …", which wordings begin with, from "Do you love …"
 
 Numbers = NDArray[np.float64]
 
@@ -99,6 +106,11 @@ class _Index:
             asked_in[number[_relation(fact)]].update(
                 dict.fromkeys((*fact.templates, *fact.held_out))
             )
+        self._openings = {
+            _distinct(FIELD.sub(" ", wording))[:OPENING]
+            for wordings in asked_in
+            for wording in wordings
+        }
         around = [Counter(_words_around(wordings)) for wordings in asked_in]
         self._relation = np.array([number[_relation(fact)] for fact in all_facts])
         names: list[tuple[str, ...]] = []
@@ -182,32 +194,45 @@ class _Index:
             return None
         alike = np.stack([self._alike(word) for word in words])
         weight = np.array([self._weight_of(*pair) for pair in zip(words, alike, strict=True)])
-        of_name = (self._named @ alike.max(axis=0)) / self._whole
-        candidates = np.flatnonzero(of_name >= LEAST_OF_NAME)
-        if not len(candidates):
+        names, similarity, telling = self.compared(words, alike, weight)
+        if not len(names):
             return None
-        by_name = np.stack([self._said(alike, self._words_of(int(name))) for name in candidates])
-        by_relation = np.stack([self._said(alike, words > 0) for words in self._asked_with])
-        relation = self._relation[self._owner[candidates]]
+        best = int(np.argmax(np.log(similarity) + TELLING * telling))
+        fact = self._facts[self._owner[names[best]]]
+        return Nearest(fact, self._wording(fact, alike, weight), float(min(similarity[best], 1.0)))
+
+    def compared(
+        self, words: tuple[str, ...], alike: Numbers, weight: Numbers
+    ) -> tuple[NDArray[np.intp], Numbers, Numbers]:
+        """Return the names that may be meant, how similar, and what speaks for their relation."""
+        of_name = (self._named @ alike.max(axis=0)) / self._whole
+        names = np.flatnonzero(of_name >= LEAST_OF_NAME)
+        if not len(names):
+            return names, np.empty(0), np.empty(0)
+        by_name = np.stack([self._said(alike, self._words_of(int(name))) for name in names])
+        by_relation = np.stack([self._said(alike, shares > 0) for shares in self._asked_with])
+        relation = self._relation[self._owner[names]]
         explained = np.maximum(by_name, by_relation[relation]) @ weight / weight.sum()
-        similarity = of_name[candidates] ** NAME_COUNTS * explained
+        similarity = of_name[names] ** NAME_COUNTS * explained
         asked = ((1 - by_name) * by_relation[relation]) @ weight
         enough = np.minimum(asked / ENOUGH_ASKED, 1)
         similarity *= np.where(
             self._bare[relation], 1, NOTHING_ASKED + (1 - NOTHING_ASKED) * enough
         )
-        if wanted := _kinds(words):
+        if wanted := self._wanted(words):
             fits = [
                 bool(wanted & (self._kinds[r] | self._kinds_of_name[name]))
-                for r, name in zip(relation, candidates, strict=True)
+                for r, name in zip(relation, names, strict=True)
             ]
             similarity *= np.where(fits, 1, OTHER_KIND)
-        best = int(
-            np.argmax(np.log(similarity) + TELLING * self._telling(alike, by_name, relation))
-        )
-        fact = self._facts[self._owner[candidates[best]]]
-        wording = self._wording(fact, alike, weight)
-        return Nearest(fact, wording, float(min(similarity[best], 1.0)))
+        return names, similarity, self._telling(alike, by_name, relation)
+
+    def _wanted(self, words: tuple[str, ...]) -> set[str]:
+        """Return what kinds of answer a question asks for, where it says so."""
+        wanted = _kinds(words)
+        if words[0] in _OF_YES_OR_NO and not _WHAT_ELSE.intersection(words):
+            return wanted if words[:OPENING] in self._openings else {YES_OR_NO}
+        return wanted
 
     def _words_of(self, name: int) -> NDArray[np.intp]:
         return self._inside[self._bounds[name] : self._bounds[name + 1]]
