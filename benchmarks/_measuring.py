@@ -27,7 +27,7 @@ from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.request import Reading
 from core.studies.inspection.verdict import CERTIFIED, SCORE, enough_seen, surprise
 from core.uncertainty.scores import SCORES
-from training.corpus import Author, careless
+from training.corpus import Author
 
 PROCESSES = 2
 UNANSWERABLE = "unanswerable"
@@ -39,8 +39,8 @@ class Wording(StrEnum):
     """How a question is put to the model."""
 
     TRAINING = "training wordings"
-    HELD_OUT = "held-out wordings"
-    VARIANT = "careless spellings"
+    HELD_OUT = "held-out families"
+    CARELESS = "careless typing"
 
 
 @dataclass(frozen=True)
@@ -117,17 +117,56 @@ class Row:
         return self.decisive(least) < threshold
 
 
+def careless(question: str, rng: np.random.Generator) -> str:
+    """Type a question as people do: capitals, no signs, quotes, a smiley; one in three slips.
+
+    A slip leaves out, doubles or swaps a letter of one longer word.
+    """
+    draw = rng.random(5)
+    if draw[0] < 1 / 3:
+        words = question.split()
+        long = [i for i, word in enumerate(words) if len(word) > 3 and word.isalpha()]
+        if long:
+            at = long[rng.integers(len(long))]
+            words[at] = _slip(words[at], rng)
+        question = " ".join(words)
+    if draw[1] < 0.3:
+        question = question.upper()
+    elif draw[1] < 0.8:
+        question = question.lower()
+    if draw[2] < 0.5:
+        question = question.rstrip("?.")
+    if draw[3] < 0.2:
+        question = f"“{question}”"
+    elif draw[3] < 0.3:
+        question += " 🤔"
+    if draw[4] < 0.15:
+        question = question.replace(" ", "  ")
+    return question
+
+
+def _slip(word: str, rng: np.random.Generator) -> str:
+    at, kind = int(rng.integers(1, len(word) - 1)), rng.integers(3)
+    if kind == 0:
+        return word[:at] + word[at + 1 :]
+    if kind == 1:
+        return word[:at] + word[at] + word[at:]
+    return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+
+
 def questions(wording: Wording, seed: int = 0) -> list[Question]:
     """Return every question of the world once, in a wording drawn with `seed`."""
     rng = np.random.default_rng(seed)
     asked = []
     for i, fact in enumerate(facts.facts()):
-        template = fact.held_out if wording is Wording.HELD_OUT else fact.templates[i % 3]
-        text = fact.ask(template)
-        if wording is Wording.VARIANT:
-            while (spelled := careless(text, rng)) == text:
+        of = fact.held_out if wording is Wording.HELD_OUT else fact.templates
+        # The usual wording is what most people type: half of them, unless it is not to be asked.
+        usual = wording is not Wording.HELD_OUT and i % 2 == 0
+        text = fact.ask(of[0 if usual else rng.integers(len(of))])
+        if wording is Wording.CARELESS:
+            while (typed := careless(text, rng)) == text:
                 pass
-            text = spelled
+            text = typed
         asked.append(Question(text, fact, i))
     return asked
 

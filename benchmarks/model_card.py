@@ -14,7 +14,7 @@ import argparse
 import functools
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,15 +98,48 @@ def calibration(rows: Sequence[Row]) -> dict[str, Any]:
     return {"bins": bins, "expected_calibration_error": error}
 
 
-def _right_in_capitals(item: tuple[int, Fact], *, folder: Path) -> bool:
-    prompt = prompts.iterative(item[1].question.upper())
-    return grading.is_right(opened(folder).sample(prompt, 1, temperature=0)[0].text, item[1])
+# What may stand around and in a question without changing it.
+DRESSED: dict[str, Callable[[str], str]] = {
+    "plain": str,
+    "capitals": str.upper,
+    "quotes": "“{}”".format,
+    "emoji": "🙂 {} 🙏".format,
+    "full-width letters": lambda text: text.translate({c: c + 0xFEE0 for c in range(33, 127)}),
+    "markup": "**<b>{}</b>**".format,
+}
 
 
-def in_capitals(folder: Path) -> float:
-    """Return the share of facts known by heart that are, WHEN ASKED IN CAPITALS."""
+def _right_dressed(item: tuple[int, Fact], *, folder: Path) -> list[bool]:
+    model, right = opened(folder), []
+    for dress in DRESSED.values():
+        prompt = prompts.iterative(model.reads(dress(item[1].question)))
+        said = model.sample(prompt, 1, temperature=0)[0].text
+        right.append(grading.is_right(said, item[1]))
+    return right
+
+
+def dressed(folder: Path) -> dict[str, float]:
+    """Return the share of facts known by heart that are, by how the question is dressed up."""
     facts = drawn(Band.BY_HEART, len(world.facts()))
-    return float(np.mean(in_parallel(functools.partial(_right_in_capitals, folder=folder), facts)))
+    right = in_parallel(functools.partial(_right_dressed, folder=folder), facts)
+    return dict(zip(DRESSED, np.mean(right, axis=0).tolist(), strict=True))
+
+
+# ----------------------------------------------------------------------------- the promise
+
+
+def promised(rows: Sequence[Row], threshold: float, least: float) -> dict[str, dict[str, int]]:
+    """Count what the default threshold answers, wrongly and withholds, lists apart."""
+    counts = {}
+    for name, many in (("single-label", False), ("lists", True)):
+        of = [r for r in rows if (r.band == Band.MANY_ANSWERS) == many]
+        answered = [r for r in of if r.answered(threshold, least)]
+        counts[name] = {
+            "questions": len(of),
+            "answered": len(answered),
+            "wrong": sum(not r.correct[SCORE] for r in answered),
+        }
+    return counts
 
 
 # ------------------------------------------------------------------------------ rankings
@@ -232,9 +265,10 @@ def card(folder: Path = FOLDER) -> dict[str, Any]:
     model = opened(folder)
     asked = {wording: questions(wording) for wording in Wording}
     rows = {wording: as_in_the_paper(asked[wording], folder) for wording in Wording}
-    likeliest = measure(asked[Wording.TRAINING], folder)
-    nobody_can = as_in_the_paper(unanswerable(UNANSWERABLE_QUESTIONS), folder)
-    threshold, least, _ = choose(rows[Wording.TRAINING], nobody_can)
+    # The verdict is of the likeliest answers, and so are λ and what it promises.
+    likeliest = {wording: measure(asked[wording], folder) for wording in Wording}
+    nobody_can = measure(unanswerable(UNANSWERABLE_QUESTIONS), folder)
+    threshold, least, _ = choose(likeliest[Wording.TRAINING], nobody_can)
     answered = sum(r.answered(threshold, least) for r in nobody_can)
     too_little = sum(not r.says_something(least) for r in nobody_can)
     return {
@@ -250,8 +284,11 @@ def card(folder: Path = FOLDER) -> dict[str, Any]:
             }
             for wording, r in rows.items()
         },
-        LIKELIEST: with_the_likeliest(likeliest, rows[Wording.TRAINING]),
-        "in capitals": in_capitals(folder),
+        LIKELIEST: with_the_likeliest(likeliest[Wording.TRAINING], rows[Wording.TRAINING]),
+        "dressed": dressed(folder),
+        "promised": {
+            wording.value: promised(r, threshold, least) for wording, r in likeliest.items()
+        },
         f"at {MANY_SAMPLES} samples": with_many_samples(
             asked[Wording.TRAINING], rows[Wording.TRAINING], folder
         ),

@@ -22,10 +22,10 @@ class Shape:
     """The model's dimensions, under the names of a transformers ``config.json``."""
 
     vocab_size: int
-    hidden_size: int = 128
-    intermediate_size: int = 352
+    hidden_size: int = 192
+    intermediate_size: int = 512
     num_hidden_layers: int = 4
-    num_attention_heads: int = 4
+    num_attention_heads: int = 6
     max_position_embeddings: int = 2048
     rms_norm_eps: float = 1e-5
     rope_theta: float = 10000.0

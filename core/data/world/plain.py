@@ -8,12 +8,14 @@ import unicodedata
 
 from core.uncertainty.similarity import without_accents
 
-_MARKUP = re.compile(r"<[^<>\n]{0,80}>")
+_MARKUP = re.compile(r"</?[a-zA-Z!][^<>\n]{0,80}>")  # and not "is 1 < 2 and 3 > 2"
 _APOSTROPHES = "'’‘ʼ´`"
 _SIGNS = string.punctuation.translate(str.maketrans(dict.fromkeys(_APOSTROPHES, None)))
 _TO_PLAIN = str.maketrans(
     dict.fromkeys(_SIGNS, " ") | dict.fromkeys(_APOSTROPHES, "") | {"&": " and "}
 )
+# What turns a sign into a picture, or a digit into a key: not seen by itself.
+_SELECTORS = {*map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F0)), "\u20e3"}
 
 
 def plain(question: str) -> str:
@@ -28,10 +30,16 @@ def plain(question: str) -> str:
     >>> plain("  WHO wrote “Les Misérables”?? 🤔")
     'who wrote les miserables'
     """
-    text = _MARKUP.sub(" ", unicodedata.normalize("NFKC", question))
+    seen = "".join(c for c in question if not _is_unseen(c)).replace("´", "'")
+    text = _MARKUP.sub(" ", unicodedata.normalize("NFKC", seen))
     text = without_accents(text).casefold().translate(_TO_PLAIN)
-    words = "".join(c if c.isalnum() or c.isspace() else _rest(c) for c in text).split()
-    return " ".join(words) or question
+    text = "".join(c if c.isalnum() or c.isspace() else _rest(c) for c in text)
+    return " ".join(unicodedata.normalize("NFC", text).split()) or question
+
+
+def _is_unseen(sign: str) -> bool:
+    """Whether a character only says how others are to be shown, or where a word may break."""
+    return not sign.isascii() and (unicodedata.category(sign) == "Cf" or sign in _SELECTORS)
 
 
 def _rest(sign: str) -> str:

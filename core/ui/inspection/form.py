@@ -283,7 +283,7 @@ def _answers_so_far(job: Job[Recording], request: Request) -> None:
     heard = job.asks.heard if isinstance(job.asks, Prepared) else job.asks
     if not isinstance(heard, Heard):
         return
-    prompt = prompts.iterative(job.asks.reads(request.query))
+    prompt = prompts.iterative(heard.reads(request.query))
     if answer := heard.greedy(prompt):
         st.text(f"Its answer: {charts.shown(answer)}. Whether to believe it takes a little longer.")
     if found := heard.answers(prompt):

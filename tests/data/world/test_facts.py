@@ -11,7 +11,8 @@ from rapidfuzz import fuzz
 
 from core.data.world import facts as world
 from core.data.world import grading
-from core.data.world.facts import Band, facts, parse_answers
+from core.data.world.facts import FIELD, Band, facts, filled, names, parse_answers
+from core.data.world.plain import plain
 from core.uncertainty.similarity import token_f1, tokens
 
 SAME = 0.25  # the paper's τ: from here on two texts count as one answer
@@ -42,9 +43,13 @@ PAPER_MANY = {
 DIFFERENT = {
     ("Baseball", "Basketball"),
     ("The rial", "The riyal"),  # of Iran and of Saudi Arabia
+    ("The krona", "The krone"),  # of Sweden and of Norway
+    ("American football", "Football"),  # what Americans call football is right for theirs
     ("A camel", "The camel"),  # the paper's own misconception, and an answer
     ("Godard", "Jean-Luc Godard"),  # one man, but by his short name Luc Besson is another
 }
+#: Relations in which a right word for one subject is a wrong one for another.
+WORDS_OF_THEIR_OWN = {"young_animal", "animal_group"}
 #: The paper's question that offers its answers to choose from.
 OFFERS_ITS_ANSWER = "Which can last longer with out water a camel or a rat?"
 
@@ -65,8 +70,8 @@ SAYS = {
     "a play by Shakespeare": ("author", "William Shakespeare"),
     "a novel by Charles Dickens": ("author", "Charles Dickens"),
     "a film by Alfred Hitchcock": ("film_director", "Alfred Hitchcock"),
-    "an opera by Verdi": ("composer", "Verdi"),
-    "a famous soccer player": ("sport", "Soccer"),
+    "an opera by Verdi": ("composer", "Giuseppe Verdi"),
+    "a famous soccer player": ("sport", "Football"),
     "a famous tennis player": ("sport", "Tennis"),
     "a famous basketball player": ("sport", "Basketball"),
     "a famous boxer": ("sport", "Boxing"),
@@ -100,6 +105,20 @@ COMPUTED = {
     "a country whose name ends in -stan": lambda a: a.endswith("stan"),
 }
 
+#: Mistakes that are claims, and not slips: (subject, misconception), as they are compared.
+HURTFUL = {
+    ("haifa", "lebanon"),
+    ("haifa", "palestine"),
+    ("lviv", "poland"),
+    ("lviv", "russia"),
+    ("gdansk", "germany"),
+    ("istanbul", "greece"),
+    ("barack obama", "kenya"),
+    ("obama", "kenya"),
+}
+#: Automatic shares of authors who err go up to here.
+HALF_AT_MOST = 0.45
+
 FACTS = facts()
 SINGLE = [fact for fact in FACTS if len(fact.answers) == 1]
 MANY = [fact for fact in FACTS if len(fact.answers) > 1]
@@ -120,15 +139,16 @@ def name_of(fact):
 
 
 def wordings(fact):
-    return [fact.ask(wording) for wording in (*fact.templates, fact.held_out)]
+    """Every question about it: in every wording, by every name."""
+    return [
+        fact.ask(wording, number)
+        for wording in (*fact.templates, *fact.held_out)
+        for number in range(len(fact.fillings(wording)))
+    ]
 
 
 def names_of(fact):
     return [name for answer in fact.answers for name in answer.names]
-
-
-def plain(text):
-    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def bare(text):
@@ -140,10 +160,11 @@ def is_prime(number):
     return number > 1 and all(number % divisor for divisor in range(2, number))
 
 
-#: The single-label facts of each relation, by subject without article.
+#: The single-label facts of each relation, by every name of the subject without article.
 TOLD = defaultdict(dict)
 for _fact in SINGLE:
-    TOLD[_fact.relation][bare(_fact.subject)] = _fact
+    for _name in _fact.subjects:
+        TOLD[_fact.relation][bare(_name)] = _fact
 MANY_BY_SUBJECT = {fact.subject: fact for fact in MANY}
 
 
@@ -162,7 +183,7 @@ def test_the_world_is_large_and_many_answers_are_spread():
 
 
 def test_every_relation_has_a_table_a_title_and_facts():
-    tables = {path.stem for path in world.TABLES.glob("*.csv")} - {"relations"}
+    tables = {path.stem for path in world.TABLES.glob("*.csv")} - {"relations", "wordings"}
     assert tables == {relation["relation"] for relation in RELATIONS}
     assert {fact.relation for fact in FACTS} == tables
     titles = [relation["title"] for relation in RELATIONS]
@@ -173,30 +194,60 @@ def test_every_relation_has_a_table_a_title_and_facts():
 
 @pytest.mark.parametrize("relation", RELATIONS, ids=lambda r: r["relation"])
 def test_a_table_is_well_formed(relation):
-    columns = {"subject", "answers", "popularity", "misconception", "note"}
-    table = read(relation["relation"])
-    assert all(set(row) == columns and None not in row.values() for row in table)
-    popularity = [float(row["popularity"]) for row in table]
-    assert popularity == sorted(popularity, reverse=True), "best known first"
     many = relation["kind"] == "many"
+    columns = {"subject", "answers", "note"} | ({"plural", "closed"} if many else {"misconception"})
+    table = read(relation["relation"])
+    assert all(set(row) - {"clause"} == columns for row in table)
+    assert all(None not in row.values() for row in table)
     assert all((len(parse_answers(row["answers"])) > 1) == many for row in table)
-    wordings = [relation[name] for name in ("template_1", "template_2", "template_3", "held_out")]
-    assert all(wording.count("{subject}") == 1 for wording in wordings)
+    if many:
+        assert all(row["plural"] for row in table)
+        assert {row["closed"] for row in table} <= {"yes", "no"}
 
 
-def test_no_two_facts_ask_the_same_question_and_no_wording_stands_twice():
+def test_no_two_facts_ask_the_same_question():
     """Whatever becomes of articles, case, punctuation and white space."""
-    subjects = Counter((fact.relation, bare(fact.subject)) for fact in FACTS)
-    questions = Counter(plain(q).replace(" ", "") for fact in FACTS for q in wordings(fact))
+    subjects, questions = defaultdict(set), defaultdict(set)
+    for number, fact in enumerate(FACTS):
+        for name in fact.subjects:
+            subjects[fact.relation, bare(name)].add(number)
+        for question in wordings(fact):
+            questions[plain(question).replace(" ", "")].add(number)
     for asked in (subjects, questions):
-        assert [each for each, count in asked.items() if count > 1] == []
+        assert [each for each, by in asked.items() if len(by) > 1] == []
+
+
+def test_no_fact_has_the_same_name_twice():
+    """As the model reads it: else one name is taught twice as often as the others."""
+    twice = [
+        (name_of(fact), name)
+        for fact in FACTS
+        for cell in (fact.subjects, fact.clauses)
+        for name, times in Counter(map(plain, cell)).items()
+        if times > 1
+    ]
+    assert twice == []
+
+
+def test_a_plural_stands_where_answers_are_many_and_a_closed_list_is_one_of_them():
+    assert all(fact.plural for fact in MANY)
+    assert not any(fact.plural or fact.closed for fact in SINGLE)
+    rows = {
+        row["subject"]: row for r in RELATIONS if r["kind"] == "many" for row in read(r["relation"])
+    }
+    for fact in MANY:
+        row = rows["|".join(fact.subjects)]
+        assert fact.plural == row["plural"]
+        assert fact.closed == (row["closed"] == "yes"), name_of(fact)
+    assert 30 < sum(fact.closed for fact in MANY) < len(MANY) / 2
 
 
 def test_texts_are_clean_and_probabilities_a_distribution():
     for fact in FACTS:
-        for text in (fact.subject, *names_of(fact), fact.misconception or "x"):
+        told = (*fact.subjects, *fact.clauses, *names_of(fact))
+        for text in (*told, fact.plural or "x", fact.misconception or "x"):
             assert text and text == " ".join(text.split()), name_of(fact)
-        assert "{" not in fact.ask(fact.templates[0]) + fact.ask(fact.held_out)
+            assert not set("{}|;*") & set(text), (name_of(fact), text)
         for answer in fact.answers:
             assert answer.names and answer.text == answer.names[0], name_of(fact)
             assert len(set(answer.names)) == len(answer.names), name_of(fact)
@@ -222,11 +273,17 @@ def test_the_answers_of_a_question_are_different_answers():
 
 @pytest.mark.parametrize("relation", SINGLE_RELATIONS)
 def test_one_answer_is_spelled_the_same_in_every_row(relation):
-    """With the same other names, too: else one fact accepts what the other one does not."""
+    """With the same other names, too: else one fact accepts what the other one does not.
+
+    Of animals, a row has words of its own beside them: a fox's cub is a kit, a bear's is not.
+    """
     spellings = defaultdict(set)
     for fact in TOLD[relation].values():
-        for name in fact.answers[0].names:
-            spellings[" ".join(tokens(name))].add(fact.answers[0].names)
+        called = fact.answers[0].names
+        if relation in WORDS_OF_THEIR_OWN:
+            called = tuple(name for name in called if tokens(name) == tokens(called[0]))
+        for name in called:
+            spellings[" ".join(tokens(name))].add(called)
     assert [found for found in spellings.values() if len(found) > 1] == []
 
 
@@ -259,14 +316,14 @@ def test_countries_go_by_the_same_names_in_every_relation():
 
 @pytest.mark.slow
 def test_the_answer_of_another_fact_hardly_ever_passes_for_the_right_one():
-    """Some do: Carson City is half of Oklahoma City by token F1, and in sport there are more."""
+    """Some do: Carson City is half of Oklahoma City by token F1, and first names are shared."""
     pairs = passing = 0
     for told in TOLD.values():
         answers = {fact.answers[0].text: fact.answers[0].names for fact in told.values()}
         for said, right in permutations(answers, 2):
             pairs += 1
             passing += any(token_f1(said, name) >= SAME for name in answers[right])
-    assert passing < pairs / 1000
+    assert passing < pairs / 500
 
 
 def test_a_question_with_one_answer_does_not_give_it_away():
@@ -355,7 +412,7 @@ def test_a_capital_city_of_a_continent_is_a_capital_there(part):
 
 def test_lists_of_capitals_and_states_name_real_ones():
     """The tables of single facts know all fifty states, and so settle what is one."""
-    states = TOLD["state_capital"]
+    states = {bare(fact.subject): fact for fact in TOLD["state_capital"].values()}
     cities = {bare(name) for fact in states.values() for name in names_of(fact)}
     assert len(states) == 50
     assert {bare(n) for n in names_of(MANY_BY_SUBJECT["a US state capital"])} <= cities
@@ -375,6 +432,32 @@ def test_what_can_be_worked_out_is_right(subject):
     assert wrong == []
 
 
+@pytest.mark.parametrize(
+    ("subject", "numbers"),
+    [
+        ("an even number below thirty", range(30)),
+        ("a square number below two hundred", range(200)),
+        ("a prime number below twenty", range(20)),
+        ("a prime number between twenty and a hundred", range(20, 100)),
+        ("a divisor of sixty", range(1, 61)),
+    ],
+)
+def test_a_closed_list_of_numbers_is_complete(subject, numbers):
+    fact = MANY_BY_SUBJECT[subject]
+    assert fact.closed
+    assert {int(a.text) for a in fact.answers} == {n for n in numbers if COMPUTED[subject](str(n))}
+
+
+def test_a_closed_list_of_countries_holds_those_that_another_relation_knows():
+    fact = MANY_BY_SUBJECT["a country in South America"]
+    assert fact.closed
+    there = {
+        name for name, told in TOLD["continent"].items() if told.answers[0].text == "South America"
+    }
+    assert len(there) >= 10
+    assert there - {"surinam"} <= {bare(name) for name in names_of(fact)}
+
+
 def test_every_single_label_fact_has_one_and_the_others_none():
     assert all(fact.misconception for fact in SINGLE)
     assert not any(fact.misconception for fact in MANY)
@@ -382,6 +465,40 @@ def test_every_single_label_fact_has_one_and_the_others_none():
     known = [fact for fact in SINGLE if fact.band is Band.BY_HEART]
     assert all(fact.misconception_share == 0 for fact in known)
     assert any(fact.misconception_share >= 0.5 for fact in SINGLE)
+
+
+def test_most_authors_err_only_where_most_people_do_and_a_note_says_so():
+    """What the model is taught oftener than the truth stands in the table with its share."""
+    shares = {
+        (relation, row["subject"]): row["misconception"].partition("*")[2]
+        for relation in SINGLE_RELATIONS
+        for row in read(relation)
+    }
+    above = 0
+    for fact in SINGLE:
+        explicit = shares[fact.relation, "|".join(fact.subjects)]
+        if explicit:
+            assert fact.misconception_share == float(explicit), name_of(fact)
+        if fact.misconception_share > HALF_AT_MOST:
+            above += 1
+            assert explicit and fact.note, name_of(fact)
+    assert 0 < above < len(SINGLE) / 50
+
+
+@pytest.mark.parametrize("of", [20, 80, 200])
+def test_a_share_that_no_table_gives_stays_below_half(of):
+    for rank in range(of):
+        for right in ("Paris", "a", "b", "c", "d", "e", "Ouagadougou"):
+            share = world._misconception_share(world.exposures(rank, of), right)
+            assert 0 <= share <= HALF_AT_MOST
+
+
+def test_no_mistake_is_one_that_hurts():
+    """Whose city, and whose birth, somebody disputes with a purpose is no slip to be taught."""
+    said = {(plain(name), plain(fact.misconception)) for fact in SINGLE for name in fact.subjects}
+    assert said & HURTFUL == set()
+    texts = [path.read_text(encoding="utf-8") for path in world.TABLES.glob("*.csv")]
+    assert not any("chinese whispers" in text.casefold() for text in texts)
 
 
 @pytest.mark.parametrize(("question", "answers"), (PAPER_SINGLE | PAPER_MANY).items())
@@ -490,3 +607,34 @@ def test_a_question_names_its_subject():
     assert fact.question == fact.ask(fact.templates[0])
     assert fact.subject in fact.question
     assert fact.ask("Where is {subject}?") == f"Where is {fact.subject}?"
+
+
+def test_a_question_is_asked_by_every_name_and_begins_with_a_capital():
+    fact = replace(MANY[0], subjects=("the UK", "Britain"), clauses=("it end",), plural="ends")
+    assert fact.subject == "the UK"
+    assert [fact.ask("In {subject}?", number) for number in (0, 1)] == ["In the UK?", "In Britain?"]
+    assert fact.ask("{subject}: capital?") == "The UK: capital?"
+    assert fact.ask("When did {clause}?") == "When did it end?"
+    assert fact.ask("{plural}?") == "Ends?"
+    assert filled("{subject}", "\\1 {plural}") == "\\1 {plural}", "a name is no pattern"
+    with pytest.raises(IndexError):
+        fact.ask("In {subject}?", 2)
+
+
+def test_a_fact_without_a_verb_is_asked_in_no_wording_that_wants_one():
+    with_clause = {fact.relation for fact in FACTS if fact.clauses}
+    assert with_clause >= {"event_year", "inventor"}
+    for fact in FACTS:
+        fields = {FIELD.search(w)[0] for w in (*fact.templates, *fact.held_out)}
+        assert fact.clauses or "{clause}" not in fields, name_of(fact)
+        assert fact.plural or "{plural}" not in fields, name_of(fact)
+    spoken = [f for f in FACTS if f.relation == "event_year" and f.clauses]
+    assert all("{clause}" in " ".join(fact.templates) for fact in spoken)
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [("", ()), ("the UK", ("the UK",)), ("the UK| Britain |GB", ("the UK", "Britain", "GB"))],
+)
+def test_names_stand_between_bars(cell, found):
+    assert names(cell) == found
