@@ -19,6 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks._measuring import Wording
+from benchmarks._measuring import questions as typed
 from core.data.world import grading
 from core.data.world import nearest as searched
 from core.data.world.facts import Fact, facts
@@ -76,6 +78,7 @@ def main() -> None:
             f"{'   NEAR' if np.isclose(least, NEAR) else ''}"
         )
     _what_passes(outside, found[len(foreign) :])
+    _mistyped()
     _visitors()
 
 
@@ -84,6 +87,17 @@ def _what_passes(outside: Sequence[dict[str, str]], found: Sequence[Nearest | No
     for row, one in zip(outside, found, strict=True):
         if one and one.near:
             print(f"{one.similarity:.2f}  {row['kind']}: {row['question']} → {one.question}")
+
+
+def _mistyped(most: int = 500) -> None:
+    """Print how often a fact is found again whose question was typed with a slip."""
+    asked = [q for q in typed(Wording.CARELESS) if grading.find(q.text) is None][:most]
+    found = [nearest(question.text) for question in asked]
+    near = [one for one in zip(found, asked, strict=True) if one[0] and one[0].near]
+    right = sum(one.fact is question.fact for one, question in near if one)
+    print(
+        f"\ntyped with a slip: of {len(asked)}, {right} right and near, {len(near) - right} wrong"
+    )
 
 
 def _visitors() -> None:
