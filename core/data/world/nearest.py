@@ -17,18 +17,21 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import cdist
 from scipy.sparse import csr_array
 
 from core.data.world.facts import FIELD, MANY, Fact, facts
 from core.data.world.plain import plain
 
 # From here on a question is near. Chosen by `benchmarks/nearest.py`.
-NEAR = 0.55
+NEAR = 0.58
 
 MOST_WORDS = 60  # of a question; more than any question of the world has
-SAME_STEM, SAME_BEGINNING, BY_LETTERS = 0.95, 0.7, 0.85  # how alike two words are at most
+SAME_STEM, SWAPPED, SAME_BEGINNING, BY_LETTERS = 0.95, 0.9, 0.7, 0.85  # how alike two words are
 BEGINNING = 4  # letters that "Russia" and "Russian" share at least
 ALIKE = 0.5  # words that share fewer of their letters have nothing to do with each other
+ONE_SLIP = 0.8  # how alike words of five letters are that differ in one, or swap two
 UNKNOWN = 4.0  # the weight of a word that stands in no table: about that of "currency"
 LEAST = 0.1  # the weight of "what" and "the"
 LEAST_OF_NAME = 0.4  # a fact whose name is said less is no candidate
@@ -154,15 +157,18 @@ class _Index:
         """Prepare the search for words by their letters, their stems and beginnings."""
         self._grams: dict[str, int] = {}
         self._by_stem: dict[str, list[int]] = defaultdict(list)
+        self._by_sorted: dict[str, list[int]] = defaultdict(list)
         self._by_beginning: dict[str, list[int]] = defaultdict(list)
         inside, bounds = [], [0]
         for word, n in self._number.items():
             inside += [self._grams.setdefault(gram, len(self._grams)) for gram in _grams(word)]
             bounds.append(len(inside))
             self._by_stem[_stem(word)].append(n)
+            self._by_sorted["".join(sorted(word))].append(n)
             if len(word) > BEGINNING:
                 self._by_beginning[word[:BEGINNING]].append(n)
         self._length = np.diff(bounds)
+        self._words = list(self._number)
         holds = csr_array(
             (np.ones(len(inside)), inside, bounds), shape=(len(bounds) - 1, len(self._grams))
         )
@@ -176,12 +182,16 @@ class _Index:
         if known and len(word) >= BEGINNING:
             shared = self._holding[known].sum(axis=0)
             share = 2 * shared / (len(grams) + self._length)
-            found = np.where(share >= ALIKE, BY_LETTERS * share, 0.0)
+            slips = OSA.normalized_similarity
+            typed = cdist([word], self._words, scorer=slips, score_cutoff=ONE_SLIP)[0]
+            found = BY_LETTERS * np.maximum(np.where(share >= ALIKE, share, 0.0), typed)
             begins = self._by_beginning.get(word[:BEGINNING], [])
             found[begins] = np.maximum(found[begins], SAME_BEGINNING)
         found[self._by_stem.get(_stem(word), [])] = SAME_STEM
         if word in self._number:
             found[self._number[word]] = 1.0
+        else:
+            found[self._by_sorted.get("".join(sorted(word)), [])] = SWAPPED  # "teh"
         return found
 
     def _weight_of(self, word: str, alike: Numbers) -> float:
