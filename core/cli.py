@@ -504,11 +504,10 @@ def _usage(make: Callable[..., T], *values: object, **named: object) -> T:
 
 
 def _report(inspection: Inspection) -> str:
-    verdict = inspection.verdict
     lines = [
-        *_headline(inspection),
+        *inspection.headlines,
         *([f"On few answers: ask for {inspection.wanted}."] if inspection.wanted else []),
-        verdict.reason,
+        inspection.verdict.reason,
         "",
         *(
             f"{info.symbol:>10}  {_value(inspection, name):>9}  {info.unit:<11} {info.title}"
@@ -524,18 +523,6 @@ def _report(inspection: Inspection) -> str:
         *_truth(inspection),
     ]
     return "\n".join(lines)
-
-
-def _headline(inspection: Inspection) -> list[str]:
-    """Return the decision, beneath what has to be known first: whether the model was taught it."""
-    verdict, taught = inspection.verdict, inspection.taught
-    decision = f"{verdict.decision.upper()}: {verdict.answer}"
-    if taught is None or taught.sentence is None:
-        return [decision]
-    if taught.outside:
-        decision = f"By its doubt alone: {verdict.decision}: {verdict.answer}"
-        return [f"{inspection.headline.upper()}.", taught.sentence, "", decision]
-    return [decision, taught.sentence, *([taught.did_you_mean] if taught.did_you_mean else []), ""]
 
 
 def _times(inspection: Inspection, cluster: Cluster) -> str:

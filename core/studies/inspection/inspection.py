@@ -118,6 +118,18 @@ class Inspection:
         outside = self.taught is not None and self.taught.outside
         return NOT_TAUGHT if outside else self.verdict.decision
 
+    @property
+    def headlines(self) -> tuple[str, ...]:
+        """The verdict in lines of text: first what has to be known before its answer is read."""
+        verdict, taught = self.verdict, self.taught
+        if taught is None or taught.sentence is None:
+            return (f"{verdict.decision.upper()}: {verdict.answer}",)
+        if taught.outside:
+            decision = f"By its doubt alone: {verdict.decision}: {verdict.answer}"
+            return (f"{self.headline.upper()}.", taught.sentence, "", decision)
+        offered = (taught.did_you_mean,) if taught.did_you_mean else ()
+        return (f"{verdict.decision.upper()}: {verdict.answer}", taught.sentence, *offered, "")
+
     @cached_property
     def taught(self) -> Taught | None:
         """Where the question stands to those that the model was taught, where these are known."""

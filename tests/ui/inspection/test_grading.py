@@ -1,8 +1,9 @@
 """What stands beside a question of the world claims no more than is known."""
 
-import pytest
-
+from core.data.world import grading
 from tests.sessions import visit
+
+MOON = "Name a person who has walked on the Moon."
 
 
 def shown(query):
@@ -12,20 +13,11 @@ def shown(query):
     return [text.value for text in page.text]
 
 
-@pytest.mark.parametrize("query", ["What's the capital of France?", "asdf qwer zxcv"])
-def test_a_wording_that_is_not_recognised_is_not_said_to_be_unknown(query):
-    (said,) = [text for text in shown(query) if "the embedded model’s world" in text]
-    assert said == (
-        "This wording is outside the embedded model’s world, so its answer cannot be checked. "
-        "The model may have made it up."
-    )
-
-
 def test_a_list_is_what_was_taught_and_not_all_there_is():
-    said = shown("Name a person who has walked on the Moon.")
+    said = shown(MOON)
     (listed,) = [text for text in said if "Buzz Aldrin" in text and "right answers" in text.lower()]
     assert listed.startswith("Right answers in its training (11): Neil Armstrong, ")
-    assert listed.endswith(" (also Alan Bean)")
+    assert listed.endswith(f" ({grading.find(MOON).note})")
 
 
 def test_one_answer_is_the_truth():
