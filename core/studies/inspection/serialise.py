@@ -65,8 +65,8 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
             for name, s in inspection.scores.items()
         },
         "taught": None if inspection.taught is None else asdict(inspection.taught),
+        "headline": inspection.headline,
         "verdict": {
-            "headline": inspection.headline,
             "decision": verdict.decision.value,
             "answer": verdict.answer,
             "reason": verdict.reason,

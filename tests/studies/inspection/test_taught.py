@@ -76,6 +76,6 @@ def test_json_says_where_the_question_stands_and_a_saved_inspection_finds_it_aga
         "similarity": found.similarity,
         "near": found.near,
     }
-    assert data["verdict"]["headline"] == seen.headline
+    assert data["headline"] == seen.headline
     assert data["verdict"]["decision"] == "answer"
     assert serialise.from_json(text).taught == found
