@@ -13,7 +13,7 @@ import functools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,10 +143,12 @@ class _Index:
             shape=(len(names), len(stated_by)),
         )
         self._whole = self._named.sum(axis=1)
+        self._around = np.array([self._number[word] for word in dict.fromkeys(chain(*around))])
         self._asked_with = np.zeros((len(relations), len(stated_by)))
         for n, words in enumerate(around):
             for word, count in words.items():
                 self._asked_with[n, self._number[word]] = count / len(asked_in[n])
+        self._asked_with = self._asked_with[:, self._around]
         self._kinds = [_kinds(words) for words in around]
         self._kinds_of_name = [_kinds(name) for name in names]
         # A trivia question or a list is its own name: nothing has to be said besides.
@@ -223,7 +225,8 @@ class _Index:
         if not len(names):
             return names, np.empty(0), np.empty(0)
         by_name = np.stack([self._said(alike, self._words_of(int(name))) for name in names])
-        by_relation = np.stack([self._said(alike, shares > 0) for shares in self._asked_with])
+        around = alike[:, self._around]
+        by_relation = np.stack([self._said(around, shares > 0) for shares in self._asked_with])
         relation = self._relation[self._owner[names]]
         explained = np.maximum(by_name, by_relation[relation]) @ weight / weight.sum()
         similarity = of_name[names] ** NAME_COUNTS * explained
@@ -238,7 +241,7 @@ class _Index:
                 for r, name in zip(relation, names, strict=True)
             ]
             similarity *= np.where(fits, 1, OTHER_KIND)
-        return names, similarity, self._telling(alike, by_name, relation)
+        return names, similarity, self._telling(around, by_name, relation)
 
     def _wanted(self, words: tuple[str, ...]) -> set[str]:
         """Return what kinds of answer a question asks for, where it says so."""
@@ -256,9 +259,9 @@ class _Index:
         found: Numbers = alike[:, words].max(axis=1, initial=0.0)
         return found
 
-    def _telling(self, alike: Numbers, by_name: Numbers, relation: NDArray[np.intp]) -> Numbers:
+    def _telling(self, around: Numbers, by_name: Numbers, relation: NDArray[np.intp]) -> Numbers:
         """Return how the words beside each name speak for its relation, as log-likelihood."""
-        used = np.stack([(alike * shares).max(axis=1) for shares in self._asked_with])
+        used = np.stack([(around * shares).max(axis=1) for shares in self._asked_with])
         ratio = np.log((used + RARE) / (used.mean(axis=0) + RARE))
         found: Numbers = ((1 - by_name) * ratio[relation]).sum(axis=1)
         return found
