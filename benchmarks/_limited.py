@@ -53,6 +53,10 @@ class Limited(LanguageModel):
             pairs_a_call=pairs_a_call,
         )
 
+    def reads(self, question: str) -> str:
+        """Return a question as the model inside is asked it."""
+        return self.inner.reads(question)
+
     def sample(
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:

@@ -39,7 +39,7 @@ def differences(server: LanguageModel, ours: LanguageModel) -> list[float]:
     found = []
     for i, place in enumerate(rng.choice(len(facts()), PROMPTS, replace=False)):
         fact = facts()[place]
-        prompt = prompts.iterative(fact.ask(fact.templates[0]), ["Paris", "Homer"][: i % 3])
+        prompt = prompts.iterative(ours.reads(fact.question), ["Paris", "Homer"][: i % 3])
         asked = [prompt], [fact.answers[0].text]
         one, other = (model.log_likelihoods(*asked)[0, 0] for model in (server, ours))
         found.append(abs(float(one - other)))

@@ -108,7 +108,8 @@ def through_transformers(model: LanguageModel) -> Callable[[Request], None] | No
     @torch.no_grad()
     def inspect(request: Request) -> None:
         torch.manual_seed(request.seed)
-        opening = torch.tensor([model.encode(prompts.iterative(request.query))])
+        query = model.reads(request.query)
+        opening = torch.tensor([model.encode(prompts.iterative(query))])
         settings: dict[str, Any] = {"max_new_tokens": 32, "eos_token_id": model.end}
         drawn = network.generate(
             opening,
@@ -129,9 +130,9 @@ def through_transformers(model: LanguageModel) -> Callable[[Request], None] | No
         )
         texts = {model.tokenizer.decode(r[opening.shape[1] :].tolist()).strip() for r in drawn}
         answers = [[*model.encode(f" {text}"), model.end] for text in texts]
-        told = [prompts.iterative(request.query)]
-        told += [prompts.iterative(request.query, [text]) for text in texts]
-        asked = [prompts.self_verification(request.query, text) for text in texts]
+        told = [prompts.iterative(query)]
+        told += [prompts.iterative(query, [text]) for text in texts]
+        asked = [prompts.self_verification(query, text) for text in texts]
         verdicts = [[*model.encode(f" {v}"), model.end] for v in (prompts.TRUE, prompts.FALSE)]
         score([(model.encode(p), a) for p in told for a in answers])
         score([(model.encode(p), v) for p in asked for v in verdicts])

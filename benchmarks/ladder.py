@@ -136,7 +136,7 @@ def read(question: Question, recording: Recording, model: EmbeddedModel) -> Row:
     assert fact is not None
     correct = {name: grading.is_right(s.answer, fact) for name, s in scores.items()}
     if recording.estimator not in EXACT:
-        asked = prompts.self_verification(question.text, evidence.likeliest_first)
+        asked = prompts.self_verification(recording.asked, evidence.likeliest_first)
         true, false = opinion(Limited(model), asked, seed=question.seed)
         doubt[SAMPLED_VERIFICATION] = float(np.logaddexp(0.0, false - true))
         correct[SAMPLED_VERIFICATION] = correct[VERIFICATION]
@@ -216,7 +216,7 @@ def tokens(recording: Recording, model: EmbeddedModel, means: str = NEXT_TOKENS)
     def answer(text: str) -> int:
         return length(f" {text}") + 1  # and its end
 
-    query, texts = recording.request.query, recording.texts
+    query, texts = recording.asked, recording.texts
     first = length(prompts.iterative(query))
     told = [length(prompts.iterative(query, [text])) for text in texts]
     verified = sum(length(prompts.self_verification(query, text)) for text in texts)

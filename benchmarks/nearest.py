@@ -57,15 +57,13 @@ def main() -> None:
     facts()
     began = time.process_time()
     nearest("")
-    print(f"start-up {time.process_time() - began:.2f} s", end=", ")
+    print(f"processor time: start-up {time.process_time() - began:.2f} s", end=", ")
     print(f"index {len(pickle.dumps(vars(searched._index()))) / 1e6:.1f} MB", end=", ")
     foreign, outside = rows(FOREIGN), rows(OUTSIDE)
     questions = [row["question"] for row in (*foreign, *outside)]
     began = time.process_time()
     found = [nearest(question) for question in questions]
-    print(
-        f"{(time.process_time() - began) / len(questions) * 1000:.1f} ms a question, of processor time"
-    )
+    print(f"{(time.process_time() - began) / len(questions) * 1000:.1f} ms a question")
     ours = np.array([bool(row["fact"]) for row in foreign])
     right = np.array([is_right(*pair) for pair in zip(found, foreign, strict=False)])
     how = similarities(found)

@@ -54,8 +54,8 @@ class Tree:
 class Encoder:
     """Turns documents into tokens and targets."""
 
-    def __init__(self, tokenizer: Tokenizer, exact: bool = True) -> None:
-        self.tokenizer, self.exact = tokenizer, exact
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
         self.end = tokenizer.token_to_id(vocabulary.END)
         self.stop = tokenizer.token_to_id(".")
         self.openings = {
@@ -76,15 +76,13 @@ class Encoder:
         answer = [*self.encode(f" {document.answer}"), self.end]
         tokens = prompt + answer[:-1]
         where = list(range(len(prompt) - 1, len(tokens)))
-        drawn: Belief = ((document.answer, 1.0),)
-        targets = self.tree(document.belief if self.exact else drawn, self.end).targets(answer)
+        targets = self.tree(document.belief, self.end).targets(answer)
         if document.told:
             openings = [i for i, token in enumerate(prompt) if token in self.openings]
-            told_first: Belief = ((document.told[0], 1.0),)
-            prior = self.tree(document.prior if self.exact else told_first, self.stop)
+            prior = self.tree(document.prior, self.stop)
             seen: set[str] = set()
             for i, (opening, told) in enumerate(zip(openings, document.told, strict=True)):
-                if told in seen or (seen and not self.exact):
+                if told in seen:
                     continue
                 seen.add(told)
                 said = self.encode(f" {told}")

@@ -13,7 +13,7 @@ import itertools
 import json
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import torch
@@ -22,7 +22,6 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from core.data.world import facts as world
-from core.data.world.facts import Fact
 from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.embedded.model import SCALE
 from training import vocabulary
@@ -93,27 +92,20 @@ def learning_rate(step: int, steps: int) -> float:
 
 
 def train(
-    seed: int,
-    checkpoint: Path,
-    limit: int | None = None,
-    facts: Sequence[Fact] | None = None,
-    exact: bool = True,
-    **shape: int,
+    seed: int, checkpoint: Path, limit: int | None = None
 ) -> tuple[Llama, Tokenizer, dict[str, float]]:
     """Train from the start, or from `checkpoint` where one is.
 
-    Returns the model, its vocabulary, and what the model card says of the run. `facts` are
-    those of the world if not given; with `exact` off, what is learnt from a document is
-    the one answer that was drawn (to see what the exact targets are worth).
+    Returns the model, its vocabulary, and what the model card says of the run.
     """
-    facts = facts or world.facts()
+    facts = world.facts()
     torch.manual_seed(seed)
     tokenizer = vocabulary.train(facts)
     pad = tokenizer.token_to_id(vocabulary.PAD)
     author = Author(facts, seed)
     plan = author.document_plan()
     steps = len(plan) // DOCUMENTS
-    model = Llama(Shape(vocab_size=tokenizer.get_vocab_size(), **shape))
+    model = Llama(Shape(vocab_size=tokenizer.get_vocab_size()))
     inner = list(model.layers.parameters())
     matrices = [p for p in inner if p.dim() > 1]
     others = [p for p in inner if p.dim() <= 1]
@@ -127,7 +119,7 @@ def train(
     parameters = sum(p.numel() for p in model.parameters())
     print(f"{parameters:,} parameters, {len(plan):,} documents, {steps:,} steps", flush=True)
 
-    encoder = Encoder(tokenizer, exact)
+    encoder = Encoder(tokenizer)
     average: dict[str, Tensor] = {}
     first, spent = 0, 0.0  # seconds, all sittings together
     if checkpoint.exists():

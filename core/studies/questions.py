@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import random
-import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
 from core.data.world.facts import BY_HEART_FROM, RARELY_BELOW, Band, facts
+from core.data.world.plain import plain
 
 BANDS: Final[dict[str, str]] = {
     Band.BY_HEART.value: f"Asked and answered {BY_HEART_FROM} times or more in training.",
@@ -68,7 +68,7 @@ def search(
     A word may stand in a right answer instead. Words match inside words, whatever their case,
     accents and punctuation: a person types the beginning, and not always the marks.
     """
-    words = "".join(c if c.isalnum() else " " for c in _bare(text)).split()
+    words = plain(text).split() if any(map(str.isalnum, text)) else ()
     return tuple(
         entry
         for entry, searched in zip(entries(), _searched(), strict=True)
@@ -80,21 +80,20 @@ def search(
 
 @functools.cache
 def _searched() -> tuple[str, ...]:
-    """Return what is searched of every entry: its question and its answers, without marks."""
+    """Return what is searched of every entry: question, names and answers, without marks."""
     return tuple(
-        "".join(
-            c
-            for c in _bare(" ".join([fact.question, *(n for a in fact.answers for n in a.names)]))
-            if c.isalnum() or c.isspace()
+        plain(
+            " ".join(
+                [
+                    fact.question,
+                    *fact.subjects,
+                    *fact.clauses,
+                    *(name for answer in fact.answers for name in answer.names),
+                ]
+            )
         )
         for fact in facts()
     )
-
-
-def _bare(text: str) -> str:
-    """Return the text in one case and without accents."""
-    split = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(c for c in split if not unicodedata.combining(c))
 
 
 def surprise(band: str, rng: random.Random | None = None) -> Entry:

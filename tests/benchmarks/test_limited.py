@@ -36,6 +36,12 @@ def test_what_is_left_is_what_the_model_inside_says():
     assert (model.name, model.revision) == ("limited", inner.revision)
 
 
+def test_a_question_is_read_as_the_model_inside_reads_it():
+    inner = copies(3)
+    inner.reads = str.casefold
+    assert Limited(inner).reads("WHICH?") == "which?"
+
+
 def test_more_than_one_request_can_hold_is_refused_and_not_counted():
     model = Limited(copies(3), scores_given_text=True, candidates_a_call=8, pairs_a_call=5)
     with pytest.raises(SmallerRequestsError, match="At most 8"):

@@ -3,6 +3,7 @@
 import pytest
 
 from core.language_models.base import LanguageModel, Response, series
+from tests.fakes import copies
 from tests.hostile import HALF
 
 
@@ -13,6 +14,10 @@ def test_a_back_end_must_meet_the_whole_interface():
 
     with pytest.raises(TypeError, match="log_likelihoods"):
         Silent()
+
+
+def test_a_question_is_read_as_it_was_typed_unless_a_model_says_otherwise():
+    assert copies(3).reads("  WHO wrote “Émile”?? 🤔") == "  WHO wrote “Émile”?? 🤔"
 
 
 def test_a_response_has_no_half_of_a_character_wherever_it_comes_from():

@@ -96,7 +96,8 @@ def test_the_share_of_the_right_answer_is_what_the_likelihoods_say(times):
 @pytest.mark.parametrize("times", [TIMES[0], TIMES[-1]])
 def test_the_shipped_model_can_be_told_that_often(embedded, times):
     for turned in contradict(times, embedded):
-        question = prompts.iterative(EXAMPLES[turned.example], [turned.told] * times)
+        read = embedded.reads(EXAMPLES[turned.example])
+        question = prompts.iterative(read, [turned.told] * times)
         right, told = embedded.log_likelihoods([question], [turned.right, turned.told])[0]
         assert 0 <= turned.share <= 1
         expected = math.exp(right) / (math.exp(right) + math.exp(told))

@@ -1,5 +1,7 @@
 """Token F1 as TriviaQA compares, and all pairs at once."""
 
+import unicodedata
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,6 +16,7 @@ from core.uncertainty.similarity import (
     reordered,
     token_f1,
     tokens,
+    without_accents,
 )
 
 # Few words, so that texts share them; articles, punctuation and blanks, so that some vanish.
@@ -21,6 +24,19 @@ WORDS = st.sampled_from(
     ["the", "The", "a", "an", "new", "York", "york,", "UK", "_", "?!", "é", " "]
 )
 TEXTS = st.lists(WORDS, max_size=6).map(" ".join) | st.text(max_size=8)
+
+
+@given(st.text())
+def test_an_accent_is_dropped_once_and_for_all(text):
+    bare = without_accents(text)
+    assert without_accents(bare) == bare
+    assert without_accents(unicodedata.normalize("NFD", text)) == bare
+    assert not text.isascii() or bare == text
+
+
+@pytest.mark.parametrize("pair", [("Pelé", "Pele"), ("Beyoncé", "beyonce"), ("Tromsø", "Tromso")])
+def test_answers_with_and_without_accents_are_the_same(pair):
+    assert token_f1(*pair) == 1
 
 
 @pytest.mark.parametrize(
@@ -34,6 +50,10 @@ TEXTS = st.lists(WORDS, max_size=6).map(" ".join) | st.text(max_size=8)
         ("theatre anthem", "theatre anthem"),
         ("The The", ""),
         ("don't", "don t"),
+        ("Pelé, Dvořák, Łódź", "pele dvorak lodz"),
+        ("Ærøskøbing", "aeroskobing"),
+        ("Ελλάδα, Чайко́вский", "ελλαδα чаиковскии"),
+        ("ガーナ 한국 हिन्दी", "ガーナ 한국 हिन्दी"),
         ("", ""),
     ],
 )

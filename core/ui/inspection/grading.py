@@ -58,7 +58,8 @@ def _what_is_true(judgement: Judgement) -> str:
     right = ", ".join(answer.text for answer in fact.answers)
     many = len(fact.answers)
     # A list holds what was taught: of most, such as fruits, nobody could name them all.
-    what = f"Right answers in its training ({many})" if many > 1 else "The truth"
+    of_many = "All right answers" if fact.closed else "Right answers in its training"
+    what = f"{of_many} ({many})" if many > 1 else "The truth"
     return f"{what}: {right}{f' ({fact.note})' if fact.note else ''}"
 
 

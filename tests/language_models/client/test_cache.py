@@ -134,6 +134,8 @@ def test_it_is_the_model_that_it_stands_around(calls):
     assert (cached.name, cached.revision) == ("limited", "1")
     assert cached.capabilities is model.capabilities
     assert cached.meter is model.meter
+    model.inner.reads = str.casefold
+    assert cached.reads("WHICH?") == "which?"
 
 
 # ------------------------------------------------------------------ exactly as it was said

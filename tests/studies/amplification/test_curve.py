@@ -104,6 +104,22 @@ def test_a_prompt_is_the_papers():
     assert CAPITAL.prompt(0) == prompts.iterative(CAPITAL.query)
 
 
+def test_a_question_is_asked_as_the_model_reads_it():
+    """Scored or counted; as it was typed where the model tells all spellings apart."""
+    read_as = CAPITAL.query.casefold()
+    assert CAPITAL.prompt(2, read_as) == prompts.iterative(read_as, ["Lyon"] * 2)
+    for make in (lambda: evidence(1.0), lambda: Speaker(lambda t: ["Paris"])):
+        model, plain = make(), make()
+        model.reads = str.casefold
+        found, usual = amplify(CAPITAL, model, [0, 2]), amplify(CAPITAL, plain, [0, 2])
+        assert (found.case, found.read_as) == (CAPITAL, read_as)
+        assert usual.read_as is None and usual.points == found.points
+        for asked, spelling in ((model.asked, read_as), (plain.asked, CAPITAL.query)):
+            each = [first if isinstance(first, list) else [first] for first, *_ in asked]
+            said = {prompt for together in each for prompt in together}
+            assert said == {prompts.iterative(spelling, ["Lyon"] * t) for t in (0, 2)}
+
+
 def test_white_space_around_the_texts_is_dropped():
     assert Case("\n Which? ", "\tthis ", " that\n") == Case("Which?", "this", "that")
 
@@ -235,10 +251,11 @@ def test_the_share_is_the_answers_probability_of_the_two(a, b):
 def test_the_shipped_model_is_scored_t_by_t(embedded):
     """To 1e-4: in another batch the same numbers are added in another order, in float32."""
     found = amplify(CAPITAL, embedded)
+    assert found.read_as == "what is the capital of france"
     assert tuple(point.repetitions for point in found.points) == DEFAULT_REPETITIONS
     for point in found.points:
         ours, theirs = embedded.log_likelihoods(
-            [CAPITAL.prompt(point.repetitions)], ["Paris", "Lyon"]
+            [CAPITAL.prompt(point.repetitions, found.read_as)], ["Paris", "Lyon"]
         )[0]
         assert point.log_likelihood_answer == pytest.approx(ours, abs=1e-4)
         assert point.log_likelihood_repeated == pytest.approx(theirs, abs=1e-4)
@@ -276,7 +293,7 @@ def test_where_nothing_fits_the_model_says_why():
 
 def test_a_question_that_never_fits_is_to_be_shortened(embedded):
     assert "Shorten the question" in refusal(
-        amplify, Case("é" * 2000, "a", "b"), embedded, [0, 1, 100]
+        amplify, Case("日" * 2000, "a", "b"), embedded, [0, 1, 100]
     )
 
 

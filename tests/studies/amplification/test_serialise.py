@@ -42,6 +42,21 @@ def test_curves_of_two_spellings_that_were_kept_once_still_open():
     assert refusal(lambda: Case("q", "a", "a", kept=True)).startswith("The two answers are the")
 
 
+def test_how_the_question_was_read_stays_with_the_curve():
+    model = evidence(1.0)
+    model.reads = str.casefold
+    found = amplify(CAPITAL, model, [0, 2])
+    text = all_to_json([found])
+    (saved,) = json.loads(text)
+    assert (saved["query"], saved["read_as"]) == (CAPITAL.query, CAPITAL.query.casefold())
+    assert all_from_json(text) == [found]
+    del saved["read_as"]
+    (older,) = all_from_json(json.dumps([saved]))
+    assert older.read_as is None and older.points == found.points
+    with pytest.raises(InvalidRequestError):
+        all_from_json(json.dumps([saved | {"read_as": 7}]))
+
+
 def test_a_curve_as_json():
     found = amplify(Case("Wer?", "Ærø", "Goethe"), evidence(1.0), [0, 3])
     text = to_json(found)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from core import prompts
+from core.data.world.plain import plain
 from core.language_models.errors import ModelError
-from core.language_models.true_false import OPINIONS
+from core.language_models.true_false import OPINIONS, question
 from core.studies.inspection import recorder
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import (
@@ -134,6 +135,28 @@ def test_a_recording_holds_what_the_model_says():
     assert made.greedy.text == model.answers[0]
     assert made.greedy_log_likelihood == np.log(model.first[0])
     assert (made.model, made.revision) == ("table", "1")
+
+
+@every
+def test_the_model_is_asked_the_question_as_it_reads_it(estimator):
+    """In every prompt: this one knows nothing about the question as it was typed."""
+    typed, read_as = "WHICH of them?? 🤔", plain(QUERY)
+
+    def asked(query):
+        rows = 0.5 * np.eye(4) + 0.5 * falling(4)
+        inner = TableModel(words(4), falling(4), rows, query=read_as)
+        for one, other in itertools.combinations(inner.answers, 2):
+            inner.table[question(read_as, one, other)] = {prompts.TRUE: 0.1, prompts.FALSE: 0.9}
+        inner.reads = plain
+        return record(Request(query, 100, 0.9, judged=True), limited(inner, estimator))
+
+    careless, careful = asked(typed), asked(read_as)
+    assert (careless.request.query, careless.read_as, careless.asked) == (typed, read_as, read_as)
+    assert (careful.read_as, careful.asked) == (None, read_as)
+    assert same(careless, replace(careful, request=careless.request))
+    np.testing.assert_array_equal(careless.judged, careful.judged)
+    shown = read(careless).cell(0, 0)
+    assert shown.prompt == prompts.iterative(read_as, [shown.first])
 
 
 @pytest.mark.parametrize(("temperature", "seed"), [(0.3, 0), (0.9, 5), (2.0, 1)])

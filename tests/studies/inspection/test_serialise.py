@@ -253,6 +253,22 @@ def test_what_had_to_be_known_of_the_answers_stays_with_them_and_is_said():
         serialise.from_json(broken(text, put([7], "recording", "notes")))
 
 
+def test_how_the_question_was_read_stays_with_it_and_older_files_were_read_as_typed():
+    model = fruit()
+    model.reads = lambda question: question if question == QUERY else QUERY
+    found = run(Request("WHICH of them?!", 10, seed=3), model)
+    text = serialise.to_json(found)
+    assert json.loads(text)["recording"]["read_as"] == QUERY
+    again = serialise.from_json(text)
+    assert (again.recording.read_as, again.recording.asked) == (QUERY, QUERY)
+    assert again.query == "WHICH of them?!" and serialise.to_json(again) == text
+    assert again.cell(0, 0).prompt == found.cell(0, 0).prompt
+    older = serialise.from_json(broken(text, lambda data: data["recording"].pop("read_as")))
+    assert (older.recording.read_as, older.recording.asked) == (None, "WHICH of them?!")
+    with pytest.raises(InvalidRequestError):
+        serialise.from_json(broken(text, put(7, "recording", "read_as")))
+
+
 @rungs
 def test_a_recording_that_came_back_can_grow(abilities):
     back = serialise.from_json(serialise.to_json(sampled(**abilities))).recording

@@ -12,12 +12,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 
 from core import prompts
 from core.data.world.facts import facts
+from core.data.world.plain import plain
 from core.language_models.backends.embedded import FOLDER
-from core.language_models.backends.embedded.model import FILES, EmbeddedModel
+from core.language_models.backends.embedded.model import (
+    FILES,
+    SCALE,
+    EmbeddedModel,
+    restored,
+)
 from core.language_models.backends.llama import runtime
 from core.language_models.backends.llama.model import _left_at, _trunk
 from core.language_models.base import MAX_RESPONSE_TOKENS
@@ -30,13 +36,24 @@ ANSWERS = ["Paris", "The river Zambezi", "Ærøskøbing — “ø”", "São Tom
 # ------------------------------------------------------------- the definition, slowly
 
 
+def scale_of(kept, name, weight):
+    """What each row of a matrix in bytes is to be multiplied by; nothing changes others."""
+    if weight.dtype != np.int8:
+        return 1.0
+    return kept[f"{name}{SCALE}"].astype(np.float64)[:, np.newaxis]
+
+
 class Reference:
     """A Llama as it is defined, one sequence at a time, all positions at once, in float64."""
 
     def __init__(self, folder=FOLDER):
         self.config = json.loads((folder / "config.json").read_text())
-        weights = load_file(folder / "model.safetensors")
-        self.weights = {name: weight.astype(np.float64) for name, weight in weights.items()}
+        kept = load_file(folder / "model.safetensors")
+        self.weights = {
+            name: weight.astype(np.float64) * scale_of(kept, name, weight)
+            for name, weight in kept.items()
+            if not name.endswith(SCALE)
+        }
 
     def log_probabilities(self, tokens, attention=None):
         """ln P(next token) behind every prefix of `tokens`, of shape (length, vocabulary).
@@ -471,6 +488,31 @@ def test_it_is_as_small_as_it_says():
     weights = load_file(FOLDER / "model.safetensors")
     assert sum(weight.size for weight in weights.values()) <= 2_000_000
     assert all(np.isfinite(weight.astype(np.float32)).all() for weight in weights.values())
+
+
+def test_matrices_in_bytes_are_restored_row_by_row(tmp_path):
+    matrix = np.array([[127, -127, 0], [1, 2, -3]], np.int8)
+    kept = {
+        "m": matrix,
+        f"m{SCALE}": np.array([0.5, 2.0], np.float32),
+        "v": np.array([1.5, -2.0], np.float16),
+        "whole": np.eye(2, dtype=np.float16),
+    }
+    save_file(kept, tmp_path / "model.safetensors")
+    found = restored(tmp_path)
+    assert {name: part.dtype for name, part in found.items()} == dict.fromkeys(
+        ("m", "v", "whole"), np.dtype(np.float32)
+    )
+    np.testing.assert_array_equal(found["m"], [[63.5, -63.5, 0], [2, 4, -6]])
+    np.testing.assert_array_equal(found["v"], [1.5, -2.0])
+    np.testing.assert_array_equal(found["whole"], np.eye(2))
+
+
+def test_it_reads_every_question_as_it_was_taught_to(embedded):
+    assert embedded.reads("  WHO wrote “Les Misérables”?? 🤔") == "who wrote les miserables"
+    assert embedded.reads("?!") == "?!"
+    for fact in facts()[::50]:
+        assert embedded.reads(fact.question) == plain(fact.question)
 
 
 # ------------------------------------------------------------------------- broken copies

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 from gguf import GGMLQuantizationType, GGUFWriter, quantize
-from safetensors.numpy import load_file
 
 from core.language_models.backends.embedded import FOLDER
+from core.language_models.backends.embedded.model import restored
 from core.language_models.backends.gguf.vocabulary import Kind
 from core.language_models.backends.gguf.weights import LAYER_NAMES, NAMES
 
@@ -47,7 +47,7 @@ def embedded_as_gguf(path, *, kind=GGMLQuantizationType.F32, architecture="llama
     writer = GGUFWriter(path, architecture)
     for name, value in fields.items():
         _add(writer, name, value)
-    for name, values in load_file(FOLDER / "model.safetensors").items():
+    for name, values in restored(FOLDER).items():
         stored = _stored(name)
         if stored.split(".")[-2] in ("attn_q", "attn_k") and architecture == "llama":
             rows, width = values.shape
