@@ -504,11 +504,10 @@ def _usage(make: Callable[..., T], *values: object, **named: object) -> T:
 
 
 def _report(inspection: Inspection) -> str:
-    verdict = inspection.verdict
     lines = [
-        f"{verdict.decision.upper()}: {verdict.answer}",
+        *inspection.headlines,
         *([f"On few answers: ask for {inspection.wanted}."] if inspection.wanted else []),
-        verdict.reason,
+        inspection.verdict.reason,
         "",
         *(
             f"{info.symbol:>10}  {_value(inspection, name):>9}  {info.unit:<11} {info.title}"

@@ -100,6 +100,29 @@ def test_the_shipped_model_gives_the_studys_numbers(embedded):
     assert without_times(result.stdout) == without_times(serialise_inspection.to_json(expected))
 
 
+# ------------------------------------------------------------------ what it was not taught
+
+
+def test_what_the_model_was_not_taught_is_said_before_its_answer():
+    first, sentence, _, decision, *_ = believe("inspect", "Who is at the door?").stdout.splitlines()
+    assert first == "NOT SOMETHING THIS MODEL WAS TAUGHT."
+    assert sentence.startswith("No question that the model was taught is near this one.")
+    assert decision.startswith("By its doubt alone: ")
+
+
+def test_a_near_question_is_offered_and_not_asked():
+    asked = "who inventd dinamite"
+    result = believe("inspect", asked)
+    assert "\nThe model was not taught these words." in result.stdout
+    assert "\nDid you mean: Who invented dynamite? (similarity 0." in result.stdout
+    assert "Truth:" not in result.stdout
+    found = one_object(believe("inspect", asked, "--json"))
+    assert found["query"] == asked and found["taught"]["near"]
+    assert found["taught"]["question"] == "Who invented dynamite?" and found["truth"] is None
+    recognised = believe("inspect", "What is the capital of France?").stdout
+    assert "taught" not in recognised and "Did you mean" not in recognised
+
+
 # --------------------------------------------------------- the model as its own similarity
 
 

@@ -119,16 +119,17 @@ def opened(kind: str) -> Result | None:
             raise StoreError(f"This link is to a saved {result.kind}; open it from History.")
     except StoreError as error:
         problem(str(error))  # it stays, however often the page is drawn meanwhile
-        st.button("Close", key="close_notice", on_click=_leave)
+        st.button("Close", key="close_notice", on_click=leave)
         return None
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="kept_one"):
         st.badge("Saved result", icon=":material/history:", color="blue")
         st.text(f"{result.title}, {result.model}, {result.created_at:%Y-%m-%d %H:%M} UTC")
-        st.button("Ask a new question", key="leave_kept", on_click=_leave)
+        st.button("Ask a new question", key="leave_kept", on_click=leave)
     return result
 
 
-def _leave() -> None:
+def leave() -> None:
+    """Leave the kept result that the address names; the page is asked anew."""
     st.query_params.pop(SAVED, None)
 
 

@@ -43,7 +43,7 @@ def test_ask_and_read_the_verdict_and_reload(address, open_page):
     expect(verdict).to_contain_text(re.compile("keeps? to its only answer"))
     page.wait_for_url(re.compile("q=Who"))
     page.get_by_role("button", name="Nonsense").click()
-    expect(verdict).to_contain_text(re.compile("Abstain|Too little sampled to say"))
+    expect(verdict).to_contain_text("Not something this model was taught")
     settled(page)
     page.get_by_role("button", name="Compare up to 30", exact=True).click()
     expect(page.get_by_role("button", name="Compare up to 30", exact=True)).to_be_disabled()

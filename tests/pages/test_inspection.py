@@ -18,7 +18,9 @@ from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.taught import taught
 from core.studies.inspection.verdict import Decision
+from core.ui.inspection.verdict import BENEATH, HEADLINES, NOT_TAUGHT
 from core.uncertainty.scores import SCORES
 from tests.hostile import TEXTS
 from tests.language_models.openai_server import serving
@@ -218,9 +220,52 @@ def test_a_question_of_the_world_is_held_against_the_truth(app):
 
 def test_of_any_other_question_nobody_here_knows_the_truth(app):
     ask(app, EXAMPLES["Unknown"])
-    assert said(app, "outside the embedded model’s world") and not decisions(app)
+    assert said(app, "nobody here can check them") and not decisions(app)
     assert not [text for text in texts(app) if text.startswith(("Band: ", "The truth: "))]
     assert [link.proto.page for link in app.get("page_link")] == ["questions"]
+
+
+# --------------------------------------------------------------- what it was not taught
+
+
+def headings(page):
+    return [heading.value for heading in page.subheader]
+
+
+@pytest.mark.parametrize("query", [EXAMPLES["Nonsense"], "Where did my cat go last night?"])
+def test_no_tick_stands_above_what_the_model_was_not_taught(app, query):
+    ask(app, query)
+    assert headings(app)[0] == NOT_TAUGHT
+    assert not any(heading in HEADLINES.values() for heading in headings(app))
+    decision = taught(query, "embedded")
+    assert said(app, decision.sentence) and "ask_nearest" not in keys(app)
+    assert [caption.value for caption in app.caption if caption.value in BENEATH.values()]
+    ask(app, EXAMPLES["Known"])
+    assert headings(app)[0] == HEADLINES[Decision.ANSWER]
+    assert not [caption.value for caption in app.caption if caption.value in BENEATH.values()]
+    assert not said(app, "Did you mean") and not said(app, "The model was not taught these words")
+
+
+def test_a_near_question_is_offered_and_asked_only_by_a_click(app, calls):
+    typed = "waht is the captial of Frnace"
+    ask(app, typed)
+    assert headings(app)[0] in HEADLINES.values()
+    assert said(app, taught(typed, "embedded").did_you_mean)
+    assert app.text_input(key="q").value == typed and not decisions(app)
+    press(app, "ask_nearest")
+    assert app.text_input(key="q").value == EXAMPLES["Known"]
+    assert decisions(app) and "ask_nearest" not in keys(app)
+
+
+def test_a_near_question_is_asked_from_a_kept_result_too(on_ones_own):
+    typed = "who inventd dinamite"
+    page = session("inspection", q=typed)
+    (link,) = [c.value.partition("?saved=")[2] for c in page.code if "?saved=" in c.value]
+    page = session("inspection", saved=link)
+    assert said(page, "Did you mean: Who invented dynamite?")
+    press(page, "ask_nearest")
+    assert page.text_input(key="q").value == "Who invented dynamite?"
+    assert "saved" not in page.query_params and "ask_nearest" not in keys(page)
 
 
 # ------------------------------------------------------ the model as its own similarity

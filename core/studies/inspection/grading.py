@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from core.data.world import grading
 from core.data.world.facts import Fact
 from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.taught import WORLD_OF
 from core.studies.inspection.verdict import default_thresholds, doubt_of
 from core.uncertainty.scores import SCORES
-
-WORLD_OF = "embedded"  # the one model that was taught this world, and nothing else
 
 
 @dataclass(frozen=True)

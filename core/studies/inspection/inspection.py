@@ -24,6 +24,7 @@ from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import LIKELIEST, record
 from core.studies.inspection.recording import EXACT, Estimator, Recording
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
+from core.studies.inspection.taught import NOT_TAUGHT, Taught, taught
 from core.studies.inspection.verdict import (
     EMBEDDED,
     SCORE,
@@ -108,8 +109,31 @@ class Inspection:
 
     @property
     def outcome(self) -> str:
-        """What came of it, in a few words: the decision, and what it is about."""
-        return f"{self.verdict.decision}: {self.verdict.answer}"
+        """What came of it, in a few words: the headline, and the answer that it is about."""
+        return f"{self.headline}: {self.verdict.answer}"
+
+    @property
+    def headline(self) -> str:
+        """What stands above the answer: the decision, unless the model was taught no such thing."""
+        outside = self.taught is not None and self.taught.outside
+        return NOT_TAUGHT if outside else self.verdict.decision
+
+    @property
+    def headlines(self) -> tuple[str, ...]:
+        """The verdict in lines of text: first what has to be known before its answer is read."""
+        verdict, taught = self.verdict, self.taught
+        if taught is None or taught.sentence is None:
+            return (f"{verdict.decision.upper()}: {verdict.answer}",)
+        if taught.outside:
+            decision = f"By its doubt alone: {verdict.decision}: {verdict.answer}"
+            return (f"{self.headline.upper()}.", taught.sentence, "", decision)
+        offered = (taught.did_you_mean,) if taught.did_you_mean else ()
+        return (f"{verdict.decision.upper()}: {verdict.answer}", taught.sentence, *offered, "")
+
+    @cached_property
+    def taught(self) -> Taught | None:
+        """Where the question stands to those that the model was taught, where these are known."""
+        return taught(self.query, self.recording.model)
 
     @property
     def wanted(self) -> int | None:

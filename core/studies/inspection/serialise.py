@@ -64,6 +64,8 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
             name: {"value": s.value, "doubt": s.doubt, "answer": s.answer, "reason": s.reason}
             for name, s in inspection.scores.items()
         },
+        "taught": None if inspection.taught is None else asdict(inspection.taught),
+        "headline": inspection.headline,
         "verdict": {
             "decision": verdict.decision.value,
             "answer": verdict.answer,

@@ -29,7 +29,7 @@ from core.studies.inspection.request import (
 )
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.verdict import default_threshold
-from core.ui import figures
+from core.ui import figures, history
 from core.ui.addresses import number
 from core.ui.glossary import TERMS
 from core.ui.inspection.recordings import recordings
@@ -176,6 +176,12 @@ def _press() -> None:
     """Ask, whatever came of it before, and however many samples a link asks for."""
     again(PLACE)
     st.session_state[_AGREED_TO_LINK] = True
+
+
+def ask_instead(question: str) -> None:
+    """Ask another question than the one on the screen, which may be a kept one."""
+    history.leave()
+    _ask_for(question)
 
 
 def _ask_for(question: str) -> None:

@@ -7,26 +7,18 @@ import math
 import streamlit as st
 
 from core.charts.inspection import shown
-from core.studies.inspection.grading import WORLD_OF, Judgement, judge
+from core.studies.inspection.grading import Judgement, judge
 from core.studies.inspection.inspection import Inspection
-from core.ui import frame
 from core.ui.glossary import TERMS
 from core.uncertainty.scores import SCORES
 
 
 def truth(inspection: Inspection) -> None:
     """Hold the verdict and all scores against the truth, where it is known."""
-    if inspection.recording.model != WORLD_OF:
-        return
     judgement = judge(inspection)
-    st.subheader("Was it right?", help=TERMS["Band"])
-    if judgement is None:
-        st.text(
-            "This wording is outside the embedded model’s world, so its answer cannot be "
-            "checked. The model may have made it up."
-        )
-        st.page_link(frame.questions(), label="What can I ask?", icon=":material/travel_explore:")
+    if judgement is None:  # the verdict says so
         return
+    st.subheader("Was it right?", help=TERMS["Band"])
     with st.container(border=True, key="truth"):
         st.text(_what_is_true(judgement))
         st.text(_how_often_seen(judgement))

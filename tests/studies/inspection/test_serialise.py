@@ -31,6 +31,7 @@ VERSION_1 = Path(__file__).parent / "data" / "inspection-version-1.json"
 CONTRACT = {
     *("query", "model", "estimator", "seed", "responses", "clusters", "joint", "product"),
     *("contributions", "sampled_mass", "certified_lower_bound", "scores", "verdict", "calls"),
+    "taught",
 }
 
 

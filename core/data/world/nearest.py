@@ -1,0 +1,331 @@
+"""The taught question that is nearest to one which is not recognised.
+
+People ask for a fact in words that no table foresees. The nearest question is found in two
+factors: how much of a fact's name the question says (rare words count more, and a misspelt
+word by the letters it shares), and how much of the question is said by that name and by the
+wordings of its relation. What kind of answer is wanted ("who", "when", "where", "how many",
+yes or no) must be one that the relation has. `benchmarks/nearest.py` measures it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import cdist
+from scipy.sparse import csr_array
+
+from core.data.world.facts import FIELD, MANY, Fact, facts
+from core.data.world.plain import plain
+
+# From here on a question is near. Chosen by `benchmarks/nearest.py`.
+NEAR = 0.58
+
+MOST_WORDS = 60  # of a question; more than any question of the world has
+SAME_STEM, SWAPPED, SAME_BEGINNING, BY_LETTERS = 0.95, 0.9, 0.7, 0.85  # how alike two words are
+BEGINNING = 4  # letters that "Russia" and "Russian" share at least
+ALIKE = 0.5  # words that share fewer of their letters have nothing to do with each other
+ONE_SLIP = 0.8  # how alike words of five letters are that differ in one, or swap two
+UNKNOWN = 4.0  # the weight of a word that stands in no table: about that of "currency"
+LEAST = 0.1  # the weight of "what" and "the"
+LEAST_OF_NAME = 0.4  # a fact whose name is said less is no candidate
+NAME_COUNTS = 0.75  # the exponent of a name's share: half a name is often all that people say
+OTHER_KIND = 0.5  # what is left if the kind of answer that is wanted is not the relation's
+NOTHING_ASKED = 0.5  # what is left if nothing but the name is said
+ENOUGH_ASKED = 1.0  # weight of the relation's words that is enough to ask for it
+TELLING, RARE = 0.15, 0.02  # how the words of a relation decide between facts of one name
+
+_KINDS = {
+    word: kind
+    for kind, words in {
+        "person": "who whom whose whos",
+        "time": "when year date",
+        "place": "where whereabouts",
+        "number": "how",
+        "reason": "why",
+    }.items()
+    for word in words.split()
+}
+
+_OF_YES_OR_NO = frozenset(
+    [
+        *("am", "is", "are", "was", "were", "do", "does", "did"),
+        *("has", "have", "had", "should"),
+    ]
+)
+_WHAT_ELSE = frozenset(["what", "which", *_KINDS])  # asks for more than yes or no
+YES_OR_NO = "yes or no"
+OPENING = 3  # words that tell "Do you know …", which wordings begin with, from "Do you love …"
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """A taught question and how similar it is to what was asked.
+
+    Attributes
+    ----------
+    fact : Fact
+        What it asks for.
+    question : str
+        The question in the taught wording, and by the name, that fit best.
+    similarity : float
+        In [0, 1].
+    """
+
+    fact: Fact
+    question: str
+    similarity: float
+
+    @property
+    def near(self) -> bool:
+        """Whether it is likely to be what was meant."""
+        return self.similarity >= NEAR
+
+
+def nearest(question: str) -> Nearest | None:
+    """Return the taught question nearest to `question`; None if they have nothing in common."""
+    return _index().nearest(question)
+
+
+@functools.cache
+def _index() -> _Index:
+    return _Index(facts())
+
+
+class _Index:
+    """All names of all facts as weighted words, and the words of every relation's wordings."""
+
+    def __init__(self, all_facts: tuple[Fact, ...]) -> None:
+        self._facts = all_facts
+        relations = dict.fromkeys(map(_relation, all_facts))
+        number = {relation: n for n, relation in enumerate(relations)}
+        asked_in: list[dict[str, None]] = [{} for _ in relations]
+        for fact in all_facts:
+            asked_in[number[_relation(fact)]].update(
+                dict.fromkeys((*fact.templates, *fact.held_out))
+            )
+        self._openings = {
+            _distinct(FIELD.sub(" ", wording))[:OPENING]
+            for wordings in asked_in
+            for wording in wordings
+        }
+        around = [Counter(_words_around(wordings)) for wordings in asked_in]
+        self._relation = np.array([number[_relation(fact)] for fact in all_facts])
+        names: list[tuple[str, ...]] = []
+        owners: list[int] = []
+        stated_by: Counter[str] = Counter()
+        for n, fact in enumerate(all_facts):
+            own = [name for name in dict.fromkeys(map(_distinct, _names(fact))) if name]
+            names += own
+            owners += [n] * len(own)
+            stated_by.update(
+                {word for name in own for word in name} - around[self._relation[n]].keys()
+            )
+        for relation, count in Counter(self._relation.tolist()).items():
+            stated_by.update(dict.fromkeys(around[relation], count))
+        self._owner = np.array(owners)
+        self._number = {word: n for n, word in enumerate(stated_by)}
+        shares = np.array(list(stated_by.values())) / len(all_facts)
+        self._weight = np.maximum(-np.log(shares), 0) + LEAST
+        self._read_letters()
+        self._bounds = np.cumsum([0, *map(len, names)])
+        self._inside = np.array([self._number[word] for name in names for word in name])
+        self._named = csr_array(
+            (self._weight[self._inside], self._inside, self._bounds),
+            shape=(len(names), len(stated_by)),
+        )
+        self._whole = self._named.sum(axis=1)
+        self._around = np.array([self._number[word] for word in dict.fromkeys(chain(*around))])
+        self._asked_with = np.zeros((len(relations), len(stated_by)))
+        for n, words in enumerate(around):
+            for word, count in words.items():
+                self._asked_with[n, self._number[word]] = count / len(asked_in[n])
+        self._asked_with = self._asked_with[:, self._around]
+        self._kinds = [_kinds(words) for words in around]
+        self._kinds_of_name = [_kinds(name) for name in names]
+        # A trivia question or a list is its own name: nothing has to be said besides.
+        self._bare = np.array([FIELD.fullmatch(next(iter(w))) is not None for w in asked_in])
+        self._bare |= np.array([relation == MANY for relation in relations])
+
+    def _read_letters(self) -> None:
+        """Prepare the search for words by their letters, their stems and beginnings."""
+        self._grams: dict[str, int] = {}
+        self._by_stem: dict[str, list[int]] = defaultdict(list)
+        self._by_sorted: dict[str, list[int]] = defaultdict(list)
+        self._by_beginning: dict[str, list[int]] = defaultdict(list)
+        inside, bounds = [], [0]
+        for word, n in self._number.items():
+            inside += [self._grams.setdefault(gram, len(self._grams)) for gram in _grams(word)]
+            bounds.append(len(inside))
+            self._by_stem[_stem(word)].append(n)
+            self._by_sorted["".join(sorted(word))].append(n)
+            if len(word) > BEGINNING:
+                self._by_beginning[word[:BEGINNING]].append(n)
+        self._length = np.diff(bounds)
+        self._words = list(self._number)
+        holds = csr_array(
+            (np.ones(len(inside)), inside, bounds), shape=(len(bounds) - 1, len(self._grams))
+        )
+        self._holding = csr_array(holds.T)
+
+    def _alike(self, word: str) -> Numbers:
+        """Return how alike a word is to every word of the tables, in [0, 1]."""
+        found = np.zeros(len(self._number))
+        grams = _grams(word)
+        known = [self._grams[gram] for gram in grams if gram in self._grams]
+        if known and len(word) >= BEGINNING:
+            shared = self._holding[known].sum(axis=0)
+            share = 2 * shared / (len(grams) + self._length)
+            slips = OSA.normalized_similarity
+            typed = cdist([word], self._words, scorer=slips, score_cutoff=ONE_SLIP)[0]
+            found = BY_LETTERS * np.maximum(np.where(share >= ALIKE, share, 0.0), typed)
+            begins = self._by_beginning.get(word[:BEGINNING], [])
+            found[begins] = np.maximum(found[begins], SAME_BEGINNING)
+        found[self._by_stem.get(_stem(word), [])] = SAME_STEM
+        if word in self._number:
+            found[self._number[word]] = 1.0
+        else:
+            found[self._by_sorted.get("".join(sorted(word)), [])] = SWAPPED  # "teh"
+        return found
+
+    def _weight_of(self, word: str, alike: Numbers) -> float:
+        """Return what a question's word weighs; a misspelt one nearly what the right one does."""
+        if word in self._number:
+            return float(self._weight[self._number[word]])
+        best = alike.max()
+        return float(best * self._weight[alike.argmax()] + (1 - best) * UNKNOWN)
+
+    def nearest(self, question: str) -> Nearest | None:
+        words = _distinct(question)[:MOST_WORDS]
+        if not words:
+            return None
+        alike = np.stack([self._alike(word) for word in words])
+        weight = np.array([self._weight_of(*pair) for pair in zip(words, alike, strict=True)])
+        names, similarity, telling = self.compared(words, alike, weight)
+        if not len(names):
+            return None
+        best = int(np.argmax(np.log(similarity) + TELLING * telling))
+        fact = self._facts[self._owner[names[best]]]
+        return Nearest(fact, self._wording(fact, alike, weight), float(min(similarity[best], 1.0)))
+
+    def compared(
+        self, words: tuple[str, ...], alike: Numbers, weight: Numbers
+    ) -> tuple[NDArray[np.intp], Numbers, Numbers]:
+        """Return the names that may be meant, how similar, and what speaks for their relation."""
+        of_name = (self._named @ alike.max(axis=0)) / self._whole
+        names = np.flatnonzero(of_name >= LEAST_OF_NAME)
+        if not len(names):
+            return names, np.empty(0), np.empty(0)
+        by_name = np.stack([self._said(alike, self._words_of(int(name))) for name in names])
+        around = alike[:, self._around]
+        by_relation = np.stack([self._said(around, shares > 0) for shares in self._asked_with])
+        relation = self._relation[self._owner[names]]
+        explained = np.maximum(by_name, by_relation[relation]) @ weight / weight.sum()
+        similarity = of_name[names] ** NAME_COUNTS * explained
+        asked = ((1 - by_name) * by_relation[relation]) @ weight
+        enough = np.minimum(asked / ENOUGH_ASKED, 1)
+        similarity *= np.where(
+            self._bare[relation], 1, NOTHING_ASKED + (1 - NOTHING_ASKED) * enough
+        )
+        if wanted := self._wanted(words):
+            fits = [
+                bool(wanted & (self._kinds[r] | self._kinds_of_name[name]))
+                for r, name in zip(relation, names, strict=True)
+            ]
+            similarity *= np.where(fits, 1, OTHER_KIND)
+        return names, similarity, self._telling(around, by_name, relation)
+
+    def _wanted(self, words: tuple[str, ...]) -> set[str]:
+        """Return what kinds of answer a question asks for, where it says so."""
+        wanted = _kinds(words)
+        if words[0] in _OF_YES_OR_NO and not _WHAT_ELSE.intersection(words):
+            return wanted if words[:OPENING] in self._openings else {YES_OR_NO}
+        return wanted
+
+    def _words_of(self, name: int) -> NDArray[np.intp]:
+        return self._inside[self._bounds[name] : self._bounds[name + 1]]
+
+    @staticmethod
+    def _said(alike: Numbers, words: NDArray[np.intp] | NDArray[np.bool_]) -> Numbers:
+        """Return how far each word of the question is one of these words."""
+        found: Numbers = alike[:, words].max(axis=1, initial=0.0)
+        return found
+
+    def _telling(self, around: Numbers, by_name: Numbers, relation: NDArray[np.intp]) -> Numbers:
+        """Return how the words beside each name speak for its relation, as log-likelihood."""
+        used = np.stack([(around * shares).max(axis=1) for shares in self._asked_with])
+        ratio = np.log((used + RARE) / (used.mean(axis=0) + RARE))
+        found: Numbers = ((1 - by_name) * ratio[relation]).sum(axis=1)
+        return found
+
+    def _wording(self, fact: Fact, alike: Numbers, weight: Numbers) -> str:
+        """Return the question for a fact in the wording that shares most with what was asked."""
+        sentences = [t for t in fact.templates if _is_sentence(t)]
+        texts = dict.fromkeys(
+            fact.ask(template, name)
+            for template in sentences or fact.templates
+            for name in range(len(fact.fillings(template)))
+        )
+
+        def shared(text: str) -> float:
+            inside = np.array([self._number[w] for w in _distinct(text) if w in self._number])
+            said = alike[:, inside]
+            own = self._weight[inside]
+            return float(
+                (said.max(axis=1) @ weight + said.max(axis=0) @ own) / (weight.sum() + own.sum())
+            )
+
+        return max(texts, key=shared)
+
+
+def _is_sentence(template: str) -> bool:
+    """Return whether a wording is a whole sentence, as one would offer it."""
+    whole = template[0].isupper() and template.endswith(("?", "."))
+    return whole or FIELD.fullmatch(template) is not None
+
+
+def _relation(fact: Fact) -> str:
+    """Return under which name the wordings of a fact stand."""
+    return MANY if fact.plural else fact.relation
+
+
+def _names(fact: Fact) -> Iterator[str]:
+    yield from fact.subjects
+    yield from fact.clauses
+    if fact.plural:
+        yield fact.plural
+
+
+def _distinct(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for word in plain(text).split() if word.isalnum()))
+
+
+def _words_around(wordings: Iterable[str]) -> Iterator[str]:
+    for wording in wordings:
+        yield from _distinct(FIELD.sub(" ", wording))
+
+
+def _kinds(words: Iterable[str]) -> set[str]:
+    """Return what kinds of answer are asked for."""
+    return {_KINDS[word] for word in words if word in _KINDS}
+
+
+def _stem(word: str) -> str:
+    """Return a word without the s of a plural or a genitive."""
+    plural = len(word) > BEGINNING - 1 and word.endswith("s") and not word.endswith("ss")
+    return word[:-1] if plural else word
+
+
+def _grams(word: str) -> set[str]:
+    """Return the pairs and triples of a word's letters, its ends included."""
+    letters = f"<{word}>"
+    pairs = {"".join(pair) for pair in pairwise(letters)}
+    return pairs | {letters[n : n + 3] for n in range(len(letters) - 2)}

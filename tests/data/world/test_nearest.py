@@ -1,0 +1,159 @@
+"""The nearest taught question: found in strangers' words, and not where there is none."""
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.data.world import grading
+from core.data.world.facts import facts
+from core.data.world.nearest import MOST_WORDS, NEAR, nearest
+
+DATA = Path(__file__).parents[1]
+FACTS = facts()
+
+# A little below what `benchmarks/nearest.py` measures: facts change, and so do their names.
+RIGHT, RIGHT_AND_NEAR = 0.7, 0.35
+
+
+def rows(name):
+    with (DATA / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def named(fact):
+    return f"{fact.relation}: {fact.subject}"
+
+
+# ------------------------------------------------------------------- strangers' wordings
+
+
+def test_the_facts_that_strangers_ask_for_are_in_the_world():
+    wanted = {row["fact"] for row in rows("foreign_wordings")} - {""}
+    assert len(wanted) > 100 and wanted <= set(map(named, FACTS))
+
+
+def test_most_of_strangers_wordings_find_their_fact_and_few_offer_another():
+    asked = [row for row in rows("foreign_wordings") if row["fact"]]
+    found = [nearest(row["question"]) for row in asked]
+    right = [
+        one is not None and named(one.fact) == row["fact"]
+        for one, row in zip(found, asked, strict=True)
+    ]
+    near = [one is not None and one.near for one in found]
+    assert np.mean(right) >= RIGHT
+    assert np.mean(np.logical_and(right, near)) >= RIGHT_AND_NEAR
+    assert np.sum(np.greater(near, right)) <= 0.03 * len(asked)
+
+
+def test_what_asks_for_nothing_of_the_world_is_near_none_of_its_questions():
+    asked = [row["question"] for row in rows("outside")]
+    assert len(asked) == 120 and not any(map(grading.find, asked))
+    assert np.mean([bool(found and found.near) for found in map(nearest, asked)]) <= 0.05
+
+
+def test_what_visitors_ask_outside_the_world_is_near_none_of_its_questions():
+    """They had no part in choosing the threshold."""
+    asked = [row["question"] for row in rows("visitors") if row["kind"] == "outside"]
+    near = [question for question in asked if (found := nearest(question)) and found.near]
+    assert len(near) <= 0.02 * len(asked), near
+
+
+# ---------------------------------------------------------------------- what is measured
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("waht is the captial of Frnace", "What is the capital of France?"),
+        ("Who's the author of Prid and Prejudise", "Who is the author of Pride and Prejudice?"),
+        ("Nigerias capital", "What is the capital of Nigeria?"),
+        ("who inventd dinamite", "Who invented dynamite?"),
+    ],
+)
+def test_a_misspelt_question_is_near(asked, meant):
+    assert grading.find(asked) is None and grading.find(meant) is not None
+    found = nearest(asked)
+    assert found.near and found.fact is grading.find(meant)
+
+
+@pytest.mark.parametrize(
+    ("asked", "relation"),
+    [
+        ("Which money does one pay with over in India?", "currency"),
+        ("Which continent would you look on for India?", "continent"),
+        ("The main capital city over in India, please?", "capital"),
+    ],
+)
+def test_the_relation_decides_between_facts_of_one_subject(asked, relation):
+    fact = nearest(asked).fact
+    assert (fact.relation, fact.subject) == (relation, "India")
+
+
+def test_another_kind_of_answer_counts_against_a_question():
+    """Who painted it is taught; when and why are not."""
+    who, when, why = (
+        nearest(f"{word} was it that painted Guernica?") for word in ("who", "when", "why")
+    )
+    assert who.near and who.similarity > max(when.similarity, why.similarity)
+    assert not when.near and not why.near
+
+
+def test_yes_or_no_is_no_answer_of_the_world():
+    assert not nearest("Do you love me?").near and not nearest("Do you dream?").near
+
+
+@pytest.mark.parametrize("asked", ["", "   ", "?!", "日本の首都はどこですか", "zzqx vvkj", "🙂"])
+def test_nothing_in_common_finds_nothing(asked):
+    assert nearest(asked) is None
+
+
+# ------------------------------------------------------------------------- what is offered
+
+
+EVERY = st.sampled_from(FACTS).flatmap(
+    lambda fact: st.tuples(st.just(fact), st.sampled_from((*fact.templates, *fact.held_out)))
+)
+
+
+@settings(max_examples=60)
+@given(EVERY)
+def test_a_question_of_the_world_is_nearest_to_itself(asked):
+    fact, wording = asked
+    found = nearest(fact.ask(wording))
+    assert found.similarity == pytest.approx(1) or found.near
+    answers = {name for answer in found.fact.answers for name in answer.names}
+    same = {name for answer in fact.answers for name in answer.names}
+    assert found.fact is fact or found.similarity == pytest.approx(1) or answers & same
+
+
+@settings(max_examples=100)
+@given(st.text() | st.lists(st.sampled_from([w for f in FACTS for w in f.question.split()])))
+def test_whatever_is_asked_the_question_that_is_offered_is_recognised(asked):
+    found = nearest(asked if isinstance(asked, str) else " ".join(asked))
+    if found is None:
+        return
+    assert 0 < found.similarity <= 1 and found.near == (found.similarity >= NEAR)
+    assert grading.find(found.question) is not None
+    assert found.question in {
+        found.fact.ask(template, name)
+        for template in found.fact.templates
+        for name in range(len(found.fact.fillings(template)))
+    }
+
+
+def test_what_is_offered_asks_for_the_fact_that_was_found():
+    """But for names that two facts share, such as a film and its remake."""
+    found = [nearest(row["question"]) for row in (*rows("foreign_wordings"), *rows("outside"))]
+    other = Counter(grading.find(one.question) is one.fact for one in found if one)
+    assert other[False] <= 0.01 * other.total()
+
+
+def test_a_long_question_is_read_to_its_sixtieth_word():
+    told = " ".join(f"blah{n}" for n in range(MOST_WORDS))
+    assert nearest(f"{told} Who painted Guernica?") is None
+    assert nearest(f"Who painted Guernica? {told}").question == "Who painted Guernica?"

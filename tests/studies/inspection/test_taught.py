@@ -1,0 +1,81 @@
+"""What the embedded model was taught: recognised, near, or neither, and never of another model."""
+
+import json
+
+import numpy as np
+import pytest
+
+from core.studies.inspection import serialise
+from core.studies.inspection.inspection import run
+from core.studies.inspection.request import Request
+from core.studies.inspection.taught import NOT_TAUGHT, WORLD_OF, taught
+from core.studies.inspection.verdict import Decision
+from tests.fakes import TableModel
+
+RECOGNISED = "What is the capital of France?"
+NEAR = "waht is the captial of Frnace"
+OUTSIDE = "Where did my cat go last night?"
+NOTHING = "zzqx vvkj"
+
+
+class Embedded(TableModel):
+    """Passes for the model that was taught the world."""
+
+    name = WORLD_OF
+
+
+def inspected(query, model=Embedded):
+    first = np.array([0.95, 0.05])
+    table = model(["Paris", "Lyon"], first, [first, first], query=query)
+    return run(Request(query, 60), table)
+
+
+def test_a_question_is_recognised_near_or_neither():
+    found = taught(RECOGNISED, WORLD_OF)
+    assert found.recognised and not found.near and not found.outside
+    assert (found.question, found.similarity, found.sentence, found.did_you_mean) == (None,) * 4
+    found = taught(NEAR, WORLD_OF)
+    assert found.near and not found.recognised and not found.outside
+    assert found.question == RECOGNISED and found.sentence.startswith("The model was not taught")
+    assert found.did_you_mean == (f"Did you mean: {RECOGNISED} (similarity {found.similarity:.2f})")
+    for query in (OUTSIDE, NOTHING):
+        found = taught(query, WORLD_OF)
+        assert found.outside and not found.recognised and not found.near
+        assert found.did_you_mean is None and found.sentence.startswith("No question that")
+    assert (found.question, found.similarity) == (None, None)
+
+
+@pytest.mark.parametrize("query", [RECOGNISED, NEAR, OUTSIDE])
+def test_of_another_model_nobody_here_knows_what_it_was_taught(query):
+    assert taught(query, "table") is None
+    seen = inspected(query, TableModel)
+    assert seen.taught is None and seen.headline == Decision.ANSWER
+    assert serialise.to_dict(seen)["taught"] is None
+
+
+@pytest.mark.parametrize(
+    ("query", "headline"),
+    [(RECOGNISED, "answer"), (NEAR, "answer"), (OUTSIDE, NOT_TAUGHT), (NOTHING, NOT_TAUGHT)],
+)
+def test_no_answer_is_served_to_what_was_not_taught(query, headline):
+    """Its doubt is as small as that of an answer that it knows."""
+    seen = inspected(query)
+    assert seen.verdict.decision is Decision.ANSWER
+    assert (seen.headline, seen.outcome) == (headline, f"{headline}: Paris")
+
+
+@pytest.mark.parametrize("query", [RECOGNISED, NEAR, OUTSIDE, NOTHING])
+def test_json_says_where_the_question_stands_and_a_saved_inspection_finds_it_again(query):
+    seen = inspected(query)
+    text = serialise.to_json(seen)
+    data = json.loads(text)
+    found = taught(query, WORLD_OF)
+    assert data["taught"] == {
+        "recognised": found.recognised,
+        "question": found.question,
+        "similarity": found.similarity,
+        "near": found.near,
+    }
+    assert data["headline"] == seen.headline
+    assert data["verdict"]["decision"] == "answer"
+    assert serialise.from_json(text).taught == found
