@@ -80,6 +80,8 @@ class Capabilities:
         How many responses one request to the service can return.
     pairs_a_call : int
         How many (prompt, answer) pairs one request to the service can score.
+    calls_a_prompt : int
+        How many more requests each prompt takes before its answers are scored.
     quick : bool
         Whether a hundred prompts take a moment, so that a curve can have every point.
     in_front : int
@@ -97,6 +99,7 @@ class Capabilities:
     local: bool = True
     candidates_a_call: int = 1000
     pairs_a_call: int = 2000
+    calls_a_prompt: int = 0
     quick: bool = True
     in_front: int = 0
     notes: tuple[str, ...] = ()

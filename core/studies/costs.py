@@ -107,7 +107,7 @@ def plan_curves(cases: Sequence[Case], model: LanguageModel, repetitions: Sequen
         for t in repetitions:
             prompt = _tokens(case.prompt(t))
             if capabilities.scores_given_text:
-                pairs = 2 * (prompt + drawn.in_front)
+                pairs = (2 + capabilities.calls_a_prompt) * (prompt + drawn.in_front)
                 drawn.add(0, pairs + _tokens(case.answer) + _tokens(case.repeated), 0)
             else:
                 drawn.sample(prompt, SAMPLES_A_POINT)
@@ -156,6 +156,7 @@ class _Sum:
 
     def __init__(self, capabilities: Capabilities) -> None:
         self.candidates_a_call = capabilities.candidates_a_call
+        self.calls_a_prompt = capabilities.calls_a_prompt
         self.in_front = math.ceil(capabilities.in_front / CHARACTERS_A_TOKEN)
         self.plan = Plan()
 
@@ -173,7 +174,9 @@ class _Sum:
         requests = sum(
             math.ceil(min(block, rows - start) / a_request) for start in range(0, rows, block)
         ) * math.ceil(columns / across)
-        self.add(requests, rows * columns * (self.in_front + tokens_a_pair), 0)
+        alone = rows * self.calls_a_prompt
+        texts = rows * columns + alone
+        self.add(requests + alone, texts * (self.in_front + tokens_a_pair), 0)
 
     def add(self, requests: int, prompt_tokens: int, response_tokens: int) -> None:
         """Add requests and tokens."""

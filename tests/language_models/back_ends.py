@@ -14,10 +14,12 @@ from functools import partial
 from importlib.util import find_spec
 
 from core.language_models.backends.embedded import FOLDER
+from core.language_models.backends.openai import given
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.base import LanguageModel, Response
 from core.language_models.forms import Form
 from core.language_models.registry import open_model
+from tests.language_models.documented_server import documented
 from tests.language_models.gemini_server import gemini
 from tests.language_models.gemini_server import serving as serving_gemini
 from tests.language_models.openai_server import END, serving
@@ -42,6 +44,13 @@ def openai(flavour: str, *, end: str | None = None, **options) -> Iterator[Langu
 
 
 @contextmanager
+def as_documented(way: str) -> Iterator[LanguageModel]:
+    """Open a model of a server that scores given text in a way of its own."""
+    with documented(way, key=KEY) as (server, _):
+        yield OpenAICompatible(server.rest, KEY, end=END)
+
+
+@contextmanager
 def in_form(form: Form, back_end: Callable[[], AbstractContextManager[LanguageModel]]):
     """Open a model that is asked in a form."""
     with back_end() as model:
@@ -59,6 +68,7 @@ BACK_ENDS: dict[str, Callable[[], AbstractContextManager[LanguageModel]]] = {
     "openai-top": partial(openai, "top", lists_end=False),
     "openai-top-without-stops": partial(openai, "top", stops=False, written="content"),
     "openai-top-scaled": partial(openai, "top", scaled=True),
+    **{f"openai-{way}": partial(as_documented, way) for way in given.MAKERS},
     "openai-none": partial(openai, "none", n=False),
     "openai-chat-top": partial(openai, "chat-top", lists_end=False),
     "openai-chat-none": partial(openai, "chat-none"),
@@ -68,6 +78,9 @@ BEHIND_EXAMPLES = {
     "openai-echo": Form.EXAMPLES,
     "openai-top": Form.EXAMPLES,
     "openai-chat-top": Form.CHAT_WITH_EXAMPLES,
+    f"openai-{given.PROMPT_LOGPROBS}": Form.CHAT_WITH_EXAMPLES,
+    f"openai-{given.INPUT_TOKENS}": Form.EXAMPLES,
+    f"openai-{given.PREFILL}": Form.EXAMPLES,
     "gemini": Form.CHAT_WITH_EXAMPLES,
 }
 BACK_ENDS |= {

@@ -122,6 +122,10 @@ def test_requests_by_hand():
     assert requests(100, **chained) == 100 + 1 + 100 * (1 + 10) + 8 + 24
     exact = {"scores_given_text": True, "candidates_a_call": 8, "pairs_a_call": 20}
     assert requests(10, **exact) >= 2 + 1 + 110 / 20 + 20 / 20
+    # One more for each prompt: after no answer and after each of 10, for the greedy answer, and to
+    # verify each of 10; where all are alike, after each of 3 others.
+    alone = requests(10, **exact, calls_a_prompt=1) - requests(10, **exact)
+    assert alone == 11 + 1 + 10 + OTHERS
 
 
 @pytest.mark.parametrize("scores", [True, False])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from core.language_models.backends.openai import given
 from core.language_models.backends.openai.probe import PROBES
 from core.language_models.base import SAMPLING_RULE, LanguageModel
 from core.store.calls import CallKey
@@ -35,6 +36,8 @@ def calls_of(exchange: Exchange, model: LanguageModel) -> list[CallKey]:
             for prompt in body["prompt"]
             if text.startswith(f"{prompt} ") and prompt not in PROBES
         ]
+    if exchange.path == given.PATH:  # a probe's: this server knows no such address
+        return []
     prompt = body["messages"][0]["content"] if "messages" in body else body["prompt"]
     if prompt in PROBES:
         return []

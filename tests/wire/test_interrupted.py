@@ -90,7 +90,7 @@ def stalling(after):
 def test_it_ends_in_the_middle_of_a_run_and_what_was_answered_is_saved(tmp_path):
     """Many threads wait for replies, for a place and for one another."""
     with (
-        stalling(after=10) as (server, stalled),
+        stalling(after=11) as (server, stalled),
         running(
             tmp_path, "inspect", "Name a mammal", "--samples", "20", "--model", server.name
         ) as program,

@@ -400,7 +400,8 @@ def calls_needed(model: LanguageModel, repetitions: Sequence[int]) -> int:
     """Return how many calls a curve takes at most; 0 where calls cost nothing but time."""
     points, able = len(tidied(repetitions)), model.capabilities
     if able.scores_given_text:
-        return 0 if able.local else math.ceil(2 * points / able.pairs_a_call)
+        scored = math.ceil(2 * points / able.pairs_a_call) + points * able.calls_a_prompt
+        return 0 if able.local else scored
     return points * (
         SAMPLES_A_POINT if able.local else math.ceil(SAMPLES_A_POINT / able.candidates_a_call)
     )

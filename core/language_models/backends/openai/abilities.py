@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
+from core.language_models.backends.openai import given
 from core.language_models.backends.openai.http import Rejected, Reply
 
 FORMAT = 2  # of what is stored: another number where an older one would be misread
@@ -38,6 +39,9 @@ class Abilities:
         Whether it scores given text, as exactly as what it sampled itself.
     forced : bool
         Whether it can be made to say given tokens, and says then how likely they were.
+    given : str
+        The field by which it tells how likely given text is, where it echoes none (see the module
+        `given`); else "".
     own : bool
         Whether it lists what it sampled with log-probabilities, at any temperature the same.
     next_token : bool
@@ -71,6 +75,7 @@ class Abilities:
     chat: bool = False
     echo: bool = False
     forced: bool = False
+    given: str = ""
     own: bool = False
     next_token: bool = False
     candidates: int = CANDIDATES_A_CALL
@@ -102,6 +107,11 @@ class Abilities:
     def notes(self) -> tuple[str, ...]:
         """What a person has to know of its answers, in sentences."""
         notes = list(self.remarks)
+        if self.given:
+            notes.append(
+                f"It scores given answers by its field {self.given}, as documented by "
+                f"{given.MAKERS[self.given]}; not tried here. What it drew had the same score."
+            )
         if self.thinks:
             notes.append(
                 "It thinks before it answers. Its thoughts are left out; each answer may take "

@@ -68,10 +68,12 @@ def _without_generated(listed: Tokens, text: str) -> Tokens | None:
     return None
 
 
-def behind(service: Service, prompt: Tokens, text: Tokens, end: str) -> float:
+def behind(
+    service: Service, prompt: Tokens, text: Tokens, end: str, most_split: int = MOST_SPLIT
+) -> float:
     """Return the log-probability of what stands behind the prompt in a text.
 
-    Where a token straddles the border of prompt and answer, so that up to `MOST_SPLIT` of the
+    Where a token straddles the border of prompt and answer, so that up to `most_split` of the
     prompt's last tokens are other ones in the whole, the value is that of the whole text minus
     that of the prompt.
 
@@ -89,7 +91,7 @@ def behind(service: Service, prompt: Tokens, text: Tokens, end: str) -> float:
     while border < min(len(prompt), len(text)) and prompt[border][0] == text[border][0]:
         border += 1
     # A server that cuts texts off shares no beginning with them, or nothing is behind it.
-    if border < max(1, len(prompt) - MOST_SPLIT) or border == len(text):
+    if border < max(1, len(prompt) - most_split) or border == len(text):
         raise changed(service)
     both, before = total(text[border:]), total(prompt[border:])
     if both is None or before is None or both > before:

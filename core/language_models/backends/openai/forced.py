@@ -29,7 +29,7 @@ def tokens(service: Service, text: str) -> list[int]:
     ------
     ModelError
     """
-    found = service.post("/tokenize", {"content": text}, beside=True).get("tokens")
+    found = service.post("/tokenize", {"content": text}, beside=True, free=True).get("tokens")
     if not isinstance(found, list) or not all(type(token) is int for token in found):
         raise service.spoilt("a text without its tokens")
     return found

@@ -111,29 +111,39 @@ class Service:
         """The server as sentences name it."""
         return self.address.host
 
-    def post(self, path: str, body: Reply, *, beside: bool = False) -> Reply:
+    def post(self, path: str, body: Reply, *, beside: bool = False, free: bool = False) -> Reply:
         """Send a request and return the JSON of its reply.
 
         Parameters
         ----------
         beside : bool
-            Whether the path is not one of OpenAI's, and stands beside their ``/v1``. What
-            generates nothing is not counted.
+            Whether the path is not one of OpenAI's, and stands beside their ``/v1``. Its reply
+            may be a list, which becomes the field "data".
+        free : bool
+            Whether it is not counted, since no model computes anything.
 
         Raises
         ------
         ModelError
             TemporaryError for what may pass, Rejected for what may not be offered.
         """
-        return self._ask("POST", path, body, beside=beside)
+        return self._ask("POST", path, body, beside=beside, free=free)
 
     def get(self, path: str) -> Reply:
         """Return the JSON that stands at an address, as `post` does."""
         return self._ask("GET", path, None)
 
-    def _ask(self, method: str, path: str, body: Reply | None, *, beside: bool = False) -> Reply:
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        body: Reply | None,
+        *,
+        beside: bool = False,
+        free: bool = False,
+    ) -> Reply:
         base = self.address.url.removesuffix("/v1") if beside else self.address.url
-        meter = Meter() if beside else self.meter
+        meter = Meter() if free else self.meter
         meter.begin()
         made = _Exchange()
         failure: ModelError | None = None
@@ -157,7 +167,7 @@ class Service:
                 f"{self.host} sent more than {LARGEST_REPLY // 1_000_000} MB. Check that the "
                 "address is that of a language model."
             )
-        parsed = _parse(data, lists=method == "GET")  # as Together lists its models
+        parsed = _parse(data, lists=beside or method == "GET")  # as Together lists its models
         if not 200 <= status < 300:
             raise self._refusal(status, waits, parsed, data)
         if parsed is None:

@@ -9,11 +9,11 @@ in front of a prompt that is to be gone on with, as turns of before in a chat.
 
 What is summed
 --------------
-*A given answer* (echo): the tokens behind the prompt in ``prompt + " " + answer``, and the end
-token where the server lists it behind its own answers and reads its text as that token, or where
-`end` names one. Elsewhere the end is left out, for every answer. The number then is the
-probability that a response *begins* so: "London" has the probability of "London, UK" in it.
-`revision` says which.
+*A given answer* (by echo, or a way of `given`): the tokens behind the prompt in
+``prompt + " " + answer``, in a chat those of a turn of the model's own; and the end token where
+the server lists it behind its own answers and reads its text as that token, or where `end` names
+one. Elsewhere the end is left out, for every answer. The number then is the probability that a
+response *begins* so: "London" has the probability of "London, UK" in it. `revision` says which.
 
 *A sampled answer*: the tokens that the reply lists, up to the line break if it came to one. Some
 servers list the token that ended the answer and some do not; it counts where it is listed.
@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import json
 import math
 import threading
 from collections.abc import Callable, Sequence
@@ -39,7 +40,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.language_models.backends.openai import echo, forced, thinking
+from core.language_models.backends.openai import echo, forced, given, thinking
 from core.language_models.backends.openai.abilities import Abilities
 from core.language_models.backends.openai.address import OPENAI, key_for, read_address, split_name
 from core.language_models.backends.openai.http import (
@@ -47,6 +48,7 @@ from core.language_models.backends.openai.http import (
     Rejected,
     Reply,
     Service,
+    Tokens,
     is_uneven,
     tokens_of,
     top_of,
@@ -75,6 +77,7 @@ from core.settings import end_text
 
 TOP = 5  # likeliest next tokens; more is refused by some servers
 PAIRS_A_CALL = 32
+MOST_ALONE = 1000  # prompts whose tokens are kept
 # Behind thoughts, tokens cannot be counted one by one; services count four characters a token.
 MAX_CHARACTERS = 4 * MAX_RESPONSE_TOKENS
 
@@ -93,6 +96,8 @@ class _Endpoint:
         One that broke off.
     tokens : dict of str to list of int
         Those of answers, where the server was asked for them.
+    alone : dict of str to Tokens
+        Those of prompts, where they are asked for one by one.
     """
 
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -100,6 +105,7 @@ class _Endpoint:
     recalled: bool = False
     probe: Probe | None = None
     tokens: dict[str, list[int]] = field(default_factory=dict)
+    alone: dict[str, Tokens] = field(default_factory=dict)
 
 
 _ENDPOINTS: dict[tuple[str, str, str], _Endpoint] = {}
@@ -157,14 +163,15 @@ class OpenAICompatible(LanguageModel):
         """What the probe found; asks the server on first use."""
         found = self._abilities
         return Capabilities(
-            scores_given_text=found.echo or found.forced,
+            scores_given_text=found.echo or found.forced or bool(found.given),
             own_log_likelihoods=found.own,
             whole_answers=found.forced or bool(self._end(found)),
             next_token=found.next_token,
             seeded="seed" not in found.without,
             local=False,
             candidates_a_call=found.candidates,
-            pairs_a_call=1 if found.forced else PAIRS_A_CALL,
+            pairs_a_call=1 if found.forced or self._one_by_one(found) else PAIRS_A_CALL,
+            calls_a_prompt=int(self._one_by_one(found)),
             in_front=len(in_front()) if self._behind_examples else 0,
             notes=found.notes,
         )
@@ -174,9 +181,9 @@ class OpenAICompatible(LanguageModel):
         """How the server is spoken to, and which model it says it is."""
         found = self._abilities
         parts = ["chat completions" if found.chat else "completions"]
-        if found.echo:
+        if found.echo or found.given:
             end = self._end(found)
-            parts += ["echo", f"end token “{end}”" if end else "no end token"]
+            parts += [found.given or "echo", f"end token “{end}”" if end else "no end token"]
         if found.forced:
             parts.append("given tokens forced, any end")
         if found.scaled:
@@ -313,9 +320,11 @@ class OpenAICompatible(LanguageModel):
             Also when a text comes back changed, or `end` is not a token of the server.
         """
         found = self._abilities
-        if found.forced:
-            return np.array([[self._forced(found, p, a) for a in answers] for p in prompts])
-        if not found.echo:
+        if found.forced or self._one_by_one(found):
+            score = self._forced if found.forced else self._given
+            values = [score(found, p, a) for p in prompts for a in answers]
+            return np.array(values).reshape(len(prompts), len(answers))
+        if not (found.echo or found.given):
             raise ModelError(f"{self.name} does not report how likely given answers are.")
         end = self._end(found)
         if self._behind_examples:
@@ -327,14 +336,62 @@ class OpenAICompatible(LanguageModel):
             asked = list(dict.fromkeys(i for i, _ in block))
             texts = [prompts[i] for i in asked]
             texts += [_whole(prompts[i], answers[j], end) for i, j in block]
-            body = echo.request(self._model, texts)
-            reply = self._post(found, "/completions", body)
-            echoed = echo.tokens(self._service, reply, texts)
+            echoed = self._read(found, texts)
             alone = dict(zip(asked, echoed, strict=False))
             for (i, j), text in zip(block, echoed[len(asked) :], strict=True):
                 empty = not (answers[j] or end)  # every text begins so: that says nothing
-                result[i, j] = LEAST if empty else echo.behind(self._service, alone[i], text, end)
+                most = 0 if found.given else echo.MOST_SPLIT
+                result[i, j] = (
+                    LEAST if empty else echo.behind(self._service, alone[i], text, end, most)
+                )
         return result
+
+    def _read(self, found: Abilities, texts: Sequence[str]) -> list[Tokens]:
+        """Return the tokens of texts."""
+        if found.given:
+            return self._told(found, given.request(found.given, texts), len(texts))
+        reply = self._post(found, "/completions", echo.request(self._model, texts))
+        return echo.tokens(self._service, reply, texts)
+
+    def _told(self, found: Abilities, body: Reply, count: int) -> list[Tokens]:
+        """Return the tokens that a request of `given` asks for."""
+        beside = not found.chat
+        path = given.PATH if beside else found.path
+        reply = self._post(found, path, body, beside=beside)
+        told = given.read(found.given, reply, self._end(found))
+        if len(told) != count:
+            raise self._service.spoilt("a text without its log-probabilities")
+        if beside:  # it has no field of OpenAI's for what was used
+            self.meter.add(prompt_tokens=sum(map(len, told)))
+        return told
+
+    @staticmethod
+    def _one_by_one(found: Abilities) -> bool:
+        """Whether each text is a request, those of prompts alone as well."""
+        return found.given in (given.PROMPT_LOGPROBS, given.PREFILL)
+
+    def _given(self, found: Abilities, prompt: str, answer: str) -> float:
+        """Return how likely an answer is, where each text is a request."""
+        end = self._end(found)
+        if not (answer or end):  # every text begins so: that says nothing
+            return LEAST
+        if found.chat:
+            body = self._body(found, prompt, limit=1, temperature=1.0)
+            before, whole = given.continued(body, None), given.continued(body, answer + end)
+        else:
+            text = in_front() + prompt if self._behind_examples else prompt
+            before = given.request(found.given, [text])
+            whole = given.request(found.given, [_whole(text, answer, end)])
+        known, name = self._endpoint.alone, json.dumps([before, end])
+        with current_stop().holding(self._endpoint.lock):  # another one may be asking
+            if name not in known:
+                told = self._told(found, before, 1)[0]
+                while len(known) >= MOST_ALONE:
+                    del known[next(iter(known))]  # the oldest
+                known[name] = told
+            alone = known[name]
+        both = self._told(found, whole, 1)[0]
+        return echo.behind(self._service, alone, both, end, most_split=0)
 
     def _forced(self, found: Abilities, prompt: str, answer: str) -> float:
         """Return how likely an answer is that the server is made to say."""
@@ -409,10 +466,10 @@ class OpenAICompatible(LanguageModel):
             f"{self._service.host} {what}. Ask again: what it can do is found out anew."
         )
 
-    def _post(self, found: Abilities, path: str, body: Reply) -> Reply:
+    def _post(self, found: Abilities, path: str, body: Reply, *, beside: bool = False) -> Reply:
         """Make a request by what is known; learn from a refusal of that."""
         try:
-            reply = self._service.post(path, body)
+            reply = self._service.post(path, body, beside=beside)
         except Rejected as error:
             n = body.get("n", 1)
             if n > 1 and "n" in error.named:
@@ -421,7 +478,7 @@ class OpenAICompatible(LanguageModel):
             if self._endpoint.recalled:
                 raise self._forgotten("no longer takes what it took before") from None
             raise
-        if self._endpoint.recalled:
+        if self._endpoint.recalled and not beside:  # which states no model
             if self._service.stated(reply) != found.stated:
                 raise self._forgotten("now serves another model")
             self._endpoint.recalled = False

@@ -5,9 +5,11 @@
 2. *Echo*: have given texts repeated with the log-probability of each token, among them what it
    has just said. It is believed where both say the same; whatever ends its answers is scored
    with them where the server reads that text as its end token.
-   A server that repeats nothing may take a grammar of tokens: then it is made to say them.
+   A server that repeats nothing may take a grammar of tokens: then it is made to say them. Or
+   an address beside OpenAI's tells the tokens of given texts, which is compared as well.
 3. *Chat completions*, where completions give no log-probabilities: the same as 1. Thinking is
    switched off where that can be done; elsewhere it gets room, and is told from the answer.
+   A sampled answer is given as the beginning of the model's own turn, to see if it is scored.
 4. *Draws*: where all answers so far are alike, ask for what has many answers, freely. A server
    that says the same each time decodes greedily, and no doubt can be read off that.
 5. *Temperature*: ask for one next token at another temperature. Log-probabilities that change
@@ -20,14 +22,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
-from typing import Self
+from dataclasses import replace
 
 from core.codec import shortened
-from core.language_models.backends.openai import echo, forced, thinking
+from core.language_models.backends.openai import echo, forced, given, same, thinking
 from core.language_models.backends.openai.abilities import Abilities
 from core.language_models.backends.openai.http import (
     ABSENT,
@@ -44,7 +43,13 @@ from core.language_models.backends.openai.http import (
     top_of,
     total,
 )
-from core.language_models.errors import ModelError, RefusedError, UnknownModelError
+from core.language_models.errors import (
+    ModelError,
+    NeedsKeyError,
+    RefusedError,
+    TemporaryError,
+    UnknownModelError,
+)
 
 MOST_PROBES = 20  # mostly three to six; each refused field takes one more
 PROBES = (
@@ -53,12 +58,12 @@ PROBES = (
     "Q: Say twelve letters in any order. A:",
 )
 SHORT = 16  # tokens of an answer
-REPEATED = 8  # of them, where a server is made to say them
+REPEATED = 8  # of them, where a server is made to say them, or draws beside OpenAI's addresses
 TOP = 5  # likeliest next tokens; more is refused by some servers
 FREE = 1.5  # a temperature at which no two long answers are alike
 DRAWS = 4  # long answers that are alike prove that nothing is drawn
-EXACT = 0.1  # nats a token that batches and precisions may make out
 LETTERS = re.compile(r"[^A-Za-z0-9]")  # vocabularies write others in ways of their own
+MALFORMED = 422  # a request whose fields are others than those that are read
 ODD = "It lists log-probabilities that contradict each other, so they are not used."
 WRONG_ECHO = (
     "It repeats given texts, but with other log-probabilities than those of its own samples, so "
@@ -80,6 +85,7 @@ class Probe:
         self.log: list[str] = []
         self._heard: dict[str, Reply | Rejected] = {}
         self._rejected: list[Rejected] = []
+        self._broke: set[str] = set()  # requests of no standard that did not come through once
         self._drawn = False  # whether two answers to one prompt differed
         self._top: Mapping[str, float] = {}  # the likeliest next tokens at temperature 1
 
@@ -93,7 +99,7 @@ class Probe:
         """
         self._rejected = []
         found = self._completions()
-        if not (found and (found.echo or found.own)):
+        if not (found and (found.echo or found.own or found.given)):
             chat = self._chat(must=found is None)
             found = chat if chat and (chat.own or not found) else self._completions()
         if found is None:
@@ -110,23 +116,26 @@ class Probe:
         if self._thinks(reply):
             return self._with_room(found)
         if not found.own:
-            return found
+            return self._generate(found, reply)
         scored = self._echo(found, reply)
-        return scored if scored.echo else self._forced(scored, reply)
+        scored = scored if scored.echo else self._forced(scored, reply)
+        return scored if scored.echo or scored.forced else self._generate(scored, reply)
 
     def _chat(self, must: bool) -> Abilities | None:
         how, reply = self._sample(Abilities(chat=True))
         if reply is None:
             return None
         found = self._barely(self._seen(how, reply), reply)
-        return self._unthinking(found, must) if self._thinks(reply) else found
+        if self._thinks(reply):
+            return self._unthinking(found, must)
+        return self._continued(found, reply)
 
     def _unthinking(self, found: Abilities, must: bool) -> Abilities | None:
         """Switch thinking off, by what the server understands; else give it room, if it must."""
         for switches in thinking.SWITCHES:
             quiet, reply = self._sample(replace(found, switches=switches))
             if reply and quiet.switches and not self._thinks(reply):
-                return self._seen(quiet, reply)
+                return self._continued(self._seen(quiet, reply), reply)
         return self._with_room(found) if must else None
 
     def _with_room(self, found: Abilities) -> Abilities:
@@ -182,8 +191,8 @@ class Probe:
 
     def _echo(self, how: Abilities, sampled: Reply) -> Abilities:
         """Have what was sampled repeated, and compare; its end token with it, if it lists one."""
-        drawn = [_Drawn.of(c, self.service.text(c)) for c in self.service.choices(sampled)]
-        end = _usual_end(drawn)
+        drawn = [same.Drawn.of(c, self.service.text(c)) for c in self.service.choices(sampled)]
+        end = same.usual_end(drawn)
         said = [d for d in drawn if d.said]
         ended = [d for d in said if end and d.ended_by == end]
         texts = [*PROBES[:2], *(PROBES[0] + d.text for d in said)]
@@ -201,11 +210,11 @@ class Probe:
         except RefusedError:
             return how
         behind = [text[len(before) :] for text in found]
-        plain = [_agree(d.said, b) for d, b in zip(said, behind, strict=False)]
-        if not _all(plain):
+        plain = [same.agree(d.said, b) for d, b in zip(said, behind, strict=False)]
+        if not same.all_agree(plain):
             return replace(how, remarks=(*how.remarks, WRONG_ECHO))
-        whole = [_agree(d.listed, b) for d, b in zip(ended, behind[len(said) :], strict=True)]
-        return replace(how, echo=True, end=end if _all(whole) else "")
+        whole = [same.agree(d.listed, b) for d, b in zip(ended, behind[len(said) :], strict=True)]
+        return replace(how, echo=True, end=end if same.all_agree(whole) else "")
 
     def _is_echo(self, reply: Reply, texts: list[str]) -> bool:
         """Whether all texts came back, with the log-probabilities of their tokens."""
@@ -235,7 +244,60 @@ class Probe:
         before = [log_probability(e.get("logprob")) for e in drawn]
         said = [(str(token), value) for token, value in zip(wanted, before, strict=True)]
         repeated = [(str(token), value) for token, value in zip(wanted, found, strict=True)]
-        return replace(how, forced=_agree(said, repeated) is True)
+        return replace(how, forced=same.agree(said, repeated) is True)
+
+    def _generate(self, how: Abilities, sampled: Reply) -> Abilities:
+        """Have what was drawn scored beside OpenAI's addresses, and compare."""
+        for way, together in given.TOGETHER.items():
+            reply = self._tried(given.PATH, given.request(way, PROBES[:1], REPEATED), beside=True)
+            if isinstance(reply, Rejected) and reply.status == MALFORMED:
+                continue  # it is there, and reads another kind of request
+            if reply is None or isinstance(reply, Rejected):
+                return how
+            before = given.read(way, reply)
+            said = same.to_repeat(self._said(sampled) if how.own else given.drawn(reply))[:together]
+            if not (before and said):
+                return how
+            texts = [PROBES[0] + text for text, _ in said]
+            again = self._tried(given.PATH, given.request(way, texts), beside=True)
+            found = given.read(way, again) if isinstance(again, dict) else []
+            if len(found) == len(said):
+                pairs = zip(found, said, strict=True)
+                compared = [same.repeats(before[0], whole, listed) for whole, (_, listed) in pairs]
+                return replace(how, given=way) if same.all_agree(compared) else how
+            return how
+        return how
+
+    def _continued(self, how: Abilities, sampled: Reply) -> Abilities:
+        """Give a sampled answer as the model's own turn, and compare; with its end, if listed."""
+        said = same.to_repeat(self._said(sampled))
+        if not said or not how.own or how.bare:
+            return how
+        body = how.body(self.model, PROBES[0], limit=1, temperature=1.0)
+
+        def tell(answer: str | None, end: str = "") -> Tokens:
+            reply = self._tried(how.path, given.continued(body, answer))
+            told = given.read(given.PROMPT_LOGPROBS, reply, end) if isinstance(reply, dict) else []
+            return told[0] if told else []
+
+        text, listed = said[0]
+        whole = tell(text)
+        before = tell(None) if whole else []
+        if not before or not same.repeats(before, whole, listed):
+            return how
+        choices = self.service.choices(sampled)
+        end = same.usual_end([same.Drawn.of(c, self.service.text(c)) for c in choices])
+        for text, listed in said:
+            if end and listed[-1][0] == end:
+                whole = tell(text + end, end)
+                all_said = len(whole) == len(before) + len(listed) and whole[-1][0] == end
+                good = all_said and same.repeats(before, whole, listed)
+                return replace(how, given=given.PROMPT_LOGPROBS, end=end if good else "")
+        return replace(how, given=given.PROMPT_LOGPROBS)
+
+    def _said(self, sampled: Reply) -> list[tuple[str, Tokens]]:
+        """Return the text of each sampled answer, and what was listed with it."""
+        return [(self.service.text(c), tokens_of(c)) for c in self.service.choices(sampled)]
 
     def _reads(self, text: str) -> None:
         """Make sure that the server says how it reads a text."""
@@ -330,14 +392,33 @@ class Probe:
     def _spent(self) -> bool:
         return len(self._heard) >= MOST_PROBES
 
-    def _post(self, path: str, body: Reply, number: int = 0) -> Reply:
+    def _tried(self, path: str, body: Reply, *, beside: bool = False) -> Reply | Rejected | None:
+        """Make a request of no standard; None where what stands before the server stops it.
+
+        Some gateways want another key for what they do not know, or break at it: the second
+        fault then is a no.
+        """
+        key = json.dumps([path, body])
+        try:
+            return self._post(path, body, beside=beside)
+        except Rejected as error:
+            return error
+        except (RefusedError, NeedsKeyError):
+            return None
+        except TemporaryError:
+            if key in self._broke:
+                return None
+            self._broke.add(key)
+            raise
+
+    def _post(self, path: str, body: Reply, number: int = 0, *, beside: bool = False) -> Reply:
         """Make a request, unless it was answered already under that number."""
         key = json.dumps([path, body, number])
         if key not in self._heard:
             try:
-                reply = self.service.post(path, body)
-                for choice in self.service.choices(reply):  # what is spoilt was not heard
-                    self.service.text(choice)
+                reply = self.service.post(path, body, beside=beside)
+                for choice in [] if beside else self.service.choices(reply):
+                    self.service.text(choice)  # what is spoilt was not heard
                 self._heard[key] = reply
             except Rejected as error:
                 self._heard[key] = error
@@ -362,41 +443,6 @@ class Probe:
         return RefusedError(f"{host} refused every kind of request: “{words}”. Check the model.")
 
 
-@dataclass(frozen=True)
-class _Drawn:
-    """A sampled answer: its text, the tokens of that, and what ended it."""
-
-    text: str
-    listed: Tokens
-    said: Tokens
-    ended_by: str = ""
-
-    @classmethod
-    def of(cls, choice: Reply, text: str) -> Self:
-        """Read a choice; nothing is said where its tokens do not spell its text."""
-        listed = tokens_of(choice)
-        spelt = list(accumulate((token for token, _ in listed), initial=""))
-        count = spelt.index(text) if text and text in spelt else 0
-        behind = listed[count:]
-        ends = count and len(behind) == 1 and choice.get("finish_reason") == "stop"
-        mark = behind[0][0] if ends and "\n" not in text + behind[0][0] else ""
-        return cls(text, listed, listed[:count], mark.strip() and mark)
-
-
-def _usual_end(drawn: Sequence[_Drawn]) -> str:
-    """Return the token that ended at least half of some answers; "" if none did."""
-    end, times = Counter(d.ended_by for d in drawn).most_common(1)[0]
-    return end if 2 * times >= len(drawn) else ""
-
-
-def _agree(said: Tokens, repeated: Tokens) -> bool | None:
-    """Whether two lists of the same tokens are equally likely; None where they are not the same."""
-    if [token for token, _ in said] != [token for token, _ in repeated]:
-        return None
-    one, other = total(said), total(repeated)
-    return one is not None and other is not None and abs(one - other) <= EXACT * len(said)
-
-
 def _all_listed(choices: Sequence[Reply]) -> bool:
     """Whether each choice lists the log-probabilities of its tokens."""
     return all(tokens_of(c) and total(tokens_of(c)) is not None for c in choices)
@@ -407,11 +453,6 @@ def _spells(choice: Reply, text: str) -> bool:
     listed = "".join(token for token, _ in tokens_of(choice))
     plain, said = (LETTERS.sub("", part) for part in (listed, text))
     return plain.startswith(said)
-
-
-def _all(compared: Sequence[bool | None]) -> bool:
-    """Whether there were comparisons, and all of them came out well."""
-    return True in compared and False not in compared
 
 
 def _differ(choices: Sequence[Reply]) -> bool:

@@ -350,17 +350,17 @@ SAMPLER = f"neutral {', '.join(NEUTRAL)}"
         ("echo", {"lists_end": False}, True, True, True, 8, 3, "echo, no end token"),
         ("echo", {"scaled": True}, True, False, True, 8, 3, "scaled by temperature"),
         ("echo", {"refuses": ("n",)}, True, True, True, 1, 8, "echo, end token"),
-        ("top", {}, False, True, True, 8, 3, f"completions, {SAMPLER}; "),
-        ("top", {"written": "content", "n": False}, False, True, True, 1, 5, "completions, "),
-        ("top", {"refuses": ("echo",)}, False, True, True, 8, 3, "completions, "),
-        ("top", {"scaled": True}, False, False, True, 8, 3, "scaled by temperature"),
-        ("none", {}, False, False, False, 8, 3, "completions, "),
-        ("none", {"refuses": ("logprobs",), "n": False}, False, False, False, 1, 7, SAMPLER),
-        ("chat-top", {}, False, True, True, 8, 3, f"chat completions, {SAMPLER}; "),
-        ("chat-top", {"scaled": True}, False, False, True, 8, 3, "scaled by temperature"),
-        ("chat-top", {"refuses": ("top_logprobs",)}, False, True, True, 8, 4, SAMPLER),
+        ("top", {}, False, True, True, 8, 4, f"completions, {SAMPLER}; "),
+        ("top", {"written": "content", "n": False}, False, True, True, 1, 6, "completions, "),
+        ("top", {"refuses": ("echo",)}, False, True, True, 8, 4, "completions, "),
+        ("top", {"scaled": True}, False, False, True, 8, 4, "scaled by temperature"),
+        ("none", {}, False, False, False, 8, 4, "completions, "),
+        ("none", {"refuses": ("logprobs",), "n": False}, False, False, False, 1, 8, SAMPLER),
+        ("chat-top", {}, False, True, True, 8, 4, f"chat completions, {SAMPLER}; "),
+        ("chat-top", {"scaled": True}, False, False, True, 8, 4, "scaled by temperature"),
+        ("chat-top", {"refuses": ("top_logprobs",)}, False, True, True, 8, 5, SAMPLER),
         ("chat-top", {"refuses": ("logprobs",)}, False, False, False, 8, 4, SAMPLER),
-        ("chat-top", {"refuses": ("seed", "stop")}, False, True, True, 8, 5, "without seed, stop"),
+        ("chat-top", {"refuses": ("seed", "stop")}, False, True, True, 8, 6, "without seed, stop"),
         ("chat-none", {}, False, False, False, 8, 3, "chat completions"),
         ("chat-none", {"refuses": NEWER}, False, False, False, 8, 11, "chat completions; "),
         ("chat-none", {"refuses": ("top_k",)}, False, False, False, 8, 5, "min_p, repeat_penalty"),
@@ -405,7 +405,7 @@ def test_a_refusal_that_names_no_field_costs_one_field_after_the_other():
         assert len({response.text for response in model.sample(PROMPT, 6, temperature=2.0)}) > 1
 
 
-@pytest.mark.parametrize(("slots", "candidates", "requests"), [(4, 4, 4), (3, 2, 5), (1, 1, 8)])
+@pytest.mark.parametrize(("slots", "candidates", "requests"), [(4, 4, 5), (3, 2, 6), (1, 1, 9)])
 def test_as_many_answers_at_once_as_a_server_has_slots(slots, candidates, requests):
     with serving("top", slots=slots) as server:
         found = OpenAICompatible(server.rest).capabilities
@@ -437,7 +437,7 @@ def test_a_server_that_draws_nothing_is_said_to_when_it_is_opened(flavour, n):
         with pytest.raises(RefusedError) as caught:
             OpenAICompatible(server.rest).capabilities  # noqa: B018
         sentence(caught, "same answer each time", "do_sample", "127.0.0.1")
-        assert len(server.exchanges) <= 6
+        assert len(server.exchanges) <= 7
 
 
 def test_samplers_that_a_server_leaves_on_are_switched_off(embedded):
@@ -637,7 +637,7 @@ def test_a_model_that_is_not_there_gets_a_sentence(flavour, rest, words):
 def test_a_proxy_that_cools_down_is_asked_on_and_not_anew():
     """As LiteLLM: there are no completions, and then for some seconds nothing at all."""
     answers = [None, (429, {}, said("No deployments available for selected model")), None]
-    answers += [(404, {}, said("Deployment over limit, cooldown_list=[1]")), None, None]
+    answers += [(404, {}, said("Deployment over limit, cooldown_list=[1]")), *[None] * 3]
 
     with serving("chat-top", before=lambda *_: answers.pop(0)) as server:
         model = OpenAICompatible(server.rest)
@@ -646,7 +646,7 @@ def test_a_proxy_that_cools_down_is_asked_on_and_not_anew():
                 model.capabilities  # noqa: B018
         assert model.capabilities.own_log_likelihoods
         paths = [exchange.path.removeprefix("/v1") for exchange in server.exchanges]
-        assert paths == ["/completions", *["/chat/completions"] * 4]
+        assert paths == ["/completions", *["/chat/completions"] * 5]
 
 
 def test_a_server_that_refuses_everything_gets_a_sentence():

@@ -1,0 +1,119 @@
+"""How likely given texts are, in three ways beside OpenAI's, as documented by their makers.
+
+None of them was tried here with the server that it is of. So the probe believes one only where a
+text has the log-probabilities that it had when it was said, behind exactly the prompt's tokens.
+
+*prompt_logprobs*: chat completions of vLLM (`ChatCompletionRequest` at commit 002032e). The given
+answer is the last message, which is gone on with. The reply lists each token of the whole as
+``{"ID": {"logprob": …, "rank": …, "decoded_token": …}}``, and null for the first one.
+
+*input_token_logprobs*: ``/generate`` of SGLang (“Sampling Parameters” at commit 0a0dd35), for many
+texts at once. ``meta_info`` lists each token as ``[logprob, ID, text]``.
+
+*prefill*: ``/generate`` of Text Generation Inference (``openapi.json`` of 2.4.1), for one text.
+``details`` lists each token as ``{"id": …, "text": …, "logprob": …}``. From 3.0 on, the server
+tells this only if it was started with ``--enable-prefill-logprobs``.
+
+The text of a single token may lack its space, so tokens are told apart by their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.language_models.backends.openai.http import Reply, Tokens, log_probability
+
+PROMPT_LOGPROBS = "prompt_logprobs"
+INPUT_TOKENS = "input_token_logprobs"
+PREFILL = "prefill"
+MAKERS = {
+    PROMPT_LOGPROBS: "vLLM",
+    INPUT_TOKENS: "SGLang",
+    PREFILL: "Text Generation Inference",
+}
+PATH = "/generate"  # beside OpenAI's
+TOGETHER = {INPUT_TOKENS: 32, PREFILL: 1}  # texts a request to it
+
+
+def continued(body: Reply, answer: str | None) -> Reply:
+    """Return a request for a chat's prompt as one for all its tokens, with a given answer if any.
+
+    One token is generated behind them, and left out.
+    """
+    asked = body | {PROMPT_LOGPROBS: 0}  # of no likely tokens beside those of the text
+    if answer is None:
+        return asked
+    return asked | {
+        "messages": [*body["messages"], {"role": "assistant", "content": answer}],
+        "continue_final_message": True,
+        "add_generation_prompt": False,
+    }
+
+
+def request(way: str, texts: Sequence[str], limit: int = 0) -> Reply:
+    """Return a request to `PATH` for the tokens of texts, and for up to `limit` drawn behind them.
+
+    Of *prefill*, for one text; it generates a token at least.
+    """
+    if way == PREFILL:
+        asked = {"decoder_input_details": True, "details": True, "do_sample": True}
+        return {"inputs": texts[0], "parameters": asked | {"max_new_tokens": max(limit, 1)}}
+    neutral = {"temperature": 1.0, "top_p": 1.0, "top_k": -1, "min_p": 0.0}
+    return {
+        "text": list(texts),
+        "sampling_params": neutral | {"max_new_tokens": limit},
+        "return_logprob": True,
+        "logprob_start_len": 0,
+        "return_text_in_logprobs": True,
+    }
+
+
+def read(way: str, reply: Reply, end: str = "") -> list[Tokens]:
+    """Return the tokens of the texts of a request, named by their numbers, `end` by its text.
+
+    [] where the server does not tell those of each.
+    """
+    lists = [reply.get(way)] if way == PROMPT_LOGPROBS else [a.get(way) for _, a in _told(reply)]
+    found = [_tokens(listed, end) for listed in lists]
+    return found if all(found) else []
+
+
+def drawn(reply: Reply) -> list[tuple[str, Tokens]]:
+    """Return what `PATH` drew behind each text, and the tokens of that with their ends."""
+    return [
+        (text, _tokens(about.get("output_token_logprobs", about.get("tokens")), ""))
+        for text, about in _told(reply)
+        if isinstance(text, str)
+    ]
+
+
+def _told(reply: Reply) -> list[tuple[Any, dict[str, Any]]]:
+    """Return what was generated behind each text, and what is told of its tokens."""
+    listed = reply.get("data", [reply])
+    told = []
+    for one in listed if isinstance(listed, list) else []:
+        about = one.get("meta_info", one.get("details")) if isinstance(one, dict) else None
+        if isinstance(about, dict):
+            told.append((one.get("text", one.get("generated_text")), about))
+    return told
+
+
+def _tokens(listed: Any, end: str) -> Tokens:
+    """Read a list of tokens in any of the three spellings; [] where it is none of them."""
+    found: list[tuple[str, float | None]] = []
+    number: Any
+    for entry in listed if isinstance(listed, list) else []:
+        if entry is None and not found:  # nothing is told of the first one
+            number, text, value = "", None, None
+        elif isinstance(entry, list) and len(entry) == 3:
+            value, number, text = entry
+        elif isinstance(entry, dict) and "id" in entry:
+            number, text, value = entry["id"], entry.get("text"), entry.get("logprob")
+        elif isinstance(entry, dict) and [type(about) for about in entry.values()] == [dict]:
+            ((number, about),) = entry.items()
+            text, value = about.get("decoded_token"), about.get("logprob")
+        else:
+            return []
+        found.append((end if end and text == end else str(number), log_probability(value)))
+    return found
