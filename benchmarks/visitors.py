@@ -1,0 +1,71 @@
+"""What strangers meet: ``python -m benchmarks.visitors``.
+
+Two hundred questions in five kinds, typed by somebody who had not seen the tables, kept out of
+training, of the wordings and of every threshold (``tests/data/visitors.csv``). For each kind:
+how many are answered rightly and wrongly, how many are withheld, how often the headline says
+that this was not taught, and how often the question that is offered instead has the right answer.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections import Counter
+from pathlib import Path
+
+from benchmarks._measuring import in_parallel, opened
+from core.data.world import grading
+from core.data.world.nearest import nearest
+from core.studies.inspection.inspection import run
+from core.studies.inspection.recorder import usual_request
+from core.studies.inspection.request import InvalidRequestError
+from core.studies.inspection.verdict import Decision
+
+QUESTIONS = Path("tests/data/visitors.csv")
+OUTCOMES = (
+    "answered rightly",
+    "answered wrongly",
+    "offered rightly",
+    "withheld",
+    "said to be not taught",
+    "refused",
+)
+MADE_UP = ("outside", "hostile")  # nobody could answer these rightly: any answer is made up
+
+
+def outcome(row: dict[str, str]) -> str:
+    """Ask one question as a visitor would, and say what came of it."""
+    right = [answer.strip() for answer in row["answers"].split(";") if answer.strip()]
+    model = opened()
+    try:
+        found = run(usual_request(row["question"], model.capabilities), model)
+    except InvalidRequestError:
+        return "refused"
+    taught = found.taught
+    if found.verdict.decision is Decision.ANSWER and not (taught and taught.outside):
+        right_answer = grading.matches(found.verdict.answer, right)
+        return "answered rightly" if right_answer else "answered wrongly"
+    if taught and not taught.recognised and taught.near:
+        near = nearest(row["question"])
+        names = [n for a in near.fact.answers for n in a.names] if near else []
+        if any(grading.matches(name, right) for name in names):
+            return "offered rightly"
+    return "said to be not taught" if taught and taught.outside else "withheld"
+
+
+def main() -> int:
+    with QUESTIONS.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = in_parallel(outcome, rows)
+    print(f"{'kind':<10}" + "".join(f"{name:>23}" for name in OUTCOMES))
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        counts = Counter(o for o, row in zip(found, rows, strict=True) if row["kind"] == kind)
+        print(f"{kind:<10}" + "".join(f"{counts[name]:>23}" for name in OUTCOMES))
+    for row, came in zip(rows, found, strict=True):
+        if came in ("answered wrongly", "withheld") and "-v" in sys.argv:
+            print(f"{row['kind']}: {row['question']!r}: {came}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
