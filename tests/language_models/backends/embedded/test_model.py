@@ -486,7 +486,7 @@ def test_an_answer_that_is_too_long_is_refused_with_a_sentence(embedded):
 def test_it_is_as_small_as_it_says():
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 8_000_000
     weights = load_file(FOLDER / "model.safetensors")
-    assert sum(weight.size for weight in weights.values()) <= 2_000_000
+    assert sum(weight.size for weight in weights.values()) <= 4_500_000
     assert all(np.isfinite(weight.astype(np.float32)).all() for weight in weights.values())
 
 
