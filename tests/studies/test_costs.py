@@ -189,8 +189,8 @@ def test_what_takes_long_is_said_in_words(seconds, words):
 
 @pytest.mark.parametrize("k", [8, 30, 100])
 def test_no_more_is_computed_than_was_said(embedded, k):
-    """Of a question with many answers, all of them different."""
-    request = usual_request("Name a country in Africa.", embedded.capabilities, samples=k)
+    """Of a question to which it knows no answer, so that all it says are different."""
+    request = usual_request("What is the capital of Zorvania?", embedded.capabilities, samples=k)
     before = embedded.speed.tokens
     assert len(record(request, embedded).texts) > k / 2
     assert 1 < computed(request) / (embedded.speed.tokens - before) < 5

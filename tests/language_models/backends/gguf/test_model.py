@@ -6,6 +6,7 @@ from gguf import GGMLQuantizationType
 
 from core import prompts
 from core.language_models.backends.gguf.model import GGUF, smollm2_file
+from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.errors import BrokenModelError, ModelError, UnknownModelError
 from core.language_models.forms import EXAMPLES, Form, in_front
 from core.language_models.registry import open_model
@@ -29,9 +30,14 @@ def model(file):
 
 
 def test_it_says_what_the_same_weights_say(model, embedded):
+    # A line break ends an answer here, too, and has some of the probability of odd ones.
+    as_taught = LlamaModel(model.llama, model.tokenizer, [embedded.end], scored_ends=[embedded.end])
     np.testing.assert_allclose(
-        model.log_likelihoods(TOLD, ANSWERS), embedded.log_likelihoods(TOLD, ANSWERS), rtol=1e-3
+        as_taught.log_likelihoods(TOLD, ANSWERS), embedded.log_likelihoods(TOLD, ANSWERS), rtol=1e-3
     )
+    assert (
+        model.log_likelihoods(TOLD, ANSWERS) >= embedded.log_likelihoods(TOLD, ANSWERS) - 1e-3
+    ).all()
     assert model.sample(PROMPT, 10, temperature=0.9) == embedded.sample(PROMPT, 10, temperature=0.9)
     assert [r.text for r in model.likeliest(PROMPT, 8)] == [
         r.text for r in embedded.likeliest(PROMPT, 8)
