@@ -45,7 +45,7 @@ def outcome(row: dict[str, str]) -> str:
     if found.verdict.decision is Decision.ANSWER and not (taught and taught.outside):
         right_answer = grading.matches(found.verdict.answer, right)
         return "answered rightly" if right_answer else "answered wrongly"
-    if taught and not taught.recognised and taught.near:
+    if taught and taught.offered:
         near = nearest(row["question"])
         names = [n for a in near.fact.answers for n in a.names] if near else []
         if any(grading.matches(name, right) for name in names):

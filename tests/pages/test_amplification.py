@@ -10,11 +10,11 @@ import threading
 
 import pytest
 
-from core import prompts
 from core.charts.amplification import curves as charts
 from core.charts.amplification import mechanism as mechanism_charts
 from core.data.world import grading
 from core.data.world.facts import Band
+from core.data.world.plain import plain
 from core.language_models.errors import BrokenModelError, ModelError
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import (
@@ -139,13 +139,15 @@ def test_opens_on_a_half_known_question_beside_two_others_and_shows_exact_prompt
     assert keys(app)[-3:] == ["keep", "remove_1", "remove_2"]
     for times in (0, 100):
         put(app, "prompt_at", times)
-        assert app.code[0].value == prompts.iterative(FIRST.query, [FIRST.repeated] * times)
+        assert app.code[0].value == FIRST.prompt(times, embedded.reads(FIRST.query))
     put(app, "prompt_of", f"3. {MANY.query}")
-    assert app.code[0].value == MANY.prompt(100)
+    assert app.code[0].value == MANY.prompt(100, embedded.reads(MANY.query))
     press(app, "remove_2")
-    assert app.code[0].value == FIRST.prompt(100)
+    assert app.code[0].value == FIRST.prompt(100, embedded.reads(FIRST.query))
     put(app, "most", 7)
-    assert app.code[0].value == FIRST.prompt(app.number_input(key="prompt_at").value)
+    assert app.code[0].value == FIRST.prompt(
+        app.number_input(key="prompt_at").value, embedded.reads(FIRST.query)
+    )
     assert app.number_input(key="prompt_at").value <= 7
     assert shows(app, curves_of(embedded, FIRST, KNOWN, most=7))
     before = pictures(app)
@@ -354,7 +356,11 @@ def test_hostile_texts_reach_no_markdown():
     everything = " ".join(TEXTS)
     case = Case(everything, f"{everything} right", f"{everything} wrong")
     page = opened(case, most="2", kept=[json.dumps([f"kept {everything}", everything, "else"])])
-    assert len(listed(page)) == 2 and page.code[0].value == case.prompt(2) and harmless(page)
+    assert (
+        len(listed(page)) == 2
+        and page.code[0].value == case.prompt(2, plain(case.query))
+        and harmless(page)
+    )
     press(page, "propose")
     assert harmless(page)
 

@@ -76,7 +76,9 @@ def test_every_step_says_it_in_three_sentences_and_explains_its_terms(app):
     kinds = [element.type for element in app.main]
     (glossary,) = (i for i, e in enumerate(app.main) if getattr(e, "key", "") == "glossary_term")
     assert kinds.index("title") < glossary < kinds.index("header")
-    assert "Paris 99.8%, anything else 0.2%." in picture(app, ANSWERS)[0]  # never certain
+    assert (
+        "Paris more than 99.9%, anything else less than 0.1%." in picture(app, ANSWERS)[0]
+    )  # never certain
 
 
 def test_asking_something_else_changes_the_first_picture_only(app):

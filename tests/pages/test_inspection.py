@@ -156,7 +156,7 @@ def test_a_link_that_says_how_answers_are_drawn_draws_them():
 
 
 def test_a_failure_on_the_way_to_a_certificate_is_said_and_loses_nothing(app, monkeypatch):
-    ask(app, "Who is the duke of Nowhere?", k=5)
+    ask(app, "What is the capital of Lilliput?", k=5)
     before = metrics(app)
 
     def broken(*_, **__):
@@ -361,7 +361,7 @@ def test_who_asks_something_else_has_no_more_sampled_for_what_was_asked_before(a
     gate, search = threading.Event(), EmbeddedModel.likeliest
 
     def slow(self, prompt, count):
-        assert "Lilliput" not in prompt or gate.wait(60)
+        assert "lilliput" not in prompt or gate.wait(60)
         return search(self, prompt, count)
 
     ask(app, "Who is the queen of Lilliput?")

@@ -26,6 +26,8 @@ from core.data.world.plain import plain
 
 # From here on a question is near. Chosen by `benchmarks/nearest.py`.
 NEAR = 0.58
+# From here on it is worth offering: a wrong offer costs a glance, a right one saves the visit.
+OFFERED = 0.25
 
 MOST_WORDS = 60  # of a question; more than any question of the world has
 SAME_STEM, SWAPPED, SAME_BEGINNING, BY_LETTERS = 0.95, 0.9, 0.7, 0.85  # how alike two words are
@@ -88,6 +90,11 @@ class Nearest:
     def near(self) -> bool:
         """Whether it is likely to be what was meant."""
         return self.similarity >= NEAR
+
+    @property
+    def offered(self) -> bool:
+        """Whether it may have been meant, and is worth a look."""
+        return self.similarity >= OFFERED
 
 
 def nearest(question: str) -> Nearest | None:

@@ -124,10 +124,10 @@ class Inspection:
         verdict, taught = self.verdict, self.taught
         if taught is None or taught.sentence is None:
             return (f"{verdict.decision.upper()}: {verdict.answer}",)
+        offered = (taught.did_you_mean,) if taught.did_you_mean else ()
         if taught.outside:
             decision = f"By its doubt alone: {verdict.decision}: {verdict.answer}"
-            return (f"{self.headline.upper()}.", taught.sentence, "", decision)
-        offered = (taught.did_you_mean,) if taught.did_you_mean else ()
+            return (f"{self.headline.upper()}.", taught.sentence, *offered, "", decision)
         return (f"{verdict.decision.upper()}: {verdict.answer}", taught.sentence, *offered, "")
 
     @cached_property

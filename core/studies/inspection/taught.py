@@ -29,13 +29,16 @@ class Taught:
     similarity : float or None
         Of that question, in [0, 1].
     near : bool
-        Whether that one may have been meant.
+        Whether that one is likely to have been meant.
+    offered : bool
+        Whether it may have been.
     """
 
     recognised: bool
     question: str | None = None
     similarity: float | None = None
     near: bool = False
+    offered: bool = False
 
     @property
     def outside(self) -> bool:
@@ -59,8 +62,8 @@ class Taught:
 
     @property
     def did_you_mean(self) -> str | None:
-        """Ask whether the near question was meant; None where none is near."""
-        if not self.near or self.similarity is None:
+        """Ask whether the nearest question was meant; None where none may have been."""
+        if not self.offered or self.similarity is None:
             return None
         return f"Did you mean: {self.question} (similarity {self.similarity:.2f})"
 
@@ -74,4 +77,4 @@ def taught(query: str, model: str) -> Taught | None:
     found = nearest(query)
     if found is None:
         return Taught(recognised=False)
-    return Taught(False, found.question, found.similarity, found.near)
+    return Taught(False, found.question, found.similarity, found.near, found.offered)

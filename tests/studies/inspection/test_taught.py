@@ -75,6 +75,7 @@ def test_json_says_where_the_question_stands_and_a_saved_inspection_finds_it_aga
         "question": found.question,
         "similarity": found.similarity,
         "near": found.near,
+        "offered": found.offered,
     }
     assert data["headline"] == seen.headline
     assert data["verdict"]["decision"] == "answer"
