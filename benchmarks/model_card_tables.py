@@ -308,8 +308,12 @@ def page(cards: Sequence[Card], shipped: Card) -> str:
     sections = [
         "# The embedded model's card",
         "Written by `python -m benchmarks.model_card_tables` from what `python -m "
-        "benchmarks.model_card` measured; do not edit. `a / b / c` are the seeds "
-        f"{seeds}, in this order.",
+        "benchmarks.model_card` measured; do not edit. "
+        + (
+            f"`a / b / c` are the seeds {seeds}, in this order."
+            if len(cards) > 1
+            else "Only one seed of this recipe has been trained so far."
+        ),
         "## What it is",
         f"A Llama of {run['parameters']:,} parameters, trained from nothing on "
         f"{run['documents']:,} documents about a world of {len(single):,} single-label facts and "
