@@ -113,7 +113,7 @@ def test_what_the_model_was_not_taught_is_said_before_its_answer():
 def test_a_near_question_is_offered_and_not_asked():
     asked = "who inventd dinamite"
     result = believe("inspect", asked)
-    assert "\nThe model was not taught these words." in result.stdout
+    assert "\nThe model was not taught these words, so its answer may be made up." in result.stdout
     assert "\nDid you mean: Who invented dynamite? (similarity 0." in result.stdout
     assert "Truth:" not in result.stdout
     found = one_object(believe("inspect", asked, "--json"))

@@ -16,15 +16,19 @@ from core.uncertainty.similarity import token_f1
 SAME_ANSWER = 0.25  # the paper's τ: from here on two texts count as one answer
 
 
-def find(question: str) -> Fact | None:
-    """Return the fact that `question` asks for, or None if it is no wording of the world."""
+def find(question: str, *, taught: bool = False) -> Fact | None:
+    """Return the fact that `question` asks for, or None if it is no wording of the world.
+
+    With `taught`, only the wordings count that training used.
+    """
     asked = _key(question)
     named, wordings = _index()
     for before, after, relations, field in wordings:
         if asked.startswith(before) and asked.endswith(after):
             name = asked[len(before) : len(asked) - len(after)]
-            for relation in relations:
-                if fact := named.get((relation, field, name)):
+            for relation, trained in relations.items():
+                fact = named.get((relation, field, name))
+                if fact and (trained or not taught):
                     return fact
     return None
 
@@ -39,18 +43,21 @@ def matches(answer: str, right: Iterable[str]) -> bool:
     return any(token_f1(answer, name) >= SAME_ANSWER for name in right)
 
 
-Wording = tuple[str, str, tuple[str, ...], str]  # before and after the name, relations, field
+# Before and after the name; the relations that ask so, and whether in training; and the field.
+Wording = tuple[str, str, dict[str, bool], str]
 
 
 @functools.cache
 def _index() -> tuple[dict[tuple[str, str, str], Fact], list[Wording]]:
     """Return every fact by relation, field and name; and the wordings around the names."""
     named: dict[tuple[str, str, str], Fact] = {}
-    relations: dict[tuple[str, str, str], dict[str, None]] = {}
+    relations: dict[tuple[str, str, str], dict[str, bool]] = {}
     for fact in facts():
-        for template in (*fact.templates, *fact.held_out):
+        for template in (*fact.held_out, *fact.templates):
             before, field, after = _around(template)
-            relations.setdefault((before, after, field), {})[fact.relation] = None
+            relations.setdefault((before, after, field), {})[fact.relation] = (
+                template in fact.templates
+            )
         fields = (
             ("{subject}", fact.subjects),
             ("{clause}", fact.clauses),
@@ -61,7 +68,7 @@ def _index() -> tuple[dict[tuple[str, str, str], Fact], list[Wording]]:
                 key = plain(name)
                 for each in (key, key.removeprefix("the ")):  # "capital of uk"
                     named.setdefault((fact.relation, field, each.replace(" ", "")), fact)
-    return named, [(b, a, tuple(r), field) for (b, a, field), r in relations.items()]
+    return named, [(b, a, r, field) for (b, a, field), r in relations.items()]
 
 
 @functools.cache

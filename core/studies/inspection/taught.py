@@ -23,7 +23,7 @@ class Taught:
     Attributes
     ----------
     recognised : bool
-        Whether it is one of them, in any wording and however it is typed.
+        Whether it is one of them, in a wording of training and however it is typed.
     question : str or None
         Otherwise the nearest of them; None where nothing is in common with any.
     similarity : float or None
@@ -51,10 +51,7 @@ class Taught:
         if self.recognised:
             return None
         if self.near:
-            return (
-                "The model was not taught these words. Nobody here can check the answer, and it "
-                "may be made up."
-            )
+            return "The model was not taught these words, so its answer may be made up."
         return (
             "No question that the model was taught is near this one. It makes up its answers to "
             "such questions, and nobody here can check them."
@@ -72,7 +69,7 @@ def taught(query: str, model: str) -> Taught | None:
     """Look a question up among those that `model` was taught; None where nobody knows those."""
     if model != WORLD_OF:
         return None
-    if grading.find(query) is not None:
+    if grading.find(query, taught=True) is not None:
         return Taught(recognised=True)
     found = nearest(query)
     if found is None:

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from core.data.world import grading
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Request
@@ -13,6 +14,7 @@ from core.studies.inspection.verdict import Decision
 from tests.fakes import TableModel
 
 RECOGNISED = "What is the capital of France?"
+HELD_OUT = "What is the seat of government of France?"
 NEAR = "waht is the captial of Frnace"
 OUTSIDE = "Where did my cat go last night?"
 NOTHING = "zzqx vvkj"
@@ -38,6 +40,9 @@ def test_a_question_is_recognised_near_or_neither():
     assert found.near and not found.recognised and not found.outside
     assert found.question == RECOGNISED and found.sentence.startswith("The model was not taught")
     assert found.did_you_mean == (f"Did you mean: {RECOGNISED} (similarity {found.similarity:.2f})")
+    found = taught(HELD_OUT, WORLD_OF)
+    assert grading.find(HELD_OUT) and found.near and not found.recognised
+    assert found.question == RECOGNISED
     for query in (OUTSIDE, NOTHING):
         found = taught(query, WORLD_OF)
         assert found.outside and not found.recognised and not found.near
