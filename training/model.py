@@ -1,7 +1,7 @@
 """The embedded model in PyTorch: a small Llama, for training only.
 
 A stock architecture with the parameter names of ``transformers``' ``LlamaForCausalLM``
-(rotary positions, RMSNorm, SwiGLU, tied embeddings), so that the shipped weights run
+(rotary positions, RMSNorm, SwiGLU, tied embeddings), so that the restored weights run
 there unchanged; the product itself runs them in NumPy (``core/language_models/embedded``).
 
 References: Touvron et al. 2023, "LLaMA"; Su et al. 2021, "RoFormer"; Shazeer 2020, "GLU

@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, quote, urlencode, urlparse
 import pytest
 from playwright.sync_api import expect
 
-from core import prompts
 from core.charts.amplification import curves as charts
 from core.charts.amplification import mechanism as mechanism_charts
+from core.data.world.plain import plain
 from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.gallery import EXAMPLES, PAPER, by_band
 from core.studies.amplification.mechanism import looking
@@ -132,11 +132,11 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
 
     page.get_by_role("button", name="The exact prompt").click()
     code = page.get_by_test_id("stCode")
-    expect(code).to_have_text(case.prompt(2), use_inner_text=True)
+    expect(code).to_have_text(case.prompt(2, plain(case.query)), use_inner_text=True)
     at = page.get_by_role("spinbutton", name="At how many repetitions")
     at.fill("3")
     at.press("Enter")
-    three = prompts.iterative(case.query, [case.repeated] * 3)
+    three = case.prompt(3, plain(case.query))
     assert three.count(case.repeated) == 3
     expect(code).to_have_text(three, use_inner_text=True)
     assert code.inner_text().rstrip("\n") == three
@@ -297,7 +297,7 @@ def test_hostile_text_stays_text_and_can_be_taken_along(address, open_page, embe
         expect(page.locator("#vg-tooltip-element")).to_contain_text("192.0.2.1")
         assert page.locator("#vg-tooltip-element").locator("img,b,a,script").count() == 0
     page.get_by_role("button", name="Propose answers").click()
-    expect(field(page, "Right answer")).not_to_have_value(HOSTILE.answer)
+    expect(page.get_by_text("The model gave only one answer")).to_be_visible()
     at_rest(page)
     assert page.locator("[src*='192.0.2.1'],[href*='192.0.2.1']").count() == 0
     assert page.locator("b").filter(has_text="right").count() == 0
