@@ -27,7 +27,7 @@ from core.data.world.plain import plain
 # From here on a question is near. Chosen by `benchmarks/nearest.py`.
 NEAR = 0.58
 # From here on it is worth offering: a wrong offer costs a glance, a right one saves the visit.
-OFFERED = 0.25
+OFFERED = 0.3
 
 MOST_WORDS = 60  # of a question; more than any question of the world has
 SAME_STEM, SWAPPED, SAME_BEGINNING, BY_LETTERS = 0.95, 0.9, 0.7, 0.85  # how alike two words are
