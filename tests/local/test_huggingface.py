@@ -60,6 +60,7 @@ _MADE = tempfile.TemporaryDirectory()
 # The embedded model as transformers reads it: its weights as numbers, not as bytes with a scale.
 FOLDER = Path(_MADE.name) / "embedded"
 shutil.copytree(SHIPPED, FOLDER)
+WORDS = json.loads((SHIPPED / "config.json").read_text())["vocab_size"]
 save_file(restored(SHIPPED), FOLDER / "model.safetensors", metadata={"format": "pt"})
 
 
@@ -272,7 +273,7 @@ def test_blocks_are_measured_by_what_a_text_takes(model, monkeypatch):
     _, past = network.read(network.tensor([model.encode_prompt(ASKED[0])]))
     kept = sum(layer.keys.nbytes + layer.values.nbytes for layer in past.cache.layers)
     length = past.tokens.shape[1]
-    monkeypatch.setattr(runner, "BLOCK_BYTES", 100 * (2 * kept + 12 * 3 * 8192))
+    monkeypatch.setattr(runner, "BLOCK_BYTES", 100 * (2 * kept + 12 * 3 * WORDS))
     assert network.rows(length, 3) == 100
 
 
@@ -347,7 +348,7 @@ def test_the_next_token_is_what_the_other_runtime_says(model, embedded):
 
 
 def test_next_tokens_that_are_written_alike_are_one(model, monkeypatch):
-    halves = [i for i in range(8192) if model._decode([i]) == "\ufffd"][:2]  # of a character
+    halves = [i for i in range(WORDS) if model._decode([i]) == "\ufffd"][:2]  # of a character
     prefer(model, monkeypatch, halves)
     assert model.next_token("A:")["\ufffd"] == pytest.approx(0, abs=1e-6)
 
@@ -389,7 +390,7 @@ def small(folder, tokenizer=None, **options):
     """Write a small model of random weights, with the embedded tokenizer or another."""
     kind = options.pop("kind", transformers.LlamaConfig)
     common = {
-        "vocab_size": 8192,
+        "vocab_size": WORDS,
         "hidden_size": 32,
         "num_hidden_layers": 2,
         "num_attention_heads": 4,
@@ -498,10 +499,11 @@ def test_a_model_that_ends_lines_ends_its_answers_so(copied, embedded):
     drawn = model.sample(ASKED[0], 40, seed=1)
     ours = embedded.sample(ASKED[0], 40, seed=1)
     assert [(r.text, r.complete) for r in drawn] == [(r.text, r.complete) for r in ours]
-    breaks = [i for i in range(8192) if "\n" in model._decode([i])]
+    breaks = [i for i in range(WORDS) if "\n" in model._decode([i])]
     expected = plainly(model, ASKED, ANSWERS, [line_break, *breaks])
     np.testing.assert_allclose(model.log_likelihoods(ASKED, ANSWERS), expected, atol=1e-4)
-    assert model.log_likelihoods([prompts.iterative(KNOWN)], ["Paris"])[0, 0] > np.log(0.5)
+    known = prompts.iterative(embedded.reads(KNOWN))
+    assert model.log_likelihoods([known], ["Paris"])[0, 0] > np.log(0.5)
 
 
 def test_every_end_token_of_a_model_ends_its_answers(copied):
