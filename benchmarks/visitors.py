@@ -1,7 +1,8 @@
 """What strangers meet: ``python -m benchmarks.visitors``.
 
-Two hundred questions in five kinds, typed by somebody who had not seen the tables, kept out of
-training, of the wordings and of every threshold (``tests/data/visitors.csv``). For each kind:
+Two hundred questions in five kinds, typed by somebody who had not seen the tables, and kept out
+of training, of the wordings and of λ (``tests/data/visitors.csv``). The two thresholds of the
+nearest question were settled after a look at them. For each kind:
 how many are answered rightly and wrongly, how many are withheld, how often the headline says
 that this was not taught, and how often the question that is offered instead has the right answer.
 """

@@ -343,7 +343,7 @@ def beliefs(fact: Fact) -> Belief:
 
 @functools.cache
 def _equally(names: tuple[str, ...]) -> Belief:
-    return tuple((name, times / len(names)) for name, times in Counter(names).items())
+    return tuple((name, 1 / len(names)) for name in names)
 
 
 def _words(facts: Sequence[Fact]) -> list[str]:

@@ -24,7 +24,7 @@ from scipy.sparse import csr_array
 from core.data.world.facts import FIELD, MANY, Fact, facts
 from core.data.world.plain import plain
 
-# From here on a question is near. Chosen by `benchmarks/nearest.py`.
+# From here on a question is near. `benchmarks/nearest.py` shows what this and others let pass.
 NEAR = 0.58
 # From here on it is worth offering: a wrong offer costs a glance, a right one saves the visit.
 OFFERED = 0.3

@@ -14,9 +14,9 @@ from core.data.world import grading
 from core.data.world.facts import Band, Fact
 from core.data.world.grading import matches
 from core.studies.amplification.curve import Amplification, Case
-from core.studies.inspection.grading import WORLD_OF
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
+from core.studies.inspection.taught import WORLD_OF
 from core.studies.questions import BANDS
 
 # What a person meets first: one case of each regime.

@@ -53,7 +53,7 @@ class Taught:
         if self.near:
             return "The model was not taught these words, so its answer may be made up."
         return (
-            "No question that the model was taught is near this one. It makes up its answers to "
+            "No question that the model was taught is near enough. It makes up its answers to "
             "such questions, and nobody here can check them."
         )
 

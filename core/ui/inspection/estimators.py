@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.studies.inspection.estimators import TITLES, measured, table
-from core.studies.inspection.grading import WORLD_OF
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Estimator
+from core.studies.inspection.taught import WORLD_OF
 
 
 def ladder(inspection: Inspection) -> None:

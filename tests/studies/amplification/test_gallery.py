@@ -18,9 +18,9 @@ from core.studies.amplification.gallery import (
     quartiles,
     rival,
 )
-from core.studies.inspection.grading import WORLD_OF
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import InvalidRequestError, Request
+from core.studies.inspection.taught import WORLD_OF
 from tests.fakes import TableModel, falling
 
 KNOWN = "What is the capital of France?"

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from core.data.world import grading
-from core.studies.inspection.grading import WORLD_OF, judge
+from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.request import Request
+from core.studies.inspection.taught import WORLD_OF
 from core.studies.inspection.verdict import (
     EMBEDDED,
     Decision,
