@@ -11,6 +11,7 @@ from typing import Any
 
 from core.codec import shortened
 from core.data.tabular import rows as limits
+from core.data.tabular.json_tables import rows_within
 from core.data.tabular.rows import (
     Rows,
     UploadError,
@@ -70,6 +71,45 @@ def read_json(
         raise UploadError("The file holds an empty array; write one object for every row.")
     if not columns:
         raise UploadError("The objects in the file are empty; write a key for every column.")
+    return rows, list(columns)
+
+
+def read_table_within(content: bytes, notes: list[str]) -> tuple[Rows, list[str]] | None:
+    """Read the table within a file that is one JSON object; None where it is none, or has none.
+
+    Parameters
+    ----------
+    content : bytes
+        Text in UTF-8 or an encoding that shares its first 128 characters.
+    notes : list of str
+        Gets a sentence on where the rows were found.
+
+    Raises
+    ------
+    UploadError
+        When a limit is not kept.
+    """
+    try:
+        found = json.loads(content, parse_constant=_constant, object_pairs_hook=_object)
+    except (ValueError, RecursionError, _KeyTwiceError):
+        return None  # lines, or broken: what is wrong is said by line
+    within = rows_within(found) if isinstance(found, dict) else None
+    if within is None:
+        return None
+    items, note = within
+    columns: dict[str, int] = {}
+    rows = Rows()
+    try:
+        for number, item in enumerate(items, 1):
+            rows.add(_cells(item, columns, number), number)
+    except UnicodeEncodeError as error:
+        raise UploadError(
+            f"Row {len(rows.lines) + 1}: an escape such as \\ud800 is half a character; write the "
+            "character itself, or leave it out."
+        ) from error
+    if not columns:
+        return None
+    notes.append(note)
     return rows, list(columns)
 
 

@@ -317,7 +317,7 @@ def complaint(upload: Upload, rows: NDArray[np.bool_], what: str, so: str) -> It
     """Yield a sentence that names the first lines, or nothing if there are none."""
     lines = [str(line) for line in upload.lines[rows]]
     if lines:
-        one = "Row" if upload.kind == "Parquet" else "Line"
+        one = upload.unit.capitalize()
         yield f"{one}{'s' if len(lines) > 1 else ''} {listed(lines)}: {what} ({so})."
 
 

@@ -14,6 +14,7 @@ import io
 import itertools
 import json
 import re
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -25,7 +26,8 @@ from numpy.typing import NDArray
 from core.codec import shortened
 from core.data.tabular import rows as limits
 from core.data.tabular.delimited_rows import delimiter_of, read_delimited
-from core.data.tabular.json_rows import read_json
+from core.data.tabular.excel_rows import is_workbook, read_excel
+from core.data.tabular.json_rows import read_json, read_table_within
 from core.data.tabular.parquet_rows import read_parquet
 from core.data.tabular.rows import Rows, UploadError
 
@@ -33,8 +35,12 @@ KINDS = {
     "CSV": "comma-separated values",
     "TSV": "tab-separated values",
     "JSONL": "JSON lines",
+    "JSON": "a JSON object",
     "Parquet": "Parquet",
+    "Excel": "an Excel workbook",
 }
+#: Of these, rows are named by their number, of the others by their line in the file.
+_WITHOUT_LINES = frozenset({"JSON", "Parquet", "Excel"})
 _SUFFIXES = {
     ".csv": "CSV",
     ".tsv": "TSV",
@@ -44,12 +50,13 @@ _SUFFIXES = {
     ".ndjson": "JSONL",
     ".parquet": "Parquet",
     ".pq": "Parquet",
+    ".xlsx": "Excel",
+    ".xlsm": "Excel",
 }
 _PIECE = 1 << 20  # bytes
 
 #: How files begin that are no text, and what they seem to be.
 _SIGNATURES = (
-    (b"PK\x03\x04", "a zip archive, as Excel workbooks (.xlsx) are"),
     (b"PK\x05\x06", "an empty zip archive"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls)"),
     (b"%PDF-", "a PDF document"),
@@ -63,6 +70,12 @@ _SIGNATURES = (
     (b"ARROW1\0", "an Arrow (Feather) file"),
     (b"\x93NUMPY", "a NumPy array"),
     (b"{\\rtf", "an RTF document"),
+)
+#: Parts of zip archives that say what wrote them.
+_ARCHIVES = (
+    (re.compile(r"_journal/start\.json"), "a log of Inspect (.eval); convert it to JSON with it"),
+    (re.compile(r".*/data\.pkl"), "a PyTorch file, as LM-Polygraph's (.man) are"),
+    (re.compile(r".*\.npy"), "an archive of NumPy arrays"),
 )
 _MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
 _BYTE_ORDER_MARKS = (  # the longer ones first: UTF-16's begins that of UTF-32
@@ -97,7 +110,8 @@ class Upload:
     table : DataFrame of shape (n, columns)
         Every cell is a str; a missing one is "". The headings are distinct and not empty.
     lines : ndarray of shape (n,)
-        The line of the file on which each row begins, from 1; of Parquet, the row's number.
+        The line of the file on which each row begins, from 1; its number where the file has no
+        lines (`unit`).
     notes : tuple of str
         What was decided for the person, a sentence each.
     """
@@ -109,6 +123,11 @@ class Upload:
     lines: NDArray[np.int64]
     notes: tuple[str, ...]
 
+    @property
+    def unit(self) -> str:
+        """What `lines` counts: "line" or "row"."""
+        return "row" if self.kind in _WITHOUT_LINES else "line"
+
 
 def parse(content: bytes, name: str) -> Upload:
     """Read a file; one that a stranger wrote through `core.data.tabular.isolation.parse_isolated`.
@@ -117,7 +136,7 @@ def parse(content: bytes, name: str) -> Upload:
     ----------
     content : bytes
         CSV (separated by commas, tabs, semicolons or bars), JSON lines, a JSON array of
-        objects, or Parquet.
+        objects, a JSON object with a table in it, Parquet, or an Excel workbook (.xlsx).
     name : str
         Only its ending is looked at.
 
@@ -145,10 +164,13 @@ def _parse(content: bytes, name: str) -> Upload:
     if _is_parquet(content, suffix):
         kind = "Parquet"
         rows, headings = read_parquet(content, notes)
+    elif is_workbook(content):
+        kind = "Excel"
+        rows, headings = read_excel(content, notes)
     else:
         kind, rows, headings = _read_text(content, suffix, notes)
     expected = _SUFFIXES.get(suffix, kind)
-    if kind != expected:
+    if kind not in (expected, "JSON" if expected == "JSONL" else expected):
         notes.insert(0, f"The name ends in {suffix}, but the file holds {KINDS[kind]}.")
     if not rows.lines:
         raise UploadError("The file has a heading and no rows; add at least one row.")
@@ -195,6 +217,8 @@ def _read_text(content: bytes, suffix: str, notes: list[str]) -> tuple[str, Rows
         raise UploadError("The file has only blank lines; choose one with a heading and rows.")
     beginning = again().read(_PIECE).lstrip()  # the first key of an array may stand lines below
     if _is_json(beginning, first_line, _SUFFIXES.get(suffix) == "JSONL"):
+        if not first_line.startswith("[") and (within := read_table_within(content, notes)):
+            return "JSON", *within
         rows, headings = read_json(again(None), first_line.startswith("["), before, notes)
         return "JSONL", rows, headings
     first = "\t" if _SUFFIXES.get(suffix) == "TSV" else ","
@@ -224,10 +248,23 @@ def _without_blank_beginning(content: bytes) -> tuple[bytes, int]:
 
 def _refuse_what_is_no_text(content: bytes) -> None:
     what = next((what for sign, what in _SIGNATURES if content.startswith(sign)), None)
+    if content.startswith(b"PK\x03\x04"):
+        what = _what_archive(content)
     if what is None and _MARKUP.match(content):
         what = "an HTML or XML page"
     if what:
         raise UploadError(f"The file seems to be {what}; save the table in it as CSV.")
+
+
+def _what_archive(content: bytes) -> str:
+    """Say what a zip archive is that is no workbook."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            parts = archive.namelist()
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        return "a damaged zip archive or Excel workbook"
+    known = (what for part, what in _ARCHIVES if any(map(part.fullmatch, parts)))
+    return next(known, "a zip archive")
 
 
 def _decoding(content: bytes, notes: list[str]) -> tuple[bytes, str]:

@@ -28,7 +28,7 @@ from core.ui.uploads import prepare, read
 
 _UPLOAD, _UPLOADED = "calibration_upload", "calibration_uploaded_id"
 _PROBLEM = "calibration_upload_problem"
-TYPES = ["csv", "tsv", "txt", "json", "jsonl", "parquet"]
+TYPES = ["csv", "tsv", "txt", "json", "jsonl", "parquet", "xlsx"]
 PREVIEW = 200  # rows
 PREVIEW_CELL = 200  # characters
 ONE_EACH = "one for each score"
@@ -64,7 +64,8 @@ def labelled_data() -> Labelled | None:
         TYPES,
         key="labelled_file",
         on_change=_changed,
-        help="CSV, TSV, JSON or Parquet, preferably UTF-8. It stays in this program’s memory.",
+        help="CSV, TSV, JSON, Parquet or Excel (.xlsx), text preferably in UTF-8. It stays in this "
+        "program’s memory.",
     )
     prepare()
     if given is not None and st.session_state.get(_UPLOADED) != given.file_id:
@@ -132,9 +133,8 @@ def _what_was_read(upload: Upload) -> None:
             hide_index=True,
             key="kinds",
         )
-        unit = "row" if upload.kind == "Parquet" else "line"
         preview, is_cut = remembered("preview", upload, partial(_preview, upload))
-        st.dataframe(preview.rename_axis(unit), key="preview")
+        st.dataframe(preview.rename_axis(upload.unit), key="preview")
         limits = [f"the first {PREVIEW:d} rows"] if rows > PREVIEW else []
         if is_cut:
             limits.append(f"the first {PREVIEW_CELL:d} characters of longer cells")

@@ -259,7 +259,7 @@ def test_damaged_utf_16_is_refused():
 # ------------------------------------------------------------------------- refused files
 
 
-def workbook():
+def archive():
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
@@ -269,7 +269,8 @@ def workbook():
 @pytest.mark.parametrize(
     ("what", "contents"),
     [
-        ("Excel", [workbook(), b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest"]),
+        ("zip archive", [archive()]),
+        ("Excel", [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest"]),
         ("PDF", [b"%PDF-1.7\n%\xe2\xe3"]),
         ("PNG", [b"\x89PNG\r\n\x1a\n\0\0"]),
         ("JPEG", [b"\xff\xd8\xff\xe0\0\x10JFIF"]),

@@ -1,0 +1,112 @@
+"""Excel workbooks (.xlsx) read into rows of text: the first sheet that holds anything.
+
+A workbook is a zip archive of XML, and a small one can unpack to gigabytes: what it says of its
+parts is checked first, and `core.data.tabular.isolation` limits the memory and time of reading.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import zipfile
+from collections.abc import Iterator
+from datetime import date, datetime, time
+from typing import Any
+
+from core.codec import shortened
+from core.data.tabular import rows as limits
+from core.data.tabular.rows import Rows, UploadError, as_text, check_heading, check_size
+
+MAX_UNPACKED = 400_000_000  # bytes: XML takes many times the text in it
+_WORKBOOK = "xl/workbook.xml"
+
+
+def is_workbook(content: bytes) -> bool:
+    """Return whether a file is a zip archive with a workbook in it."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return _WORKBOOK in archive.namelist()
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        return False
+
+
+def read_excel(content: bytes, notes: list[str]) -> tuple[Rows, list[str]]:
+    """Read a workbook; return rows and headings, and add to the notes what was left out.
+
+    A formula is the value that Excel computed last. The number of a row counts the rows of the
+    sheet that hold anything, without the headings.
+
+    Raises
+    ------
+    UploadError
+        When it is damaged, locked with a password, empty, or a limit is not kept.
+    """
+    # Only here: it takes a tenth of a second, and no other file needs it.
+    from openpyxl import load_workbook
+
+    _check_description(content)
+    try:
+        book = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+        sheets = [(sheet.title, sheet) for sheet in book.worksheets]
+        for title, sheet in sheets:
+            sheet.reset_dimensions()  # what a file says of its size need not be true
+            filled = _filled(sheet)
+            if (first := next(filled, None)) is not None:
+                if len(sheets) > 1:
+                    notes.append(
+                        f"The workbook has {len(sheets)} sheets; “{shortened(title)}” was read."
+                    )
+                return _table(first, filled)
+    except (UploadError, MemoryError):
+        raise
+    except Exception as error:  # a damaged file can fail in any way, deep inside the reader
+        raise UploadError(
+            "The file is an Excel workbook that cannot be read; it is damaged or of an unknown "
+            "kind. Save it again, or save the table in it as CSV."
+        ) from error
+    raise UploadError("The workbook is empty; add a heading and at least one row.")
+
+
+def _check_description(content: bytes) -> None:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        unpacked = sum(part.file_size for part in archive.infolist())
+    if unpacked > MAX_UNPACKED:
+        raise UploadError(
+            f"The workbook unpacks to {unpacked:,} bytes, and at most {MAX_UNPACKED:,} can be "
+            "read; leave out sheets, columns or rows that are not needed."
+        )
+
+
+def _filled(sheet: Any) -> Iterator[list[str]]:
+    """Yield the rows of a sheet that hold anything, each without empty cells at its end."""
+    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+        if number > limits.MAX_LINES:
+            raise UploadError(
+                f"The sheet has more than {limits.MAX_LINES:,} rows, the most that can be read; "
+                "leave out blank rows and those that are not needed."
+            )
+        width = next((n for n in range(len(row), 0, -1) if row[n - 1] not in (None, "")), 0)
+        if width:
+            yield [_text(value) for value in row[:width]]
+
+
+def _table(headings: list[str], filled: Iterator[list[str]]) -> tuple[Rows, list[str]]:
+    rows = Rows()
+    for heading in headings:
+        check_heading(heading)
+    for row in filled:
+        # Columns beyond the headings have none: they are named after their place.
+        headings += [""] * (len(row) - len(headings))
+        check_size(len(rows.lines) + 1, len(headings))
+        missing = itertools.repeat("", len(headings) - len(row))
+        rows.add([*row, *missing], len(rows.lines) + 1)
+    return rows, headings
+
+
+def _text(value: object) -> str:
+    """Return a cell as text; Excel keeps whole numbers as 3.0, and days as midnights."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, datetime) and value.time() == time():
+        return date.isoformat(value)
+    return as_text(value)

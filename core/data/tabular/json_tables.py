@@ -1,0 +1,108 @@
+"""Tables within one JSON object: what pandas writes, and exports that keep their rows in a list.
+
+`DataFrame.to_json` writes an object of columns, of rows, or one with the columns' names and the
+data apart; promptfoo and inspect_ai keep results in a list among much else. What is within a row
+there becomes columns with dots in their headings, such as “response.output”.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+Row = dict[str, Any]
+
+_DEEPEST = 3  # keys to a list of rows
+_FLATTENED = 4  # keys of a heading
+_NUMBER = re.compile(r"-?\d+")
+_SCALARS = (str, int, float, bool, type(None))
+
+
+def rows_within(found: Row) -> tuple[list[Row], str] | None:
+    """Return the rows of a table in an object, and a sentence on where they are; None without any.
+
+    Parameters
+    ----------
+    found : dict
+        The object, as `json` reads it.
+    """
+    for shape in (_split, _with_schema, _columns, _lists, _by_number):
+        rows = shape(found)
+        if rows:
+            return rows, "The file is a table as pandas writes it in JSON."
+    path, rows = max(_lists_of_rows(found), key=lambda each: len(each[1]), default=("", []))
+    if not rows:
+        return None
+    flat = [dict(_flattened(row)) for row in rows]
+    return flat, f"The rows were read from “{path}”; the rest of the file was left out."
+
+
+def _split(found: Row) -> list[Row] | None:
+    """Read `{"columns": […], "index": […], "data": [[…], …]}`."""
+    names, data = found.get("columns"), found.get("data")
+    if not isinstance(names, list) or not isinstance(data, list):
+        return None
+    if not all(isinstance(row, list) and len(row) == len(names) for row in data):
+        return None
+    return [dict(zip(map(str, names), row, strict=True)) for row in data]
+
+
+def _with_schema(found: Row) -> list[Row] | None:
+    """Read `{"schema": {…}, "data": [{"question": …, "score": …}, …]}`."""
+    rows = found.get("data")
+    if not isinstance(found.get("schema"), dict) or not isinstance(rows, list):
+        return None
+    return rows if all(isinstance(row, dict) for row in rows) else None
+
+
+def _columns(found: Row) -> list[Row] | None:
+    """Read `{"question": {"0": …, "1": …}, "score": {"0": …, "1": …}}`."""
+    columns = list(found.values())
+    if not columns or not all(isinstance(column, dict) and column for column in columns):
+        return None
+    places = columns[0].keys()
+    if any(column.keys() != places for column in columns) or not _numbers(places):
+        return None
+    return [{name: column[place] for name, column in found.items()} for place in places]
+
+
+def _by_number(found: Row) -> list[Row] | None:
+    """Read `{"0": {"question": …, "score": …}, "1": {…}}`."""
+    rows = list(found.values())
+    if not rows or not _numbers(found) or not all(isinstance(row, dict) for row in rows):
+        return None
+    return rows
+
+
+def _lists(found: Row) -> list[Row] | None:
+    """Read `{"question": […], "score": […]}`, lists of plain values, all equally long."""
+    lists = list(found.values())
+    if len(lists) < 2 or not all(isinstance(each, list) and each for each in lists):
+        return None
+    if len({len(each) for each in lists}) > 1:
+        return None
+    if not all(isinstance(value, _SCALARS) for each in lists for value in each):
+        return None
+    return [dict(zip(found, row, strict=True)) for row in zip(*lists, strict=True)]
+
+
+def _numbers(keys: Any) -> bool:
+    return all(_NUMBER.fullmatch(key) for key in keys)
+
+
+def _lists_of_rows(found: Row, before: str = "", depth: int = 1) -> Iterator[tuple[str, list[Row]]]:
+    for key, value in found.items():
+        path = f"{before}{key}"
+        if isinstance(value, dict) and depth < _DEEPEST:
+            yield from _lists_of_rows(value, f"{path}.", depth + 1)
+        if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+            yield path, value
+
+
+def _flattened(row: Row, before: str = "", depth: int = 1) -> Iterator[tuple[str, Any]]:
+    for key, value in row.items():
+        if isinstance(value, dict) and value and depth < _FLATTENED:
+            yield from _flattened(value, f"{before}{key}.", depth + 1)
+        else:
+            yield f"{before}{key}", value

@@ -1,0 +1,99 @@
+"""Tables in one JSON object: pandas' forms, and exports that keep their rows in a list."""
+
+import io
+import json
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.data.tabular.uploads import parse
+
+TABLE = pd.DataFrame(
+    {"question": ["Who?", "Where?", "When?"], "score": [0.5, None, 2.25], "correct": [1, 0, 1]}
+)
+CELLS = [["Who?", "0.5", "1"], ["Where?", "", "0"], ["When?", "2.25", "1"]]
+
+
+def read(content, name="scores.json"):
+    return parse(content.encode(), name)
+
+
+def cells(upload):
+    return upload.table.to_numpy(object).tolist()
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("orient", ["columns", "index", "split", "table"])
+def test_what_pandas_writes(orient, indent):
+    upload = read(TABLE.to_json(orient=orient, indent=indent))
+    assert upload.kind == "JSON"
+    found = upload.table.drop(columns="index", errors="ignore")
+    assert list(found.columns) == list(TABLE.columns)
+    assert found.to_numpy(object).tolist() == CELLS
+    assert (list(upload.lines), upload.unit) == ([1, 2, 3], "row")
+
+
+def test_an_object_of_lists():
+    upload = read(json.dumps(TABLE.astype(object).where(TABLE.notna(), None).to_dict("list")))
+    assert cells(upload) == CELLS
+
+
+def test_the_longest_list_of_objects_is_read_and_named():
+    content = {
+        "version": 2,
+        "config": {"tests": [{"vars": 1}]},
+        "results": {"rows": [{"a": {"b": {"c": 1}, "d": []}, "e": {}}, {"a": {"d": [1]}}]},
+    }
+    upload = read(json.dumps(content, indent=1))
+    assert list(upload.table.columns) == ["a.b.c", "a.d", "e"]
+    assert cells(upload) == [["1", "[]", "{}"], ["", "[1]", ""]]
+    assert upload.notes == (
+        "The rows were read from “results.rows”; the rest of the file was left out.",
+    )
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"q": "a", "answers": ["b", "c"]},
+        {"q": "a", "meta": {"seed": 1}},
+        {"aliases": ["b", "c"]},
+        {"a": {"x": 1}, "b": {"x": 2}},
+        {"columns": ["a"], "data": [[1, 2]]},
+    ],
+)
+def test_an_object_without_a_table_is_one_row(row):
+    upload = read(json.dumps(row))
+    assert upload.kind == "JSONL"
+    assert list(upload.table.columns) == list(row)
+    assert len(upload.table) == 1
+
+
+def test_lines_of_json_stay_lines():
+    upload = read('{"a": {"0": 1}}\n{"a": {"0": 2}}\n')
+    assert (upload.kind, cells(upload)) == ("JSONL", [['{"0": 1}'], ['{"0": 2}']])
+
+
+def test_a_long_table_is_read():
+    buffer = io.StringIO()
+    pd.DataFrame({"question": ["x" * 50] * 20_000, "score": range(20_000)}).to_json(buffer)
+    assert len(read(buffer.getvalue()).table) == 20_000
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=3),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["0", "1", "a", "data", "columns"]), inner, max_size=3
+            )
+        ),
+        max_leaves=12,
+    ).filter(lambda found: isinstance(found, dict) and found)
+)
+def test_whatever_the_object_it_is_read(found):
+    upload = read(json.dumps(found))
+    assert len(upload.table) >= 1
