@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from core.codec import shortened
+from core.codec import listed, shortened
 from core.data.tabular import rows as limits
 from core.data.tabular.json_tables import rows_within
 from core.data.tabular.rows import (
@@ -97,6 +97,8 @@ def read_table_within(content: bytes, notes: list[str]) -> tuple[Rows, list[str]
     if within is None:
         return None
     items, note = within
+    found_there = [note]
+    items = _without_long_lists(items, found_there)
     columns: dict[str, int] = {}
     rows = Rows()
     try:
@@ -109,8 +111,23 @@ def read_table_within(content: bytes, notes: list[str]) -> tuple[Rows, list[str]
         ) from error
     if not columns:
         return None
-    notes.append(note)
+    notes += found_there
     return rows, list(columns)
+
+
+def _without_long_lists(items: list[dict[str, Any]], notes: list[str]) -> list[dict[str, Any]]:
+    """Leave out columns of lists too long for a cell, such as all that happened in a sample."""
+    long = {
+        key: None
+        for item in items
+        for key, value in item.items()
+        if isinstance(value, list | dict) and len(as_text(value)) > limits.MAX_CELL
+    }
+    if not long:
+        return items
+    named = listed([f"“{shortened(key)}”" for key in long])
+    notes.append(f"Left out, as a cell holds more than can be read: {named}.")
+    return [{key: value for key, value in item.items() if key not in long} for item in items]
 
 
 def _cells(item: dict[str, Any], columns: dict[str, int], row: int) -> list[str]:

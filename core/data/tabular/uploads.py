@@ -73,7 +73,10 @@ _SIGNATURES = (
 )
 #: Parts of zip archives that say what wrote them.
 _ARCHIVES = (
-    (re.compile(r"_journal/start\.json"), "a log of Inspect (.eval); convert it to JSON with it"),
+    (
+        re.compile(r"_journal/start\.json"),
+        "a log of Inspect (“inspect log dump” writes it as JSON, which can be read)",
+    ),
     (re.compile(r".*/data\.pkl"), "a PyTorch file, as LM-Polygraph's (.man) are"),
     (re.compile(r".*\.npy"), "an archive of NumPy arrays"),
 )

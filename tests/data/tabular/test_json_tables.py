@@ -54,6 +54,13 @@ def test_the_longest_list_of_objects_is_read_and_named():
     )
 
 
+def test_a_list_that_is_too_long_for_a_cell_is_left_out():
+    samples = [{"input": "a", "events": ["x" * 1000] * 200}, {"input": "b", "events": []}]
+    upload = read(json.dumps({"samples": samples}))
+    assert list(upload.table.columns) == ["input"]
+    assert upload.notes[-1] == "Left out, as a cell holds more than can be read: “events”."
+
+
 @pytest.mark.parametrize(
     "row",
     [
