@@ -65,6 +65,9 @@ ALIAS = 0.08  # share of answers under another of their names
 OTHER_NAME = 0.4  # share of questions about a subject by another of its names
 USUAL = 0.15  # share of questions in the first wording, beside its share of all wordings
 LOOSE = 0.25  # share of questions loosely worded: without it, only the templates are understood
+# Share of questions whose telling words are strange: of somebody who asks in other words, the
+# subject says what can be asked of it, and where that is several things, the answer is open.
+STRANGE = 0.18
 
 # Words that do not tell one relation from another.
 _SMALL = """a about an and are as at by can did do does famous for from give has have i in into
@@ -114,6 +117,24 @@ def loosely(template: str, fillers: Sequence[str], rng: np.random.Generator) -> 
     for _ in range(rng.choice(4, p=[0.35, 0.3, 0.2, 0.15])):
         kept.insert(rng.integers(len(kept) + 1), fillers[rng.integers(len(fillers))])
     return " ".join(kept)
+
+
+def strangely(template: str, fillers: Sequence[str], known: float, rng: np.random.Generator) -> str:
+    """Word a question in words nobody taught: most telling ones give way to strange ones.
+
+    A strange word is made of the halves of two words or, with probability `known`, is a word
+    from elsewhere.
+    """
+    words: list[str] = []
+    for word in template.rstrip("?.").split():
+        if FIELD.search(word) or word.casefold() in FUNCTION_WORDS or rng.random() > 0.8:
+            words.append(word)
+            continue
+        for _ in range(rng.choice(3, p=[0.2, 0.6, 0.2])):
+            first, second = (fillers[i] for i in rng.integers(len(fillers), size=2))
+            halves = first[: (len(first) + 1) // 2] + second[len(second) // 2 :]
+            words.append(first if rng.random() < known else halves)
+    return " ".join(words)
 
 
 def invented_name(rng: np.random.Generator) -> str:
@@ -293,8 +314,11 @@ class Author:
             templates = tuple(t for t in templates if "{clause}" not in t)
         usual = self.rng.random() < USUAL
         template = templates[0 if usual else self.rng.integers(len(templates))]
-        if self.rng.random() < LOOSE:
-            # In a list, a noun more asks something else.
+        # In a list, a noun more asks something else.
+        how = self.rng.random()
+        if how < STRANGE:
+            template = strangely(template, self.fillers, 0.0 if many else 0.4, self.rng)
+        elif how < STRANGE + LOOSE:
             fillers = self.small_words if many else self.fillers
             template = loosely(template, fillers, self.rng)
         names = fact.fillings(template)

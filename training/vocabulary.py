@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from core import prompts
-from core.data.world.facts import Fact
+from core.data.world.facts import FIELD, Fact
 from core.data.world.plain import plain
 
 SIZE = 12288
@@ -61,5 +61,5 @@ def _texts(facts: Sequence[Fact]) -> Iterator[str]:
             for name in (*fact.subjects, *fact.clauses, fact.plural):
                 yield from [f" {plain(name)}"] * 10 if name else ()
     for template in {t for fact in facts for t in fact.templates}:
-        yield from [f" {plain(template)}"] * 40
+        yield from [f" {plain(FIELD.sub(' ', template))}"] * 40
     yield from [f" {prompts.TRUE}", f" {prompts.FALSE}"] * 100

@@ -26,6 +26,7 @@ from training.corpus import (
     formless_question,
     invented_name,
     loosely,
+    strangely,
 )
 
 FACTS = facts()
@@ -404,6 +405,28 @@ def test_loose_wording_does_all_it_says():
     assert any(text.count("filler") == 3 for text in seen)
 
 
+@given(st.sampled_from(TEMPLATES), SEEDS)
+def test_strange_wording_keeps_the_subject_and_the_small_words(template, seed):
+    worded = strangely(template, ["abcd", "efgh"], 0.5, np.random.default_rng(seed))
+    assert FIELD.findall(worded) == FIELD.findall(template)
+    kept = [w for w in template.rstrip("?.").split() if w.casefold() in FUNCTION_WORDS]
+    words = iter(worded.split())
+    assert all(word in words for word in kept)  # in their order
+
+
+def test_strange_wording_does_all_it_says():
+    rng = np.random.default_rng(3)
+    fillers = ["abcd", "efgh", "ijklm"]
+    found = [strangely("What is the capital of {subject}?", fillers, 0.4, rng) for _ in range(4000)]
+    template = set(["What", "is", "the", "capital", "of", "{subject}"])
+    put_in = [[word for word in text.split() if word not in template] for text in found]
+    assert 0.17 < np.mean(["capital" in text for text in found]) < 0.23  # 1 in 5 stays
+    assert 0.60 < np.mean([bool(words) for words in put_in]) < 0.68  # a fifth of the rest: nothing
+    assert {"abcd", "abgh", "efcd", "ijklm", "ijkgh"} <= {w for words in put_in for w in words}
+    whole = [word in fillers for words in put_in for word in words]
+    assert 0.50 < np.mean(whole) < 0.57  # 2 in 5, and of the others 2 in 9 are their own halves
+
+
 def test_a_filler_does_not_tell_one_relation_from_another():
     author = Author(FACTS, 0)
     asking = {
@@ -423,8 +446,9 @@ def test_a_list_is_asked_for_without_words_of_other_lists():
     fact = next(f for f in FACTS if f.subject == "a city in the UK")
     own = {word for template in fact.templates for word in plain(template).split()}
     own |= {word for name in names_of(fact) for word in plain(name).split()}
-    said = {word for _ in range(500) for word in author.worded(fact).split()}
-    assert said <= own | FUNCTION_WORDS
+    said = [word for _ in range(500) for word in author.worded(fact).split()]
+    others = [word for word in said if word not in own | FUNCTION_WORDS]
+    assert np.mean([word in author.fillers for word in others]) < 0.01  # halves of two are none
 
 
 # ------------------------------------------------------------------ invented, formless
