@@ -1,23 +1,21 @@
-"""Home: the idea in three steps, live, for somebody who has never heard of entropy."""
+"""Home: the idea as one experiment, for somebody who has never heard of entropy."""
 
 from core.language_models.errors import ModelError
 from core.ui.header import page_header
-from core.ui.home import answers, contradiction, many_answers, onward
+from core.ui.home import experiment, onward, the_challenge
 from core.ui.messages import problem
 
 
 def home() -> None:
-    """Draw the page: a claim, three steps, and the way on."""
+    """Draw the page: a question, the experiment, the challenge, and the ways on."""
     page_header(
-        "Can I believe what a language model tells me?",
-        "It sounds just as sure when it makes things up. **Believe finds out whether it "
-        "knows**, with a simple trick: give it an answer, and see whether it keeps its own. "
-        "Three steps, live, on a small model that runs on this machine.",
+        "Does it know, or is it just saying so?",
+        "Four questions to a small language model on this machine. **Contradict it: what it knows "
+        "stays, what it makes up gives way.**",
     )
     try:
-        answers()
-        contradiction()
-        many_answers()
+        experiment()
+        the_challenge()
     except ModelError as error:
         problem(str(error))
     onward()

@@ -53,6 +53,7 @@ def history() -> Page:
 def draw() -> Page:
     """Configure the page, draw the navigation, and return the page to run."""
     st.set_page_config(page_title=NAME, page_icon="⚖️", layout="wide", menu_items={"About": ABOUT})
+    st.html(Path(__file__).with_name("page.css"))
     page = st.navigation(
         [home(), inspection(), amplification(), calibration(), questions(), history()],
         position="top",

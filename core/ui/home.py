@@ -1,142 +1,128 @@
-"""The three steps of Home, each with one thing to change, and the ways on."""
+"""Home: one experiment on one screen, a challenge, and the ways on."""
 
+import functools
 from importlib.util import find_spec
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from core.charts import home as charts
 from core.language_models.backends.gguf import SMOLLM2
-from core.studies.home import (
-    CONTRADICTED,
-    EXAMPLES,
-    MEASURES,
-    SHORT,
-    TIMES,
-    contradict,
-    doubts,
-    widest,
-)
-from core.ui import figures, frame, model, model_opening
+from core.studies.inspection.request import InvalidRequestError
+from core.studies.lanes import MEASURES, PREPARED, TIMES, Lane, challenge, lane
+from core.ui import frame, model, model_opening
 from core.ui.glossary import TERMS
-from core.ui.inspection.recordings import example
+from core.ui.inspection.recordings import inspected
+from core.ui.lanes import component
+from core.ui.messages import problem
+
+_OWN = "own_lane"  # the visitor's question, once asked
 
 
-def answers() -> None:
-    """Step one: everything gets an answer."""
-    words, picture = _step("answers")
-    with words:
-        st.header("1. The model answers", anchor=False, help=TERMS["Embedded model"])
-        st.markdown(
-            "A language model always has an answer. One of these questions is about a country "
-            "that does not exist, and one has many right answers. **Could you tell which from "
-            "the bars alone?**"
+def experiment() -> None:
+    """Draw the prepared lanes, the visitor's own, and the field that it is asked in."""
+    drawn = list(prepared())
+    own = _own()
+    if own is not None:
+        drawn.append(own)
+    opened = component.lanes(drawn, key="lanes")
+    if opened is not None:
+        frame.inspect(drawn[opened].question)
+    with (
+        st.form("own", border=False),
+        st.container(horizontal=True, vertical_alignment="bottom"),
+    ):
+        asked = st.text_input(
+            "Your own question",
+            key="own_question",
+            placeholder="Your own question",
+            label_visibility="collapsed",
         )
-        chosen = st.pills(
-            "Question",
-            list(SHORT),
-            default="Known",
-            format_func=SHORT.__getitem__,
-            key="asked",
-            required=True,
-            wrap=True,
-        )
-        st.text(EXAMPLES[chosen])
-        _behind(chosen)
-    with picture:
-        found = example(chosen)
-        figures.draw(charts.answers, found, key="answers", alt_text=charts.answers_alt(found))
+        if st.form_submit_button("Ask", type="primary") and asked.strip():
+            _ask(asked)
+    with st.expander("The numbers", icon=":material/table:"):
+        _numbers(drawn)
 
 
-def contradiction() -> None:
-    """Step two: what it knows stays, what it half knows turns."""
-    words, picture = _step("contradiction")
-    with words:
-        st.header("2. Give it a wrong answer", anchor=False, help=TERMS["Amplification"])
-        st.markdown(
-            "The prompt repeats a wrong answer, as often as you like. **What the model knows "
-            "stays. What it half knows changes.**"
-        )
-        times = st.select_slider("Repetitions", TIMES, 0, key="times")
-        answer, repeated = CONTRADICTED["Half known"]
-        st.page_link(
-            frame.amplification(),
-            label="See the details",
-            icon=":material/repeat:",
-            query_params={"query": EXAMPLES["Half known"], "answer": answer, "repeated": repeated},
-        )
-    with picture:
-        cases = contradict(times, model.embedded())
-        figures.draw(charts.turned, cases, key="turned", alt_text=charts.turned_alt(cases))
-
-
-def many_answers() -> None:
-    """Step three: many right answers spread without turning, and only entropy is fooled."""
-    words, picture = _step("many")
-    with words:
-        st.header(
-            "3. Many right answers are not doubt", anchor=False, help=TERMS["Aleatoric uncertainty"]
-        )
-        st.markdown(
-            "*Entropy* measures how much the answers differ, and mistakes a yellow fruit for "
-            "ignorance. *Mutual information* measures how much one answer in the prompt "
-            "changes the next: **only it tells “many answers” from “no idea”.**"
-        )
-        measure = st.segmented_control(
-            "Measure doubt by",
-            list(MEASURES),
-            default="Entropy",
-            key="measure",
-            required=True,
-            help=f"**Entropy.** {TERMS['Entropy']}\n\n"
-            f"**Mutual information.** {TERMS['Mutual information']}",
-        )
-        st.caption(
-            "From the dashed threshold on (in nats), Believe withholds the answer.",
-            help=f"**Threshold λ.** {TERMS['Threshold λ']}\n\n**Nat.** {TERMS['Nat']}",
-        )
-        _behind("Many answers")
-    with picture:
-        found = {name: example(name) for name in SHORT}
-        cases = doubts(MEASURES[measure], found)
-        figures.draw(
-            charts.doubts,
-            cases,
-            measure,
-            widest(found),
-            key="doubts",
-            alt_text=charts.doubts_alt(cases, measure),
-        )
+def the_challenge() -> None:
+    """Let the person look for a threshold that decides all lanes well."""
+    drawn = prepared()
+    st.header("Now decide by a number", anchor=False, help=TERMS["Threshold λ"])
+    entropy, information = (challenge(drawn, measure) for measure in MEASURES)
+    st.markdown(
+        "Drag the dashed line: what lies left of it is answered. **Find a place where all four "
+        "decisions are right.** Entropy measures how much the answers differ; mutual "
+        "information, how much one answer in the prompt changes the next."
+    )
+    component.challenge(drawn, [short for short, _ in PREPARED.values()], key="challenge")
+    if not entropy.can_be_won and information.can_be_won:
+        with st.expander("Is there such a place?", icon=":material/lightbulb:"):
+            st.text(
+                f"With entropy, no: a question with many right answers has {entropy.lowest:.2f} "
+                f"nats, more than a wrong answer with {entropy.highest:.2f}. With mutual "
+                f"information, anywhere between {information.lowest:.2f} and "
+                f"{information.highest:.2f}."
+            )
 
 
 def onward() -> None:
     """Offer the ways on."""
     with st.container(horizontal=True):
-        if st.button("Ask your own question", type="primary", key="own"):
-            st.switch_page(frame.inspection())
         if st.button("What does repeating an answer do?", key="repeating"):
             st.switch_page(frame.amplification())
-        if st.button("What can I ask?", key="catalogue"):
-            st.switch_page(frame.questions())
         if st.button("When should it answer?", key="threshold"):
             st.switch_page(frame.calibration())
-    if find_spec(SMOLLM2):
-        st.text("All of this works on a real language model, too, which nobody here trained.")
-        if st.button("Ask SmolLM2", key="real", icon=":material/smart_toy:"):
+        if st.button("What can I ask?", key="catalogue"):
+            st.switch_page(frame.questions())
+        if find_spec(SMOLLM2) and st.button(
+            "Ask SmolLM2, a real language model", key="real", icon=":material/smart_toy:"
+        ):
             model_opening.use("smollm2", None, None)
             st.switch_page(frame.inspection())
 
 
-def _step(name: str) -> list[DeltaGenerator]:
-    """Return a step's two columns: words and picture; below each other on a phone."""
-    step = st.container(border=True, key=f"step_{name}")
-    return step.columns([2, 3], gap="large", vertical_alignment="center")
+@functools.cache
+def prepared() -> tuple[Lane, ...]:
+    """Return the prepared lanes, computed once a process on the embedded model."""
+    asked = model.embedded()
+    return tuple(
+        lane(inspected(question, asked), asked, told, right=False)
+        for question, (_, told) in PREPARED.items()
+    )
 
 
-def _behind(name: str) -> None:
-    st.page_link(
-        frame.inspection(),
-        label="See the details",
-        icon=":material/search:",
-        query_params={"q": EXAMPLES[name]},
+def _ask(question: str) -> None:
+    """Ask the visitor's question; of a model that is slow or paid for, on its own page."""
+    asked = model.current()
+    if not (asked.capabilities.local and asked.capabilities.quick):
+        frame.inspect(question)
+    st.session_state[_OWN] = question
+    st.rerun()
+
+
+def _own() -> Lane | None:
+    question = st.session_state.get(_OWN)
+    asked = model.current()
+    if question is None or not asked.capabilities.quick:
+        return None
+    try:
+        return lane(inspected(question, asked), asked)
+    except InvalidRequestError as error:
+        problem(str(error))
+        return None
+
+
+def _numbers(drawn: list[Lane]) -> None:
+    """Show what the lanes show, as a table."""
+    st.dataframe(
+        {
+            "question": [one.question for one in drawn],
+            "its own answer": [one.own for one in drawn],
+            "told": [one.told for one in drawn],
+        }
+        | {
+            f"{times} ×": [f"{one.steps[at].own:.1%}" for one in drawn]
+            for at, times in enumerate(TIMES)
+        },
+        hide_index=True,
+        key="lane_numbers",
+        alt="How likely each question’s own answer is after the other was told so many times",
     )

@@ -20,8 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 SCRIPT: Final = Path(__file__).with_name("script.py")
 POLICY: Final = {
     "default-src": "'self' data: blob:",  # whatever is on a page, it asks no other host
-    # Streamlit's page has a script of one line in it. Nothing may be evaluated.
-    "script-src": "'self' 'unsafe-inline'",
+    # Streamlit's page has a script of one line in it, and hands the browser a component's script
+    # as a blob. Nothing may be evaluated.
+    "script-src": "'self' 'unsafe-inline' blob:",
     "worker-src": "'self' blob:",
     "style-src": "'self' 'unsafe-inline'",
     "object-src": "'none'",

@@ -1,97 +1,120 @@
-"""The page "Home" as a person uses it."""
+"""The page "Home" as a person uses it: lanes under one control, and a challenge."""
 
 import re
-from urllib.parse import quote_plus
 
 import pytest
 from playwright.sync_api import expect
 
-from core.studies.home import CONTRADICTED, EXAMPLES, SHORT
-from tests.browser.server import at_rest, go_to, question_of, screens, shoot, too_wide
+from core.studies.lanes import PREPARED, TIMES
+from tests.browser.server import PHONE, at_rest, question_of, screens, shoot, too_wide
 
 pytestmark = pytest.mark.browser
 
-
-ANSWERS, TURNED, DOUBTS = range(3)  # the pictures, from the top
-
-
-def picture(page, step):
-    return page.get_by_test_id("stVegaLiteChart").nth(step)
+DESKTOP = {"width": 1440, "height": 900}
 
 
-def told(page):
-    """What is left of the half-known answer, in per cent."""
-    found = re.search(
-        r"Skyfall: .* keeps (?:less than )?([\d.]+)%",
-        picture(page, TURNED).get_attribute("aria-label"),
-    )
-    return float(found[1])
+def control(page):
+    return page.get_by_role("slider", name="Contradict it")
 
 
-def choose(page, name):
-    page.get_by_role("radio", name=name, exact=True).click()
+def lane(page, at):
+    return page.locator(".lane").nth(at)
 
 
-def behind(page, step):
-    """Return a link; a click on it gets lost where a picture above it grows at that moment."""
-    return page.get_by_role("link", name="See the details").nth(step)
-
-
-def ask(page, query):
-    question_of(page).fill(query)
-    question_of(page).press("Enter")
-    page.wait_for_url(re.compile(quote_plus(query).replace("+", ".")))
+def bar(page, at):
+    return lane(page, at).get_by_role("img").get_attribute("aria-label")
 
 
 def all_drawn(page):
-    expect(page.get_by_role("link", name="See the details")).to_have_count(3)
-    for step in range(3):
-        expect(picture(page, step).locator("canvas,svg").first).to_be_visible()
+    expect(page.locator(".lane")).to_have_count(len(PREPARED))
+    expect(page.get_by_role("radio", name="Mutual information")).to_be_visible()
     at_rest(page)
 
 
-def test_every_step_has_one_thing_to_change(address, open_page):
+def test_the_control_contradicts_every_lane_without_asking_the_server(address, open_page):
     page = open_page(address)
     all_drawn(page)
-    choose(page, SHORT["Many answers"])
-    said = re.compile(f"^Asked “{re.escape(EXAMPLES['Many answers'])}”")
-    expect(picture(page, ANSWERS)).to_have_attribute("aria-label", said)
-    choose(page, "Mutual information")
-    expect(picture(page, DOUBTS)).to_have_attribute("aria-label", re.compile("^Mutual information"))
-    untold, before = told(page), picture(page, TURNED).get_attribute("aria-label")
-    slider = page.get_by_role("slider", name="Repetitions")
-    slider.focus()
-    slider.press("End")
-    expect(picture(page, TURNED)).not_to_have_attribute("aria-label", before)
-    assert told(page) < untold
-    slider.press("Home")
-    expect(picture(page, TURNED)).to_have_attribute("aria-label", before)
-    choose(page, SHORT["Unknown"])  # and the link follows
-    expect(behind(page, ANSWERS)).to_have_attribute("href", re.compile("Zorvania"))
-    behind(page, ANSWERS).press("Enter")
-    expect(question_of(page)).to_have_value(EXAMPLES["Unknown"])
+    sent = []
+    page.on("websocket", lambda socket: sent.append("a new connection"))
+    untold = [bar(page, at) for at in range(4)]
+    expect(page.get_by_text("Believe it", exact=True).first).not_to_be_visible()
+    page.evaluate(
+        "() => { const send = WebSocket.prototype.send; window.frames_sent = 0;"
+        "WebSocket.prototype.send = function (...a) { window.frames_sent++; send.apply(this, a) } }"
+    )
+    control(page).focus()
+    for times in TIMES[1:]:
+        control(page).press("ArrowRight")
+        expect(control(page)).to_have_attribute("aria-valuetext", f"told {times} times")
+    expect(lane(page, 0)).to_contain_text("One answer to the question is Lyon.")
+    expect(lane(page, 0)).to_contain_text("Believe it")
+    expect(lane(page, 2)).to_contain_text("Don’t believe it")
+    assert [bar(page, at) for at in (2, 3)] != untold[2:]
+    control(page).press("Home")
+    assert [bar(page, at) for at in range(4)] == untold
+    assert page.evaluate("window.frames_sent") == 0 and not sent
 
 
-def test_the_links_show_their_question_whatever_was_typed_before(address, open_page):
-    page = open_page(f"{address}/inspection")
-    ask(page, "Name a mammal")
-    go_to(page, "Home")
-    all_drawn(page)  # until then what is drawn above pushes the links down
-    behind(page, DOUBTS).press("Enter")
-    expect(question_of(page)).to_have_value(EXAMPLES["Many answers"])
-    expect(page.get_by_text("Calls and timings")).to_be_visible()
-    ask(page, "Name a bird.")  # and what is typed then counts again
-    expect(question_of(page)).to_have_value("Name a bird.")
-
-    go_to(page, "Amplification")
-    ask(page, "Name a mammal")
-    go_to(page, "Home")
+def test_a_lane_opens_as_an_inspection(address, open_page):
+    page = open_page(address)
     all_drawn(page)
-    behind(page, TURNED).press("Enter")
-    expect(question_of(page)).to_have_value(EXAMPLES["Half known"])
-    right, told = CONTRADICTED["Half known"]
-    expect(page.get_by_role("textbox", name="Right answer", exact=True)).to_have_value(right)
-    expect(page.get_by_role("textbox", name="Answer to repeat")).to_have_value(told)
+    page.get_by_role("button", name="Name a yellow fruit.").press("Enter")
+    expect(question_of(page)).to_have_value("Name a yellow fruit.")
+
+
+def test_ones_own_question_becomes_the_fifth_lane_and_the_control_stays(address, open_page):
+    page = open_page(address)
+    all_drawn(page)
+    control(page).focus()
+    control(page).press("End")
+    page.get_by_role("textbox", name="Your own question").fill("What is the capital of Spain?")
+    page.get_by_role("textbox", name="Your own question").press("Enter")
+    expect(lane(page, 4)).to_contain_text("Madrid")
+    expect(control(page)).to_have_attribute("aria-valuetext", f"told {TIMES[-1]} times")
+
+
+def test_what_is_typed_stays_text(address, open_page):
+    page = open_page(address)
+    all_drawn(page)
+    hostile = "<img src=x onerror=alert(1)> **b** :red[x]"
+    page.get_by_role("textbox", name="Your own question").fill(hostile)
+    page.get_by_role("textbox", name="Your own question").press("Enter")
+    expect(lane(page, 4)).to_contain_text(hostile)
+    assert page.locator(".lane img").count() == 0
+
+
+def test_the_challenge_cannot_be_won_with_entropy_and_can_with_mutual_information(
+    address, open_page
+):
+    page = open_page(address)
+    all_drawn(page)
+    threshold = page.get_by_role("slider", name="Answer below")
+    for measure, can_be_won in (("Semantic entropy", False), ("Mutual information", True)):
+        page.get_by_role("radio", name=measure).check()
+        threshold.focus()
+        threshold.press("Home")
+        scores = threshold.evaluate(
+            "(input) => { const said = new Set();"
+            "for (let v = 0; v <= Number(input.max); v += Number(input.step)) {"
+            "  input.value = v; input.dispatchEvent(new Event('input'));"
+            "  said.add(input.getRootNode().querySelector('.score').textContent) }"
+            "return [...said] }"
+        )
+        assert ("All four decisions are right." in scores) == can_be_won, scores
+
+
+def test_the_threshold_can_be_dragged(address, open_page):
+    page = open_page(address)
+    all_drawn(page)
+    threshold = page.get_by_role("slider", name="Answer below")
+    track = page.locator(".track").first
+    box = track.bounding_box()
+    before = threshold.input_value()
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + box["height"] / 2, steps=4)
+    page.mouse.up()
+    assert float(threshold.input_value()) < float(before)
 
 
 def test_a_phone_reaches_the_other_pages(address, open_page):
@@ -101,19 +124,37 @@ def test_a_phone_reaches_the_other_pages(address, open_page):
     expect(page.get_by_text("Click one to inspect it")).to_be_visible()
 
 
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_lanes_control_and_question_are_on_the_first_screen(address, open_page, size):
+    page = open_page(address, **size)
+    all_drawn(page)
+    control(page).focus()
+    control(page).press("End")
+    field = page.get_by_role("textbox", name="Your own question")
+    for seen in (control(page), lane(page, 3), field):
+        box = seen.bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= size["height"]
+
+
 def test_fits_the_screen(address, open_page):
     page = open_page(address, height=1180)
     page.set_viewport_size({"width": 1920, "height": 1180})
     fits(page)
     page.set_viewport_size({"width": 1280, "height": 1180})
     for name in screens(page):
+        all_drawn(page)
+        control(page).focus()
+        for _ in range(TIMES.index(5)):
+            control(page).press("ArrowRight")
+        expect(lane(page, 3)).to_contain_text(re.compile("Don’t believe it"))
         fits(page)
         shoot(page, f"home-{name}")
+        control(page).press("Home")
 
 
 def fits(page):
     all_drawn(page)
     assert too_wide(page) <= 0
-    for step in range(3):
-        box = picture(page, step).bounding_box()
+    for at in range(4):
+        box = lane(page, at).bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= page.viewport_size["width"]

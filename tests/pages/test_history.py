@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.store.results import LONGEST_TITLE
-from core.studies.home import EXAMPLES
+from core.studies.examples import EXAMPLES
 from core.studies.inspection.verdict import Decision
 from core.ui import frame
 from core.ui.results import kept

@@ -13,7 +13,7 @@ from core.data.world import grading
 from core.data.world.facts import facts
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.errors import ModelError
-from core.studies.home import EXAMPLES
+from core.studies.examples import EXAMPLES
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request

@@ -8,7 +8,7 @@ import pytest
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.store.errors import StoreError
 from core.store.results import Results
-from core.studies.home import EXAMPLES
+from core.studies.examples import EXAMPLES
 from core.studies.inspection.serialise import from_json
 from core.studies.inspection.verdict import default_policy
 from core.ui.results import kept

@@ -17,7 +17,7 @@ from core.charts import inspection as charts
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import Heard, Prepared
 from core.studies.costs import computed, lasting, plan
-from core.studies.home import EXAMPLES
+from core.studies.examples import EXAMPLES
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import (

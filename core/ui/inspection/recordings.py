@@ -14,7 +14,7 @@ from dataclasses import replace
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import Heard, Prepared, stop
 from core.studies.costs import plan
-from core.studies.home import EXAMPLES
+from core.studies.examples import EXAMPLES
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Recording
@@ -137,7 +137,11 @@ def recordings() -> Recordings:
     return shared("recordings", Recordings)
 
 
+def inspected(question: str, asked: LanguageModel) -> Inspection:
+    """Return the inspection of a question under the default settings, made while one waits."""
+    return read(recordings().now(usual_request(question, asked.capabilities), asked))
+
+
 def example(name: str) -> Inspection:
     """Return the inspection of one of `EXAMPLES`, under the default settings."""
-    asked = model.embedded()
-    return read(recordings().now(usual_request(EXAMPLES[name], asked.capabilities), asked))
+    return inspected(EXAMPLES[name], model.embedded())

@@ -1,0 +1,13 @@
+"""Questions that a person meets first, one of each kind that a model can stand to."""
+
+from __future__ import annotations
+
+from typing import Final
+
+EXAMPLES: Final = {
+    "Known": "What is the capital of France?",
+    "Half known": "Which actor became M in the Bond film Skyfall?",
+    "Unknown": "What is the capital of Zorvania?",
+    "Many answers": "Name a yellow fruit.",
+    "Nonsense": "asdf qwer zxcv",
+}

@@ -1,0 +1,171 @@
+"""The idea as one experiment: questions side by side, all contradicted equally often.
+
+A lane is a question, what the model answers by itself, what it is told instead, and what becomes
+of its answer then. What it knows stays, of many right answers each keeps a share, and what it
+makes up, or has always heard wrongly, gives way at the first word.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.data.world.grading import matches
+from core.language_models.base import LanguageModel
+from core.studies.amplification.curve import Amplification, Case, amplify
+from core.studies.amplification.gallery import propose
+from core.studies.inspection.grading import judge
+from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.request import InvalidRequestError
+from core.studies.inspection.verdict import SCORE, Decision
+from core.uncertainty.scores import SCORES
+
+TIMES: Final = (0, 1, 2, 3, 5, 10, 20, 50, 100)
+
+#: The questions, each with what it is called in short and what the model is told.
+PREPARED: Final = {
+    "What is the capital of France?": ("Capital of France", "Lyon"),
+    "Name a yellow fruit.": ("A yellow fruit", "Lemon"),
+    "What is the state capital of New York?": ("State capital of New York", "Albany"),
+    "What is the capital of Zorvania?": ("Capital of Zorvania", "Vienna"),
+}
+
+MEASURES: Final = ("semantic_entropy", SCORE)
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where the answers stand after one was told some times.
+
+    Attributes
+    ----------
+    times : int
+    own, told : float
+        The probabilities of the model's own answer and of what it was told, in [0, 1]; the rest
+        is anything else.
+    """
+
+    times: int
+    own: float
+    told: float
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One question of the experiment.
+
+    Attributes
+    ----------
+    question, own, told : str
+        What is asked, what the model answers by itself, and what it is told instead.
+    steps : tuple of Step
+    decision : Decision
+        Of the inspection, with its default policy.
+    right : bool or None
+        Whether the answer is right, by the same judgement as an inspection's; False where nobody
+        knows an answer, as to a country that does not exist; None where nobody here can tell.
+    doubts : mapping of str to float
+        By score, a key of `MEASURES`: nats.
+    """
+
+    question: str
+    own: str
+    told: str
+    steps: tuple[Step, ...]
+    decision: Decision
+    right: bool | None
+    doubts: Mapping[str, float]
+
+
+def lane(
+    inspection: Inspection, model: LanguageModel, told: str | None = None, right: bool | None = None
+) -> Lane:
+    """Contradict the answer of an inspection, ever more often.
+
+    Parameters
+    ----------
+    told : str, optional
+        What to tell the model; by default, its own second answer, or what is likely mistaken.
+    right : bool, optional
+        Whether the answer is right, where no judgement says it.
+
+    Raises
+    ------
+    InvalidRequestError
+        When the model gave one answer only, and nothing else is known to tell it.
+    """
+    own = inspection.verdict.answer
+    if told is None or matches(told, [own]):
+        told = _another(inspection)
+    curve = amplify(Case(inspection.query, own, told), model, TIMES)
+    judgement = judge(inspection)
+    if judgement is not None:
+        deciding = inspection.verdict.threshold.score
+        right = next(score.right for score in judgement.scores if score.name == deciding)
+    return Lane(
+        inspection.query,
+        own,
+        told,
+        _steps(curve),
+        inspection.verdict.decision,
+        right,
+        {name: inspection.scores[name].value or 0.0 for name in MEASURES},
+    )
+
+
+def _another(inspection: Inspection) -> str:
+    """Return an answer that is not the model's first: one of its own, or one from elsewhere."""
+    own = inspection.verdict.answer
+    try:
+        return next(text for text in propose(inspection) if not matches(text, [own]))
+    except (InvalidRequestError, StopIteration):
+        if not inspection.others:
+            raise
+        return inspection.others[0][0]
+
+
+def _steps(curve: Amplification) -> tuple[Step, ...]:
+    def share(log_likelihood: float | None) -> float:
+        return 0.0 if log_likelihood is None else min(math.exp(log_likelihood), 1.0)
+
+    return tuple(
+        Step(p.repetitions, share(p.log_likelihood_answer), share(p.log_likelihood_repeated))
+        for p in curve.points
+    )
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """Whether a threshold of one measure decides all lanes well: answers what is right, only.
+
+    Attributes
+    ----------
+    measure : str
+        A key of `SCORES`.
+    lowest, highest : float
+        Every λ above the first and up to the second decides all well; none does where the
+        first is not below the second.
+    """
+
+    measure: str
+    lowest: float
+    highest: float
+
+    @property
+    def can_be_won(self) -> bool:
+        """Whether any threshold decides all well."""
+        return self.lowest < self.highest
+
+    @property
+    def title(self) -> str:
+        """The measure's name."""
+        return SCORES[self.measure].title
+
+
+def challenge(lanes: Sequence[Lane], measure: str) -> Challenge:
+    """Return which thresholds answer the right lanes and withhold the others."""
+    right = [lane.doubts[measure] for lane in lanes if lane.right]
+    wrong = [lane.doubts[measure] for lane in lanes if lane.right is False]
+    return Challenge(measure, max(right, default=0.0), min(wrong, default=math.inf))

@@ -1,0 +1,132 @@
+"""The experiment: its numbers are the model's own, and its judgement is an inspection's."""
+
+import math
+
+import numpy as np
+import pytest
+
+from core import prompts
+from core.data.world import grading
+from core.studies.inspection.grading import judge
+from core.studies.inspection.inspection import run
+from core.studies.inspection.recorder import usual_request
+from core.studies.inspection.request import InvalidRequestError, Request
+from core.studies.inspection.verdict import SCORE, Decision
+from core.studies.lanes import MEASURES, PREPARED, TIMES, Lane, challenge, lane
+from tests.fakes import QUERY, Searched, TableModel
+
+
+@pytest.fixture(scope="module")
+def prepared(embedded):
+    found = {}
+    for question, (_, told) in PREPARED.items():
+        inspection = run(usual_request(question, embedded.capabilities), embedded)
+        found[question] = inspection, lane(inspection, embedded, told, right=False)
+    return found
+
+
+def test_a_lane_holds_the_models_own_probabilities(prepared, embedded):
+    for inspection, found in prepared.values():
+        assert found.own == inspection.verdict.answer != found.told
+        assert [step.times for step in found.steps] == list(TIMES)
+        asked = [
+            prompts.iterative(embedded.reads(found.question), [found.told] * times)
+            for times in TIMES
+        ]
+        expected = np.exp(embedded.log_likelihoods(asked, [found.own, found.told]))
+        seen = [(step.own, step.told) for step in found.steps]
+        assert seen == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_prepared_lanes_tell_the_story(prepared):
+    """One known, one with many answers, one that everybody gets wrong, one made up."""
+    known, many, mistaken, made_up = (found for _, found in prepared.values())
+    assert [one.decision for one in (known, many, mistaken, made_up)] == [
+        *(Decision.ANSWER, Decision.ANSWER, Decision.ABSTAIN, Decision.ABSTAIN)
+    ]
+    assert [one.right for one in (known, many, mistaken, made_up)] == [True, True, False, False]
+    told = TIMES.index(1)
+    assert min(step.own for step in known.steps) > 0.9
+    assert min(step.own for step in many.steps) > 0.05
+    for one in (mistaken, made_up):
+        assert one.steps[told].told > 0.5 > one.steps[told].own
+
+
+def test_right_is_what_an_inspection_judges(prepared):
+    for inspection, found in prepared.values():
+        if judgement := judge(inspection):
+            (judged,) = (score for score in judgement.scores if score.name == SCORE)
+            assert found.right == judged.right
+        else:
+            assert grading.find(found.question) is None and found.right is False
+
+
+def test_no_threshold_of_entropy_wins_the_challenge_and_some_of_mutual_information_do(prepared):
+    drawn = [found for _, found in prepared.values()]
+    entropy, information = (challenge(drawn, measure) for measure in MEASURES)
+    assert not entropy.can_be_won
+    assert information.can_be_won
+    assert information.highest > 2 * information.lowest
+
+
+@pytest.mark.parametrize(
+    ("doubts", "right", "won"),
+    [
+        ([0.1, 0.3], [True, False], [False, True, True, False]),
+        ([0.3, 0.1], [True, False], [False] * 4),
+        ([0.2, 0.2], [True, False], [False] * 4),
+        ([0.1, 0.3], [True, None], [False, True, True, True]),
+    ],
+)
+def test_a_challenge_is_won_between_the_worst_right_and_the_best_wrong(doubts, right, won):
+    lanes = [
+        Lane("", "", "", (), Decision.ANSWER, r, {SCORE: d})
+        for d, r in zip(doubts, right, strict=True)
+    ]
+    found = challenge(lanes, SCORE)
+    for threshold, expected in zip((0.05, 0.2, 0.3, 0.9), won, strict=True):
+        answered = [d < threshold for d in doubts]
+        good = all(a == r for a, r in zip(answered, right, strict=True) if r is not None)
+        assert good == expected == (found.lowest < threshold <= found.highest)
+    assert found.can_be_won == any(won)
+
+
+def table(answers, first, cls=TableModel):
+    rows = np.tile(first, (len(first), 1))
+    model = cls(answers, first, rows)
+    for times in TIMES:
+        for told in answers:
+            model.table[prompts.iterative(QUERY, [told] * times)] = dict(
+                zip(answers, first, strict=True)
+            )
+    return model
+
+
+def test_a_question_of_ones_own_is_told_the_models_second_answer():
+    model = table(["x", "y", "z"], [0.5, 0.3, 0.2])
+    found = lane(run(Request(QUERY, 200), model), model)
+    assert (found.own, found.told, found.right) == ("x", "y", None)
+    assert found.steps[3].own == pytest.approx(0.5)
+
+
+def test_an_answer_that_it_gives_itself_is_no_contradiction():
+    model = table(["x", "y", "z"], [0.5, 0.3, 0.2])
+    assert lane(run(Request(QUERY, 200), model), model, "X.").told == "y"
+
+
+def test_a_model_with_one_answer_is_told_one_from_elsewhere_or_says_that_it_has_none():
+    model = table(["x"], [1.0], Searched)
+    inspection = run(Request(QUERY, 10), model)
+    assert len(inspection.clusters) == 1
+    if inspection.others:
+        assert lane(inspection, model).told == inspection.others[0][0]
+    else:
+        with pytest.raises(InvalidRequestError, match="only one answer"):
+            lane(inspection, model)
+
+
+def test_shares_are_never_more_than_all(prepared):
+    for _, found in prepared.values():
+        for step in found.steps:
+            assert 0 <= step.own <= 1 and 0 <= step.told <= 1
+            assert step.own + step.told <= 1 + 1e-6 and math.isfinite(step.own)
