@@ -25,6 +25,8 @@ MOST_BARS = 20
 VALUES_UP_TO = 7  # clusters, for which numbers fit into the cells
 LABELS_UP_TO = 24  # clusters, for which the axes can name them
 
+NOT_SAMPLED = "(not sampled)"
+
 MATRICES = {
     "joint": "Joint: probability of each pair",
     "product": "Product: if answers were independent",
@@ -104,32 +106,32 @@ def doubt_alt(inspection: Inspection) -> str:
 
 
 def clusters(inspection: Inspection, palette: Palette) -> Chart:
-    """Bars: each cluster's probability before and after an answer was told."""
-    after = [math.exp(v) for v in inspection.evidence.log_second]
-    order = sorted(range(len(after)), key=lambda i: -inspection.clusters[i].probability)
-    order = order[:MOST_BARS]
-    listed = [inspection.clusters[i] for i in order]
+    """Bars: each cluster's share of all probability, and what was not sampled, in grey."""
+    listed = sorted(inspection.clusters, key=lambda c: -c.mass)[:MOST_BARS]
+    found = sum(c.mass for c in inspection.clusters)
     data = pd.DataFrame(
         {
-            "rank": range(len(listed)),
-            "answer": [shown(c.text) for c in listed],
-            "probability": [c.probability for c in listed],
-            "after": [after[i] for i in order],
-            "samples": [c.samples for c in listed],
+            "rank": range(len(listed) + 1),
+            "answer": [*(shown(c.text) for c in listed), NOT_SAMPLED],
+            "mass": [*(c.mass for c in listed), max(0.0, 1 - found)],
+            "samples": [*(c.samples for c in listed), 0],
         }
     )
-    most = math.ceil(4 * data["probability"].max()) / 4
-    title = "share of the sampled mass"
+    most = math.ceil(4 * data["mass"].max()) / 4
+    title = "share of all probability"
     base = alt.Chart(data)
-    bars = base.mark_bar(color=palette.primary, cornerRadiusEnd=2).encode(
-        x=alt.X("probability:Q", **share(title, domain=[0, most], tickCount=5)),
+    bars = base.mark_bar(cornerRadiusEnd=2).encode(
+        x=alt.X("mass:Q", **share(title, domain=[0, most], tickCount=5)),
         y=alt.Y(
             "answer:N", sort=_by("rank"), title=None, axis=alt.Axis(labelLimit=150, ticks=False)
         ),
+        color=alt.ColorValue(
+            palette.primary,
+            condition={"test": alt.datum.rank == len(listed), "value": palette.grid},
+        ),
         tooltip=[
             alt.Tooltip("answer:N"),
-            alt.Tooltip("probability:Q", format=".3f", title="first answer"),
-            alt.Tooltip("after:Q", format=".3f", title="second answer"),
+            alt.Tooltip("mass:Q", format=".3f", title=title),
             *([alt.Tooltip("samples:Q")] if inspection.recording.request.draws else []),
         ],
     )
@@ -138,10 +140,11 @@ def clusters(inspection: Inspection, palette: Palette) -> Chart:
 
 def clusters_alt(inspection: Inspection) -> str:
     """Say what the bars show."""
-    first = max(inspection.clusters, key=lambda cluster: cluster.probability)
+    first = max(inspection.clusters, key=lambda cluster: cluster.mass)
+    rest = max(0.0, 1 - sum(cluster.mass for cluster in inspection.clusters))
     return (
         f"{len(inspection.clusters)} different answers; the likeliest, “{shown(first.text)}”, "
-        f"has {first.probability:.0%} of the sampled mass."
+        f"has {first.mass:.0%} of all probability, and {rest:.0%} was not sampled."
     )
 
 
@@ -149,7 +152,8 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     """One of the three matrices as a heat map; rows are answers in the prompt, columns come next.
 
     The joint and the product share one colour scale, or they would look alike however
-    different they are; the contributions diverge around 0.
+    different they are. The contributions diverge around 0, and as far as the threshold: a small
+    one looks small.
     """
     m = min(len(inspection.clusters), MOST_CLUSTERS)
     names = [shown(c.text) for c in inspection.clusters[:m]]
@@ -166,7 +170,7 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     signed = "+.3f" if which == "contribution" else ".3f"
     data["label"] = ["0" if abs(value) < 0.0005 else format(value, signed) for value in data[which]]
     if which == "contribution":
-        reach = max(float(abs(drawn[which]).max()), 0.01)  # nothing is not made to look like much
+        reach = max(float(abs(drawn[which]).max()), inspection.information_threshold)
         low, middle, high = palette.diverging
         scale = alt.Scale(domain=[-reach, 0, reach], range=[low, middle, high], interpolate="rgb")
         strong = f"abs(datum.contribution) > {0.6 * reach}"

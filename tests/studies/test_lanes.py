@@ -52,6 +52,12 @@ def test_the_prepared_lanes_tell_the_story(prepared):
         assert one.steps[told].told > 0.5 > one.steps[told].own
 
 
+def test_home_and_the_clusters_of_an_inspection_say_the_same(prepared):
+    for inspection, found in prepared.values():
+        (cluster,) = (c for c in inspection.clusters if c.text == found.own)
+        assert found.steps[0].own == pytest.approx(cluster.mass, abs=0.01)  # one of its texts
+
+
 def test_right_is_what_an_inspection_judges(prepared):
     for inspection, found in prepared.values():
         if judgement := judge(inspection):

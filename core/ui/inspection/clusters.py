@@ -24,14 +24,14 @@ def clusters(inspection: Inspection) -> None:
     st.dataframe(
         {
             "answer": [charts.shown(c.text) for c in inspection.clusters],
-            "probability": [c.probability for c in inspection.clusters],
             "share of all probability": [c.mass for c in inspection.clusters],
+            "share of what was sampled": [c.probability for c in inspection.clusters],
             **({"samples": [c.samples for c in inspection.clusters]} if drawn else {}),
             "distinct texts": [len(c.members) for c in inspection.clusters],
         },
         column_config={
-            "probability": st.column_config.NumberColumn(format="%.4f"),
-            "share of all probability": st.column_config.NumberColumn(format="%.4f"),
+            name: st.column_config.NumberColumn(format="%.4f")
+            for name in ("share of all probability", "share of what was sampled")
         },
         hide_index=True,
         key="cluster_table",
