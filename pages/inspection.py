@@ -57,6 +57,7 @@ def inspect() -> None:
     except (InvalidRequestError, ModelError) as error:
         problem(str(error))
         return
+    frame.titled(inspection.query)
     verdict(inspection)
     truth(inspection)
     scores(inspection)

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from core import settings
+from core.codec import shortened
 from core.ui.messages import problem
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -58,8 +59,15 @@ def draw() -> Page:
         [home(), inspection(), amplification(), calibration(), questions(), history()],
         position="top",
     )
+    if page.title != home().title:
+        titled(page.title)
     _check_settings()
     return page
+
+
+def titled(what: str) -> None:
+    """Name the browser's tab: by a question, say, so that tabs and bookmarks tell it."""
+    st.set_page_config(page_title=f"{shortened(what)} · {NAME}")
 
 
 def _check_settings() -> None:

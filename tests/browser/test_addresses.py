@@ -21,3 +21,12 @@ def test_the_first_visitor_of_a_fresh_server_may_come_by_any_address(cold_addres
     question_of(page).press("Enter")
     page.wait_for_url(re.compile("q=Name.a.mammal|q=Name%20a%20mammal"))
     expect(question_of(page)).to_have_count(1)
+
+
+def test_a_tab_of_the_browser_says_what_is_in_it(address, open_page):
+    page = open_page(address)
+    expect(page).to_have_title("Believe")
+    page.goto(f"{address}/calibration")
+    expect(page).to_have_title("Calibration · Believe")
+    page.goto(f"{address}/inspection?q=**Name**%20a%20<b>bird</b>.")
+    expect(page).to_have_title("**Name** a <b>bird</b>. · Believe")

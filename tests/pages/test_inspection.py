@@ -212,7 +212,7 @@ def test_a_question_of_the_world_is_held_against_the_truth(app):
         assert list(table["score"]) == [info.title for info in SCORES.values()]
         for row in table.to_dict("records"):
             good = (row["would"] == "answer") == (row["which is"] == "right")
-            assert row["decision"] == ("✓ good" if good else "✗ bad")
+            assert row["decision"] == ("good" if good else "bad")
         served = table.set_index("score").loc["Mutual information"]
         did = "It answered, and" if served["would"] == "answer" else "It abstained; its answer"
         assert said(app, f"{did} was {served['which is']}.")

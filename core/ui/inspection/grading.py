@@ -36,7 +36,7 @@ def decisions(judgement: Judgement) -> None:
             "would": ["answer" if s.answered else "abstain" for s in judgement.scores],
             "with": [shown(s.answer) for s in judgement.scores],
             "which is": ["right" if s.right else "wrong" for s in judgement.scores],
-            "decision": ["✓ good" if s.well_decided else "✗ bad" for s in judgement.scores],
+            "decision": ["good" if s.well_decided else "bad" for s in judgement.scores],
             "abstains from doubt": [
                 f"{s.threshold:.3f}" if math.isfinite(s.threshold) else "not certified"
                 for s in judgement.scores
