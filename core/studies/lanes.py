@@ -20,7 +20,6 @@ from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.verdict import SCORE, Decision
-from core.uncertainty.scores import SCORES
 
 TIMES: Final = (0, 1, 2, 3, 5, 10, 20, 50, 100)
 
@@ -67,7 +66,9 @@ class Lane:
         Whether the answer is right, by the same judgement as an inspection's; False where nobody
         knows an answer, as to a country that does not exist; None where nobody here can tell.
     doubts : mapping of str to float
-        By score, a key of `MEASURES`: nats.
+        By score, one of `MEASURES`: nats.
+    untaught : bool
+        Whether the model was not taught this question in these words, whatever the decision.
     """
 
     question: str
@@ -77,6 +78,7 @@ class Lane:
     decision: Decision
     right: bool | None
     doubts: Mapping[str, float]
+    untaught: bool = False
 
 
 def lane(
@@ -112,6 +114,7 @@ def lane(
         inspection.verdict.decision,
         right,
         {name: inspection.scores[name].value or 0.0 for name in MEASURES},
+        inspection.taught is not None and not inspection.taught.recognised,
     )
 
 
@@ -119,11 +122,13 @@ def _another(inspection: Inspection) -> str:
     """Return an answer that is not the model's first: one of its own, or one from elsewhere."""
     own = inspection.verdict.answer
     try:
-        return next(text for text in propose(inspection) if not matches(text, [own]))
-    except (InvalidRequestError, StopIteration):
+        texts = propose(inspection)
+    except InvalidRequestError:
         if not inspection.others:
             raise
-        return inspection.others[0][0]
+        texts = inspection.others[0][0], own
+    # Both may be close to the model's own; they are never the same.
+    return next((text for text in texts if not matches(text, [own])), texts[-1])
 
 
 def _steps(curve: Amplification) -> tuple[Step, ...]:
@@ -143,7 +148,7 @@ class Challenge:
     Attributes
     ----------
     measure : str
-        A key of `SCORES`.
+        One of `MEASURES`.
     lowest, highest : float
         Every λ above the first and up to the second decides all well; none does where the
         first is not below the second.
@@ -157,11 +162,6 @@ class Challenge:
     def can_be_won(self) -> bool:
         """Whether any threshold decides all well."""
         return self.lowest < self.highest
-
-    @property
-    def title(self) -> str:
-        """The measure's name."""
-        return SCORES[self.measure].title
 
 
 def challenge(lanes: Sequence[Lane], measure: str) -> Challenge:

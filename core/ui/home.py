@@ -6,6 +6,7 @@ from importlib.util import find_spec
 import streamlit as st
 
 from core.language_models.backends.gguf import SMOLLM2
+from core.language_models.base import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.lanes import MEASURES, PREPARED, TIMES, Lane, challenge, lane
 from core.ui import frame, model, model_opening
@@ -91,17 +92,21 @@ def prepared() -> tuple[Lane, ...]:
 
 def _ask(question: str) -> None:
     """Ask the visitor's question; of a model that is slow or paid for, on its own page."""
-    asked = model.current()
-    if not (asked.capabilities.local and asked.capabilities.quick):
+    if not _at_once(model.current()):
         frame.inspect(question)
     st.session_state[_OWN] = question
     st.rerun()
 
 
+def _at_once(asked: LanguageModel) -> bool:
+    """Whether a model answers free of charge while one waits."""
+    return asked.capabilities.local and asked.capabilities.quick
+
+
 def _own() -> Lane | None:
     question = st.session_state.get(_OWN)
     asked = model.current()
-    if question is None or not asked.capabilities.quick:
+    if question is None or not _at_once(asked):
         return None
     try:
         return lane(inspected(question, asked), asked)

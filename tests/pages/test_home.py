@@ -1,6 +1,7 @@
 """The page "Home" without a browser: the numbers of its lanes, and the ways on."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -72,6 +73,15 @@ def test_a_question_of_ones_own_becomes_a_lane(app):
     assert not page.exception
     assert list(numbers(page)["question"]) == [*PREPARED, "What is the capital of Spain?"]
     assert list(numbers(page)["its own answer"])[-1] == "Madrid"
+
+
+def test_what_was_never_taught_is_never_to_be_believed(content):
+    ask(session("home"), "Who stole the Mona Lisa?")
+    *_, own = content["lanes"]["lanes"]
+    assert own["question"] == "Who stole the Mona Lisa?" and own["stamp"] == "untaught"
+    for decision, stamp in component.STAMPS.items():
+        lane = replace(home.prepared()[0], decision=decision, untaught=True)
+        assert component._stamp(lane) == ("untaught" if stamp == "believe" else stamp)
 
 
 def test_a_hostile_question_of_ones_own_reaches_no_markdown(app):

@@ -14,14 +14,12 @@ from dataclasses import replace
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import Heard, Prepared, stop
 from core.studies.costs import plan
-from core.studies.examples import EXAMPLES
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping import is_settled, next_size
 from core.studies.progress import Progress, silent
-from core.ui import model
 from core.ui.runs.job import Job
 from core.ui.runs.registry import Registry
 from core.ui.session import shared
@@ -140,8 +138,3 @@ def recordings() -> Recordings:
 def inspected(question: str, asked: LanguageModel) -> Inspection:
     """Return the inspection of a question under the default settings, made while one waits."""
     return read(recordings().now(usual_request(question, asked.capabilities), asked))
-
-
-def example(name: str) -> Inspection:
-    """Return the inspection of one of `EXAMPLES`, under the default settings."""
-    return inspected(EXAMPLES[name], model.embedded())

@@ -38,6 +38,7 @@ LANE_WORDS: Final = {
     "believe": "Believe it",
     "doubt": "Don’t believe it",
     "unsure": "Can’t tell yet",
+    "untaught": "Never taught",
 }
 CHALLENGE_WORDS: Final = {
     "measure": "Measure doubt by",
@@ -62,7 +63,7 @@ def lanes(drawn: Sequence[Lane], *, key: str) -> int | None:
                 "own": lane.own,
                 "told": lane.told,
                 "steps": [{"own": step.own, "told": step.told} for step in lane.steps],
-                "stamp": STAMPS[lane.decision],
+                "stamp": _stamp(lane),
             }
             for lane in drawn
         ],
@@ -87,6 +88,12 @@ def challenge(drawn: Sequence[Lane], names: Sequence[str], *, key: str) -> None:
         "words": CHALLENGE_WORDS,
     }
     _drawn(data=content, key=key)
+
+
+def _stamp(lane: Lane) -> str:
+    """Return what falls on a lane; never a word of trust on what the model was not taught."""
+    stamp = STAMPS[lane.decision]
+    return "untaught" if lane.untaught and stamp == "believe" else stamp
 
 
 def _nothing() -> None:
