@@ -23,7 +23,7 @@ QUESTIONS = 20
 # Resolves once the answer of the question just asked has been painted: the page keeps the
 # old one, dimmed, until the new one comes, so neighbouring questions have other answers.
 MEASURE = """() => new Promise(resolve => {
-  const shown = () => document.querySelector('[data-testid="stCode"]')?.innerText;
+  const shown = () => document.querySelector('.st-key-verdict')?.innerText;
   const before = shown();
   document.addEventListener('keydown', event => {
     if (event.key !== 'Enter') return;
@@ -66,7 +66,7 @@ def main() -> None:
             )
             page = browser.new_page()
             page.goto(f"{address}/inspection")
-            page.get_by_text("Calls and timings").wait_for()
+            page.locator("summary", has_text="Prompts, responses").wait_for()
             question = page.get_by_label("Question")
             for fact in distinct[:QUESTIONS]:
                 question.fill(fact.question)

@@ -11,36 +11,24 @@ from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.serialise import from_json
 from core.ui import frame, history
 from core.ui.calibration import policy
+from core.ui.folds import fold
 from core.ui.header import page_header
 from core.ui.inspection.clusters import clusters
-from core.ui.inspection.details import details
+from core.ui.inspection.details import details, files
 from core.ui.inspection.form import ask, record
-from core.ui.inspection.grading import truth
 from core.ui.inspection.matrices import matrices
 from core.ui.inspection.sampling import more
 from core.ui.inspection.saving import is_asked_for, keep, keep_view, saved_view
 from core.ui.inspection.scores import scores
+from core.ui.inspection.told import told
 from core.ui.inspection.verdict import verdict
 from core.ui.messages import problem
-from core.ui.model import current, embedded
 from core.ui.results import keeper
 
 
 def inspect() -> None:
     """Draw the page, from the question down to the details."""
-    page_header(
-        "Can I believe this answer?",
-        "Ask a question. Believe collects the model’s answers, puts one of them into the "
-        "prompt, and asks again. **If the answer changes, the model does not know. If it does "
-        "not change, the model knows one right answer, or many.**",
-    )
-    if current() is embedded():
-        st.caption(
-            "The model here is small and comes with the program. It knows a few thousand "
-            "facts, some by heart, some badly, and makes up the rest."
-        )
-    else:
-        st.text(current().name)
+    page_header("Can I believe this answer?", "")
     policy.banner()
     try:
         kept = history.opened("inspection")
@@ -58,17 +46,49 @@ def inspect() -> None:
         problem(str(error))
         return
     frame.titled(inspection.query)
-    verdict(inspection)
-    truth(inspection)
-    scores(inspection)
-    clusters(inspection)
-    matrices(inspection)
-    amplified(inspection)
-    if kept is None:
-        more(inspection)
-    details(inspection)
+    verdict(inspection, live=kept is None)
+    told(inspection)
+    behind(inspection, live=kept is None)
+    with st.container(horizontal=True):
+        amplified(inspection)
+        files(inspection)
     if kept is None:
         history.permalink(saved_view(inspection), partial(keep_view, inspection))
+
+
+def behind(inspection: Inspection, *, live: bool) -> None:
+    """Fold up everything behind the verdict, each part under its own label."""
+    fold(
+        "The arithmetic: joint, product, and contribution",
+        partial(matrices, inspection),
+        key="arithmetic",
+        icon=":material/grid_on:",
+    )
+    fold(
+        "All scores, each against its own threshold",
+        partial(scores, inspection),
+        key="all_scores",
+        icon=":material/speed:",
+    )
+    fold(
+        "What counts as one answer",
+        partial(clusters, inspection),
+        key="all_clusters",
+        icon=":material/bar_chart:",
+    )
+    if live:
+        fold(
+            "Has enough been seen?",
+            partial(more, inspection),
+            key="enough",
+            icon=":material/trending_up:",
+        )
+    fold(
+        "Prompts, responses, calls, and figures",
+        partial(details, inspection),
+        key="details",
+        icon=":material/list:",
+    )
 
 
 def amplified(inspection: Inspection) -> None:

@@ -20,6 +20,7 @@ from tests.hostile import TEXTS
 PAGES = ("home", "inspection", "amplification", "calibration", "questions", "history")
 OWN = "another address"
 QUERY = "Name a mammal"
+FOLDS = ("arithmetic", "all_scores", "all_clusters", "enough", "details")  # of an inspection
 
 # Every session of AppTest's looks for components in all installed packages, which takes longer
 # than most pages; what is installed does not change in between.
@@ -47,9 +48,11 @@ local_script_runner.require_widgets_deltas = _ended
 
 
 def visit(page="home", **query):
-    """Open a page of the app by its address; it has not run yet."""
+    """Open a page of the app by its address; it has not run yet. Everything is unfolded."""
     app = AppTest.from_file(served.script_path, default_timeout=60)
     app.query_params.update(query)
+    for fold in FOLDS:
+        app.session_state[fold] = True
     return go(app, page)
 
 
@@ -109,7 +112,10 @@ def said(app, words):
 
 
 def metrics(app):
-    return {metric.label: metric.value for metric in app.metric}
+    """Every number on the page that has a name: those of an inspection are in a table."""
+    scores = [table.value for table in app.dataframe if "doubt against λ" in table.value]
+    named = {row["score"]: row["value"] for table in scores for row in table.to_dict("records")}
+    return {metric.label: metric.value for metric in app.metric} | named
 
 
 def badges(app):

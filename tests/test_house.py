@@ -56,7 +56,7 @@ MARKDOWN = {
     "write": 99,
 }
 # Our own functions that give their first texts, and all named ones, to Markdown.
-PASS_IT_ON = {"page_header": 2, "download": 1}
+PASS_IT_ON = {"page_header": 2, "download": 1, "fold": 1}
 MARKDOWN_BY_NAME = {None, "body", "label", "value", "delta", "options", "tabs", "text"}
 LOGGERS = {"log", "logger", "logging"}  # whose error, warning and info are not Streamlit's
 NUMERIC = re.compile(r"[^{}]*[deEfFgG%]")  # a format that raises when it is given a text

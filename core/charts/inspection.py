@@ -1,4 +1,4 @@
-"""The pictures of an inspection: doubt, clusters, the three matrices, growth.
+"""The pictures of an inspection: the scale of doubt, clusters, the three matrices, growth.
 
 Each picture is a function from results to a chart, with a sentence beside it that says
 its finding to those who cannot see it (`…_alt`).
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -20,7 +21,7 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.stopping import GrowthPoint
 
 # A matrix shows at most this many clusters, the likeliest; the page says so.
-MOST_CLUSTERS = 60
+MOST_CLUSTERS = 40
 MOST_BARS = 20
 VALUES_UP_TO = 7  # clusters, for which numbers fit into the cells
 LABELS_UP_TO = 24  # clusters, for which the axes can name them
@@ -44,65 +45,140 @@ def shown(text: str) -> str:
     return text or "(no text)"
 
 
-def doubt(inspection: Inspection, palette: Palette) -> Chart:
-    """One bar: the doubt about a second answer, its epistemic part first (γ = 0).
+def doubt_scale(
+    inspection: Inspection, references: Sequence[tuple[str, float]], palette: Palette
+) -> Chart:
+    """Where this question's doubt lies: which side of λ, and beside which known questions.
 
-    The parts are estimates; a tick stands where the certified lower bound does.
+    The bar is solid as far as the doubt is certified, hollow as far as it is estimated. A doubt
+    beyond the scale stands at its end, with its number.
+
+    Parameters
+    ----------
+    references : sequence of (str, float)
+        Other questions in short, and their doubts.
     """
-    parts = inspection.doubt
-    threshold = inspection.information_threshold
-    certified = inspection.certified or 0.0
-    told = inspection.scores["mutual_information"].available
-    names = [
-        "epistemic: does not know (estimated)",
-        "the rest: many answers, or undecided" if told else "of unknown kind",
+    rule = inspection.verdict.threshold
+    value, limit = inspection.compared, rule.value
+    estimated = 0.0 if value is None else value
+    certified = min(inspection.certified or 0.0, estimated) if rule.score in _INFORMATION else 0.0
+    finite = math.isfinite(limit) and limit > 0
+    widest = 1.08 * max(
+        3 * limit if finite else 0.3,
+        *(doubt for _, doubt in references),
+        min(estimated, 5 * limit if finite else estimated),
+    )
+    if not math.isfinite(widest):
+        widest = 1.0
+    end = widest if limit > 0 else 0.0  # what always answers, and what never does
+    border = limit if finite else end
+
+    height = 66 + 19 * len(references)
+    named = _SIDES[rule.score in _INFORMATION]
+    base = _Scale(widest, height, palette)
+    layers = [
+        base.zone(0.0, border, palette.primary),
+        base.zone(border, widest, palette.epistemic),
+        base.text(0.0, 13, named[0], dx=4),
     ]
-    data = pd.DataFrame(
-        {
-            "row": ["", ""],
-            "part": names,
-            "nats": [parts.epistemic, parts.remaining],
-            "start": [0.0, parts.epistemic],
-            "end": [parts.epistemic, parts.total],
-        }
-    )
-    widest = max(math.log(max(inspection.recording.request.samples, 2)), parts.total, threshold)
-    scale = alt.Scale(domain=[0, widest * 1.02], nice=False)
-    colours = dict(zip(names, (palette.epistemic, palette.rest), strict=True))
-    legend = alt.Legend(orient="bottom", direction="vertical", symbolType="square")
-    base = alt.Chart(data)
-    bar = base.mark_bar(height=30).encode(
-        x=alt.X("start:Q", title="nats", scale=scale, axis=alt.Axis(grid=False)),
-        x2=alt.X2("end:Q"),
-        y=alt.Y("row:N", title=None, axis=None),
-        color=told_apart(alt.Color, "part:N", colours, legend=legend),
-        tooltip=[alt.Tooltip("part:N"), alt.Tooltip("nats:Q", format=".3f")],
-    )
-    limit = alt.Chart(pd.DataFrame({"λ": [threshold], "label": ["λ"]}))
-    rule = limit.mark_rule(color=palette.text, strokeDash=[4, 3], size=2).encode(
-        x=alt.X("λ:Q"), tooltip=[alt.Tooltip("λ:Q", format=".3f", title="threshold λ")]
-    )
-    label = limit.mark_text(
-        align="left", dx=5, y=4, baseline="middle", fontSize=14, color=palette.text
-    ).encode(x=alt.X("λ:Q"), text=alt.Text("label:N"))
-    bound = alt.Chart(pd.DataFrame({"certain": [certified]}))
-    certain = bound.mark_tick(color=palette.text, thickness=4, size=30).encode(
-        x=alt.X("certain:Q"), tooltip=[alt.Tooltip("certain:Q", format=".3f", title="certified")]
-    )
-    layers = [bar, certain, rule, label] if certified > 0 else [bar, rule, label]
-    return themed(alt.layer(*layers).properties(height=150), palette)
+    if finite:
+        layers += [
+            base.text(limit, 13, named[1], dx=6),
+            base.line(limit),
+            base.text(limit, -12, f"λ = {limit:.3f}", align="center"),
+        ]
+    if value is not None:
+        seen, solid = min(value, widest), min(certified, widest)
+        name = f"this question: {value:.3f}" if math.isfinite(value) else "this question: ∞"
+        layers += [
+            base.bar(0.0, solid, 34, filled=True),
+            base.bar(solid, seen, 34, filled=False),
+            base.point(seen, 34, "diamond", palette.text),
+            base.beside(seen, 34, name, palette.text),
+        ]
+    for i, (name, doubt) in enumerate(references):
+        y = 56 + 19 * i
+        layers += [
+            base.point(doubt, y, "stroke", palette.muted),
+            base.beside(doubt, y, name, palette.muted),
+        ]
+    return themed(alt.layer(*layers).properties(height=height + _AXIS), palette)
 
 
-def doubt_alt(inspection: Inspection) -> str:
-    """Say what the bar of doubt shows."""
-    parts = inspection.doubt
-    if not inspection.scores["mutual_information"].available:
-        return f"{parts.total:.2f} nats of doubt about a second answer, of which kind is unknown."
-    return (
-        f"Of {parts.total:.2f} nats of doubt about a second answer, an estimated "
-        f"{parts.epistemic:.2f} are epistemic, {inspection.certified or 0:.2f} of them "
-        f"certified; the threshold is {inspection.information_threshold:.2f}."
-    )
+@dataclass(frozen=True)
+class _Scale:
+    """What lies on a scale of doubts, from 0 to `widest`; heights are in pixels from the top."""
+
+    widest: float
+    height: float
+    palette: Palette
+
+    def _at(self, y: float, **columns: Any) -> tuple[alt.Chart, alt.X, alt.Y]:
+        # A root, so that small doubts, of which most known questions are, lie apart.
+        x = alt.X(
+            "x:Q",
+            scale=alt.Scale(type="sqrt", domain=[0, self.widest], nice=False),
+            title="doubt, nats",
+            axis=alt.Axis(grid=False, tickCount=5),
+        )
+        scale = alt.Scale(domain=[self.height, 0], nice=False, zero=False)
+        data = pd.DataFrame({"y": [y], **{name: [value] for name, value in columns.items()}})
+        return alt.Chart(data), x, alt.Y("y:Q", scale=scale, axis=None)
+
+    def zone(self, start: float, end: float, colour: str) -> alt.Chart:
+        chart, x, y = self._at(0.0, x=start, end=end, low=self.height)
+        mark = chart.mark_rect(opacity=0.14, color=colour)
+        return mark.encode(x=x, x2=alt.X2("end:Q"), y=y, y2=alt.Y2("low:Q"))
+
+    def line(self, at: float) -> alt.Chart:
+        chart, x, y = self._at(0.0, x=at, low=self.height)
+        mark = chart.mark_rule(color=self.palette.text, strokeDash=[4, 3], size=2)
+        return mark.encode(x=x, y=y, y2=alt.Y2("low:Q"))
+
+    def bar(self, start: float, end: float, at: float, *, filled: bool) -> alt.Chart:
+        chart, x, y = self._at(at - 6, x=start, end=end, low=at + 6)
+        mark = chart.mark_rect(
+            filled=filled, color=self.palette.text, strokeWidth=0 if filled else 1.5
+        )
+        return mark.encode(x=x, x2=alt.X2("end:Q"), y=y, y2=alt.Y2("low:Q"))
+
+    def point(self, at: float, height: float, shape: str, colour: str) -> alt.Chart:
+        chart, x, y = self._at(height, x=at)
+        angle = 90 if shape == "stroke" else 0
+        mark = chart.mark_point(
+            shape=shape, filled=True, size=150, opacity=1, color=colour, stroke=colour, angle=angle
+        )
+        return mark.encode(x=x, y=y)
+
+    def text(self, at: float, height: float, text: str, **options: Any) -> alt.Chart:
+        chart, x, y = self._at(height, x=at, label=text)
+        looks: dict[str, Any] = {"align": "left", "fontSize": 12, "color": self.palette.text}
+        looks |= options
+        return chart.mark_text(**looks).encode(x=x, y=y, text=alt.Text("label:N"))
+
+    def beside(self, at: float, height: float, text: str, colour: str) -> alt.Chart:
+        """Write beside a point, on the side where there is room."""
+        left = at > 0.4 * self.widest
+        look: dict[str, Any] = {"align": "right", "dx": -10} if left else {"dx": 10}
+        return self.text(at, height, text, color=colour, **look)
+
+
+_AXIS = 58  # pixels of an axis with its title, and of the label above the line
+_INFORMATION = ("mutual_information", "certified_mutual_information")
+_SIDES = {
+    True: ("stands by its answer", "gives way"),
+    False: ("little doubt: answer", "too much doubt: withhold"),
+}
+
+
+def doubt_scale_alt(inspection: Inspection) -> str:
+    """Say which side of λ the doubt lies."""
+    rule, value = inspection.verdict.threshold, inspection.compared
+    if value is None:
+        return "No doubt could be computed."
+    side = "at least" if value >= rule.value else "below"
+    certified = f", {inspection.certified:.2f} of them certified" if inspection.certified else ""
+    return f"The doubt is {value:.2f} nats{certified}; that is {side} λ = {rule.value:.2f}."
 
 
 def clusters(inspection: Inspection, palette: Palette) -> Chart:

@@ -9,14 +9,15 @@ from core.ui.messages import problem, said_later
 from core.ui.results import kept
 
 
-def page_header(title: str, lead: str) -> None:
+def page_header(title: str, lead: str = "") -> None:
     """Draw the title and the lead, offer the model picker and the glossary, and pass on notices."""
-    st.title(title)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(lead, width="stretch")
+        st.title(title, width="stretch")
         with st.container(horizontal=True, width="content"):
             model_picker.picker()
             glossary.button()
-        if notice := kept().notice:
-            problem(notice)
-        said_later()
+    if lead:
+        st.markdown(lead)
+    if notice := kept().notice:
+        problem(notice)
+    said_later()

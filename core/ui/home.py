@@ -10,9 +10,10 @@ from core.language_models.base import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.lanes import MEASURES, PREPARED, TIMES, Lane, challenge, lane
 from core.ui import frame, model, model_opening
+from core.ui.components.challenge import challenge as draw_challenge
+from core.ui.components.lanes import lanes
 from core.ui.glossary import TERMS
 from core.ui.inspection.recordings import inspected
-from core.ui.lanes import component
 from core.ui.messages import problem
 
 _OWN = "own_lane"  # the visitor's question, once asked
@@ -24,7 +25,7 @@ def experiment() -> None:
     own = _own()
     if own is not None:
         drawn.append(own)
-    opened = component.lanes(drawn, key="lanes")
+    opened = lanes(drawn, key="lanes")
     if opened is not None:
         frame.inspect(drawn[opened].question)
     with (
@@ -53,7 +54,7 @@ def the_challenge() -> None:
         "decisions are right.** Entropy measures how much the answers differ; mutual "
         "information, how much one answer in the prompt changes the next."
     )
-    component.challenge(drawn, [short for short, _ in PREPARED.values()], key="challenge")
+    draw_challenge(drawn, [short for short, _ in PREPARED.values()], key="challenge")
     if not entropy.can_be_won and information.can_be_won:
         with st.expander("Is there such a place?", icon=":material/lightbulb:"):
             st.text(

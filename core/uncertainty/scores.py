@@ -7,6 +7,8 @@ et al. and Johnson et al. in its related work (Appendix), the certified one is o
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -157,6 +159,8 @@ class ScoreInfo:
         At most two sentences for a tooltip.
     reference : str
         Where it comes from.
+    value_at : callable
+        From a doubt to the value that has it.
     """
 
     symbol: str
@@ -166,6 +170,16 @@ class ScoreInfo:
     range: str
     explanation: str
     reference: str
+    value_at: Callable[[float], float] = float
+
+    @property
+    def larger_is_surer(self) -> bool:
+        """Whether a large value is a sign of a sure answer: the doubt falls as the value rises."""
+        return self.value_at(1.0) < self.value_at(0.0)
+
+
+def _probability_of(surprise: float) -> float:
+    return math.exp(-surprise)
 
 
 #: Every score by name, the paper's first. A new score is a function above and a line here.
@@ -199,6 +213,7 @@ SCORES: dict[str, ScoreInfo] = {
         explanation="How probable the model finds its answer at temperature zero. Low for long "
         "answers, and for one of many right ones.",
         reference="Section 6, baseline (i)",
+        value_at=_probability_of,
     ),
     "self_verification": ScoreInfo(
         symbol="S.V.",
@@ -209,6 +224,7 @@ SCORES: dict[str, ScoreInfo] = {
         explanation="How probable the model finds “True” rather than “False” when asked whether "
         "its most probable answer is correct.",
         reference="Kadavath et al.; Section 6, baseline S.V.",
+        value_at=_probability_of,
     ),
     "min_conditional_entropy": ScoreInfo(
         symbol="min C.E.",
@@ -219,6 +235,7 @@ SCORES: dict[str, ScoreInfo] = {
         explanation="How undecided the model remains after the most decisive answer in the "
         "prompt. Low when the model copies, but also when it is sure.",
         reference="Ahdritz et al.; related work",
+        value_at=operator.neg,
     ),
     "pair_covariance": ScoreInfo(
         symbol="Pair cov.",
@@ -241,33 +258,3 @@ SCORES: dict[str, ScoreInfo] = {
         reference="Theorem 1, with a bound of ours",
     ),
 }
-
-
-@dataclass(frozen=True)
-class DoubtDecomposition:
-    """The entropy of the second answer in two parts: ``total = epistemic + remaining``.
-
-    Attributes
-    ----------
-    total : float
-        H(Y₂), in nats.
-    epistemic : float
-        M.I. with γ = 0, in nats: doubt for want of knowledge, as estimated.
-    remaining : float
-        H(Y₂|Y₁), in nats: the doubt that stays on average over the answers told. From samples
-        alone it is H(Y₂) less the adjusted M.I.
-    """
-
-    total: float
-    epistemic: float
-    remaining: float
-
-
-def doubt_decomposition(evidence: Evidence) -> DoubtDecomposition:
-    """Return H(Y₂) = M.I. + H(Y₂|Y₁), all in nats, for γ = 0 whatever the evidence has."""
-    total = max(0.0, float(entropy(evidence.log_second)))
-    # What sampling adds by chance is no doubt for want of knowledge, and no less than 0.
-    epistemic = min(max(evidence.unstabilised.value, 0.0), total)
-    if evidence.untold:
-        epistemic = 0.0  # unknown; M.I. says why
-    return DoubtDecomposition(total, epistemic, total - epistemic)

@@ -114,6 +114,19 @@ def go_to(page, name):
     at_rest(page)
 
 
+def inspected(page):
+    """Wait until an inspection is there to its end, and nothing more is on its way."""
+    expect(page.locator(".st-key-verdict")).to_be_visible()
+    expect(page.locator("summary", has_text="Prompts, responses")).to_be_visible()
+    at_rest(page)
+
+
+def unfold(page, label):
+    """Open a fold of the page, and wait for what is in it."""
+    page.locator("summary", has_text=label).click()
+    at_rest(page)
+
+
 def question_of(page):
     """Return the field for the question; tables have the word in their description."""
     return page.get_by_role("textbox", name="Question", exact=True)

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.server import question_of
+from tests.browser.server import inspected, question_of
 
 pytestmark = pytest.mark.browser
 
@@ -14,7 +14,7 @@ def test_the_first_visitor_of_a_fresh_server_may_come_by_any_address(cold_addres
     """Streamlit has its own idea of a folder `pages` until somebody has opened the app."""
     page = open_page(f"{cold_address}/inspection?q=Name+a+fruit")
     expect(page.get_by_test_id("stTopNavLink")).to_have_count(6)
-    expect(page.get_by_text("Calls and timings")).to_be_visible()
+    inspected(page)
     expect(question_of(page)).to_have_count(1)
     expect(question_of(page)).to_have_value("Name a fruit")
     question_of(page).fill("Name a mammal")

@@ -18,7 +18,7 @@ from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.gallery import EXAMPLES, PAPER, by_band
 from core.studies.amplification.mechanism import looking
 from core.studies.amplification.serialise import to_columns
-from tests.browser.server import at_rest, go_to, question_of, screens, shoot, too_wide
+from tests.browser.server import at_rest, go_to, inspected, question_of, screens, shoot, too_wide
 
 pytestmark = pytest.mark.browser
 
@@ -177,8 +177,7 @@ def test_from_an_inspection_to_its_curve_and_back_from_another_page(address, ope
     page = open_page(f"{address}/inspection?q={quote(FIRST.query)}")
     button = page.get_by_role("button", name="What does repeating an answer do here?")
     expect(button).to_be_visible()
-    expect(page.get_by_text("Calls and timings")).to_be_visible()
-    at_rest(page)
+    inspected(page)
     button.click()
     expect(page.get_by_role("heading", name="What does repeating an answer do?")).to_be_visible()
     shows(page, FIRST)

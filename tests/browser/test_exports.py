@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.server import at_rest
+from tests.browser.server import at_rest, inspected
 
 pytestmark = pytest.mark.browser
 
@@ -30,7 +30,7 @@ def opened(page):
     for expander in [expanders.nth(at) for at in range(expanders.count())]:
         if expander.is_visible() and expander.locator("details[open]").count() == 0:
             expander.locator("summary").click()
-    at_rest(page)
+            at_rest(page)  # what is in it may be asked for only now
 
 
 def framed(element):
@@ -83,7 +83,7 @@ def test_tables_of_the_calibration_and_its_downloads(address, open_page):
 
 def test_tables_of_an_inspection_and_its_downloads(address, open_page):
     page = open_page(f"{address}/inspection?q=Name%20a%20mammal")
-    expect(page.get_by_role("heading", name="Clusters")).to_be_visible()
+    inspected(page)
     gives_nothing_away(page, 5)
     assert disarmed(rows_of(page, "Responses (CSV)"))
     assert rows_of(page, "Table (CSV)")[0][:2] == ["answer in the prompt", "next answer"]

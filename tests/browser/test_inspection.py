@@ -9,7 +9,16 @@ from click.testing import CliRunner
 from playwright.sync_api import expect
 
 from core.cli import main
-from tests.browser.server import at_rest, question_of, screens, shoot, too_wide
+from tests.browser.server import (
+    PHONE,
+    at_rest,
+    inspected,
+    question_of,
+    screens,
+    shoot,
+    too_wide,
+    unfold,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -17,91 +26,124 @@ YELLOW = "Name a yellow fruit."
 WILD = "temperature=2"  # hardly an answer comes twice: 300 of them take long enough to cancel
 
 
-def answer_of(page):
-    return page.get_by_test_id("stCode").first
-
-
-def score_of(page, title):
-    card = page.get_by_test_id("stMetric").filter(has_text=title)
-    return card.get_by_test_id("stMetricValue")
-
-
-def settled(page):
-    """Wait until the script has run to its end, and the model with it."""
-    expect(page.locator("summary", has_text="Calls and timings")).to_be_visible()
-    at_rest(page)
+def verdict_of(page):
+    return page.locator(".st-key-verdict")
 
 
 def test_ask_and_read_the_verdict_and_reload(address, open_page):
     page = open_page(f"{address}/inspection")
-    settled(page)
-    expect(answer_of(page)).to_contain_text("Paris")
+    inspected(page)
+    expect(verdict_of(page)).to_contain_text("Paris")
     question_of(page).fill("Who was the first US president?")
     question_of(page).press("Enter")
-    expect(answer_of(page)).to_contain_text("George Washington")
-    verdict = page.locator(".st-key-verdict")
+    verdict = verdict_of(page)
+    expect(verdict).to_contain_text("George Washington")
     expect(verdict).to_contain_text(re.compile("keeps? to its only answer"))
     page.wait_for_url(re.compile("q=Who"))
     page.get_by_role("button", name="Nonsense").click()
     expect(verdict).to_contain_text("Not something this model was taught")
-    settled(page)
+    inspected(page)
+    unfold(page, "Has enough been seen?")
     page.get_by_role("button", name="Compare up to 30", exact=True).click()
     expect(page.get_by_role("button", name="Compare up to 30", exact=True)).to_be_disabled()
-    settled(page)
+    inspected(page)
     assert "k=30" in page.url
-    asked = question_of(page).input_value()
-    values = page.get_by_test_id("stMetricValue").all_inner_texts()
+    asked, said = question_of(page).input_value(), verdict.inner_text()
     page.reload()
-    settled(page)
+    inspected(page)
     expect(question_of(page)).to_have_value(asked)
-    expect(page.get_by_test_id("stMetricValue")).to_have_text(values)
+    expect(verdict).to_have_text(said, use_inner_text=True)
+
+
+def test_every_row_says_all_that_follows_on_what_was_told(address, open_page):
+    page = open_page(f"{address}/inspection?q={quote(YELLOW)}")
+    inspected(page)
+    rows = page.locator(".row")
+    bars = [bar.get_attribute("aria-label") for bar in rows.get_by_role("img").all()]
+    assert bars[0].startswith("Told nothing, it says: ") and len(bars) > 2
+    for bar in bars[1:]:
+        told = re.match("Told (.+), it says: ", bar)[1]
+        assert f"{told} " in bar.partition(": ")[2]  # of these, it says every one again
+    for at in range(len(bars)):
+        parts = [part.bounding_box()["width"] for part in rows.nth(at).locator(".part").all()]
+        assert sum(parts) == pytest.approx(
+            rows.nth(at).locator(".bar").bounding_box()["width"], 0.02
+        )
+    # The told answer, and no other, is in the colour of what it is told.
+    told = rows.nth(1).locator(".part.told")
+    expect(told).to_have_count(1)
+    expect(rows.nth(0).locator(".part.told")).to_have_count(0)
 
 
 def test_choose_a_cell_and_recompute_the_download(address, open_page, tmp_path):
-    page = open_page(f"{address}/inspection?q={quote(YELLOW)}&seed=1", height=2600)
-    settled(page)
-    chart = page.locator("[data-testid=stVegaLiteChart][aria-label^='Contribution to M.I.']")
-    cells = chart.locator("g.mark-rect path")
-    expect(cells.first).to_be_visible()
-    first = page.get_by_role("combobox", name="First answer, in the prompt")
-    before = first.input_value()
-    clusters = round(cells.count() ** 0.5)
-    assert clusters > 1
-    cell = cells.nth(clusters)  # the second row's first
-    cell.scroll_into_view_if_needed()
-    box = cell.bounding_box()  # the mouse itself: over the cells lies what listens to it
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    expect(first).not_to_have_value(before)
-    # The prompt below is the one of the chosen row.
-    expect(page.get_by_test_id("stCode").nth(1)).to_contain_text(
-        f"One answer to question Q is {first.input_value()}."
+    page = open_page(f"{address}/inspection?q={quote(YELLOW)}&seed=1", height=2000)
+    inspected(page)
+    unfold(page, "The arithmetic")
+    joint, product, contribution = (
+        page.get_by_role("grid", name=re.compile(name)) for name in ("Joint", "Product", "Contr")
     )
-    at_rest(page)
-    shown = score_of(page, "Mutual information").first.inner_text()
+    detail, chosen = page.locator(".detail"), "gridcell"
+    expect(detail.locator("pre")).to_contain_text("One answer to question Q is")
+    before = detail.locator("pre").inner_text()
+    row = contribution.get_by_role("row").nth(2)  # behind the headings
+    row.get_by_role(chosen).first.click()
+    expect(detail.locator("pre")).not_to_have_text(before, use_inner_text=True)
+    for matrix in (joint, product, contribution):
+        expect(matrix.locator(".chosen")).to_have_count(1)
+    said = joint.locator(".chosen").get_attribute("aria-label")
+    told = re.match("told (.+), then says", said)[1]
+    expect(detail.locator("pre")).to_contain_text(f"One answer to question Q is {told}.")
+    expect(detail).to_contain_text(said.rpartition(": ")[2])
+    row.get_by_role(chosen).first.press("ArrowRight")  # the keyboard does what the mouse does
+    expect(joint.locator(".chosen")).not_to_have_attribute("aria-label", said)
+    expect(contribution.locator(".chosen")).to_be_focused()
+    product.get_by_role(chosen).first.hover()
+    expect(joint.locator(".near")).to_have_count(1)
+    page.set_viewport_size(PHONE)
+    expect(joint).to_be_visible()
+    expect(product).not_to_be_visible()
+    page.get_by_role("radio", name="Product").check()
+    expect(product).to_be_visible()
+    page.set_viewport_size({"width": 1280, "height": 2000})
     with page.expect_download() as download:
         page.get_by_role("button", name="Inspection (JSON)").click()
     path = tmp_path / "inspection.json"
     download.value.save_as(path)
     printed = CliRunner().invoke(main, ["inspect", "--from", str(path), "--json"])
     again = json.loads(printed.stdout)
-    assert f"{again['scores']['mutual_information']['value']:.3f} nats" == shown
+    shown = f"{again['scores']['mutual_information']['value']:.3f} nats"
+    expect(verdict_of(page)).to_contain_text(shown)
     assert again["query"] == YELLOW
-    page.get_by_text("Figures as PNG and SVG").click()
+    unfold(page, "Prompts, responses")
     with page.expect_download() as download:
         page.get_by_role("button", name="SVG").first.click()
     download.value.save_as(tmp_path / "doubt.svg")
     assert "<svg" in (tmp_path / "doubt.svg").read_text()
 
 
+def test_the_verdict_is_in_sight_on_a_phone_and_the_page_is_short(address, open_page):
+    """Half of what the page was tall: 4,400 pixels on a desktop, 7,000 on a phone."""
+    page = open_page(f"{address}/inspection?q={quote(YELLOW)}", **PHONE)
+    inspected(page)
+    served = page.locator(".st-key-served").bounding_box()
+    assert served["y"] + served["height"] <= PHONE["height"]
+    tall = "document.querySelector('[data-testid=stMain]').scrollHeight"
+    assert page.evaluate(tall) <= 3500
+    page.set_viewport_size({"width": 1440, "height": 900})
+    at_rest(page)
+    assert page.evaluate(tall) <= 2200
+
+
 def test_sample_until_certified_ends_and_says_so(address, open_page):
     page = open_page(f"{address}/inspection?q={quote('Who is the mayor of Tomorrow?')}&k=5")
-    settled(page)
+    inspected(page)
+    unfold(page, "Has enough been seen?")
     page.get_by_role("button", name="Compare until certified").click()
     why = page.get_by_text(
         re.compile("^(Certified: |The answers found cover .* of a second|The limit of)")
     )
     expect(why).to_be_visible(timeout=180_000)
-    settled(page)
+    inspected(page)
     assert "k=5&" not in page.url and not page.url.endswith("k=5")  # more was sampled
 
 
@@ -120,15 +162,14 @@ def test_cancel_stops_and_nobody_asks_again_unasked(address, open_page):
 
 def test_cancelling_more_samples_goes_back_to_what_was_on_the_screen(address, open_page):
     page = open_page(f"{address}/inspection?q={quote('Who is the king of Laputa?')}&{WILD}")
-    settled(page)
-    expect(page.get_by_test_id("stMetricValue").nth(7)).to_be_visible()
-    before = page.get_by_test_id("stMetricValue").all_inner_texts()
+    inspected(page)
+    before = verdict_of(page).inner_text()
+    unfold(page, "Has enough been seen?")
     page.get_by_role("button", name="Compare up to 300", exact=True).click()
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
-    expect(page.get_by_test_id("stMetricValue").nth(7)).to_be_visible()
-    settled(page)
-    assert page.get_by_test_id("stMetricValue").all_inner_texts() == before
+    inspected(page)
+    assert verdict_of(page).inner_text() == before
     assert "k=300" not in page.url
 
 
@@ -136,7 +177,7 @@ def test_hostile_text_stays_text_and_infinite_numbers_leave_the_address(address,
     """`open_page` fails the test if the image is fetched."""
     hostile = quote("![](http://192.0.2.1/x.png) <b>$5 and $6</b>")
     page = open_page(f"{address}/inspection?q={hostile}&k=inf&seed=1e999")
-    settled(page)
+    inspected(page)
     expect(page.get_by_text("The address gives k = inf")).to_be_visible()
     expect(page.get_by_text("The address gives seed = 1e999")).to_be_visible()
     expect(page.get_by_text("cannot convert")).to_have_count(0)
@@ -147,9 +188,8 @@ def test_hostile_text_stays_text_and_infinite_numbers_leave_the_address(address,
 def test_fits_the_screen(address, open_page):
     query = "Which actor became M in the Bond film Skyfall?"
     page = open_page(f"{address}/inspection?q={quote(query)}", height=1180)
-    settled(page)
-    # Scores and charts arrive after the script has ended.
-    expect(page.get_by_test_id("stMetricValue").nth(7)).to_be_visible()
+    inspected(page)
+    # Charts arrive after the script has ended.
     expect(page.get_by_test_id("stVegaLiteChart").first.locator("canvas,svg").first).to_be_visible()
     for name in screens(page):
         assert too_wide(page) <= 0

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.studies.questions import search
-from tests.browser.server import at_rest, go_to, question_of, screens, too_wide
+from tests.browser.server import at_rest, go_to, inspected, question_of, screens, too_wide
 
 pytestmark = pytest.mark.browser
 
@@ -37,8 +37,7 @@ def look_for(page, words):
 
 def inspects(page, question):
     expect(question_of(page)).to_have_value(question)
-    expect(page.get_by_text("Calls and timings")).to_be_visible()
-    at_rest(page)
+    inspected(page)
 
 
 def test_a_click_inspects_and_coming_back_does_not_jump_again(address, open_page):

@@ -2,7 +2,9 @@
 
 import itertools
 import json
+import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,9 +13,11 @@ from core.charts import export
 from core.charts import inspection as charts
 from core.charts.theme import DARK, LIGHT
 from core.language_models.base import Response
-from core.studies.inspection.inspection import run
+from core.studies.inspection.inspection import read, run
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping import growth
+from core.studies.inspection.verdict import DecisionRule
+from core.uncertainty.scores import SCORES, Score
 from tests.charts.drawing import check, only_text, rows_of, spec_of
 from tests.fakes import QUERY, TableModel, copies, falling, knows
 from tests.hostile import ANY_TEXTS as HOSTILE
@@ -30,6 +34,7 @@ def seen(clusters, maker=copies):
     return run(Request(QUERY, len(turns)), model)
 
 
+EXAMPLES = (("A known one", 0.0), ("Unknown", 2.0))
 INSPECTIONS = {n: seen(n) for n in (1, 2, 10, 70)}
 
 
@@ -58,7 +63,7 @@ def test_every_chart_is_valid_finite_drawn_and_fetches_nothing(palette):
         points = growth(inspection.recording)
         threshold = inspection.verdict.threshold.value
         drawings = {which: charts.matrix(inspection, which, palette) for which in charts.MATRICES}
-        drawings["doubt"] = charts.doubt(inspection, palette)
+        drawings["doubt"] = charts.doubt_scale(inspection, EXAMPLES, palette)
         drawings["clusters"] = charts.clusters(inspection, palette)
         drawings["growth"] = charts.growth(points, threshold, palette)
         check(drawings, palette)
@@ -112,9 +117,9 @@ def test_a_matrix_shows_the_likeliest_clusters_row_by_row(inspection, which):
 
 def test_what_is_not_drawn_is_said():
     assert charts.matrix_note(INSPECTIONS[10]) == ""
-    drawn = INSPECTIONS[70].evidence.mutual_information.joint[:60, :60].sum()
+    drawn = INSPECTIONS[70].evidence.mutual_information.joint[:40, :40].sum()
     note = charts.matrix_note(INSPECTIONS[70])
-    assert "first 60 of 70" in note
+    assert "first 40 of 70" in note
     assert f"{drawn:.1%} of the joint" in note
 
 
@@ -138,18 +143,48 @@ def test_axes_name_the_likeliest_first_whatever_the_alphabet_says(count):
 # ------------------------------------------------------------------------- the others
 
 
-def test_doubt_is_one_bar_in_two_parts(inspection):
-    first, rest = rows_of(charts.doubt(inspection, LIGHT), "part")
-    assert first["start"] == 0
-    assert first["end"] == rest["start"] == first["nats"] == inspection.doubt.epistemic
-    assert rest["end"] == inspection.doubt.total
-    assert "epistemic" in first["part"]
+def placed(chart):
+    """The labels of a scale, each with where on it it stands."""
+    return {row["label"]: row["x"] for row in rows_of(chart, "label")}
 
 
-def test_the_axis_of_doubt_has_room_for_the_threshold_too():
-    chart = charts.doubt(INSPECTIONS[1], LIGHT)
-    high = spec_of(chart)["layer"][0]["encoding"]["x"]["scale"]["domain"][1]
-    assert high > INSPECTIONS[1].verdict.threshold.value
+def test_doubt_stands_on_a_scale_beside_the_threshold_and_the_examples(inspection):
+    labels = placed(charts.doubt_scale(inspection, EXAMPLES, LIGHT))
+    limit = inspection.verdict.threshold.value
+    assert labels[f"λ = {limit:.3f}"] == labels["gives way"] == limit
+    assert labels["stands by its answer"] == 0
+    assert labels["A known one"] == 0 and labels["Unknown"] == 2.0
+    (at,) = (x for label, x in labels.items() if label.startswith("this question: "))
+    assert at == inspection.compared or at < inspection.compared > 5 * limit  # beyond the scale
+
+
+def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():
+    inspection = INSPECTIONS[10]
+    assert 0 < inspection.certified <= inspection.compared
+    *_, solid, hollow = rows_of(charts.doubt_scale(inspection, (), LIGHT), "end")
+    assert (solid["x"], solid["end"]) == (0, inspection.certified)
+    assert (hollow["x"], hollow["end"]) == (inspection.certified, inspection.compared)
+
+
+@pytest.mark.parametrize("limit", [math.inf, -math.inf, 0.0, 1e-9, 0.3, 50.0])
+@pytest.mark.parametrize("score", sorted(SCORES))
+def test_the_scale_of_doubt_is_drawn_whatever_decides(limit, score):
+    """A policy may be of any score, and answer everything or nothing."""
+    for inspection in (INSPECTIONS[1], INSPECTIONS[10]):
+        ruled = read(inspection.recording, threshold=DecisionRule(limit, 0.0, score))
+        check({"doubt": charts.doubt_scale(ruled, EXAMPLES, LIGHT)}, LIGHT)
+        assert charts.doubt_scale_alt(ruled)
+
+
+def test_a_doubt_without_bounds_stands_at_the_end_of_the_scale():
+    model = TableModel(["a", "b"], [1.0, 0.0], [[1.0, 0.0], [0.0, 1.0]])
+    ruled = read(run(Request(QUERY, 3), model).recording)
+    endless = replace(
+        ruled, scores={**ruled.scores, "mutual_information": Score(math.inf, math.inf, "a")}
+    )
+    chart = charts.doubt_scale(endless, (), LIGHT)
+    check({"doubt": chart}, LIGHT)
+    assert math.isfinite(placed(chart)["this question: ∞"])
 
 
 def test_clusters_have_their_share_of_all_probability_and_the_rest_is_not_sampled(inspection):
@@ -187,10 +222,11 @@ def test_growth_without_a_certificate_shows_the_mass_alone():
 
 def test_every_chart_says_its_finding_in_words():
     inspection = INSPECTIONS[2]
-    doubt, top = inspection.doubt, inspection.clusters[0]
-    assert charts.doubt_alt(inspection).startswith(
-        f"Of {doubt.total:.2f} nats of doubt about a second answer, an estimated "
-        f"{doubt.epistemic:.2f} are epistemic, {inspection.certified:.2f} of them certified;"
+    top, limit = inspection.clusters[0], inspection.verdict.threshold.value
+    side = "at least" if inspection.compared >= limit else "below"
+    assert charts.doubt_scale_alt(inspection) == (
+        f"The doubt is {inspection.compared:.2f} nats, {inspection.certified:.2f} of them "
+        f"certified; that is {side} λ = {limit:.2f}."
     )
     assert charts.clusters_alt(inspection) == (
         f"2 different answers; the likeliest, “{top.text}”, has {top.mass:.0%} of all "

@@ -7,7 +7,7 @@ import pytest
 
 from core.studies.lanes import PREPARED, TIMES
 from core.ui import home
-from core.ui.lanes import component
+from core.ui.components import challenge, lanes
 from tests.hostile import TEXTS
 from tests.sessions import harmless, keys, press, session
 
@@ -21,13 +21,16 @@ def app():
 def content(monkeypatch):
     """What the browser is handed, by the component's key."""
     found = {}
-    draw = component._drawn
 
-    def noted(*, data, key, **rest):
-        found[key] = data
-        return draw(data=data, key=key, **rest)
+    def noting(draw):
+        def noted(*, data, key, **rest):
+            found[key] = data
+            return draw(data=data, key=key, **rest)
 
-    monkeypatch.setattr(component, "_drawn", noted)
+        return noted
+
+    for component in (lanes, challenge):
+        monkeypatch.setattr(lanes, "_drawn", noting(component._drawn))
     return found
 
 
@@ -38,11 +41,11 @@ def numbers(page):
 def test_the_browser_gets_every_step_of_every_lane_at_once(content):
     page = session("home")
     assert not page.exception
-    lanes = content["lanes"]["lanes"]
-    assert [lane["question"] for lane in lanes] == list(PREPARED)
+    drawn = content["lanes"]["lanes"]
+    assert [lane["question"] for lane in drawn] == list(PREPARED)
     assert content["lanes"]["times"] == list(TIMES)
-    assert all(len(lane["steps"]) == len(TIMES) for lane in lanes)
-    assert [lane["stamp"] for lane in lanes] == ["believe", "believe", "doubt", "doubt"]
+    assert all(len(lane["steps"]) == len(TIMES) for lane in drawn)
+    assert [lane["stamp"] for lane in drawn] == ["believe", "believe", "doubt", "doubt"]
     assert len(json.dumps(content)) < 20_000
 
 
@@ -79,9 +82,9 @@ def test_what_was_never_taught_is_never_to_be_believed(content):
     ask(session("home"), "Who stole the Mona Lisa?")
     *_, own = content["lanes"]["lanes"]
     assert own["question"] == "Who stole the Mona Lisa?" and own["stamp"] == "untaught"
-    for decision, stamp in component.STAMPS.items():
+    for decision, stamp in lanes.STAMPS.items():
         lane = replace(home.prepared()[0], decision=decision, untaught=True)
-        assert component._stamp(lane) == ("untaught" if stamp == "believe" else stamp)
+        assert lanes._stamp(lane) == ("untaught" if stamp == "believe" else stamp)
 
 
 def test_a_hostile_question_of_ones_own_reaches_no_markdown(app):
@@ -122,8 +125,8 @@ def test_a_real_language_model_is_one_press_away_where_it_is_installed(installed
 def test_only_a_lane_that_is_there_can_be_opened(monkeypatch):
     for sent in (None, True, -1, 4, 2.0, "0", {"a": 1}, [0]):
         result = type("Result", (), {"opened": sent})()
-        monkeypatch.setattr(component, "_drawn", lambda result=result, **_: result)
-        assert component.lanes(home.prepared(), key="x") is None
+        monkeypatch.setattr(lanes, "_drawn", lambda result=result, **_: result)
+        assert lanes.lanes(home.prepared(), key="x") is None
     result = type("Result", (), {"opened": 2})()
-    monkeypatch.setattr(component, "_drawn", lambda **_: result)
-    assert component.lanes(home.prepared(), key="x") == 2
+    monkeypatch.setattr(lanes, "_drawn", lambda **_: result)
+    assert lanes.lanes(home.prepared(), key="x") == 2

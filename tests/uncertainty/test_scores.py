@@ -151,11 +151,9 @@ def test_every_score_is_finite_and_in_range(evidence):
         least, most = ranges[name]
         assert least <= score.value <= most, name
         assert np.isfinite([score.value, score.doubt]).all(), name
+        assert info.value_at(score.doubt) == pytest.approx(score.value, abs=1e-12), name
 
 
-@given(random_evidence())
-def test_doubt_in_one_bar(evidence):
-    parts = scores.doubt_decomposition(evidence)
-    assert parts.total == pytest.approx(parts.epistemic + parts.remaining, abs=1e-9)
-    assert min(parts.total, parts.epistemic, parts.remaining) >= -1e-12
-    assert parts.epistemic == pytest.approx(evidence.unstabilised.value)
+def test_only_probabilities_of_an_answer_and_what_remains_undecided_are_surer_when_large():
+    surer = {name for name, info in scores.SCORES.items() if info.larger_is_surer}
+    assert surer == {"greedy_probability", "self_verification", "min_conditional_entropy"}

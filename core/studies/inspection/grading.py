@@ -20,7 +20,7 @@ from core.uncertainty.scores import SCORES
 
 @dataclass(frozen=True)
 class Judged:
-    """One score's decision on one question, held against the truth.
+    """One score's decision on one question, held against the truth where that is known.
 
     Attributes
     ----------
@@ -28,24 +28,29 @@ class Judged:
         A key of `SCORES`.
     answer : str
         What the score would serve.
-    right : bool
-        Whether that is a right answer.
+    right : bool or None
+        Whether that is a right answer; None where nobody here knows.
+    doubt : float or None
+        What is compared with the threshold; None where too little was seen, and it abstains.
     threshold : float
         Of the score's doubt: it answers below. −∞ answers nothing.
-    answered : bool
-        Its decision, by the same rules as the verdict's.
     """
 
     name: str
     answer: str
-    right: bool
+    right: bool | None
+    doubt: float | None
     threshold: float
-    answered: bool
 
     @property
-    def well_decided(self) -> bool:
+    def answered(self) -> bool:
+        """Its decision, by the same rules as the verdict's."""
+        return self.doubt is not None and self.doubt < self.threshold
+
+    @property
+    def well_decided(self) -> bool | None:
         """Whether it answered and was right, or abstained and would have been wrong."""
-        return self.answered == self.right
+        return None if self.right is None else self.answered == self.right
 
 
 @dataclass(frozen=True)
@@ -58,15 +63,23 @@ class Judgement:
 
 def judge(inspection: Inspection) -> Judgement | None:
     """Hold an inspection against the truth; None where nobody here knows the truth."""
-    fact = grading.find(inspection.query) if inspection.recording.model == WORLD_OF else None
-    if fact is None:
-        return None
-    return Judgement(fact, tuple(_judged(inspection, fact, name) for name in SCORES))
+    fact = _fact(inspection)
+    return None if fact is None else Judgement(fact, decisions(inspection))
 
 
-def _judged(inspection: Inspection, fact: Fact, name: str) -> Judged:
+def decisions(inspection: Inspection) -> tuple[Judged, ...]:
+    """Return what every score decides, in the order of `SCORES`."""
+    fact = _fact(inspection)
+    return tuple(_judged(inspection, fact, name) for name in SCORES)
+
+
+def _fact(inspection: Inspection) -> Fact | None:
+    return grading.find(inspection.query) if inspection.recording.model == WORLD_OF else None
+
+
+def _judged(inspection: Inspection, fact: Fact | None, name: str) -> Judged:
     deciding = inspection.verdict.threshold
-    threshold = deciding.value if name == deciding.score else default_thresholds()[name]
+    usual = default_thresholds(inspection.recording.model)[name]
     doubt = doubt_of(
         inspection.scores,
         name,
@@ -76,5 +89,6 @@ def _judged(inspection: Inspection, fact: Fact, name: str) -> Judged:
         inspection.others,
     )
     answer = inspection.scores[name].answer
-    answered = doubt is not None and doubt < threshold
-    return Judged(name, answer, grading.is_right(answer, fact), threshold, answered)
+    right = None if fact is None else grading.is_right(answer, fact)
+    threshold = deciding.value if name == deciding.score else usual
+    return Judged(name, answer, right, doubt, threshold)

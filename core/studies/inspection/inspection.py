@@ -34,13 +34,14 @@ from core.studies.inspection.verdict import (
     decide,
     default_policy,
     default_threshold,
+    raised_doubt,
     threshold_of,
 )
 from core.uncertainty.confidence import CONFIDENCE, lower_confidence_limit
 from core.uncertainty.evidence import Evidence
 from core.uncertainty.prefixes import without_continuations
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_counted
-from core.uncertainty.scores import SCORES, DoubtDecomposition, Score, doubt_decomposition
+from core.uncertainty.scores import SCORES, Score
 from core.uncertainty.similarity import JUDGE
 
 SMALL_ERROR = 0.1  # a larger one is said beside every answer
@@ -217,6 +218,11 @@ class Inspection:
         return self.recording.others if len(self.clusters) == 1 else ()
 
     @property
+    def compared(self) -> float | None:
+        """The doubt that the verdict compares with λ, or would if enough had been seen."""
+        return raised_doubt(self.scores, self.verdict.threshold.score, self.others)
+
+    @property
     def certified(self) -> float | None:
         """The certified lower bound of the mutual information, nats."""
         return self.scores["certified_mutual_information"].value
@@ -246,11 +252,6 @@ class Inspection:
     def largest_information(self) -> float:
         """ln m for m clusters, nats: the most that entropies and M.I. can be (for γ = 0)."""
         return math.log(len(self.clusters))
-
-    @cached_property
-    def doubt(self) -> DoubtDecomposition:
-        """The doubt about a second answer in two estimated parts: epistemic, and the rest."""
-        return doubt_decomposition(self.evidence)
 
     @cached_property
     def clusters(self) -> tuple[Cluster, ...]:

@@ -106,11 +106,11 @@ def default_threshold(model: str = EMBEDDED) -> DecisionRule:
     return replace(threshold_of(policy), origin=f"Default policy. {policy.sentence}")
 
 
-def default_thresholds() -> dict[str, float]:
-    """Return every score's default threshold for the embedded model; −∞ answers nothing."""
+def default_thresholds(model: str = EMBEDDED) -> dict[str, float]:
+    """Return every score's default threshold for a model; −∞ answers nothing."""
     return {
         name: -math.inf if policy is None else policy.threshold
-        for name, policy in default_policies().items()
+        for name, policy in default_policies(model).items()
     }
 
 
@@ -161,10 +161,17 @@ def doubt_of(
     Policies are calibrated on exactly this, so that what they promise holds for what `decide`
     does.
     """
+    return (
+        raised_doubt(scores, name, others)
+        if enough_seen(sampled_mass, clusters, least_mass)
+        else None
+    )
+
+
+def raised_doubt(scores: Mapping[str, Score], name: str, others: Others = ()) -> float | None:
+    """Return the doubt of `doubt_of`, whether or not enough was seen to compare it."""
     doubt = scores[name].doubt
-    if doubt is None or not enough_seen(sampled_mass, clusters, least_mass):
-        return None
-    if name != SCORE:
+    if doubt is None or name != SCORE:
         return doubt
     certified = scores[CERTIFIED].doubt
     return max(doubt, surprise(others), -math.inf if certified is None else certified)

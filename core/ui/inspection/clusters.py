@@ -6,12 +6,10 @@ from core.charts import inspection as charts
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Estimator
 from core.ui import figures
-from core.ui.glossary import TERMS
 
 
 def clusters(inspection: Inspection) -> None:
     """Show what counts as one answer: bars, and every text behind them."""
-    st.subheader("Clusters", help=TERMS["Cluster"])
     figures.draw(
         charts.clusters, inspection, key="clusters", alt_text=charts.clusters_alt(inspection)
     )
@@ -37,19 +35,19 @@ def clusters(inspection: Inspection) -> None:
         key="cluster_table",
         alt="Every cluster with its probability and number of texts",
     )
-    with st.expander(
+    st.caption(
         "Members of each cluster, with shares"
         if counted
         else "Members of each cluster, with log-likelihoods"
-    ):
-        members = [(c.text, *member) for c in inspection.clusters for member in c.members]
-        st.dataframe(
-            {
-                "cluster": [charts.shown(m[0]) for m in members],
-                "text": [charts.shown(m[1]) for m in members],
-                inspection.likelihoods_are: [m[2] for m in members],
-                **({"samples": [m[3] for m in members]} if drawn else {}),
-            },
-            hide_index=True,
-            key="members",
-        )
+    )
+    members = [(c.text, *member) for c in inspection.clusters for member in c.members]
+    st.dataframe(
+        {
+            "cluster": [charts.shown(m[0]) for m in members],
+            "text": [charts.shown(m[1]) for m in members],
+            inspection.likelihoods_are: [m[2] for m in members],
+            **({"samples": [m[3] for m in members]} if drawn else {}),
+        },
+        hide_index=True,
+        key="members",
+    )

@@ -18,40 +18,36 @@ from core.ui.payment import spent
 
 
 def details(inspection: Inspection) -> None:
-    """Everything else: prompts, responses, calls, and files to take along."""
-    st.subheader("Details")
-    with st.container(horizontal=True):
-        _files(inspection)
-    with st.expander("Figures as PNG and SVG"):
-        _figures(inspection)
-    with st.expander("Prompts"):
-        _prompts(inspection)
-    with st.expander("Responses"):
-        _responses(inspection)
-    with st.expander("Calls and timings"):
-        _calls(inspection.recording)
+    """Show prompts, responses and calls, and offer the figures."""
+    st.markdown("**Prompts**")
+    _prompts(inspection)
+    st.markdown("**Responses**")
+    _responses(inspection)
+    st.markdown("**Calls and timings**")
+    _calls(inspection.recording)
+    st.markdown("**Figures as PNG and SVG**")
+    _figures(inspection)
 
 
-def _files(inspection: Inspection) -> None:
+def files(inspection: Inspection) -> None:
     """Offer the inspection and its responses as files."""
-    downloads.download(
-        "Inspection (JSON)",
-        lambda: serialise.to_json(inspection),
-        "inspection.json",
-        help="Recompute it offline: python -m core inspect --from inspection.json",
-    )
-    downloads.download(
-        "Responses (CSV)", lambda: serialise.to_csv_bytes(inspection), "responses.csv"
-    )
+    with st.container(horizontal=True):
+        downloads.download(
+            "Inspection (JSON)",
+            lambda: serialise.to_json(inspection),
+            "inspection.json",
+            help="Recompute it offline: python -m core inspect --from inspection.json",
+        )
+        downloads.download(
+            "Responses (CSV)", lambda: serialise.to_csv_bytes(inspection), "responses.csv"
+        )
 
 
 def _figures(inspection: Inspection) -> None:
     """Offer every chart as PNG and SVG."""
     query = inspection.query
     palette = figures.palette()
-    figures.as_files(
-        "doubt", "Doubt about a second answer", query, partial(charts.doubt, inspection, palette)
-    )
+    figures.as_files("doubt", "Doubt", query, partial(charts.doubt_scale, inspection, (), palette))
     figures.as_files("clusters", "Clusters", query, partial(charts.clusters, inspection, palette))
     for which, title in charts.MATRICES.items():
         figures.as_files(which, title, query, partial(charts.matrix, inspection, which, palette))

@@ -14,31 +14,31 @@ def ladder(inspection: Inspection) -> None:
     """Show what was measured of every estimator, and say which one was used here."""
     used = inspection.recording.estimator
     found = measured()
-    with st.expander("How good is this estimator?"):
-        st.caption(
-            f"The embedded model answered the same {found.questions:d} questions with all its "
-            "abilities, and with some switched off to test each estimator. Half of the "
-            f"questions have one right answer, half have many; {found.wrong:.0%} were answered "
-            "wrongly. AUROC is the chance that a wrong answer has a larger doubt than a right "
-            "one: 0.5 is guessing, 1 is perfect. Brackets: 95% bootstrap intervals."
-        )
-        rows = table(found)
-        st.dataframe(
-            {
-                "measured": list(rows),
-                **{
-                    f"{title} (used here)" if estimator is used else title: [
-                        cells[i] for cells in rows.values()
-                    ]
-                    for i, (estimator, title) in enumerate(TITLES.items())
-                },
+    st.markdown("**How good is this estimator?**")
+    st.caption(
+        f"The embedded model answered the same {found.questions:d} questions with all its "
+        "abilities, and with some switched off to test each estimator. Half of the "
+        f"questions have one right answer, half have many; {found.wrong:.0%} were answered "
+        "wrongly. AUROC is the chance that a wrong answer has a larger doubt than a right "
+        "one: 0.5 is guessing, 1 is perfect. Brackets: 95% bootstrap intervals."
+    )
+    rows = table(found)
+    st.dataframe(
+        {
+            "measured": list(rows),
+            **{
+                f"{title} (used here)" if estimator is used else title: [
+                    cells[i] for cells in rows.values()
+                ]
+                for i, (estimator, title) in enumerate(TITLES.items())
             },
-            hide_index=True,
-            height="content",
-            key="ladder",
-            alt="How well each estimator ranks wrong answers, and what it costs",
-        )
-        if used is Estimator.PREFIX:
-            st.text("Likelihoods of answers without their end, used here, were not measured.")
-        if inspection.recording.model != WORLD_OF:
-            st.text("The model in use here may differ.")
+        },
+        hide_index=True,
+        height="content",
+        key="ladder",
+        alt="How well each estimator ranks wrong answers, and what it costs",
+    )
+    if used is Estimator.PREFIX:
+        st.text("Likelihoods of answers without their end, used here, were not measured.")
+    if inspection.recording.model != WORLD_OF:
+        st.text("The model in use here may differ.")

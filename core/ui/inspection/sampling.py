@@ -9,7 +9,6 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Request
 from core.studies.inspection.stopping import is_settled
-from core.ui.glossary import TERMS
 from core.ui.inspection.form import certify, draw_growth
 from core.ui.model import current
 
@@ -18,7 +17,6 @@ MORE = (30, 100, 300)  # answers that one press compares
 
 def more(inspection: Inspection) -> None:
     """Extend the same evidence, to a number or until it certifies something."""
-    st.subheader("Has enough been seen?", help=TERMS["Certified mutual information"])
     request = inspection.recording.request
     settled = is_settled(inspection.recording, inspection.reading)
     local = current().capabilities.local
@@ -31,7 +29,7 @@ def more(inspection: Inspection) -> None:
         _say_how_long(request)
         return
     st.markdown(
-        "The **certified lower bound** holds whatever answers were not seen, so you may stop at "
+        "The certified lower bound holds whatever answers were not seen, so you may stop at "
         "any time. It rises towards the model’s own mutual information, and stays "
         "near 0 for what the model knows."
     )
@@ -61,8 +59,14 @@ def _more_answers(request: Request) -> None:
                 f"Compare up to {samples:d}",
                 key=f"sample_{samples}",
                 disabled=request.samples >= samples,
-                on_click=lambda k=samples: st.session_state.update(k=k),
+                on_click=compare,
+                args=(samples,),
             )
+
+
+def compare(samples: int) -> None:
+    """Compare up to so many answers, with the next run of the page."""
+    st.session_state["k"] = samples
 
 
 def _say_how_long(request: Request) -> None:

@@ -1,69 +1,100 @@
-"""What was seen, and all the scores, each with its unit and range."""
+"""All the scores in one table, each against its own threshold."""
 
-from typing import Any, Final
+from __future__ import annotations
+
+import math
+from typing import Final
 
 import streamlit as st
 
 from core.charts import inspection as charts
 from core.studies.costs import calls
+from core.studies.inspection.grading import Judged, decisions
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.recording import Estimator, Recording
-from core.ui.glossary import TERMS
+from core.studies.inspection.recording import Recording
 from core.ui.inspection.estimators import ladder
 from core.ui.payment import spent
 from core.uncertainty.scores import SCORES
 
-# The line below a score is its possible range.
-SCORE_CARD: Final[dict[str, Any]] = {"delta_color": "off", "delta_arrow": "off", "border": True}
+FULL: Final = 2.0  # times its threshold: from here a score's bar is full
 
 
 def scores(inspection: Inspection) -> None:
-    """Show what was seen and all the scores, each with its unit and range."""
-    st.subheader("Scores")
-    cards = iter([*st.columns(4), *st.columns(4)])
-    counted = inspection.recording.estimator is Estimator.COUNTED
-    with next(cards):
-        st.metric(
-            "Sampled mass",
-            f"{inspection.sampled_mass:.1%}",
-            help=TERMS["Sampled mass"],
-            delta="estimated from counts" if counted else "0 to 100%",
-            **SCORE_CARD,
-        )
-    for name, info in SCORES.items():
-        score = inspection.scores[name]
-        value = "–" if score.value is None else f"{score.value:z.3f}"
-        with next(cards):
-            st.metric(
-                info.title,
-                f"{value} nats" if info.unit == "nats" and score.value is not None else value,
-                help=f"{info.symbol}: {info.explanation} {info.reference}.",
-                delta=f"0 to ln(clusters) = {inspection.largest_information:.2f}"
-                if info.unit == "nats"
-                else info.range,
-                **SCORE_CARD,
+    """Show all the scores, what each would have done, and what was seen."""
+    decided = decisions(inspection)
+    names = list(SCORES)
+    columns: dict[str, list[str] | list[float | None]] = {
+        "score": [SCORES[name].title for name in names],
+        "value": [_value(inspection, name) for name in names],
+        "possible": [_range(inspection, name) for name in names],
+        "doubt against λ": [_against(one) for one in decided],
+        "answers": [_answers(one) for one in decided],
+        "would": ["answer" if one.answered else "abstain" for one in decided],
+        "with": [charts.shown(one.answer) for one in decided],
+    }
+    known = all(one.right is not None for one in decided)
+    if known:
+        columns["which is"] = ["right" if one.right else "wrong" for one in decided]
+        columns["decision"] = ["good" if one.well_decided else "bad" for one in decided]
+    st.dataframe(
+        columns,
+        column_config={
+            "doubt against λ": st.column_config.ProgressColumn(
+                min_value=0.0,
+                max_value=FULL,
+                format="%.2f λ",
+                help="The doubt as a multiple of the score’s own threshold λ. From 1 on, it "
+                "abstains.",
             )
+        },
+        hide_index=True,
+        height="content",
+        key="scores",
+        alt="Every score with its value, the answer it would serve, and how it would decide",
+    )
+    st.caption(
+        "Each score decides by its own threshold λ. A score that could not be certified never "
+        "answers." + (" A single question proves little; see the model card." if known else "")
+    )
+    st.text(f"Sampled mass: {inspection.sampled_mass:.1%} of the model’s probability.")
+    for name in names:
+        if reason := inspection.scores[name].reason:
+            st.text(f"{SCORES[name].title}: {reason}")
     if inspection.likely:
         st.text(inspection.likely)
     st.text(inspection.verdict.threshold.origin)
     recording = inspection.recording
     st.text(f"Estimator: {recording.estimator.value}. {cost(recording)}")
     ladder(inspection)
-    with st.expander("What each score would serve"):
-        st.dataframe(
-            {
-                "score": [info.title for info in SCORES.values()],
-                "symbol": [info.symbol for info in SCORES.values()],
-                "value": [inspection.scores[name].value for name in SCORES],
-                "unit": [info.unit for info in SCORES.values()],
-                "doubt (larger: doubt more)": [inspection.scores[n].doubt for n in SCORES],
-                "answer it would serve": [
-                    charts.shown(inspection.scores[name].answer) for name in SCORES
-                ],
-            },
-            hide_index=True,
-            key="served",
-        )
+
+
+def _value(inspection: Inspection, name: str) -> str:
+    value = inspection.scores[name].value
+    if value is None:
+        return "–"
+    return f"{value:z.3f} nats" if SCORES[name].unit == "nats" else f"{value:z.3f}"
+
+
+def _range(inspection: Inspection, name: str) -> str:
+    if SCORES[name].unit == "nats":
+        return f"0 to {inspection.largest_information:.2f} (ln of the clusters)"
+    return SCORES[name].range
+
+
+def _answers(decided: Judged) -> str:
+    """Say from which value on it answers, in the score's own direction."""
+    if decided.threshold == -math.inf:
+        return "never: not certified"
+    info = SCORES[decided.name]
+    side = "above" if info.larger_is_surer else "below"
+    return f"{side} {info.value_at(decided.threshold):.3f}"
+
+
+def _against(decided: Judged) -> float | None:
+    """Return a doubt as a multiple of its threshold, `FULL` at most; None where it has none."""
+    if decided.doubt is None or not math.isfinite(decided.threshold) or decided.threshold <= 0:
+        return None
+    return max(0.0, min(decided.doubt / decided.threshold, FULL))
 
 
 def cost(recording: Recording) -> str:

@@ -1,70 +1,143 @@
-"""The verdict: what to do with the answer, and why."""
+"""The verdict: the served sentence first, then where its doubt lies, and why."""
 
+from __future__ import annotations
+
+import functools
 from typing import Final
 
 import streamlit as st
 
 from core.charts import inspection as charts
+from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.recording import Estimator
-from core.studies.inspection.taught import Taught
-from core.studies.inspection.verdict import Decision
+from core.studies.inspection.taught import WORLD_OF, Taught
+from core.studies.inspection.verdict import SCORE, Decision
+from core.studies.lanes import PREPARED
 from core.ui import figures, frame
 from core.ui.glossary import TERMS
 from core.ui.inspection.form import ask_instead
+from core.ui.inspection.grading import truth
+from core.ui.inspection.recordings import inspected
+from core.ui.inspection.sampling import MORE, compare
+from core.ui.model import embedded
 
+# What is said of the answer. One that is withheld is never the headline.
 HEADLINES: Final = {
-    Decision.ANSWER: ":green[:material/check_circle: Answer]",
-    Decision.ABSTAIN: ":red[:material/block: Abstain]",
-    Decision.TOO_LITTLE: ":orange[:material/help: Too little sampled to say]",
+    Decision.ANSWER: "Believe it.",
+    Decision.ABSTAIN: "I don’t know.",
+    Decision.TOO_LITTLE: "Can’t tell yet.",
+}
+WITHHELD: Final = {
+    Decision.ABSTAIN: "It would have said:",
+    Decision.TOO_LITTLE: "It may say:",
 }
 
-
-# No tick above what the model was not taught: the decision stands beneath, and small.
-NOT_TAUGHT: Final = ":orange[:material/travel_explore: Not something this model was taught]"
+# No word of trust on what the model was not taught: the decision stands beneath, and small.
+NOT_TAUGHT: Final = "Not something this model was taught."
 BENEATH: Final = {
-    Decision.ANSWER: "By its doubt alone, it would be answered.",
-    Decision.ABSTAIN: "By its doubt alone, too, it would not be answered.",
-    Decision.TOO_LITTLE: "Besides, too little was sampled to say.",
+    Decision.ANSWER: "By its doubt alone, it would have answered:",
+    Decision.ABSTAIN: "By its doubt alone, too, it would not have answered:",
+    Decision.TOO_LITTLE: "Too little was sampled besides. It may say:",
 }
+LONG: Final = 60  # characters; a longer answer is set smaller
+_LONG, _SHORT = "served_long", "served"  # as the style sheet names them
 
 
-def verdict(inspection: Inspection) -> None:
-    """Say first what to do with the answer, and why."""
-    found = inspection.verdict
+def verdict(inspection: Inspection, *, live: bool) -> None:
+    """Say first what to do with the answer, and why.
+
+    Parameters
+    ----------
+    live : bool
+        Whether more can be asked: not of a kept result.
+    """
     with st.container(border=True, key="verdict"):
-        left, right = st.columns([3, 2], gap="large")
-        with left:
-            if inspection.taught is not None and inspection.taught.outside:
-                st.subheader(NOT_TAUGHT, anchor=False)
-                st.caption(BENEATH[found.decision])
-            else:
-                st.subheader(HEADLINES[found.decision], anchor=False)
-            if inspection.taught is not None:
-                _beside_what_was_taught(inspection.taught)
-            if inspection.wanted is not None:
-                asked_for = inspection.recording.request.samples
-                st.markdown(
-                    f":orange[:material/warning: **Only k = {asked_for:d}: a verdict takes "
-                    f"{inspection.wanted:d}.**]"
-                )
-            st.caption("The model’s answer")
-            st.code(charts.shown(found.answer), language=None, wrap_lines=True)
-            st.text(found.reason)
-            if inspection.caveat:
-                st.text(inspection.caveat)
-            for note in inspection.recording.notes:
-                st.text(note)
-        with right:
-            st.markdown("**Doubt about a second answer**", help=TERMS["Epistemic uncertainty"])
-            figures.draw(
-                charts.doubt, inspection, key="doubt", alt_text=charts.doubt_alt(inspection)
+        _served(inspection)
+        if inspection.taught is not None:
+            _beside_what_was_taught(inspection.taught)
+        if inspection.wanted is not None:
+            st.markdown(
+                f":orange[:material/warning: **Only k = {inspection.recording.request.samples:d}: "
+                f"a verdict takes {inspection.wanted:d}.**]"
             )
-            st.caption(
-                "Dashed line: the threshold λ. Thick tick: the certified bound."
-                if inspection.recording.estimator is Estimator.EXACT
-                else "Dashed line: the threshold λ."
+        if live and inspection.verdict.decision is Decision.TOO_LITTLE:
+            _mend(inspection)
+        st.text(inspection.verdict.reason)
+        if inspection.caveat:
+            st.text(inspection.caveat)
+        for note in inspection.recording.notes:
+            st.text(note)
+        judgement = judge(inspection)
+        if judgement is not None:
+            truth(judgement, inspection.verdict)
+        references = _references() if _comparable(inspection) else ()
+        figures.draw(
+            charts.doubt_scale,
+            inspection,
+            references,
+            key="doubt",
+            alt_text=charts.doubt_scale_alt(inspection),
+        )
+
+
+def _served(inspection: Inspection) -> None:
+    """Set the served sentence large; an answer that is not served is small."""
+    found, taught = inspection.verdict, inspection.taught
+    answer = charts.shown(found.answer)
+    if taught is not None and taught.outside:
+        st.header(NOT_TAUGHT, anchor=False)
+        _small(BENEATH[found.decision], answer)
+    elif found.decision is Decision.ANSWER:
+        with st.container(
+            key=_LONG if len(answer) > LONG else _SHORT,
+            horizontal=True,
+            vertical_alignment="bottom",
+            gap="small",
+        ):
+            st.text(answer, width="content")
+            st.header(
+                HEADLINES[found.decision],
+                anchor=False,
+                width="content",
+                help=TERMS["Epistemic uncertainty"],
             )
+    else:
+        st.header(HEADLINES[found.decision], anchor=False, help=TERMS["Epistemic uncertainty"])
+        _small(WITHHELD[found.decision], answer)
+
+
+def _small(introduced: str, answer: str) -> None:
+    with st.container(horizontal=True, gap="small", key="withheld"):
+        st.text(introduced, width="content")
+        st.text(answer, width="content")
+
+
+def _mend(inspection: Inspection) -> None:
+    """Offer what a verdict takes: more answers."""
+    larger = [samples for samples in MORE if samples > inspection.recording.request.samples]
+    if larger:
+        st.button(
+            f"Compare up to {larger[0]:d} answers",
+            key="mend",
+            type="primary",
+            on_click=compare,
+            args=(larger[0],),
+        )
+
+
+def _comparable(inspection: Inspection) -> bool:
+    """Whether the doubts of the examples are of the same model and the same score."""
+    return inspection.recording.model == WORLD_OF and inspection.verdict.threshold.score == SCORE
+
+
+@functools.cache
+def _references() -> tuple[tuple[str, float], ...]:
+    """Return the examples of the home page in short, and their doubts."""
+    asked = embedded()
+    return tuple(
+        (short, inspected(question, asked).compared or 0.0)
+        for question, (short, _) in PREPARED.items()
+    )
 
 
 def _beside_what_was_taught(taught: Taught) -> None:

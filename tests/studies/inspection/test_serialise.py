@@ -406,7 +406,7 @@ def shown(inspection, *, charted=True):
     if recording.used:
         assert math.isfinite(price(recording.used, 1e6, 1e6)) and spent(recording.used)
     if charted:
-        charts.doubt(inspection, LIGHT).to_dict(validate=False)
+        charts.doubt_scale(inspection, (), LIGHT).to_dict(validate=False)
         charts.clusters(inspection, LIGHT).to_dict(validate=False)
         growth(recording, inspection.reading)
     charts.matrix_note(inspection)

@@ -1,0 +1,71 @@
+"""What the model says next after each answer that it was told: the idea in rows of bars.
+
+If all rows are alike, what the model is told does not matter to it: it knows. If every row has a
+shape of its own, it says what it was told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.studies.inspection.inspection import Inspection
+
+MOST: Final = 8  # answers that are told, and answers whose shares are told apart
+
+
+@dataclass(frozen=True)
+class Row:
+    """The model's next answers under one prompt.
+
+    Attributes
+    ----------
+    told : str or None
+        The answer in the prompt; None where there is none.
+    says : tuple of float
+        The probability of each of `ToldRows.answers`, in [0, 1]; what is missing to 1 is
+        anything else.
+    """
+
+    told: str | None
+    says: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ToldRows:
+    """The rows of a question, the first of them told nothing.
+
+    Attributes
+    ----------
+    answers : tuple of str
+        The likeliest answers, the likeliest first, `MOST` of them at most.
+    rows : tuple of Row
+    """
+
+    answers: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def told_rows(inspection: Inspection) -> ToldRows:
+    """Return what the model says when it is told nothing, and after each of its answers.
+
+    With a single answer, it was told others instead, where they are known.
+    """
+    evidence, clusters = inspection.evidence, inspection.clusters[:MOST]
+    answers = tuple(cluster.text for cluster in clusters)
+    rows = [Row(None, tuple(cluster.mass for cluster in clusters))]
+    if inspection.others:
+        rows += [Row(text, (kept,)) for text, kept in inspection.others[:MOST]]
+        return ToldRows(answers, tuple(rows))
+    after: NDArray[np.float64] = np.exp(evidence.log_second_given_first)
+    if evidence.row_masses is not None:
+        after = after * np.minimum(evidence.row_masses, 1.0)[:, None]
+    rows += [
+        Row(text, tuple(map(float, row[:MOST])))
+        for text, row in zip(answers, after, strict=False)
+        if row.any()  # it never came first: nobody told it
+    ]
+    return ToldRows(answers, tuple(rows))

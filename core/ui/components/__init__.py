@@ -1,0 +1,1 @@
+"""What the browser draws by itself: components of our own, with no build step."""

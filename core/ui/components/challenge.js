@@ -1,0 +1,66 @@
+// The challenge of the home page: a threshold to drag over the doubts of the lanes.
+
+function draw(root, { cases, measures, widest, words }) {
+  let measure = root.dataset.measure ?? measures[0].key;
+  const fieldset = element("fieldset", { class: "measures" }, element("legend", {}, words.measure));
+  for (const { key, title } of measures) {
+    const input = element("input", { type: "radio", name: "measure", value: key });
+    input.checked = key === measure;
+    input.addEventListener("change", () => {
+      measure = root.dataset.measure = key;
+      step();
+    });
+    fieldset.append(element("label", {}, input, ` ${title}`));
+  }
+  const plot = element("div", { class: "plot" });
+  const drawn = cases.map((one) => {
+    const limit = element("div", { class: "limit" });
+    const dot = element("div", { class: one.right ? "dot" : "dot wrong" });
+    const track = element("div", { class: "track" }, limit, dot);
+    const decision = element("div", { class: "decision" });
+    plot.append(element("div", { class: "name" }, one.name), track, decision);
+    track.addEventListener("pointerdown", (event) => {
+      track.setPointerCapture(event.pointerId);
+      drag(track, event);
+    });
+    track.addEventListener("pointermove", (event) => {
+      if (track.hasPointerCapture(event.pointerId)) drag(track, event);
+    });
+    return { one, limit, dot, decision };
+  });
+  const range = element("input", {
+    type: "range", min: 0, max: widest, step: "any", "aria-label": words.threshold,
+  });
+  range.step = widest / 200;
+  range.value = root.dataset.threshold ?? widest / 2;
+  const score = element("p", { class: "score", role: "status" });
+  plot.append(element("label", { class: "name" }, words.threshold), range);
+  root.append(fieldset, plot, score);
+
+  function drag(track, event) {
+    const { left, width } = track.getBoundingClientRect();
+    range.value = (widest * (event.clientX - left)) / width;
+    step();
+  }
+
+  function step() {
+    const threshold = Number(range.value);
+    root.dataset.threshold = threshold;
+    range.setAttribute("aria-valuetext", `${threshold.toFixed(2)} ${words.unit}`);
+    let good = 0;
+    for (const { one, limit, dot, decision } of drawn) {
+      const doubt = one.doubts[measure];
+      const answers = doubt < threshold;
+      const well = answers === one.right;
+      good += well;
+      limit.style.left = `${(100 * threshold) / widest}%`;
+      dot.style.left = `${(100 * doubt) / widest}%`;
+      const said = answers ? words.answers : words.withholds;
+      decision.textContent = `${said} ${one.right ? words.right : words.wrong}${well ? "" : words.bad}`;
+      decision.classList.toggle("bad", !well);
+    }
+    score.textContent = good === cases.length ? words.won : words.score.replace("{}", good);
+  }
+  range.addEventListener("input", step);
+  step();
+}

@@ -1,0 +1,39 @@
+"""The challenge of the home page: a threshold to drag over the doubts of the lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from core.studies.lanes import MEASURES, Lane
+from core.ui.components.registered import registered
+from core.uncertainty.scores import SCORES
+
+_drawn = registered("challenge")
+
+WORDS: Final = {
+    "measure": "Measure doubt by",
+    "threshold": "Answer below",
+    "unit": "nats",
+    "answers": "answers, and is",
+    "withholds": "withholds what is",
+    "right": "right",
+    "wrong": "wrong",
+    "bad": ": bad",
+    "won": "All four decisions are right.",
+    "score": "{} of 4 decisions are right.",
+}
+
+
+def challenge(drawn: Sequence[Lane], names: Sequence[str], *, key: str) -> None:
+    """Draw the doubts of lanes, with a threshold to drag over them."""
+    content = {
+        "cases": [
+            {"name": name, "doubts": dict(lane.doubts), "right": bool(lane.right)}
+            for name, lane in zip(names, drawn, strict=True)
+        ],
+        "measures": [{"key": name, "title": SCORES[name].title} for name in MEASURES],
+        "widest": 1.1 * max(value for lane in drawn for value in lane.doubts.values()),
+        "words": WORDS,
+    }
+    _drawn(data=content, key=key)

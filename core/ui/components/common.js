@@ -1,0 +1,29 @@
+// What every component here is made of. Its own script follows, and defines `draw`.
+// Every text is set as text, never as HTML.
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".root");
+  const shown = JSON.stringify(data);
+  if (root.shown === shown) return; // the page ran again, and nothing here has changed
+  root.shown = shown;
+  root.replaceChildren();
+  draw(root, data, (name, value) => setTriggerValue(name, value));
+}
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "class") made.className = value;
+    else made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+function percent(share) {
+  if (share > 0 && share < 0.001) return "< 0.1 %";
+  if (share > 0.999 && share < 1) return "> 99.9 %";
+  return `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+}

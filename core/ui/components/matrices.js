@@ -1,0 +1,130 @@
+// Three matrices with one chosen cell, and what stands behind that cell.
+
+const NUMBERED = 7; // answers, for which numbers fit into the cells
+const LABELLED = 24; // answers, for which rows and columns can be named
+
+const minus = (text) => text.replace("-", "−");
+const signed = (value, digits) => minus((value >= 0 ? "+" : "") + value.toFixed(digits));
+
+function draw(root, { names, matrices, reach, prompts, texts, likelihoods, likelihoods_are, words }) {
+  const m = names.length;
+  const maps = element("div", { class: "maps" });
+  const choice = element("div", { class: "choice", role: "radiogroup", "aria-label": words.which });
+  const detail = element("div", { class: "detail", "aria-live": "polite" });
+  const cells = []; // by row and column, the same place in all matrices
+
+  for (const [at, { key, title, cells: values }] of matrices.entries()) {
+    const pick = element("input", { type: "radio", name: "which", value: key });
+    pick.checked = at === 0;
+    pick.addEventListener("change", () => { maps.dataset.shown = key; });
+    choice.append(element("label", {}, pick, ` ${words[key]}`));
+    maps.append(element("section", { class: "map", "data-key": key },
+      element("div", { class: "title" }, title), grid(key, title, values)));
+  }
+  maps.dataset.shown = matrices[0].key;
+  root.append(choice, element("div", { class: "all" }, maps, detail));
+
+  function grid(key, title, values) {
+    const labelled = m <= LABELLED;
+    const made = element("div", { class: labelled ? "grid" : "grid bare", role: "grid", "aria-label": title });
+    made.style.setProperty("--m", m);
+    const sums = values.map((row) => row.reduce((sum, value) => sum + value, 0));
+    if (labelled) {
+      const head = element("div", { class: "line", role: "row" }, element("div", { role: "columnheader" }));
+      for (const name of names) {
+        head.append(element("div", { class: "over", role: "columnheader", title: name }, element("span", {}, name)));
+      }
+      head.append(element("div", { class: "over", role: "columnheader" }, element("span", {}, words.sum)));
+      made.append(head);
+    }
+    values.forEach((row, i) => {
+      const line = element("div", { class: "line", role: "row" });
+      if (labelled) line.append(element("div", { class: "before", role: "rowheader", title: names[i] }, names[i]));
+      row.forEach((value, j) => {
+        const cell = element("div", { class: "cell", role: "gridcell", tabindex: -1 });
+        paint(cell, key, value);
+        const said = key === "contribution" ? `${signed(value, 4)} ${words.nats}` : value.toFixed(4);
+        cell.setAttribute("aria-label", `${words.told} ${names[i]}, ${words.then} ${names[j]}: ${said}`);
+        if (m <= NUMBERED) cell.textContent = short(value, key);
+        cell.addEventListener("click", () => choose(i, j));
+        cell.addEventListener("pointerenter", () => mark(i, j, "near", true));
+        cell.addEventListener("pointerleave", () => mark(i, j, "near", false));
+        cell.addEventListener("keydown", (event) => move(event, key, i, j));
+        ((cells[i] ??= [])[j] ??= {})[key] = cell;
+        line.append(cell);
+      });
+      if (labelled) line.append(element("div", { class: "total" }, short(sums[i], key)));
+      made.append(line);
+    });
+    if (labelled) {
+      const foot = element("div", { class: "line", role: "row" }, element("div", { class: "before", role: "rowheader" }, words.sum));
+      for (let j = 0; j < m; j++) {
+        foot.append(element("div", { class: "total" }, short(values.reduce((sum, row) => sum + row[j], 0), key)));
+      }
+      foot.append(element("div", { class: "total" }, short(sums.reduce((sum, value) => sum + value, 0), key)));
+      made.append(foot);
+    }
+    return made;
+  }
+
+  function short(value, key) {
+    if (Math.abs(value) < 0.005) return "0";
+    const text = key === "contribution" ? signed(value, 2) : value.toFixed(2);
+    return text.replace(/^([+−]?)0\./, "$1.");
+  }
+
+  function paint(cell, key, value) {
+    const share = Math.min(Math.abs(value) / reach[key], 1);
+    const ink = key === "contribution" && value > 0 ? "var(--told-ink)" : "var(--own)";
+    // Between the two, neither dark nor light letters could be read.
+    const percentage = share < 0.6 ? Math.round((52 * share) / 0.6) : Math.round(88 + 30 * (share - 0.6));
+    cell.style.background = `color-mix(in srgb, ${ink} ${percentage}%, var(--st-secondary-background-color))`;
+    cell.classList.toggle("dark", percentage >= 88);
+  }
+
+  function mark(i, j, name, on) {
+    for (const cell of Object.values(cells[i][j])) cell.classList.toggle(name, on);
+  }
+
+  function move(event, key, i, j) {
+    const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    const step = steps[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const row = Math.min(Math.max(i + step[0], 0), m - 1);
+    const column = Math.min(Math.max(j + step[1], 0), m - 1);
+    choose(row, column);
+    cells[row][column][key].focus();
+  }
+
+  let chosen = null;
+  function choose(i, j) {
+    if (chosen) {
+      mark(...chosen, "chosen", false);
+      for (const cell of Object.values(cells[chosen[0]][chosen[1]])) cell.tabIndex = -1;
+    }
+    chosen = [i, j];
+    mark(i, j, "chosen", true);
+    for (const cell of Object.values(cells[i][j])) cell.tabIndex = 0;
+    const [joint, product, contribution] = matrices.map(({ cells: values }) => values[i][j]);
+    const number = (name, value, note) =>
+      element("div", { class: "number" }, element("span", {}, name), element("b", {}, value), ...(note ? [element("small", {}, note)] : []));
+    const list = element("table", {}, element("caption", {}, words.texts),
+      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, words.then), element("th", { scope: "col" }, likelihoods_are))));
+    const body = element("tbody");
+    texts[j].forEach((text, at) => {
+      const value = likelihoods[i][j][at];
+      body.append(element("tr", {}, element("td", {}, text), element("td", {}, value === null ? "−∞" : minus(value.toFixed(4)))));
+    });
+    list.append(body);
+    detail.replaceChildren(
+      element("div", { class: "pair" }, `${words.pair} `, element("b", { class: "told" }, names[i]), `, ${words.then} `, element("b", { class: "own" }, names[j])),
+      element("div", { class: "numbers" }, number(words.joint, joint.toFixed(4)), number(words.product, product.toFixed(4)),
+        number(words.contribution, `${signed(contribution, 4)} ${words.nats}`, words.formula)),
+      element("div", { class: "label" }, words.prompt),
+      element("pre", { tabindex: 0 }, prompts[i]),
+      list,
+    );
+  }
+  choose(0, 0);
+}

@@ -1,0 +1,68 @@
+"""The joint, the product, and what each pair contributes, side by side, and a chosen cell."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from core.charts.inspection import MATRICES, MOST_CLUSTERS, shown
+from core.studies.inspection.inspection import Inspection
+from core.ui.components.registered import registered
+
+_drawn = registered("matrices")
+
+WORDS: Final = {
+    "which": "Matrix",
+    "told": "told",
+    "pair": "Told",
+    "then": "then says",
+    "sum": "sum",
+    "joint": "Joint",
+    "product": "Product",
+    "contribution": "Contribution",
+    "formula": "joint · ln((joint + γ₁) / (product + γ₂))",
+    "nats": "nats",
+    "prompt": "The exact prompt of this row",
+    "texts": "Under this prompt, the texts in this column",
+}
+
+
+def matrices(inspection: Inspection, *, key: str) -> None:
+    """Draw the likeliest clusters; rows are answers in the prompt, columns come next."""
+    information = inspection.evidence.mutual_information
+    m = min(len(inspection.clusters), MOST_CLUSTERS)
+    drawn = {
+        "joint": information.joint[:m, :m],
+        "product": information.product[:m, :m],
+        "contribution": information.contributions[:m, :m],
+    }
+    cells = [[inspection.cell(i, j) for j in range(m)] for i in range(m)]
+    content = {
+        "names": [shown(cluster.text) for cluster in inspection.clusters[:m]],
+        "matrices": [
+            {"key": name, "title": MATRICES[name], "cells": np.round(values, 7).tolist()}
+            for name, values in drawn.items()
+        ],
+        # The first two share one scale, or they would look alike however different they are; a
+        # contribution is held against λ, so that a small one looks small.
+        "reach": {
+            "joint": float(max(drawn["joint"].max(), drawn["product"].max())),
+            "product": float(max(drawn["joint"].max(), drawn["product"].max())),
+            "contribution": float(
+                max(abs(drawn["contribution"]).max(), inspection.information_threshold)
+            ),
+        },
+        "prompts": [row[0].prompt for row in cells],
+        "texts": [[shown(text) for text, _ in cell.log_likelihoods] for cell in cells[0]],
+        "likelihoods": [
+            [
+                [round(value, 4) if np.isfinite(value) else None for _, value in c.log_likelihoods]
+                for c in row
+            ]
+            for row in cells
+        ],
+        "likelihoods_are": inspection.likelihoods_are,
+        "words": WORDS,
+    }
+    _drawn(data=content, key=key)

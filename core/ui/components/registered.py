@@ -1,0 +1,27 @@
+"""How a component of our own is made known to Streamlit.
+
+A component is a script and a style sheet of its name in this folder, each behind what all of them
+have in common. All text is data, which the scripts set as text. Where a component cannot load,
+what native Streamlit shows beside it says the same.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+_HERE = Path(__file__).parent
+
+
+def registered(name: str) -> Any:
+    """Return a component, which is drawn by calling it with `data` and a `key`."""
+
+    def both(ending: str) -> str:
+        files = (_HERE / f"common.{ending}", _HERE / f"{name}.{ending}")
+        return "\n".join(file.read_text(encoding="utf-8") for file in files)
+
+    return st.components.v2.component(
+        f"believe_{name}", html='<div class="root"></div>', css=both("css"), js=both("js")
+    )

@@ -1,0 +1,38 @@
+// Rows of bars: what the model says after each answer that it was told.
+
+const LEAST_NAMED = 0.12; // the share of a bar in which a name can be read
+// Percent of the ink, the likeliest answer first. Letters can be read on all of them, in both themes;
+// between 55 and 85 neither dark nor light ones could.
+const SHADES = [100, 50, 38, 30, 23, 17, 13, 10];
+
+function draw(root, { answers, rows, words }) {
+  const list = element("ol", { class: "rows" });
+  for (const { told, at, says } of rows) {
+    const rest = Math.max(0, 1 - says.reduce((sum, share) => sum + share, 0));
+    const label = told === null ? words.nothing : words.told.replace("{}", () => told);
+    const bar = element("div", { class: "bar", role: "img" });
+    const spoken = [];
+    says.forEach((share, i) => {
+      if (share >= 0.0005) bar.append(part(answers[i], share, i, i === at));
+      if (share >= 0.005) spoken.push(`${answers[i]} ${percent(share)}`);
+    });
+    if (rest >= 0.0005) bar.append(part(words.else, rest, -1, false));
+    if (rest >= 0.005) spoken.push(`${words.else} ${percent(rest)}`);
+    bar.setAttribute("aria-label", `${label}, ${words.says}: ${spoken.join(", ")}.`);
+    list.append(
+      element("li", { class: told === null ? "row nothing" : "row" },
+        element("div", { class: "name" }, label), bar),
+    );
+  }
+  root.append(list);
+}
+
+function part(name, share, rank, isTold) {
+  const shade = SHADES[Math.min(Math.max(rank, 0), SHADES.length - 1)];
+  const kind = isTold ? "told" : rank < 0 ? "else" : shade === 100 ? "own dark" : "own";
+  const named = share >= LEAST_NAMED ? [element("span", {}, `${name} ${percent(share)}`)] : [];
+  const made = element("div", { class: `part ${kind}`, title: `${name} ${percent(share)}` }, ...named);
+  made.style.width = `${100 * share}%`;
+  made.style.setProperty("--shade", `${shade}%`);
+  return made;
+}

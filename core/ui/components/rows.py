@@ -1,0 +1,35 @@
+"""What the model says after each answer that it was told, as rows of bars."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.charts.inspection import shown
+from core.studies.inspection.told import ToldRows
+from core.ui.components.registered import registered
+
+_drawn = registered("rows")
+
+WORDS: Final = {
+    "nothing": "Told nothing",
+    "told": "Told {}",
+    "says": "it says",
+    "else": "anything else",
+}
+
+
+def rows(found: ToldRows, *, key: str) -> None:
+    """Draw one bar for what was told; each answer has the same place and shade in all of them."""
+    content = {
+        "answers": [shown(text) for text in found.answers],
+        "rows": [
+            {
+                "told": None if row.told is None else shown(row.told),
+                "at": found.answers.index(row.told) if row.told in found.answers else None,
+                "says": [round(share, 6) for share in row.says],
+            }
+            for row in found.rows
+        ],
+        "words": WORDS,
+    }
+    _drawn(data=content, key=key)

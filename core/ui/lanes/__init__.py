@@ -1,1 +1,0 @@
-"""The lanes and the challenge of the home page, drawn in the browser by a component of our own."""
