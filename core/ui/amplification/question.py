@@ -35,7 +35,8 @@ def your_question() -> None:
         return
     try:
         model = asked()
-        found = curves(wanted, model, study.grid(model, most), key="own")
+        times = study.grid(model, most)
+        found = curves(wanted, model, times, key="own", so_far=lambda drawn: pictures(drawn, scale))
     except InvalidRequestError as error:
         problem(str(error))
         return
