@@ -19,7 +19,6 @@ import pandas as pd
 from core.charts.theme import (
     DASHES,
     POWERS,
-    QUARTERS,
     Chart,
     Palette,
     repetitions,
@@ -54,6 +53,7 @@ IN_LINES = "split(datum.label, '\\n')"
 ROOM = 112  # pixels for the names at the ends of the lines
 APART = 15  # pixels between two of them
 LONGEST_END = 17
+TITLE_WIDTH = 22  # characters a line: what a fifth of the page has room for
 REGION = "Grey ground: both answers are alive, neither more than four times as likely as the other."
 MEANING = (
     "Blue: the right answer leads clearly in the end. Orange: the repeated one does. "
@@ -161,7 +161,7 @@ def curves(
     ]
     layers += _ends(ends, _most(found), x, y, colour, (0, 1), HEIGHT, palette)
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("answer:N"), alt.Tooltip("told:N")]
-    layers += _crosshair(base, x, y, ["query", "t"], [*tooltip, REPETITIONS, SHARE], palette)
+    layers += crosshair(base, x, y, ["query", "t"], [*tooltip, REPETITIONS, SHARE], palette)
     return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
@@ -227,7 +227,7 @@ def probabilities(
     layers = [
         lines,
         *_ends(ends, _most(found), x, y, colour, (min(powers), 0), HEIGHT, palette),
-        *_crosshair(base, x, y, ["query", "which", "t"], tooltip, palette),
+        *crosshair(base, x, y, ["query", "which", "t"], tooltip, palette),
     ]
     return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
@@ -273,7 +273,7 @@ def small(amplification: Amplification, beside: Amplification | None, palette: P
     line = base.mark_line(
         color=colour, size=2, point=_marks([amplification], colour=colour)
     ).encode(x=x, y=y)
-    layers += [line, *_crosshair(base, x, y, ["t"], [REPETITIONS, SHARE], palette)]
+    layers += [line, *crosshair(base, x, y, ["t"], [REPETITIONS, SHARE], palette)]
     return themed(alt.layer(*layers).properties(height=SMALL), palette)
 
 
@@ -292,7 +292,7 @@ def bands(found: Mapping[str, Sequence[Amplification]], palette: Palette) -> Cha
     data = pd.concat([one.assign(band=band) for band, one in summaries.items()])
     every = [one for several in found.values() for one in several]
     x = _repetitions(every, "log", room=ROOM)
-    y = alt.Y("median:Q", **share(None, values=QUARTERS))
+    y = alt.Y("median:Q", **share(None, values=[0, ALIVE[0], 0.5, ALIVE[1], 1]))
     colour = told_apart(
         alt.Color, "band:N", {band: _of_band(band, palette) for band in found}, legend=None
     )
@@ -303,7 +303,7 @@ def bands(found: Mapping[str, Sequence[Amplification]], palette: Palette) -> Cha
         *_alive(every, x, palette, named=True),
         lines,
         *_ends(ends, _most(every), x, y, colour, (0, 1), LARGE, palette),
-        *_crosshair(base, x, y, ["band", "t"], [alt.Tooltip("band:N"), *QUARTILES], palette),
+        *crosshair(base, x, y, ["band", "t"], [alt.Tooltip("band:N"), *QUARTILES], palette),
     ]
     return themed(alt.layer(*layers).properties(height=LARGE), palette)
 
@@ -333,9 +333,9 @@ def band(name: str, found: Sequence[Amplification], palette: Palette) -> Chart:
         thin.encode(x=x, y=y, detail=alt.Detail("case:N")),
         area.encode(y=alt.Y("lower:Q", title=None), y2=alt.Y2("upper:Q")),
         base.mark_line(color=colour, size=3).encode(y=median),
-        *_crosshair(base, x, median, ["t"], QUARTILES, palette),
+        *crosshair(base, x, median, ["t"], QUARTILES, palette),
     ]
-    title = alt.TitleParams(happening(found)[0])
+    title = alt.TitleParams(textwrap.wrap(happening(found)[0], TITLE_WIDTH))
     return themed(alt.layer(*layers).properties(height=SMALL, title=title), palette)
 
 
@@ -494,7 +494,7 @@ def _apart(values: Sequence[float], gap: float, low: float, high: float) -> list
     return [placed[order.index(i)] for i in range(len(values))]
 
 
-def _crosshair(
+def crosshair(
     base: alt.Chart,
     x: alt.X,
     y: alt.Y,
@@ -502,7 +502,7 @@ def _crosshair(
     tooltip: Sequence[alt.Tooltip],
     palette: Palette,
 ) -> list[Any]:
-    """Mark the point that is nearest to the pointer, and say what it is."""
+    """Mark the point nearest to the pointer, told from others by `fields`, and say what it is."""
     near = alt.selection_point(
         name="near",
         fields=list(fields),

@@ -247,6 +247,11 @@ class Amplification:
         return [p for p in self.points if p.normalised_probability is not None]
 
 
+def between(before: int, at: int) -> str:
+    """Return where something happened that had not after so many repetitions."""
+    return f"at {in_words(at)}" if at == before + 1 else f"between {before} and {in_words(at)}"
+
+
 def in_words(repetitions: int) -> str:
     """Return a number of repetitions in words."""
     return f"{repetitions} repetition{'' if repetitions == 1 else 's'}"

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.studies.amplification.curve import Amplification, in_words, percent
+from core.studies.amplification.curve import Amplification, between, in_words, percent
 
 ALIVE: Final = (0.2, 0.8)  # shares of the right answer at which both are alive
 MOVES: Final = 0.05  # by how much a median has to change to be said to drift
@@ -95,16 +95,14 @@ def _course(median: NDArray[np.float64], times: Sequence[int]) -> str:
             return "Never led for long"
         # The last time it gives way: it may have come back once or twice.
         at = max(i for i in range(1, len(fates)) if fates[i - 1] is not last)
-        return f"Gives way {_when(times[at - 1], times[at])}"
+        return (
+            "Gives way at once"
+            if times[at] == 1
+            else f"Gives way {between(times[at - 1], times[at])}"
+        )
     if first is last:
         away = "Falls" if Fate.GIVES_WAY in fates else "Wavers"
         return f"{away}, and comes back"
     if first is Fate.STAYS:
         return "Loses ground, and lives"
     return "Gains ground"
-
-
-def _when(before: int, at: int) -> str:
-    if at == 1:
-        return "at the first repetition"
-    return f"at {in_words(at)}" if at == before + 1 else f"between {before} and {in_words(at)}"

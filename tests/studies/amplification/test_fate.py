@@ -39,7 +39,7 @@ def test_the_quartiles_are_numpys():
         ((0.99, 0.97, 0.9, 0.95), "Stays"),
         ((0.5, 0.45, 0.4, 0.35), "Drifts, never dies"),
         ((0.5, 0.52, 0.51, 0.5), "Stands still"),
-        ((0.7, 0.01, 0.01, 0.05), "Gives way at the first repetition"),
+        ((0.7, 0.01, 0.01, 0.05), "Gives way at once"),
         ((0.99, 0.5, 0.1, 0.05), "Gives way at 2 repetitions"),
         ((0.99, 0.9, 0.9, 0.05), "Gives way between 2 and 10 repetitions"),
         ((0.7, 0.01, 0.4, 0.05), "Gives way between 2 and 10 repetitions"),  # it came back once
@@ -61,7 +61,7 @@ def test_in_short_it_is_said_how_the_median_goes(median, said):
 def test_the_numbers_are_the_medians_and_how_many_end_alike():
     several = [curve(0.6, 0.1), curve(0.7, 0.15), curve(0.8, 0.9)]
     assert happening(several) == (
-        "Gives way at the first repetition",
+        "Gives way at once",
         "The right answer’s median share goes from 70.0% to 15.0%. After 1 repetition the "
         "repeated answer leads clearly in 2 of 3.",
     )
