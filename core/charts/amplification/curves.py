@@ -41,9 +41,12 @@ MOST_POWERS = 6  # of ten, marked on an axis besides 1
 TICKS = (0, 1, 2, 5, 10, 20, 50, 100, 300, 1000)
 REPETITIONS = alt.Tooltip("t:Q", title="repetitions")
 SHARE = alt.Tooltip("share:Q", title="P(answer) of the two", format=".2%")
+REPEATED = alt.Tooltip("told:N", title="repeated")
 QUARTILES = [
     REPETITIONS,
-    *(alt.Tooltip(f"{name}:Q", format=".1%") for name in ("lower", "median", "upper")),
+    alt.Tooltip("median:Q", format=".1%"),
+    alt.Tooltip("lower:Q", title="lower quartile", format=".1%"),
+    alt.Tooltip("upper:Q", title="upper quartile", format=".1%"),
 ]
 LONGEST_NAME = 70
 LONGEST_ANSWER = 28
@@ -160,7 +163,7 @@ def curves(
         if (last := a.points[-1]).normalised_probability is not None
     ]
     layers += _ends(ends, _most(found), x, y, colour, (0, 1), HEIGHT, palette)
-    tooltip = [alt.Tooltip("query:N"), alt.Tooltip("answer:N"), alt.Tooltip("told:N")]
+    tooltip = [alt.Tooltip("query:N"), alt.Tooltip("answer:N"), REPEATED]
     layers += crosshair(base, x, y, ["query", "t"], [*tooltip, REPETITIONS, SHARE], palette)
     return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
