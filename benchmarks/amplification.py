@@ -1,4 +1,4 @@
-"""Curves of repetitions, and where the heads look: ``python -m benchmarks.amplification``.
+"""Curves of repetitions, and where heads look: ``python -m benchmarks.amplification [--write]``.
 
 Measured, all in this process:
 
@@ -9,10 +9,14 @@ Measured, all in this process:
   told, layer by layer: the mechanism of the paper's Section 3.1 on real heads.
 
 Ratios of medians over interleaved runs; absolute times are only printed.
+
+``--write`` measures nothing: it computes the curves that the page ships, of the weights in use,
+in some seconds. Run it again whenever the weights have changed.
 """
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import sys
 
@@ -26,6 +30,7 @@ from core.language_models.registry import open_model
 from core.studies.amplification.curve import amplify
 from core.studies.amplification.gallery import by_band, drawn, of_fact
 from core.studies.amplification.mechanism import looking
+from core.studies.amplification.shipped import FILE, written
 
 CURVES_A_BAND, ROUNDS = 2, 3
 POINTS = range(101)
@@ -81,7 +86,14 @@ def heads(model: LanguageModel) -> None:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="compute what the page ships")
+    options = parser.parse_args()
     model = open_model("embedded")
+    if options.write:
+        FILE.write_text(written(model), encoding="utf-8")
+        print(f"{FILE.name}: {FILE.stat().st_size:,} bytes of the weights {model.revision}")
+        return 0
     # Both sides of the ratios with one thread, as the model itself runs.
     with threadpool_limits(limits=1, user_api="blas"):
         kept = compare(model)

@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.language_models.errors import ModelError
 from core.ui import history
+from core.ui.amplification import form
 from core.ui.amplification.gallery import paper, world
 from core.ui.amplification.mechanism import mechanism
 from core.ui.amplification.question import your_question
@@ -11,9 +12,11 @@ from core.ui.amplification.saving import kept_curves
 from core.ui.header import page_header
 from core.ui.messages import problem
 
+OWN = "Your question"
+
 
 def page() -> None:
-    """Draw the page: one curve typed by hand, two galleries, and the mechanism."""
+    """Draw the page: the world by exposure, one curve typed by hand, the paper's, the mechanism."""
     page_header(
         "What does repeating an answer do?",
         "Repeat one answer in the prompt, then ask. **What the model knows stays, however "
@@ -23,15 +26,17 @@ def page() -> None:
     if result := history.opened("amplification"):
         kept_curves(result.payload)
         return
-    curve, published, by_band, why = st.tabs(
-        ["Your question", "The paper’s questions", "The embedded world", "The mechanism"],
+    if form.in_address() and "tab" not in {*st.query_params, *st.session_state}:
+        st.session_state["tab"] = OWN
+    by_band, curve, published, why = st.tabs(
+        ["The embedded world", OWN, "The paper’s questions", "The mechanism"],
         key="tab",
         bind="query-params",
     )
     for tab, draw in (
+        (by_band, world),
         (curve, your_question),
         (published, paper),
-        (by_band, world),
         (why, mechanism),
     ):
         if tab.open:

@@ -86,12 +86,14 @@ def share(title: str | None, *, domain: Sequence[float] = (0, 1), **axis: Any) -
     }
 
 
-def repetitions(title: str, most: int, ticks: Sequence[int], form: str = "d") -> alt.X:
+def repetitions(
+    title: str, most: int, ticks: Sequence[int], form: str = "d", **scale: Any
+) -> alt.X:
     """Return a logarithmic axis of repetitions, which has a place for 0."""
     return alt.X(
         "t:Q",
         title=title,
-        scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, most]),
+        scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, most], **scale),
         axis=alt.Axis(values=[t for t in ticks if t <= most], format=form),
     )
 

@@ -88,7 +88,7 @@ def show(kind: str, id: str) -> None:
 def amplify(query: str, answer: str, repeated: str) -> None:
     """Go to the curve of a question, its answer, and the answer to repeat."""
     case = {"query": query, "answer": answer, "repeated": repeated}
-    for name in case:  # what was typed there before would win over the address
+    for name in (*case, "tab"):  # what was there before would win over the address
         st.session_state.pop(name, None)
     st.switch_page(amplification(), query_params=case)
 

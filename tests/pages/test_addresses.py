@@ -10,13 +10,16 @@ from core.ui import addresses
 from tests.sessions import press, said, session
 
 ROOT = Path(__file__).parents[2]
-WORLD, MECHANISM = {"tab": "The embedded world"}, {"tab": "The mechanism"}
+OWN, WORLD, MECHANISM = (
+    {"tab": tab} for tab in ("Your question", "The embedded world", "The mechanism")
+)
 BOUND: dict[str, list[list[Any]]] = {
     "inspection": [
         ["k", "temperature", "seed", "gamma_1", "gamma_2", "similarity", "tau", "sampling"]
     ],
     "amplification": [
-        ["most", "scale", "tab"],
+        ["tab"],
+        [OWN, "most", "scale"],
         [WORLD, "each", "draw"],
         [MECHANISM, "in_span", "copies", "dimension", "heads_at"],
     ],

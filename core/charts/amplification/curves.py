@@ -1,6 +1,8 @@
 """Charts of amplification: what becomes of an answer as another one is repeated.
 
-Colour and dash tell the queries apart; each chart says its finding in words too (`…_alt`).
+A colour says what happens: blue is the right answer, or that it stays, orange the repeated one, or
+that it takes over, grey that both are alive. Dashes and the names at the ends of the lines tell
+queries apart. Each chart says its finding in words too (`…_alt`).
 """
 
 from __future__ import annotations
@@ -8,7 +10,8 @@ from __future__ import annotations
 import itertools
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -16,7 +19,6 @@ import pandas as pd
 from core.charts.theme import (
     DASHES,
     POWERS,
-    QUARTERS,
     Chart,
     Palette,
     repetitions,
@@ -25,25 +27,43 @@ from core.charts.theme import (
     told_apart,
 )
 from core.codec import shortened
+from core.data.world.facts import Band
 from core.studies.amplification.curve import Amplification, Point
-from core.studies.amplification.gallery import quartiles
+from core.studies.amplification.fate import ALIVE, Fate, happening, last_fate, quartiles
 
 SCALES = ("linear", "log")
-MOST_CURVES = 7  # as many as there are colours
-HEIGHT, SMALL = 260, 170
+MOST_CURVES = 7  # as many as there are dashes
+HEIGHT, SMALL, LARGE = 260, 170, 300
+MARKED = 20  # points of a line, of which each can be marked
 # As wide as its column, and as high as the plot and its legend, which may be long.
 AUTOSIZE = alt.AutoSizeParams(type="fit-x", contains="padding")
 MOST_POWERS = 6  # of ten, marked on an axis besides 1
-TICKS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+TICKS = (0, 1, 2, 5, 10, 20, 50, 100, 300, 1000)
 REPETITIONS = alt.Tooltip("t:Q", title="repetitions")
 SHARE = alt.Tooltip("share:Q", title="P(answer) of the two", format=".2%")
+REPEATED = alt.Tooltip("told:N", title="repeated")
+QUARTILES = [
+    REPETITIONS,
+    alt.Tooltip("median:Q", format=".1%"),
+    alt.Tooltip("lower:Q", title="lower quartile", format=".1%"),
+    alt.Tooltip("upper:Q", title="upper quartile", format=".1%"),
+]
 LONGEST_NAME = 70
 LONGEST_ANSWER = 28
 LEGEND_WIDTH = 46  # characters a line: what a telephone has room for
 # A constant, so that no text of a person or a model is ever read as an expression.
 IN_LINES = "split(datum.label, '\\n')"
+ROOM = 112  # pixels for the names at the ends of the lines
+APART = 15  # pixels between two of them
+LONGEST_END = 17
+TITLE_WIDTH = 22  # characters a line: what a fifth of the page has room for
+REGION = "Grey ground: both answers are alive, neither more than four times as likely as the other."
+MEANING = (
+    "Blue: the right answer leads clearly in the end. Orange: the repeated one does. "
+    "Grey: both are alive."
+)
 # One below the other, so that a telephone shows them.
-LEGEND = alt.Legend(columns=1, labelLimit=480, labelExpr=IN_LINES, rowPadding=4)
+CAPTIONS = alt.Legend(columns=1, labelLimit=480, labelExpr=IN_LINES, rowPadding=4)
 
 
 def name(amplification: Amplification, number: int) -> str:
@@ -95,45 +115,56 @@ def described(amplification: Amplification) -> str:
 # --------------------------------------------------------------------------- the curves
 
 
-def curves(found: Sequence[Amplification], scale: str, palette: Palette) -> Chart:
-    """The normalised probability of each query's answer against the repetitions."""
+def curves(
+    found: Sequence[Amplification], scale: str, palette: Palette, *, captions: bool = False
+) -> Chart:
+    """The normalised probability of each query's answer against the repetitions.
+
+    `captions` name every query below, where nothing beside the picture does.
+    """
     rows = [
         (
-            *(name(a, i + 1), a.case.answer, a.case.repeated),
+            *(name(a, i + 1), a.case.answer, a.case.repeated, last_fate(a).value),
             *(p.repetitions, p.normalised_probability, p.lower, p.upper),
         )
         for i, a in enumerate(found)
         for p in a.points
         if p.normalised_probability is not None
     ]
-    columns = ["query", "answer", "told", "t", "share", "lower", "upper"]
+    columns = ["query", "answer", "told", "fate", "t", "share", "lower", "upper"]
     data = pd.DataFrame(rows, columns=columns)
-    base, colour = alt.Chart(data).encode(x=_repetitions(found, scale)), _colour(found, palette)
+    x = _repetitions(found, scale, room=ROOM)
     y = alt.Y("share:Q", **share("P(answer) of the two", tickCount=5))
-    half = alt.Chart(pd.DataFrame({"y": [0.5]})).mark_rule(color=palette.muted, strokeDash=[2, 4])
-    layers: list[alt.Chart | alt.LayerChart] = [half.encode(y=alt.Y("y:Q"))]
+    colour = _fate(palette)
+    base = alt.Chart(data).encode(x=x)
+    middle = alt.Chart(pd.DataFrame({"t": [0], "end": [_most(found)], "y": [0.5]}))
+    half = middle.mark_rule(color=palette.muted, strokeDash=[2, 4])
+    layers = [
+        *_alive(found, x, palette),
+        half.encode(x=x, x2=alt.X2("end:Q"), y=alt.Y("y:Q")),
+    ]
     if data["lower"].notna().any():
         layers.append(
             base.mark_area(opacity=0.18).encode(
-                y=alt.Y("lower:Q"), y2=alt.Y2("upper:Q"), color=colour
+                y=alt.Y("lower:Q"), y2=alt.Y2("upper:Q"), color=colour, detail=alt.Detail("query:N")
             )
         )
-    layers += [
-        base.mark_line(interpolate="linear", size=2.5).encode(
-            y=y, color=colour, strokeDash=_dash(found)
-        ),
-        base.mark_point(filled=True, size=_size(found)).encode(
+    layers.append(
+        base.mark_line(interpolate="linear", size=2.5, point=_marks(found)).encode(
             y=y,
             color=colour,
-            tooltip=[
-                alt.Tooltip("query:N"),
-                alt.Tooltip("answer:N"),
-                alt.Tooltip("told:N"),
-                REPETITIONS,
-                SHARE,
-            ],
-        ),
+            strokeDash=_dash(found, legend=CAPTIONS if captions else None),
+            detail=alt.Detail("query:N"),
+        )
+    )
+    ends = [
+        (_end(i, a.case.answer, found), last.normalised_probability, last_fate(a).value)
+        for i, a in enumerate(found)
+        if (last := a.points[-1]).normalised_probability is not None
     ]
+    layers += _ends(ends, _most(found), x, y, colour, (0, 1), HEIGHT, palette)
+    tooltip = [alt.Tooltip("query:N"), alt.Tooltip("answer:N"), REPEATED]
+    layers += crosshair(base, x, y, ["query", "t"], [*tooltip, REPETITIONS, SHARE], palette)
     return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
@@ -142,7 +173,9 @@ def curves_alt(found: Sequence[Amplification]) -> str:
     return " ".join(f"{a.case.query} {a.verdict}" for a in found)
 
 
-def probabilities(found: Sequence[Amplification], scale: str, palette: Palette) -> Chart:
+def probabilities(
+    found: Sequence[Amplification], scale: str, palette: Palette, *, captions: bool = False
+) -> Chart:
     """The raw probabilities of both answers of each query, on a logarithmic axis."""
     rows = [
         (name(a, i + 1), which, text, p.repetitions, value / math.log(10), math.exp(value))
@@ -156,38 +189,50 @@ def probabilities(found: Sequence[Amplification], scale: str, palette: Palette) 
     ]
     data = pd.DataFrame(rows, columns=["query", "which", "text", "t", "log10", "probability"])
     powers = _powers(data["log10"].tolist())
-    base = alt.Chart(data).encode(
-        x=_repetitions(found, scale),
-        y=alt.Y(
-            "log10:Q",
-            title="probability",
-            scale=alt.Scale(domainMin=min(powers), domainMax=0, nice=False),
-            axis=alt.Axis(values=powers, labelExpr="datum.value == 0 ? '1' : '1e' + datum.value"),
-        ),
-        color=_colour(found, palette, legend=len(found) > 1),
+    x = _repetitions(found, scale, room=ROOM)
+    y = alt.Y(
+        "log10:Q",
+        title="probability",
+        scale=alt.Scale(domainMin=min(powers), domainMax=0, nice=False),
+        axis=alt.Axis(values=powers, labelExpr="datum.value == 0 ? '1' : '1e' + datum.value"),
     )
-    legend = alt.Legend(
-        orient="top", symbolFillColor=palette.text, symbolStrokeColor=palette.text
+    above = alt.Legend(
+        orient="top", symbolType="stroke"
     )  # beside the other legend, below, a telephone has no room
-    lines = base.mark_line(size=2).encode(
+    colours = {"answer": palette.primary, "repeated": palette.epistemic}
+    colour = told_apart(alt.Color, "which:N", colours, legend=above)
+    base = alt.Chart(data).encode(x=x)
+    lines = base.mark_line(size=2, point=_marks(found)).encode(
+        y=y,
+        color=colour,
         strokeDash=told_apart(
-            alt.StrokeDash, "which:N", {"answer": [1, 0], "repeated": [5, 3]}, legend=legend
+            alt.StrokeDash, "which:N", {"answer": [1, 0], "repeated": [5, 3]}, legend=above
         ),
         detail=alt.Detail("query:N"),
+        **({"opacity": _captions(found)} if captions and len(found) > 1 else {}),
     )
-    points = base.mark_point(filled=True, size=_size(found)).encode(
-        shape=told_apart(
-            alt.Shape, "which:N", {"answer": "circle", "repeated": "square"}, legend=legend
-        ),
-        tooltip=[
-            alt.Tooltip("query:N"),
-            alt.Tooltip("text:N", title="answer"),
-            alt.Tooltip("which:N", title="which"),
-            REPETITIONS,
-            alt.Tooltip("probability:Q", format=".3~g"),
-        ],
-    )
-    return themed((lines + points).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
+    ends = [
+        (_end(i, text, found), value / math.log(10), which)
+        for i, a in enumerate(found)
+        for which, text, value in (
+            ("answer", a.case.answer, a.points[-1].log_likelihood_answer),
+            ("repeated", a.case.repeated, a.points[-1].log_likelihood_repeated),
+        )
+        if value is not None and value > -math.inf
+    ]
+    tooltip = [
+        alt.Tooltip("query:N"),
+        alt.Tooltip("text:N", title="answer"),
+        alt.Tooltip("which:N", title="which"),
+        REPETITIONS,
+        alt.Tooltip("probability:Q", format=".3~g"),
+    ]
+    layers = [
+        lines,
+        *_ends(ends, _most(found), x, y, colour, (min(powers), 0), HEIGHT, palette),
+        *crosshair(base, x, y, ["query", "which", "t"], tooltip, palette),
+    ]
+    return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
 def probabilities_alt(found: Sequence[Amplification]) -> str:
@@ -222,14 +267,16 @@ def small(amplification: Amplification, beside: Amplification | None, palette: P
     """
     x = _repetitions([amplification], "log", ticks=POWERS)
     y = alt.Y("share:Q", **share(None, values=[0, 0.5, 1]))
-    layers = []
+    layers = _alive([amplification], x, palette)
     if beside is not None:
         other = _points(beside).encode(x=x, y=y)
         layers.append(other.mark_line(color=palette.muted, size=1.5, strokeDash=[4, 3]))
-    colour = palette.epistemic if amplification.overtaken_at is not None else palette.primary
-    base = _points(amplification).encode(x=x, y=y)
-    marks = base.mark_point(filled=True, size=30, color=colour).encode(tooltip=[REPETITIONS, SHARE])
-    layers += [base.mark_line(color=colour, size=2), marks]
+    colour = _colours(palette)[last_fate(amplification)]
+    base = _points(amplification)
+    line = base.mark_line(
+        color=colour, size=2, point=_marks([amplification], colour=colour)
+    ).encode(x=x, y=y)
+    layers += [line, *crosshair(base, x, y, ["t"], [REPETITIONS, SHARE], palette)]
     return themed(alt.layer(*layers).properties(height=SMALL), palette)
 
 
@@ -239,11 +286,38 @@ def _points(amplification: Amplification) -> alt.Chart:
     return alt.Chart(pd.DataFrame(rows, columns=["t", "share"]))
 
 
-def band(found: Sequence[Amplification], palette: Palette) -> Chart:
+# ------------------------------------------------------------------------ the world by band
+
+
+def bands(found: Mapping[str, Sequence[Amplification]], palette: Palette) -> Chart:
+    """The medians of all bands, each named at its end."""
+    summaries = {band: _summary(several) for band, several in found.items()}
+    data = pd.concat([one.assign(band=band) for band, one in summaries.items()])
+    every = [one for several in found.values() for one in several]
+    x = _repetitions(every, "log", room=ROOM)
+    y = alt.Y("median:Q", **share(None, values=[0, ALIVE[0], 0.5, ALIVE[1], 1]))
+    colour = told_apart(
+        alt.Color, "band:N", {band: _of_band(band, palette) for band in found}, legend=None
+    )
+    base = alt.Chart(data).encode(x=x)
+    lines = base.mark_line(size=3.5, point=_marks(every, size=45)).encode(y=y, color=colour)
+    ends = [(band, one["median"].iloc[-1], band) for band, one in summaries.items()]
+    layers = [
+        *_alive(every, x, palette, named=True),
+        lines,
+        *_ends(ends, _most(every), x, y, colour, (0, 1), LARGE, palette),
+        *crosshair(base, x, y, ["band", "t"], [alt.Tooltip("band:N"), *QUARTILES], palette),
+    ]
+    return themed(alt.layer(*layers).properties(height=LARGE), palette)
+
+
+def bands_alt(found: Mapping[str, Sequence[Amplification]]) -> str:
+    """Say what repeating does to every band."""
+    return " ".join(_said(band.capitalize(), several) for band, several in found.items())
+
+
+def band(name: str, found: Sequence[Amplification], palette: Palette) -> Chart:
     """Several questions' curves: each one thin, their quartiles a band, the median on top."""
-    lower, median, upper = quartiles(found)
-    times = [point.repetitions for point in found[0].points]
-    summary = pd.DataFrame({"t": times, "lower": lower, "median": median, "upper": upper})
     each = pd.DataFrame(
         [
             {"case": i, "t": p.repetitions, "share": p.normalised_probability}
@@ -251,63 +325,200 @@ def band(found: Sequence[Amplification], palette: Palette) -> Chart:
             for p in a.points
         ]
     )
+    colour = _of_band(name, palette)
     x = _repetitions(found, "log", ticks=POWERS)
-    y = alt.Y("share:Q", **share(None, values=QUARTERS))
-    questions, base = alt.Chart(each), alt.Chart(summary).encode(x=x)
-    thin = questions.mark_line(color=palette.muted, size=1, opacity=0.3).encode(
-        x=x, y=y, detail=alt.Detail("case:N")
-    )
-    area = base.mark_area(color=palette.rest, opacity=0.35).encode(
-        y=alt.Y("lower:Q", title=None), y2=alt.Y2("upper:Q")
-    )
-    line = base.mark_line(color=palette.primary, size=3).encode(y=alt.Y("median:Q", title=None))
-    points = base.mark_point(color=palette.primary, filled=True, size=35).encode(
-        y=alt.Y("median:Q", title=None),
-        tooltip=[
-            REPETITIONS,
-            *(alt.Tooltip(f"{q}:Q", format=".1%") for q in ("lower", "median", "upper")),
-        ],
-    )
-    return themed((thin + area + line + points).properties(height=SMALL + 40), palette)
+    y = alt.Y("share:Q", **share(None, values=[0, 0.5, 1]))
+    base, median = alt.Chart(_summary(found)).encode(x=x), alt.Y("median:Q", title=None)
+    thin = alt.Chart(each).mark_line(color=colour, size=1, opacity=0.45)
+    area = base.mark_area(color=colour, opacity=0.2)
+    layers = [
+        *_alive(found, x, palette),
+        thin.encode(x=x, y=y, detail=alt.Detail("case:N")),
+        area.encode(y=alt.Y("lower:Q", title=None), y2=alt.Y2("upper:Q")),
+        base.mark_line(color=colour, size=3).encode(y=median),
+        *crosshair(base, x, median, ["t"], QUARTILES, palette),
+    ]
+    title = alt.TitleParams(textwrap.wrap(happening(found)[0], TITLE_WIDTH))
+    return themed(alt.layer(*layers).properties(height=SMALL, title=title), palette)
+
+
+def _summary(found: Sequence[Amplification]) -> pd.DataFrame:
+    """Return the quartiles at every number of repetitions."""
+    lower, median, upper = quartiles(found)
+    times = [point.repetitions for point in found[0].points]
+    return pd.DataFrame({"t": times, "lower": lower, "median": median, "upper": upper})
+
+
+def _of_band(band: str, palette: Palette) -> str:
+    """Return a band's colour: from blue, what is known, to orange, what is not; grey for many."""
+    return {
+        Band.BY_HEART.value: palette.primary,
+        Band.HALF_KNOWN.value: palette.categories[3],
+        Band.RARELY.value: palette.categories[4],
+        Band.NEVER_SEEN.value: palette.epistemic,
+    }.get(band, palette.muted)
 
 
 def band_alt(title: str, found: Sequence[Amplification]) -> str:
-    """Say where the median begins and ends."""
-    _, median, _ = quartiles(found)
-    most = found[0].points[-1].repetitions
+    """Say what repeating does to a band."""
     questions = f"{len(found)} question{'s' if len(found) > 1 else ''}"
-    return (
-        f"{title}, {questions}: the median share of the answer goes from "
-        f"{median[0]:.0%} to {median[-1]:.0%} after {most} repetitions."
-    )
+    return _said(f"{title.capitalize()}, {questions}", found)
+
+
+def _said(what: str, found: Sequence[Amplification]) -> str:
+    short, numbers = happening(found)
+    return f"{what}: {short[0].lower()}{short[1:]}. {numbers}"
 
 
 # --------------------------------------------------------------------------------- parts
 
 
-def _repetitions(found: Sequence[Amplification], scale: str, ticks: Sequence[int] = TICKS) -> alt.X:
-    """Return the axis of repetitions; the logarithmic one has a place for 0."""
-    most = max((a.points[-1].repetitions for a in found), default=0)
+def _repetitions(
+    found: Sequence[Amplification], scale: str, ticks: Sequence[int] = TICKS, room: int = 0
+) -> alt.X:
+    """Return the axis of repetitions; `room` stays free behind its end."""
+    most = _most(found)
+    # A part of the width, so that a telephone keeps some for the lines.
+    end = alt.ExprRef(f"width - min({room}, 0.4 * width)")
+    free: dict[str, Any] = {"range": [0, end]} if room else {}
     if scale == "linear":
-        return alt.X("t:Q", title="repetitions", axis=alt.Axis(tickMinStep=1))
-    return repetitions("repetitions", max(most, 1), [t for t in ticks if t <= most])
+        return alt.X(
+            "t:Q",
+            title="repetitions",
+            scale=alt.Scale(domain=[0, most], nice=False, **free),
+            axis=alt.Axis(tickMinStep=1, tickCount=6, format="d"),
+        )
+    return repetitions("repetitions", most, ticks, **free)
 
 
-def _colour(found: Sequence[Amplification], palette: Palette, *, legend: bool = True) -> alt.Color:
-    looks = dict(zip(_names(found), itertools.cycle(palette.categories), strict=False))
-    return told_apart(alt.Color, "query:N", looks, legend=LEGEND if legend else None)
+def _most(found: Sequence[Amplification]) -> int:
+    return max((a.points[-1].repetitions for a in found), default=0) or 1
 
 
-def _dash(found: Sequence[Amplification]) -> alt.StrokeDash:
+def _colours(palette: Palette) -> dict[Fate, str]:
+    return {
+        Fate.STAYS: palette.primary,
+        Fate.ALIVE: palette.muted,
+        Fate.GIVES_WAY: palette.epistemic,
+    }
+
+
+def _fate(palette: Palette) -> alt.Color:
+    looks = {fate.value: colour for fate, colour in _colours(palette).items()}
+    return told_apart(alt.Color, "fate:N", looks, legend=None)
+
+
+def _dash(found: Sequence[Amplification], legend: alt.Legend | None) -> alt.StrokeDash:
     dashes = itertools.cycle(dash or [1, 0] for dash in DASHES)
     looks = dict(zip(_names(found), dashes, strict=False))
-    return told_apart(alt.StrokeDash, "query:N", looks, legend=LEGEND)
+    return told_apart(alt.StrokeDash, "query:N", looks, legend=legend)
+
+
+def _captions(found: Sequence[Amplification]) -> alt.Opacity:
+    """Return an encoding that changes nothing, but has a legend of the queries."""
+    names = _names(found)
+    scale = alt.Scale(domain=names, range=[1] * len(names))
+    return alt.Opacity("query:N", title=None, scale=scale, legend=CAPTIONS)
 
 
 def _names(found: Sequence[Amplification]) -> list[str]:
     return [name(a, i + 1) for i, a in enumerate(found)]
 
 
-def _size(found: Sequence[Amplification]) -> int:
-    """Return the size of the points that carry the tooltips: many of them must not hide a line."""
-    return 14 if max((len(a.points) for a in found), default=0) > 20 else 45
+def _marks(found: Sequence[Amplification], size: int = 35, colour: str | None = None) -> Any:
+    """Return how the points of lines are marked: many marks would hide a line."""
+    if max((len(a.points) for a in found), default=0) > MARKED:
+        return False
+    return alt.OverlayMarkDef(filled=True, size=size, color=colour or alt.Undefined)
+
+
+def _alive(
+    found: Sequence[Amplification], x: alt.X, palette: Palette, *, named: bool = False
+) -> list[Any]:
+    """Shade where both answers are alive."""
+    low, high = ALIVE
+    ground = {"t": [0], "end": [_most(found)], "low": [low], "high": [high], "is": ["both alive"]}
+    base = alt.Chart(pd.DataFrame(ground))
+    area = base.mark_rect(color=palette.muted, opacity=0.1).encode(
+        x=x, x2=alt.X2("end:Q"), y=alt.Y("low:Q"), y2=alt.Y2("high:Q")
+    )
+    if not named:
+        return [area]
+    label = base.mark_text(
+        align="right", baseline="top", dx=-6, dy=6, fontSize=12, color=palette.muted
+    )
+    return [area, label.encode(x=alt.X("end:Q"), y=alt.Y("high:Q"), text=alt.Text("is:N"))]
+
+
+def _end(i: int, text: str, found: Sequence[Amplification]) -> str:
+    """Return what stands at the end of a line: its answer, behind its number among several."""
+    number = f"{i + 1}. " if len(found) > 1 else ""
+    return number + shortened(text, LONGEST_END)
+
+
+def _ends(
+    ends: Sequence[tuple[str, float | None, str]],
+    most: int,
+    x: alt.X,
+    y: alt.Y,
+    colour: alt.Color,
+    domain: tuple[float, float],
+    height: int,
+    palette: Palette,
+) -> list[Any]:
+    """Name lines where they end, with a dot of their colour, none on top of another.
+
+    `ends` are the names, the last values, and what the colours go by.
+    """
+    low, high = domain
+    values = [float(value) for _, value, _ in ends if value is not None]
+    at = _apart(values, (high - low) * APART / height, low, high)
+    field, value = colour.shorthand.split(":")[0], y.shorthand.split(":")[0]
+    rows = [(most, where, name, key) for (name, _, key), where in zip(ends, at, strict=True)]
+    base = alt.Chart(pd.DataFrame(rows, columns=["t", value, "label", field])).encode(x=x, y=y)
+    dots = base.mark_point(filled=True, size=45, opacity=1, xOffset=12).encode(color=colour)
+    names = base.mark_text(
+        align="left", baseline="middle", dx=20, fontSize=12, limit=ROOM - 22, color=palette.text
+    )
+    return [dots, names.encode(text=alt.Text("label:N"))]
+
+
+def _apart(values: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Move values as little as it takes for no two to be nearer than `gap`, within limits."""
+    order = sorted(range(len(values)), key=lambda i: values[i])
+    gap = min(gap, (high - low) / max(len(values) - 1, 1))
+    placed: list[float] = []
+    for i in order:
+        placed.append(max(values[i], low, *(p + gap for p in placed[-1:])))
+    top = high
+    for k in reversed(range(len(placed))):
+        placed[k] = min(placed[k], top)
+        top = placed[k] - gap
+    return [placed[order.index(i)] for i in range(len(values))]
+
+
+def crosshair(
+    base: alt.Chart,
+    x: alt.X,
+    y: alt.Y,
+    fields: Sequence[str],
+    tooltip: Sequence[alt.Tooltip],
+    palette: Palette,
+) -> list[Any]:
+    """Mark the point nearest to the pointer, told from others by `fields`, and say what it is."""
+    near = alt.selection_point(
+        name="near",
+        fields=list(fields),
+        nearest=True,
+        on="pointermove",
+        clear="pointerout",
+        empty=False,
+    )
+    points = base.mark_point(filled=True, size=80, color=palette.text).encode(
+        x=x,
+        y=y,
+        opacity=alt.OpacityValue(0, condition={"param": "near", "empty": False, "value": 1}),
+        tooltip=list(tooltip),
+    )
+    rule = base.transform_filter(near).mark_rule(color=palette.muted, strokeDash=[2, 2]).encode(x=x)
+    return [rule, points.add_params(near)]

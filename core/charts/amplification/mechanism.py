@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
+from core.charts.amplification.curves import MARKED, crosshair
 from core.charts.theme import POWERS, Chart, Palette, repetitions, share, themed, told_apart
 from core.studies.amplification.mechanism import Looking
 from core.uncertainty.attention import Repeated
@@ -28,14 +30,12 @@ def weights(found: Repeated, palette: Palette) -> Chart:
     drawn = base.mark_line(size=3).encode(
         color=told_apart(alt.Color, "which:N", colours, legend=alt.Legend(columns=1)),
         strokeDash=told_apart(alt.StrokeDash, "which:N", dashes),
-        tooltip=TOOLTIP,
     )
-    formula = pd.DataFrame({"t": found.repetitions, "share": found.closed_form})
-    exact = alt.Chart(formula).encode(x=x, y=y)
-    circles = exact.mark_point(color=palette.text, size=45).encode(
-        tooltip=[TIMES, alt.Tooltip("share:Q", title="closed form", format=".2%")]
-    )
-    return themed((drawn + circles).properties(height=HEIGHT), palette)
+    some = slice(None, None, math.ceil(len(found.repetitions) / MARKED))
+    formula = pd.DataFrame({"t": found.repetitions[some], "share": found.closed_form[some]})
+    circles = alt.Chart(formula).mark_point(color=palette.text, size=45).encode(x=x, y=y)
+    near = crosshair(alt.Chart(_long(found, lines)), x, y, ["which", "t"], TOOLTIP, palette)
+    return themed(alt.layer(drawn, circles, *near).properties(height=HEIGHT), palette)
 
 
 def outputs(found: Repeated, palette: Palette) -> Chart:
@@ -44,7 +44,7 @@ def outputs(found: Repeated, palette: Palette) -> Chart:
         "in-context: stated by Y": found.in_context,
         "in-weight: learnt for X": found.in_weight,
     }
-    colours = dict(zip(parts, (palette.epistemic, palette.rest), strict=True))
+    colours = dict(zip(parts, (palette.epistemic, palette.primary), strict=True))
     base = alt.Chart(_long(found, parts)).encode(x=_copies(found), tooltip=TOOLTIP)
     drawn = base.mark_area(opacity=0.85).encode(
         y=alt.Y(

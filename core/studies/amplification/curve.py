@@ -208,15 +208,17 @@ class Amplification:
         if at is None:
             return f"{theirs} does not overtake {self._looked_at}: {ours} keeps {keeps}."
         if at == first.repetitions:
-            since = "before any repetition" if at == 0 else f"already at {_times(at)}"
+            since = "before any repetition" if at == 0 else f"already at {in_words(at)}"
             begins, again = f"{theirs} is more likely {since}", ""
         else:
             before = max(p.repetitions for p in self._seen if p.repetitions < at)
-            where = f"at {_times(at)}" if at == before + 1 else f"between {before} and {_times(at)}"
+            where = (
+                f"at {in_words(at)}" if at == before + 1 else f"between {before} and {in_words(at)}"
+            )
             begins, again = f"{theirs} overtakes {where}", " again"
         if at == last.repetitions:
             return f"{begins}: {ours} keeps {keeps}."
-        after = f"after {_times(last.repetitions)} {ours}"
+        after = f"after {in_words(last.repetitions)} {ours}"
         if last.turned:
             return f"{begins}; {after} keeps {keeps}."
         ahead = "level" if last.normalised_probability == 0.5 else f"ahead{again}"
@@ -227,9 +229,9 @@ class Amplification:
         """Where the curve was looked at: every number of repetitions, or only some of them."""
         seen = [p.repetitions for p in self._seen]
         if seen == list(range(len(seen))):
-            return f"within {_times(seen[-1])}"
+            return f"within {in_words(seen[-1])}"
         if len(seen) == 1:
-            return f"at {_times(seen[0])}, the only informative number"
+            return f"at {in_words(seen[0])}, the only informative number"
         which = "asked" if len(seen) == len(self.points) else "at which either answer was seen"
         return f"at any of the {len(seen)} numbers of repetitions {which}, up to {seen[-1]}"
 
@@ -245,7 +247,13 @@ class Amplification:
         return [p for p in self.points if p.normalised_probability is not None]
 
 
-def _times(repetitions: int) -> str:
+def between(before: int, at: int) -> str:
+    """Return where something happened that had not after so many repetitions."""
+    return f"at {in_words(at)}" if at == before + 1 else f"between {before} and {in_words(at)}"
+
+
+def in_words(repetitions: int) -> str:
+    """Return a number of repetitions in words."""
     return f"{repetitions} repetition{'' if repetitions == 1 else 's'}"
 
 
@@ -346,10 +354,13 @@ def _by_likelihood(
             raise InvalidRequestError(f"{error} Or choose fewer repetitions.") from error
         sentence = _what_fits(case, model, times[-1], error, progress)
         raise InvalidRequestError(sentence) from error
-    return tuple(
-        Point(t, float(a), float(b), _share(float(a), float(b)))
-        for t, (a, b) in zip(times, found, strict=True)
-    )
+    return tuple(scored(t, float(a), float(b)) for t, (a, b) in zip(times, found, strict=True))
+
+
+def scored(repetitions: int, log_answer: float, log_repeated: float) -> Point:
+    """Return the point of two likelihoods, ln Q(a | F_t) and ln Q(b | F_t)."""
+    share = _share(log_answer, log_repeated)
+    return Point(repetitions, log_answer, log_repeated, share)
 
 
 def _scored(
@@ -391,7 +402,7 @@ def _what_fits(
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return (
-        f"With {_times(most)} the prompt does not fit into the model’s context; the most that "
+        f"With {in_words(most)} the prompt does not fit into the model’s context; the most that "
         f"fits is {low}."
     )
 
@@ -415,7 +426,7 @@ def _drawn(
         return model.sample(prompt, SAMPLES_A_POINT, seed=seed)
 
     def tick(share: float) -> None:
-        progress(f"Sampling after {_times(times[int(share * len(times))])}", share)
+        progress(f"Sampling after {in_words(times[int(share * len(times))])}", share)
 
     try:
         return at_once(

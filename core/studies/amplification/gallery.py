@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.data.world import facts as world
 from core.data.world import grading
 from core.data.world.facts import Band, Fact
 from core.data.world.grading import matches
-from core.studies.amplification.curve import Amplification, Case
+from core.studies.amplification.curve import Case
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.taught import WORLD_OF
 from core.studies.questions import BANDS
+
+AT_FIRST: Final = 12  # questions of a band that a person meets first, of the draw 0
+MOST_AT_FIRST: Final = 100  # repetitions
 
 # What a person meets first: one case of each regime.
 EXAMPLES: Final[dict[str, Case]] = {
@@ -165,20 +167,3 @@ def drawn(band: Band, count: int, seed: int = 0) -> list[Fact]:
 def by_band(count: int, seed: int = 0) -> dict[str, list[Case]]:
     """Draw `count` cases of every exposure band of the embedded world."""
     return {name: [of_fact(fact) for fact in drawn(Band(name), count, seed)] for name in BANDS}
-
-
-def quartiles(curves: Sequence[Amplification]) -> NDArray[np.float64]:
-    """Return the quartiles of the normalised probability at every t.
-
-    Parameters
-    ----------
-    curves : sequence of Amplification
-        At least one, all over the same numbers of repetitions, by likelihood.
-
-    Returns
-    -------
-    ndarray of shape (3, points)
-        The lower quartile, the median, the upper quartile.
-    """
-    shares = [[point.normalised_probability for point in curve.points] for curve in curves]
-    return np.quantile(np.array(shares, float), [0.25, 0.5, 0.75], axis=0)

@@ -1,20 +1,22 @@
 """Curves for a page: computed once, in a job that can be watched and stopped, and kept.
 
 A curve is determined by its case, the numbers of repetitions and the model, so whoever asks
-for the same one gets it again. What a stopped job has computed stays.
+for the same one gets it again. What a stopped job has computed stays. Those that everybody
+meets first are shipped.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from core.language_models.base import LanguageModel
 from core.language_models.client.stack import stop
 from core.language_models.usage import Used
+from core.studies.amplification import shipped
 from core.studies.amplification.curve import Amplification, Case, Source, amplify, source_of
 from core.studies.costs import Plan, computed_by_curves, lasting, plan_curves
 from core.studies.inspection.request import InvalidRequestError
@@ -45,7 +47,8 @@ class Curves:
             key = (model.name, model.revision, case, times)
             if key in self._found:
                 self._found.move_to_end(key)
-            return self._found.get(key)
+            found = self._found.get(key)
+        return shipped.find(case, model, times) if found is None else found
 
     def start(
         self, cases: Sequence[Case], model: LanguageModel, times: tuple[int, ...]
@@ -56,6 +59,7 @@ class Curves:
             result = [self.find(case, model, times) for case in cases]
             missing = [i for i, found in enumerate(result) if found is None]
             for part, i in enumerate(missing):
+                job.partial = [found for found in result if found is not None]
                 progress = _part(job, part, len(missing))
                 result[i] = found = self._compute(cases[i], model, times, progress)
                 self._keep((model.name, model.revision, cases[i], times), found)
@@ -106,7 +110,12 @@ def _curves() -> Curves:
 
 
 def curves(
-    cases: Sequence[Case], model: LanguageModel, times: tuple[int, ...], *, key: str
+    cases: Sequence[Case],
+    model: LanguageModel,
+    times: tuple[int, ...],
+    *,
+    key: str,
+    so_far: Callable[[list[Amplification]], object],
 ) -> list[Found] | None:
     """Return a curve for every case, or None while they are being computed, and after a cancel.
 
@@ -114,6 +123,8 @@ def curves(
     ----------
     key : str
         Tells the places of a page apart that ask for curves.
+    so_far : callable
+        Draws those that are there while others are being computed, and after a cancel.
     """
     there = [found for case in cases if (found := _curves().find(case, model, times)) is not None]
     if len(there) == len(cases):
@@ -134,7 +145,13 @@ def curves(
         (model.name, model.revision, tuple(cases), times),
         lambda: _curves().start(cases, model, times),
         paid=(model, most) if most.requests else None,
+        beside=lambda job: _draw(so_far, job.partial or ()),
     )
+
+
+def _draw(so_far: Callable[[list[Amplification]], object], found: Sequence[Found]) -> None:
+    if drawn := [one for one in found if isinstance(one, Amplification)]:
+        so_far(drawn)
 
 
 def used(found: Sequence[Found]) -> None:

@@ -21,6 +21,7 @@ def pictures(drawn: list[Amplification], scale: str) -> None:
             help=TERMS["Normalised conditional probability"],
         )
         figures.draw(charts.curves, drawn, scale, key="curves", alt_text=charts.curves_alt(drawn))
+        st.text(f"{charts.MEANING} {charts.REGION}")
     with right:
         st.markdown(
             "**Both probabilities**",
@@ -95,12 +96,12 @@ def details(drawn: list[Amplification], scale: str) -> None:
             "curves",
             "Share of an answer as another is repeated",
             query,
-            partial(charts.curves, drawn, scale, palette),
+            partial(charts.curves, drawn, scale, palette, captions=True),
         )
         if any(one.has_likelihoods for one in drawn):
             figures.as_files(
                 "probabilities",
                 "Probabilities of both answers",
                 query,
-                partial(charts.probabilities, drawn, scale, palette),
+                partial(charts.probabilities, drawn, scale, palette, captions=True),
             )

@@ -14,7 +14,7 @@ from core.charts.amplification.curves import MOST_CURVES
 from core.codec import shortened
 from core.language_models.errors import ModelError
 from core.studies.amplification.curve import MOST_REPETITIONS, Case
-from core.studies.amplification.gallery import EXAMPLES, propose
+from core.studies.amplification.gallery import EXAMPLES, MOST_AT_FIRST, propose
 from core.studies.costs import plan
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import usual_request
@@ -36,6 +36,12 @@ PROPOSAL = "propose"
 _PROPOSED, _ANSWERS_OF = "amplification_proposed", "amplification_answers_of"
 MOST_KEPT = MOST_CURVES - 1
 KEPT = "kept"  # in the address: one JSON list of three texts for each curve
+
+
+def in_address() -> bool:
+    """Return whether the address has something for the form."""
+    mine = (*FIELDS, KEPT, "most", "scale")
+    return any(name in st.query_params for name in mine)
 
 
 def ask() -> Case | None:
@@ -109,7 +115,7 @@ def _left_over(query: str, *answers: str) -> str | None:
 
 def most_repetitions() -> int:
     """Let the person say how far the curve goes."""
-    return number("most", 1, MOST_REPETITIONS, 100, 10)
+    return number("most", 1, MOST_REPETITIONS, MOST_AT_FIRST, 10)
 
 
 def _set(case: Case) -> None:

@@ -1,20 +1,23 @@
-"""Two galleries of curves: the paper's twelve queries, and the embedded world band by band."""
+"""Two galleries of curves: the embedded world band by band, and the paper's twelve queries."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
 from core.charts.amplification import curves as charts
 from core.language_models.base import LanguageModel
+from core.studies.amplification import serialise
 from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
     FREQUENCY_REPETITIONS,
     Amplification,
-    percent,
+    Case,
 )
-from core.studies.amplification.gallery import PAPER, Published, by_band, quartiles
+from core.studies.amplification.fate import happening, quartiles
+from core.studies.amplification.gallery import AT_FIRST, PAPER, Published, by_band
 from core.studies.questions import BANDS
 from core.ui import figures, frame
 from core.ui.addresses import number
@@ -25,126 +28,87 @@ from core.ui.model import asked, embedded
 ACROSS = 4
 
 
-def paper() -> None:
-    """Draw the twelve queries of the paper's Figures 1 to 3, as the model here answers them."""
-    st.markdown(
-        "The questions of the paper’s Figures 1, 2 and 3, asked of the model in use here. "
-        "Below each are its own initial probabilities and those of the paper’s large model: "
-        "**a model with other knowledge flips on other questions.**"
-    )
-    every = [published for group in PAPER.values() for published in group]
-    model = asked()
-    times = DEFAULT_REPETITIONS if model.capabilities.scores_given_text else FREQUENCY_REPETITIONS
-    found = curves([published.case for published in every], model, times, key="paper")
-    if found is None:
-        return
-    used(found)
-    answered = dict(zip(every, found, strict=True))
-    beside = _embedded_beside(every, model, times)
-    if beside:
-        st.text(f"Solid: {model.name}. Dashed: the embedded model.")
-    for title, group in PAPER.items():
-        st.subheader(title, anchor=False)
-        for column, published in zip(st.columns(ACROSS), group, strict=True):
-            with column:
-                _published(published, answered[published], beside.get(published))
-
-
-def _embedded_beside(
-    every: Sequence[Published], model: LanguageModel, times: tuple[int, ...]
-) -> dict[Published, Found]:
-    """Return the embedded model's curves, to compare with those of another model."""
-    if model is embedded():
-        return {}
-    found = curves([one.case for one in every], embedded(), times, key="paper_embedded")
-    return dict(zip(every, found or (), strict=False))
-
-
-def _published(published: Published, found: Found, beside: Found | None) -> None:
-    case = published.case
-    with st.container(border=True, height="stretch"):
-        st.text(case.query)
-        if isinstance(found, str):
-            problem(found)
-            return
-        figures.draw(
-            charts.small,
-            found,
-            beside if isinstance(beside, Amplification) else None,
-            key=f"paper_{case.query}",
-            alt_text=charts.curves_alt([found]),
-        )
-        first = found.points[0]
-        st.text(
-            f"{case.answer} {charts.initial(first.log_likelihood_answer)}, repeated: "
-            f"{case.repeated} {charts.initial(first.log_likelihood_repeated)} "
-            f"(in the paper {published.answer} and {published.repeated})"
-        )
-        st.text(found.verdict)
-        if st.button("Look closer", key=f"closer_{case.query}", icon=":material/zoom_in:"):
-            st.session_state.pop("tab", None)
-            frame.amplify(case.query, case.answer, case.repeated)
+# ------------------------------------------------------------------------- the world by band
 
 
 def world() -> None:
     """Draw questions of the embedded world by how often the model has seen them."""
-    st.markdown(
-        "Questions drawn from the embedded world, by how often training showed them. Each thin "
-        "line is one question, the thick line is the median, and the shading shows the "
-        "quartiles."
-    )
+    picture = st.container()
     left, right, _ = st.columns([1, 1, 2], vertical_alignment="bottom")
     with left:
-        count = number("each", 3, 50, 12)
+        count = number("each", 3, 50, AT_FIRST)
     with right:
         seed = number("draw", 0, 9999, 0)
     groups = by_band(count, seed)
     cases = [case for group in groups.values() for case in group]
-    found = curves(cases, embedded(), DEFAULT_REPETITIONS, key="world")
-    if found is None:
-        return
-    by_case = dict(zip(cases, found, strict=True))
-    drawn = {
-        name: [one for case in group if isinstance(one := by_case[case], Amplification)]
-        for name, group in groups.items()
-    }
-    for column, (name, several) in zip(st.columns(len(drawn)), drawn.items(), strict=True):
-        with column, st.container(border=True):
-            st.text(name.capitalize(), help=BANDS[name])
-            if not several:
-                continue
-            figures.draw(
-                charts.band, several, key=f"band_{name}", alt_text=charts.band_alt(name, several)
-            )
-            _, median, _ = quartiles(several)
-            st.text(f"Median {percent(median[0])} → {percent(median[-1])}")
+    with picture:
+        so_far = partial(_bands, groups)
+        found = curves(cases, embedded(), DEFAULT_REPETITIONS, key="world", so_far=so_far)
+        if found is None:
+            return
+        drawn = so_far([one for one in found if isinstance(one, Amplification)])
     table(drawn)
 
 
-def table(drawn: dict[str, list[Amplification]]) -> None:
-    """Give the medians as numbers, and the single questions behind them."""
-    st.subheader("Median share of the answer, by repetitions", anchor=False)
-    st.dataframe(
-        [
-            {
-                "band": name,
-                **{
-                    str(t): share
-                    for t, share in zip(
-                        DEFAULT_REPETITIONS, quartiles(several)[1].tolist(), strict=True
-                    )
-                },
-            }
-            for name, several in drawn.items()
-            if several
-        ],
-        column_config={
-            str(t): st.column_config.NumberColumn(format="percent") for t in DEFAULT_REPETITIONS
-        },
-        hide_index=True,
-        key="medians",
-        alt="Median share of the answer by band and repetitions",
+def _bands(
+    groups: Mapping[str, Sequence[Case]], found: Sequence[Amplification]
+) -> dict[str, list[Amplification]]:
+    """Draw the medians of all bands in one picture, then every band by itself."""
+    by_case = {one.case: one for one in found}
+    drawn = {
+        name: several
+        for name, group in groups.items()
+        if (several := [by_case[case] for case in group if case in by_case])
+    }
+    if not drawn:
+        return drawn
+    st.markdown(
+        "**Share of the right answer while the prompt repeats another: the median, by how often "
+        "training showed the question**"
     )
+    figures.draw(charts.bands, drawn, key="bands", alt_text=charts.bands_alt(drawn))
+    st.text(
+        f"{charts.REGION} Below, each thin line is one question, and the colour lies between the "
+        "quartiles."
+    )
+    columns = iter(st.columns(len(groups)))
+    for name, several in drawn.items():
+        with next(columns), st.container(border=True, height="stretch"):
+            st.text(name.capitalize(), help=BANDS[name])
+            figures.draw(
+                charts.band,
+                name,
+                several,
+                key=f"band_{name}",
+                alt_text=charts.band_alt(name, several),
+            )
+            st.text(happening(several)[1])
+    return drawn
+
+
+def table(drawn: Mapping[str, Sequence[Amplification]]) -> None:
+    """Give the medians as numbers, and the single questions behind them."""
+    with st.expander("The medians as a table"):
+        st.dataframe(
+            [
+                {
+                    "band": name,
+                    **{
+                        str(t): share
+                        for t, share in zip(
+                            DEFAULT_REPETITIONS, quartiles(several)[1].tolist(), strict=True
+                        )
+                    },
+                }
+                for name, several in drawn.items()
+            ],
+            column_config={
+                str(t): st.column_config.NumberColumn(format="percent") for t in DEFAULT_REPETITIONS
+            },
+            hide_index=True,
+            key="medians",
+            alt="Median share of the answer by band and repetitions",
+        )
     with st.expander("The questions"):
         st.dataframe(
             {
@@ -157,3 +121,79 @@ def table(drawn: dict[str, list[Amplification]]) -> None:
             hide_index=True,
             key="world_cases",
         )
+
+
+# --------------------------------------------------------------------------- the paper's
+
+
+def paper() -> None:
+    """Draw the twelve queries of the paper's Figures 1 to 3, as the model here answers them."""
+    st.markdown(
+        "The questions of the paper’s Figures 1, 2 and 3, asked of the model in use here. "
+        "Below each are its own initial probabilities and those of the paper’s large model: "
+        "**a model with other knowledge flips on other questions.**"
+    )
+    every = [published.case for group in PAPER.values() for published in group]
+    model = asked()
+    times = DEFAULT_REPETITIONS if model.capabilities.scores_given_text else FREQUENCY_REPETITIONS
+    found = curves(
+        every, model, times, key="paper", so_far=lambda drawn: _figures({a.case: a for a in drawn})
+    )
+    if found is None:
+        return
+    used(found)
+    beside = _embedded_beside(every, model, times)
+    if beside:
+        st.text(f"Solid: {model.name}. Dashed: the embedded model.")
+    st.text(f"{charts.MEANING} {charts.REGION}")
+    _figures(dict(zip(every, found, strict=True)), beside)
+    with st.expander("Every point as a table"):
+        drawn = [one for one in found if isinstance(one, Amplification)]
+        st.dataframe(serialise.to_table(drawn), hide_index=True, key="paper_points")
+
+
+def _embedded_beside(
+    every: Sequence[Case], model: LanguageModel, times: tuple[int, ...]
+) -> dict[Case, Found]:
+    """Return the embedded model's curves, to compare with those of another model."""
+    if model is embedded():
+        return {}
+    found = curves(every, embedded(), times, key="paper_embedded", so_far=lambda drawn: None)
+    return dict(zip(every, found or (), strict=False))
+
+
+def _figures(found: Mapping[Case, Found], beside: Mapping[Case, Found] | None = None) -> None:
+    """Draw the paper's figures, with the curves that are there."""
+    for title, group in PAPER.items():
+        st.subheader(title, anchor=False)
+        several = [one for p in group if isinstance(one := found.get(p.case), Amplification)]
+        if len(several) == len(group):
+            st.text(". ".join(happening(several)))
+        for column, published in zip(st.columns(ACROSS), group, strict=True):
+            with column, st.container(border=True, height="stretch"):
+                st.text(published.case.query)
+                if (one := found.get(published.case)) is not None:
+                    _published(published, one, (beside or {}).get(published.case))
+
+
+def _published(published: Published, found: Found, beside: Found | None) -> None:
+    case = published.case
+    if isinstance(found, str):
+        problem(found)
+        return
+    figures.draw(
+        charts.small,
+        found,
+        beside if isinstance(beside, Amplification) else None,
+        key=f"paper_{case.query}",
+        alt_text=charts.curves_alt([found]),
+    )
+    first = found.points[0]
+    st.text(
+        f"{case.answer} {charts.initial(first.log_likelihood_answer)}, repeated: "
+        f"{case.repeated} {charts.initial(first.log_likelihood_repeated)} "
+        f"(in the paper {published.answer} and {published.repeated})"
+    )
+    st.text(found.verdict)
+    if st.button("Look closer", key=f"closer_{case.query}", icon=":material/zoom_in:"):
+        frame.amplify(case.query, case.answer, case.repeated)

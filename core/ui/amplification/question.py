@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.charts.amplification.curves import SCALES
 from core.studies.amplification import curve as study
-from core.studies.amplification.curve import Amplification
+from core.studies.amplification.curve import Amplification, Case
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.amplification import form
 from core.ui.amplification.curves import curves, used
@@ -17,6 +17,7 @@ from core.ui.model import asked
 def your_question() -> None:
     """From a typed case to its curve, beside those that were kept."""
     case = form.ask()
+    picture = st.container()  # above what only changes how it is drawn
     left, right = st.columns([1, 3], vertical_alignment="bottom")
     with left:
         most = form.most_repetitions()
@@ -33,26 +34,34 @@ def your_question() -> None:
     wanted = [*([case] if case else []), *(c for c in form.kept() if c != case)]
     if not wanted:
         return
+    with picture:
+        drawn = _drawn(wanted, case, most, scale)
+    if drawn:
+        listed(drawn, case)
+        prompt(drawn, most)
+        details(drawn, scale)
+
+
+def _drawn(wanted: list[Case], typed: Case | None, most: int, scale: str) -> list[Amplification]:
+    """Draw the curves that are wanted, with the verdict on the one that was typed."""
     try:
         model = asked()
-        found = curves(wanted, model, study.grid(model, most), key="own")
+        times = study.grid(model, most)
+        found = curves(wanted, model, times, key="own", so_far=lambda drawn: pictures(drawn, scale))
     except InvalidRequestError as error:
         problem(str(error))
-        return
+        return []
     if found is None:
-        return
+        return []
     for one, said in zip(wanted, found, strict=True):
         if isinstance(said, str):
             problem(f"{one.query} {said}")
     drawn = [one for one in found if isinstance(one, Amplification)]
-    if not drawn:
-        return
-    if case and drawn[0].case == case:
-        with st.container(border=True, key="verdict"):
-            st.text(drawn[0].verdict)
-        keep(drawn)
-    used(drawn)
-    pictures(drawn, scale)
-    listed(drawn, case)
-    prompt(drawn, most)
-    details(drawn, scale)
+    if drawn:
+        if drawn[0].case == typed:
+            with st.container(border=True, key="verdict"):
+                st.text(drawn[0].verdict)
+            keep(drawn)
+        used(drawn)
+        pictures(drawn, scale)
+    return drawn

@@ -2,6 +2,7 @@
 
 import functools
 import html
+import itertools
 import json
 import math
 import re
@@ -19,7 +20,7 @@ from core.studies.amplification.curve import (
     Point,
     amplify,
 )
-from core.studies.amplification.gallery import quartiles
+from core.studies.amplification.fate import Fate, happening, last_fate, quartiles
 from tests.charts.drawing import check, drawn, only_text, rows_of, spec_of, texts
 from tests.fakes import Counted, Turning
 from tests.hostile import TEXTS as HOSTILE
@@ -35,6 +36,7 @@ def says(told):
 
 STAYS = amplify(FRUIT, Turning(0.6, 0.0))
 TURNS = amplify(FRANCE, Turning(0.9, 0.5))
+SURE = amplify(FRANCE, Turning(0.95, 0.0))
 EVERY = amplify(FRANCE, Turning(0.7, 0.01), range(101))
 ONE = amplify(FRUIT, Turning(), [0])
 COUNTED = amplify(FRANCE, Counted(says), FREQUENCY_REPETITIONS)
@@ -49,6 +51,7 @@ STUDIES = {
     "never sampled": [SILENT],
     "counted beside scored": [COUNTED, TURNS],
 }
+BANDS = {"by heart": [STAYS], "half known": [TURNS, STAYS], "never seen": [TURNS]}
 
 
 # --------------------------------------------------------------------------- every chart
@@ -64,13 +67,16 @@ def test_every_chart_is_valid_finite_drawn_and_fetches_nothing():
     drawings |= {
         f"small, {name}": charts.small(found[0], None, LIGHT) for name, found in STUDIES.items()
     }
-    drawings["band"] = charts.band([TURNS, STAYS, STAYS], LIGHT)
-    drawings["band of one"] = charts.band([TURNS], LIGHT)
+    drawings["band"] = charts.band("half known", [TURNS, STAYS, STAYS], LIGHT)
+    drawings["band of one"] = charts.band("by heart", [TURNS], LIGHT)
+    drawings["bands"] = charts.bands(BANDS, LIGHT)
+    drawings["captions"] = charts.probabilities([TURNS, STAYS], "log", LIGHT, captions=True)
     # Their models do not report likelihoods.
     empty = {"probabilities, never sampled, log", "probabilities, counted, log"}
     check(drawings, LIGHT, empty)
     check({"curves": charts.curves([TURNS, STAYS], "log", DARK)}, DARK)
-    check({"small": charts.small(TURNS, ONE, DARK), "band": charts.band([TURNS], DARK)}, DARK)
+    check({"small": charts.small(TURNS, ONE, DARK), "bands": charts.bands(BANDS, DARK)}, DARK)
+    check({"band": charts.band("never seen", [TURNS], DARK)}, DARK)
 
 
 def test_charts_can_be_saved_without_a_browser():
@@ -147,12 +153,12 @@ def test_without_initial_probabilities_a_query_is_described_without_them(found):
 @pytest.mark.parametrize("scale", charts.SCALES)
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_curves_are_the_studys_numbers(name, scale):
-    columns = ("query", "t", "share", "lower", "upper", "answer", "told")
-    rows = rows_of(charts.curves(STUDIES[name], scale, LIGHT), "share")
+    columns = ("query", "t", "share", "lower", "upper", "answer", "told", "fate")
+    rows = rows_of(charts.curves(STUDIES[name], scale, LIGHT), "query")
     assert [tuple(row[column] for column in columns) for row in rows] == [
         (
             *(charts.name(found, i), p.repetitions, p.normalised_probability, p.lower, p.upper),
-            *(found.case.answer, found.case.repeated),
+            *(found.case.answer, found.case.repeated, last_fate(found).value),
         )
         for i, found in enumerate(STUDIES[name], start=1)
         for p in found.points
@@ -166,19 +172,98 @@ def test_frequencies_have_a_band_and_likelihoods_have_none(found, banded):
     assert ("area" in {layer["mark"]["type"] for layer in layers}) is banded
 
 
-def test_every_query_is_told_apart_by_colour_and_by_dashes():
+def test_every_query_is_told_apart_by_dashes_and_colours_say_what_happens():
     chart = charts.curves([TURNS] * charts.MOST_CURVES, "log", LIGHT)
     names = [charts.name(TURNS, i + 1) for i in range(charts.MOST_CURVES)]
     (dash,) = encodings(chart, "strokeDash")
-    for scale in (dash["scale"], *(c["scale"] for c in encodings(chart, "color"))):
-        assert scale["domain"] == names
-        assert len({json.dumps(value) for value in scale["range"]}) == len(names)
+    assert dash["scale"]["domain"] == names
+    assert len({json.dumps(value) for value in dash["scale"]["range"]}) == len(names)
+    for colour in encodings(chart, "color"):
+        looks = dict(zip(colour["scale"]["domain"], colour["scale"]["range"], strict=True))
+        assert looks == {
+            Fate.STAYS: LIGHT.primary,
+            Fate.ALIVE: LIGHT.muted,
+            Fate.GIVES_WAY: LIGHT.epistemic,
+        }
+
+
+def test_the_probabilities_have_the_colour_of_the_own_and_of_the_repeated_answer():
+    for colour in encodings(charts.probabilities([TURNS, STAYS], "log", LIGHT), "color"):
+        assert colour["scale"]["domain"] == ["answer", "repeated"]
+        assert colour["scale"]["range"] == [LIGHT.primary, LIGHT.epistemic]
+
+
+@pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
+def test_lines_are_named_at_their_ends_and_no_name_covers_another(draw):
+    picture = draw([TURNS] * charts.MOST_CURVES, "log", LIGHT)
+    ends = rows_of(picture, "label")
+    numbers = [f"{i + 1}. " for i in range(charts.MOST_CURVES)]
+    assert {row["label"] for row in ends} >= {f"{number}Paris" for number in numbers}
+    assert {row["label"] for row in ends} <= set(texts(drawn(picture)))
+    field = "share" if draw is charts.curves else "log10"
+    (domain,) = {
+        json.dumps([y["scale"].get("domain", [y["scale"].get("domainMin"), 0])])
+        for y in encodings(picture, "y")
+        if "scale" in y
+    }
+    ((low, high),) = json.loads(domain)
+    at = sorted(row[field] for row in ends)
+    assert low <= at[0] + 1e-9 and at[-1] <= high + 1e-9
+    between = [after - before for before, after in itertools.pairwise(at)]
+    assert min(between) >= (high - low) * charts.APART / charts.HEIGHT - 1e-9
+
+
+def test_a_line_alone_needs_no_number_and_a_name_that_is_free_stands_where_its_line_ends():
+    rows = rows_of(charts.curves([TURNS], "log", LIGHT), "label")
+    assert [(row["label"], row["share"]) for row in rows] == [
+        ("Paris", TURNS.points[-1].normalised_probability)
+    ]
+    two = rows_of(charts.curves([TURNS, STAYS], "log", LIGHT), "label")
+    assert [row["share"] for row in two] == [
+        one.points[-1].normalised_probability for one in (TURNS, STAYS)
+    ]
+
+
+@pytest.mark.parametrize(("found", "marked"), [(TURNS, True), (EVERY, False)])
+def test_only_lines_of_few_points_have_marks(found, marked):
+    for chart in (
+        charts.curves([found], "log", LIGHT),
+        charts.probabilities([found], "log", LIGHT),
+        charts.small(found, None, LIGHT),
+    ):
+        lines = [x["mark"] for x in spec_of(chart)["layer"] if x["mark"]["type"] == "line"]
+        assert [bool(line.get("point")) for line in lines] == [marked]
+
+
+def test_the_nearest_point_is_told_wherever_the_pointer_is():
+    for chart in (
+        charts.curves([EVERY, STAYS], "log", LIGHT),
+        charts.probabilities([TURNS], "log", LIGHT),
+        charts.small(STAYS, None, LIGHT),
+        charts.band("by heart", [STAYS], LIGHT),
+        charts.bands(BANDS, LIGHT),
+    ):
+        (near,) = spec_of(chart)["params"]
+        assert near["select"]["nearest"] and near["select"]["on"] == "pointermove"
+        assert any("tooltip" in layer["encoding"] for layer in spec_of(chart)["layer"])
+
+
+def test_where_both_answers_are_alive_the_ground_is_shaded():
+    for chart in (
+        charts.curves([TURNS], "log", LIGHT),
+        charts.small(TURNS, None, LIGHT),
+        charts.band("by heart", [TURNS], LIGHT),
+        charts.bands(BANDS, LIGHT),
+    ):
+        (ground,) = rows_of(chart, "high")
+        assert (ground["low"], ground["high"], ground["end"]) == (0.2, 0.8, 100)
+    assert "both alive" in texts(drawn(charts.bands(BANDS, LIGHT)))
 
 
 @pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
 def test_the_legend_names_every_query_with_its_initial_probabilities(draw):
     """What the paper's captions have, so that it stands in exported figures too."""
-    assert legend_of(drawn(draw([TURNS, STAYS, TURNS], "log", LIGHT))) == [
+    assert legend_of(drawn(draw([TURNS, STAYS, TURNS], "log", LIGHT, captions=True))) == [
         "1. What is the capital of France?",
         "“Paris” 0.810, repeated: “Lyon” 0.090",
         "2. Name a yellow fruit.",
@@ -188,8 +273,13 @@ def test_the_legend_names_every_query_with_its_initial_probabilities(draw):
     ]
 
 
-def test_the_probabilities_of_one_query_need_no_legend_of_colours():
-    assert legend_of(drawn(charts.probabilities([TURNS], "log", LIGHT))) == []
+def test_what_names_the_lines_at_their_ends_needs_no_captions():
+    for chart in (
+        charts.curves([TURNS, STAYS], "log", LIGHT),
+        charts.probabilities([TURNS, STAYS], "log", LIGHT),
+        charts.probabilities([TURNS], "log", LIGHT, captions=True),
+    ):
+        assert legend_of(drawn(chart)) == []
 
 
 def test_long_texts_are_cut_in_the_legend_and_wrapped_for_a_telephone():
@@ -199,18 +289,20 @@ def test_long_texts_are_cut_in_the_legend_and_wrapped_for_a_telephone():
     assert lines[2:] == [f"“{'a' * 27}…” 0.720,", f"repeated: “{'b' * 27}…” 0.180"]
     assert max(map(len, lines)) <= charts.LEGEND_WIDTH
     for draw in (charts.curves, charts.probabilities):
-        assert legend_of(drawn(draw([found] * 3, "log", LIGHT)))[-4:] == lines
+        assert legend_of(drawn(draw([found] * 3, "log", LIGHT, captions=True)))[-4:] == lines
 
 
 def test_a_line_break_in_a_query_becomes_a_space_in_the_legend():
     found = amplify(Case("one\ntwo\u2028three\r\n\tfour", "a", "b"), Turning())
     assert charts.name(found, 1).startswith("1. one two three four\n")
-    assert "1. one two three four" in legend_of(drawn(charts.curves([found], "log", LIGHT)))
+    assert "1. one two three four" in legend_of(
+        drawn(charts.curves([found], "log", LIGHT, captions=True))
+    )
 
 
 def test_half_is_marked_and_the_axis_goes_from_nothing_to_everything():
     chart = charts.curves([TURNS], "log", LIGHT)
-    assert rows_of(chart, "y") == [{"y": 0.5}]
+    assert [(row["y"], row["end"]) for row in rows_of(chart, "y")] == [(0.5, 100)]
     domains = [y["scale"]["domain"] for y in encodings(chart, "y") if "scale" in y]
     assert domains and all(domain == [0, 1] for domain in domains)
 
@@ -239,7 +331,7 @@ def test_the_axis_ends_where_the_longest_curve_does():
 @pytest.mark.parametrize("name", ["one", "several", "many points", "a single point"])
 def test_the_probabilities_are_the_studys_numbers(name):
     columns = ("query", "which", "text", "t", "log10", "probability")
-    rows = rows_of(charts.probabilities(STUDIES[name], "log", LIGHT), "log10")
+    rows = rows_of(charts.probabilities(STUDIES[name], "log", LIGHT), "query")
     assert [tuple(row[column] for column in columns) for row in rows] == [
         (charts.name(found, i), which, text, p.repetitions, value / math.log(10), math.exp(value))
         for i, found in enumerate(STUDIES[name], start=1)
@@ -277,16 +369,16 @@ def test_only_whole_powers_of_ten_are_marked_from_certainty_down(exponents, mark
 
 def test_answer_and_repeated_are_told_apart_without_colours():
     chart = charts.probabilities([TURNS, STAYS], "log", LIGHT)
-    for channel in ("strokeDash", "shape"):
-        (encoding,) = encodings(chart, channel)
-        assert encoding["scale"]["domain"] == ["answer", "repeated"]
+    (dash,) = encodings(chart, "strokeDash")
+    assert dash["scale"]["domain"] == ["answer", "repeated"]
+    assert dash["scale"]["range"][0] != dash["scale"]["range"][1]
     assert {"answer", "repeated"} <= set(texts(drawn(chart)))
 
 
 def test_a_model_that_cannot_score_has_no_probabilities_to_draw():
     for found in (COUNTED, SILENT):
         assert rows_of(charts.probabilities([found], "log", LIGHT), "log10") == []
-    rows = rows_of(charts.probabilities([COUNTED, TURNS], "log", LIGHT), "log10")
+    rows = rows_of(charts.probabilities([COUNTED, TURNS], "log", LIGHT), "query")
     assert {row["query"] for row in rows} == {charts.name(TURNS, 2)}
 
 
@@ -295,22 +387,23 @@ def test_a_model_that_cannot_score_has_no_probabilities_to_draw():
 
 @pytest.mark.parametrize(
     ("found", "colour"),
-    [(TURNS, LIGHT.epistemic), (STAYS, LIGHT.primary), (COUNTED, LIGHT.epistemic)],
-    ids=["turns", "stays", "counted"],
+    [(TURNS, LIGHT.epistemic), (STAYS, LIGHT.muted), (SURE, LIGHT.primary)],
+    ids=["turns", "both alive", "stays"],
 )
-def test_a_small_chart_is_the_same_curve_coloured_where_the_answer_is_overtaken(found, colour):
+def test_a_small_chart_is_the_same_curve_coloured_by_what_happens(found, colour):
     chart = charts.small(found, None, LIGHT)
     assert [(row["t"], row["share"]) for row in rows_of(chart, "share")] == [
         (p.repetitions, p.normalised_probability)
         for p in found.points
         if p.normalised_probability is not None
     ]
-    assert {layer["mark"]["color"] for layer in spec_of(chart)["layer"]} == {colour}
+    (line,) = [x["mark"] for x in spec_of(chart)["layer"] if x["mark"]["type"] == "line"]
+    assert line["color"] == line["point"]["color"] == colour
 
 
 def test_a_band_has_every_curve_and_their_quartiles():
     found = [TURNS, STAYS, amplify(FRUIT, Turning(0.5, 0.2)), amplify(FRUIT, Turning(0.99, 0.1))]
-    chart = charts.band(found, LIGHT)
+    chart = charts.band("half known", found, LIGHT)
     rows = rows_of(chart, "share")
     for i, one in enumerate(found):
         assert [row["share"] for row in rows if row["case"] == i] == [
@@ -342,11 +435,25 @@ def test_the_probabilities_say_where_they_begin_and_end():
     assert "Paris: from unknown to unknown." in charts.probabilities_alt([COUNTED])
 
 
-def test_the_band_says_where_its_median_begins_and_ends():
+def test_the_bands_say_what_happens():
+    short, numbers = happening([STAYS, STAYS, TURNS])
     assert charts.band_alt("by heart", [STAYS, STAYS, TURNS]) == (
-        "by heart, 3 questions: the median share of the answer goes from 60% to 60% "
-        "after 100 repetitions."
+        f"By heart, 3 questions: {short.lower()}. {numbers}"
     )
+    assert charts.bands_alt({"by heart": [STAYS], "half known": [TURNS]}) == (
+        f"By heart: {happening([STAYS])[0].lower()}. {happening([STAYS])[1]} "
+        f"Half known: {happening([TURNS])[0].lower()}. {happening([TURNS])[1]}"
+    )
+    picture = drawn(charts.band("by heart", [STAYS, STAYS, TURNS], LIGHT))
+    assert set(short.split()) <= set(html.unescape(re.sub(r"<[^>]*>", " ", picture)).split())
+
+
+def test_the_medians_of_all_bands_are_the_quartiles_in_the_middle():
+    rows = rows_of(charts.bands(BANDS, LIGHT), "median")
+    for band, found in BANDS.items():
+        assert [row["median"] for row in rows if row.get("band") == band and "lower" in row] == (
+            quartiles(found)[1].tolist()
+        )
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -370,7 +477,7 @@ def hostile() -> tuple[Amplification, ...]:
 @pytest.mark.parametrize("scale", charts.SCALES)
 @pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
 def test_hostile_texts_are_only_text(draw, scale):
-    picture = drawn(draw(hostile(), scale, LIGHT))
+    picture = drawn(draw(hostile(), scale, LIGHT, captions=True))
     assert only_text(picture)
     assert {f"{i + 1}. {text}" for i, text in enumerate(HOSTILE)} <= set(legend_of(picture))
 
@@ -378,10 +485,10 @@ def test_hostile_texts_are_only_text(draw, scale):
 @pytest.mark.parametrize("draw", [charts.curves, charts.probabilities])
 def test_hostile_texts_stand_in_the_data_and_in_names_and_nowhere_else(draw):
     """Not in a title, an expression or a format, where Vega would read them."""
-    spec = spec_of(draw(hostile(), "log", LIGHT))
+    spec = spec_of(draw(hostile(), "log", LIGHT, captions=True))
     del spec["datasets"]
     for layer in spec["layer"]:
-        for channel in ("color", "strokeDash"):
+        for channel in ("opacity", "strokeDash"):
             layer["encoding"].get(channel, {}).pop("scale", None)
     outside = json.dumps(spec, ensure_ascii=False)
     assert not any(json.dumps(text)[1:-1] in outside for text in HOSTILE)
@@ -407,10 +514,10 @@ def test_an_impossible_answer_has_the_probability_zero():
     points = tuple(Point(t, -math.inf, -1.0, 0.0) for t in (0, 1))
     found = Amplification(FRANCE, "none", "0", points)
     assert "Paris (0)" in charts.described(found)
-    rows = rows_of(charts.probabilities([found], "log", LIGHT), "log10")
+    rows = rows_of(charts.probabilities([found], "log", LIGHT), "query")
     assert [row["which"] for row in rows] == ["repeated"] * 2
 
 
 def test_the_legend_names_every_query_beside_a_band_too():
-    said = legend_of(drawn(charts.curves([COUNTED, TURNS], "log", LIGHT)))
+    said = legend_of(drawn(charts.curves([COUNTED, TURNS], "log", LIGHT, captions=True)))
     assert {"1. What is the capital of France?", "2. What is the capital of France?"} <= set(said)

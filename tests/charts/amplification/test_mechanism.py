@@ -67,8 +67,9 @@ def test_the_weights_are_the_heads_and_the_circles_the_closed_form(name):
         "on all copies of Y": found.on_copies.tolist(),
     }
     circles = [row for row in rows_of(chart, "share") if "which" not in row]
-    assert [row["t"] for row in circles] == found.repetitions.tolist()
-    assert [row["share"] for row in circles] == found.closed_form.tolist()
+    every = dict(zip(found.repetitions.tolist(), found.closed_form.tolist(), strict=True))
+    assert 0 < len(circles) <= 20 and circles[0]["t"] == found.repetitions[0]
+    assert all(every[row["t"]] == row["share"] for row in circles)
 
 
 @pytest.mark.parametrize("name", IDEALISED)

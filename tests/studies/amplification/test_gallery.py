@@ -7,7 +7,7 @@ import pytest
 
 from core.data.world import facts, grading
 from core.data.world.facts import Band
-from core.studies.amplification.curve import Amplification, Case, Point
+from core.studies.amplification.curve import Case
 from core.studies.amplification.gallery import (
     EXAMPLES,
     PAPER,
@@ -15,7 +15,6 @@ from core.studies.amplification.gallery import (
     drawn,
     of_fact,
     propose,
-    quartiles,
     rival,
 )
 from core.studies.inspection.inspection import run
@@ -202,18 +201,3 @@ def test_cases_are_drawn_of_every_band():
     assert by_band(4, seed=2) == {
         band.value: [of_fact(fact) for fact in drawn(band, 4, 2)] for band in Band
     }
-
-
-# -------------------------------------------------------------------------- the quartiles
-
-
-def curve(*shares):
-    points = tuple(Point(t, -1.0, -1.0, share) for t, share in enumerate(shares))
-    return Amplification(Case("q", "a", "b"), "none", "0", points)
-
-
-def test_the_quartiles_are_numpys():
-    shares = np.random.default_rng(5).random((7, 4))
-    found = quartiles([curve(*row) for row in shares.tolist()])
-    np.testing.assert_allclose(found, np.percentile(shares, [25, 50, 75], axis=0))
-    np.testing.assert_allclose(quartiles([curve(0.9, 0.4)]), [[0.9, 0.4]] * 3)

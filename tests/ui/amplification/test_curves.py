@@ -186,7 +186,9 @@ def script():
     from core.ui.amplification.curves import curves
 
     cases, model, times = st.session_state["wanted"]
-    found = curves(cases, model, times, key="here")
+    found = curves(
+        cases, model, times, key="here", so_far=lambda drawn: st.text(f"{len(drawn)} so far")
+    )
     for one in found or []:
         st.text(one if isinstance(one, str) else f"{one.case.query} {one.verdict}")
 
@@ -261,6 +263,20 @@ def test_a_slow_curve_shows_how_far_it_is_and_comes(shown, monkeypatch):
     assert texts(app) == verdicts(A, B, model=Turning())
     assert not app.button and not app.get("progress")
     assert len(model.asked) == 2
+
+
+def test_what_is_there_is_drawn_while_others_are_computed_and_after_a_cancel(shown, monkeypatch):
+    monkeypatch.setattr(widget, "QUICK", 0.01)
+    model, wordy = Gated(), Case("D?", "right", "wrong")
+    model.gate.set()
+    shown(A, B, model=model)
+    model.gate.clear()
+    model.began.clear()
+    app = shown(C, A, wordy, B, model=model)
+    until(app, "2 so far")
+    app.button(key="cancel_here").click().run()
+    assert texts(app) == ["Cancelled. Results so far are saved.", "2 so far"]
+    model.gate.set()
 
 
 def test_a_model_that_goes_away_is_said_and_what_was_there_is_gone_on_from(shown):

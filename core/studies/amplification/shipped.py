@@ -1,0 +1,116 @@
+"""The curves that everybody meets first, shipped with the model that they were computed with.
+
+`python -m benchmarks.amplification --write` computes them anew. Those of other weights than the
+ones in use are no curves of this model: they are not used.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from core.codec import encoded, finite
+from core.language_models.base import LanguageModel
+from core.studies.amplification.curve import (
+    DEFAULT_REPETITIONS,
+    Amplification,
+    Case,
+    amplify,
+    grid,
+    scored,
+)
+from core.studies.amplification.gallery import AT_FIRST, EXAMPLES, MOST_AT_FIRST, PAPER, by_band
+
+FILE: Final = Path(__file__).parent / "shipped.json"
+
+_Key = tuple[Case, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """Curves of one model.
+
+    Attributes
+    ----------
+    model, revision : str
+    curves : mapping
+        By case and numbers of repetitions.
+    """
+
+    model: str
+    revision: str
+    curves: Mapping[_Key, Amplification]
+
+
+def wanted(model: LanguageModel) -> Iterator[_Key]:
+    """Yield what is shipped: the examples, the paper's questions, and the first draw by band."""
+    for case in EXAMPLES.values():
+        yield case, grid(model, MOST_AT_FIRST)
+    for published in PAPER.values():
+        for one in published:
+            yield one.case, DEFAULT_REPETITIONS
+    for cases in by_band(AT_FIRST).values():
+        for case in cases:
+            yield case, DEFAULT_REPETITIONS
+
+
+def find(case: Case, model: LanguageModel, times: tuple[int, ...]) -> Amplification | None:
+    """Return the shipped curve of a model in use; None where there is none of these weights."""
+    found = shipped()
+    if (found.model, found.revision) != (model.name, model.revision):
+        return None
+    return found.curves.get((case, times))
+
+
+@functools.cache
+def shipped() -> Shipped:
+    """Return what was written."""
+    return read(FILE.read_text(encoding="utf-8"))
+
+
+def written(model: LanguageModel) -> str:
+    """Compute all that is wanted, and return it as text: `read` reads it again."""
+    curves = [amplify(case, model, times) for case, times in wanted(model)]
+    lines = ",\n".join(encoded(_row(curve)) for curve in curves)
+    head = encoded({"model": model.name, "revision": model.revision})
+    return f'{head[:-1]}, "curves": [\n{lines}\n]}}\n'
+
+
+def read(text: str) -> Shipped:
+    """Read what `written` wrote."""
+    found = json.loads(text)
+    model, revision = found["model"], found["revision"]
+    curves = (_curve(row, model, revision) for row in found["curves"])
+    return Shipped(model, revision, {(c.case, _times(c)): c for c in curves})
+
+
+def _times(curve: Amplification) -> tuple[int, ...]:
+    return tuple(point.repetitions for point in curve.points)
+
+
+def _row(curve: Amplification) -> dict[str, Any]:
+    case = curve.case
+    return {
+        "case": [case.query, case.answer, case.repeated],
+        "read_as": curve.read_as,
+        "repetitions": _times(curve),
+        "answer": _logarithms(p.log_likelihood_answer for p in curve.points),
+        "repeated": _logarithms(p.log_likelihood_repeated for p in curve.points),
+    }
+
+
+def _logarithms(values: Iterable[float | None]) -> list[float | None]:
+    return [None if value is None else finite(value) for value in values]
+
+
+def _curve(row: dict[str, Any], model: str, revision: str) -> Amplification:
+    points = (
+        scored(t, *(-math.inf if value is None else value for value in both))
+        for t, *both in zip(row["repetitions"], row["answer"], row["repeated"], strict=True)
+    )
+    return Amplification(Case(*row["case"]), model, revision, tuple(points), read_as=row["read_as"])
