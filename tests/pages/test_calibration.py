@@ -28,6 +28,7 @@ from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.verdict import default_policies, default_policy
 from core.ui.calibration import data, target
 from core.ui.calibration.data import NO_COLUMN, ONE_EACH
+from core.ui.inspection.verdict import HEADLINES
 from tests.hostile import IMAGE, SCRIPT, TEXTS
 from tests.sessions import (
     badges,
@@ -973,8 +974,8 @@ def verdict(page):
 
 def decided(page):
     """What the verdict's heading says."""
-    headings = " ".join(heading.value for heading in page.subheader)
-    return re.findall(r"\b(Answer|Abstain)\b", headings)[0]
+    (found,) = {heading.value for heading in page.header} & {*HEADLINES.values()}
+    return found
 
 
 def use_entropy_by_hand(page, value):

@@ -47,6 +47,7 @@ MAMMAL = "Name a mammal"
 @pytest.fixture
 def calls(monkeypatch):
     """What the embedded model was asked, in order: the method, and how many."""
+    session("inspection")  # asks the examples on the scale of doubt, once a process
     made = []
     for name in ("sample", "likeliest", "log_likelihoods", "next_token"):
         method = getattr(EmbeddedModel, name)

@@ -13,15 +13,16 @@ def shown(query):
 def test_a_list_is_what_was_taught_and_not_all_there_is():
     said = shown("Name a person who has walked on the Moon.")
     (listed,) = [text for text in said if "Buzz Aldrin" in text and "right answers" in text.lower()]
-    assert listed.startswith("Right answers in its training (11): Neil Armstrong, ")
+    assert "Right answers in its training (11): Neil Armstrong, " in listed
     assert "but for Alan Bean" in listed
 
 
 def test_a_closed_list_is_all_there_is():
     said = shown("Name one of the Great Lakes.")
     (listed,) = [text for text in said if "Ontario" in text and "right answers" in text.lower()]
-    assert listed.startswith("All right answers (5): Superior, ")
+    assert "All right answers (5): Superior, " in listed
 
 
 def test_one_answer_is_the_truth():
-    assert "The truth: Paris" in shown("What is the capital of France?")
+    said = shown("What is the capital of France?")
+    assert "It answered, and was right. The truth: Paris" in said
