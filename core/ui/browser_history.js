@@ -25,7 +25,8 @@ export default function () {
   write.one_each = true;
   history.pushState = write;
   history.replaceState = write;
-  for (const act of ["click", "keydown"]) addEventListener(act, () => { acted = true; }, true);
+  for (const act of ["pointerdown", "keydown"]) addEventListener(act, () => { acted = true; }, true);
+  addEventListener("click", ({ detail }) => { acted ||= !detail; }, true); // without a pointer
   addEventListener("popstate", () => { acted = false; }, true);
 }
 
