@@ -12,7 +12,7 @@ from core.store.results import Result, Summary
 from core.ui import downloads, frame
 from core.ui.messages import problem
 from core.ui.results import kept
-from core.ui.session import public
+from core.ui.session import alone, person, public, signs_in
 
 KINDS: Final = {
     "everything": None,
@@ -43,8 +43,7 @@ def listed() -> Summary | None:
     except StoreError as error:
         problem(str(error))
         return None
-    if public():
-        st.text("This is a public demo: the list ends with this browser session.")
+    _whose()
     st.caption(f"Saved: {found.total:d}.")
     if not found.total:
         st.text("Nothing here yet. Questions from Inspection and Amplification are saved here.")
@@ -72,6 +71,27 @@ def listed() -> Summary | None:
         st.text("Choose a row to open, rename or delete it.")
         return None
     return found.results[rows[0]]
+
+
+def _whose() -> None:
+    """Say whose list this is, where that is not clear; offer to sign in where that is possible."""
+    if public():
+        st.text("This is a public demo: the list ends with this browser session.")
+    elif alone():
+        return
+    elif person():
+        name = f" as {st.user['email']}" if st.user.get("email") else ""
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(f"Only you see this list. You are signed in{name}.")
+            st.button("Sign out", key="sign_out", on_click=st.logout)
+    else:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(
+                "Others use this server too. Only you see this list, and it ends with this browser "
+                "session. Copy the address of a result to open it later."
+            )
+            if signs_in():
+                st.button("Sign in", key="sign_in", on_click=st.login)
 
 
 def chosen(result: Summary) -> None:
@@ -148,7 +168,8 @@ def permalink(id: str | None, keep: Callable[[], None]) -> None:
     if id is None or not _is_there(id):
         st.button("Save to History", key="keep_view", on_click=keep)
         return
-    st.caption("Saved to History. This address opens it again, without calling the model:")
+    whom = "" if alone() else ", for whoever has it"
+    st.caption(f"Saved to History. This address opens it again{whom}, without calling the model:")
     page, _, _ = (st.context.url or "").partition("?")
     st.code(f"{page}?{SAVED}={id}", language=None, wrap_lines=True)
 
