@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Final
 
 import streamlit as st
+from streamlit.errors import StreamlitAuthError
 
 from core.store.errors import StoreError
 from core.store.results import Result, Summary
 from core.ui import downloads, frame
-from core.ui.messages import problem
+from core.ui.messages import later, problem
 from core.ui.results import kept
 from core.ui.session import alone, person, public, signs_in
 
@@ -87,11 +88,21 @@ def _whose() -> None:
     else:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(
-                "Others use this server too. Only you see this list, and it ends with this browser "
-                "session. Copy the address of a result to open it later."
+                "Others may use this server too. Only you see this list, and it ends with this "
+                "browser session. Copy the address of a result to open it later."
             )
             if signs_in():
-                st.button("Sign in", key="sign_in", on_click=st.login)
+                st.button("Sign in", key="sign_in", on_click=_sign_in)
+
+
+def _sign_in() -> None:
+    try:
+        st.login()
+    except StreamlitAuthError:  # its sentence is for the owner alone, and in Markdown
+        later(
+            "Nobody can sign in: something is missing for it. If you run this server, "
+            "docs/security.md says what it takes."
+        )
 
 
 def chosen(result: Summary) -> None:

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from streamlit.errors import StreamlitAuthError
 from streamlit.testing.v1 import AppTest
 
 from core.store.results import LONGEST_TITLE, Results
@@ -215,6 +216,16 @@ def test_models_of_others_are_not_offered(several):
         page = session("inspection")
         found[name] = [box.options for box in page.selectbox if box.key == "model_before"]
     assert found == {"alice": [["openai:hers@https://hers.example/v1"]], "bob": []}
+
+
+def test_who_cannot_sign_in_is_told_so(several, monkeypatch):
+    def fail():
+        raise StreamlitAuthError("**For the owner alone**")
+
+    monkeypatch.setattr("core.ui.history.signs_in", lambda: True)
+    monkeypatch.setattr("streamlit.login", fail)
+    page = session("history")
+    assert said(press(page, "sign_in"), "Nobody can sign in") and not said(page, "owner alone")
 
 
 def draw_given():
