@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import Final
 
 PUBLIC: Final = "BELIEVE_PUBLIC"
@@ -20,6 +21,7 @@ PUBLIC_BUDGET: Final = "BELIEVE_PUBLIC_BUDGET"
 ALLOWED_HOSTS: Final = "BELIEVE_ALLOWED_HOSTS"
 DATABASE: Final = "BELIEVE_DATABASE_URL"
 END_TEXT: Final = "BELIEVE_END_TEXT"
+HISTORY: Final = "BELIEVE_HISTORY"
 
 OPENAI_KEY: Final = "OPENAI_API_KEY"
 GOOGLE_KEY: Final = "GOOGLE_API_KEY"
@@ -27,6 +29,14 @@ HUB_TOKEN: Final = "HF_TOKEN"  # read by the hub's own library
 KEYS: Final = {"openai": OPENAI_KEY, "gemini": GOOGLE_KEY}  # by the kind of a model
 
 USUAL_BUDGET: Final = 2000  # calls
+
+
+class Sharing(StrEnum):
+    """Who sees the results in the database, as ``BELIEVE_HISTORY`` says."""
+
+    EVERYONE = "everyone"  # who opens a session sees all
+    OWN = "own"  # each sees what is theirs
+    BY_ADDRESS = ""  # `EVERYONE` where only this computer reaches the server, else `OWN`
 
 
 class SettingError(Exception):
@@ -46,6 +56,20 @@ def allowed_hosts() -> list[str]:
 def database() -> str:
     """Return the address of the database; "" for the usual file."""
     return _text(DATABASE)
+
+
+def sharing() -> Sharing:
+    """Return who sees the results in the database.
+
+    Raises `SettingError` when ``BELIEVE_HISTORY`` says anything else than that.
+    """
+    try:
+        return Sharing(_text(HISTORY).lower())
+    except ValueError as error:
+        raise SettingError(
+            f"{HISTORY} is neither “{Sharing.OWN}” nor “{Sharing.EVERYONE}”. If you run this "
+            "server, set it to one of them, or unset it."
+        ) from error
 
 
 def end_text() -> str:
@@ -104,6 +128,7 @@ def owners_key(kind: str) -> str | None:
 def check() -> None:
     """Read every setting that can be wrong; raise `SettingError` when one is."""
     budget()
+    sharing()
     if is_public():
         public_keys()
         public_budget()

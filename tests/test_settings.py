@@ -11,7 +11,7 @@ SECRET = "sk-typed-in-the-wrong-place"
 @pytest.fixture(autouse=True)
 def nothing_said(monkeypatch):
     ours = (settings.PUBLIC, settings.BUDGET, settings.PUBLIC_KEYS, settings.PUBLIC_BUDGET)
-    for name in (*ours, settings.ALLOWED_HOSTS, *settings.KEYS.values()):
+    for name in (*ours, settings.ALLOWED_HOSTS, settings.HISTORY, *settings.KEYS.values()):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -40,6 +40,16 @@ def test_a_budget_is_a_whole_number_or_the_usual_one(monkeypatch, name):
         with pytest.raises(SettingError, match=f"{name} is not a whole number") as caught:
             read[name]()
         assert SECRET not in str(caught.value)
+
+
+def test_history_is_everyones_or_ones_own_or_left_to_the_address(monkeypatch):
+    for said, read in (("", ""), (" ", ""), ("own", "own"), (" Everyone ", "everyone")):
+        monkeypatch.setenv("BELIEVE_HISTORY", said)
+        assert settings.sharing() == read
+    monkeypatch.setenv("BELIEVE_HISTORY", SECRET)
+    with pytest.raises(SettingError, match="BELIEVE_HISTORY is neither") as caught:
+        settings.check()
+    assert SECRET not in str(caught.value)
 
 
 def test_keys_are_lent_by_name(monkeypatch):

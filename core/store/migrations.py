@@ -117,8 +117,24 @@ def _services(connection: Connection) -> None:
     )
 
 
+def _owners(connection: Connection) -> None:
+    """Say of every result whose it is; those kept before belong to this computer.
+
+    The new column stands behind the payload, so every index that a list uses begins with it.
+    """
+    for statement in (
+        "ALTER TABLE results ADD COLUMN owner TEXT NOT NULL DEFAULT ''",
+        "DROP INDEX results_content",
+        "DROP INDEX results_kind",
+        "CREATE UNIQUE INDEX results_content ON results (owner, kind, digest)",
+        "CREATE INDEX results_kind ON results (owner, kind, number)",
+        "CREATE INDEX results_owner ON results (owner, number)",
+    ):
+        connection.execute(text(statement))
+
+
 # The first brings an empty database to version 1, the second that to version 2, and so on.
-MIGRATIONS: Final[tuple[Migration, ...]] = (_calls_and_results, _outcomes, _services)
+MIGRATIONS: Final[tuple[Migration, ...]] = (_calls_and_results, _outcomes, _services, _owners)
 
 
 def migrate(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Row, delete, func, select, update
+from sqlalchemy import ColumnElement, Row, and_, delete, func, select, update
 
 from core.codec import shortened
 from core.store import schema
@@ -19,6 +19,7 @@ from core.store.text import checked, folded, storable
 KINDS: Final = ("inspection", "amplification", "policy")
 LONGEST_TITLE: Final = 200
 LONGEST_SEARCH: Final = 1000
+THIS_COMPUTER: Final = ""  # the owner where one person uses a database, in whatever session
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,21 @@ _SUMMARY: Final = [schema.results.c[name] for name in Summary.__dataclass_fields
 
 
 class Results:
-    """The saved results of a database. Every method raises `StoreError` when that fails."""
+    """One owner's saved results in a database. Every method raises `StoreError` when that fails.
 
-    def __init__(self, database: Database) -> None:
+    Parameters
+    ----------
+    database : Database
+        It may hold the results of others too.
+    owner : str
+        Whose results are kept, listed, renamed and deleted. Only `open` finds those of others:
+        it takes an id, and whoever knows one was told.
+    """
+
+    def __init__(self, database: Database, owner: str = THIS_COMPUTER) -> None:
         self._database = database
+        self._owner = storable(owner)
+        self._own = schema.results.c.owner == self._owner
 
     def save(
         self,
@@ -84,8 +96,8 @@ class Results:
     ) -> str:
         """Keep a result and return its id, which nobody can guess.
 
-        The same payload of the same kind is kept once: saving it again changes nothing and
-        returns the first id, whatever the other arguments say.
+        An owner keeps the same payload of the same kind once: saving it again changes nothing
+        and returns the first id, whatever the other arguments say.
 
         Parameters
         ----------
@@ -123,12 +135,15 @@ class Results:
             "digest": hashlib.sha256(payload.encode()).hexdigest(),
             "outcome": outcome,
             "payload": payload,
+            "owner": self._owner,
         }
         return self._insert(row)
 
     def _insert(self, row: dict[str, str]) -> str:
         table = schema.results.c
-        same = select(table.id).where(table.kind == row["kind"], table.digest == row["digest"])
+        same = select(table.id).where(
+            self._own, table.kind == row["kind"], table.digest == row["digest"]
+        )
         while True:  # a result that was in the way may be deleted by now
             with self._database.write() as connection:
                 connection.execute(self._database.insert_new(schema.results).values(row))
@@ -137,7 +152,7 @@ class Results:
                     return str(kept)
 
     def open(self, id: str) -> Result:
-        """Return a result with its payload.
+        """Return a result with its payload, whoever kept it.
 
         Raises
         ------
@@ -153,15 +168,15 @@ class Results:
         return Result(**_fields(row))
 
     def exists(self, id: str) -> bool:
-        """Say whether a result is kept under this id."""
-        statement = select(schema.results.c.id).where(schema.results.c.id == storable(id))
+        """Say whether the owner keeps a result under this id."""
+        statement = select(schema.results.c.id).where(self._is(id))
         with self._database.read() as connection:
             return connection.execute(statement).one_or_none() is not None
 
     def search(
         self, text: str = "", kind: str | None = None, *, limit: int = 20, offset: int = 0
     ) -> Found:
-        """Return results that have all words of `text`, newest first, without payloads.
+        """Return the owner's results that have all words of `text`, newest first, without payloads.
 
         A word may stand anywhere in title, query, model, kind or outcome, inside other words
         too, in upper or lower case.
@@ -189,7 +204,8 @@ class Results:
                 f"The search text is too long: give at most {LONGEST_SEARCH:,} characters."
             )
         table = schema.results.c
-        conditions: list[ColumnElement[bool]] = [
+        conditions: list[ColumnElement[bool]] = [self._own]
+        conditions += [
             table.search.contains(word, autoescape=True)
             for word in dict.fromkeys(folded(text).split())
         ]
@@ -205,10 +221,11 @@ class Results:
         return Found(tuple(Summary(**_fields(row)) for row in rows), total)
 
     def models(self, limit: int = 10) -> tuple[str, ...]:
-        """Return the models that the results are of, the one used last first."""
+        """Return the models that the owner's results are of, the one used last first."""
         table = schema.results.c
         newest = func.max(table.number).desc()
-        statement = select(table.model).group_by(table.model).order_by(newest).limit(limit)
+        statement = select(table.model).where(self._own).group_by(table.model)
+        statement = statement.order_by(newest).limit(limit)
         with self._database.read() as connection:
             return tuple(connection.execute(statement).scalars())
 
@@ -218,7 +235,7 @@ class Results:
         Raises
         ------
         UnknownResultError
-            When there is no such result.
+            When the owner has no such result.
         StoreError
             Also when the title is empty or longer than `LONGEST_TITLE` characters.
         """
@@ -229,7 +246,7 @@ class Results:
             )
         table = schema.results.c
         with self._database.write() as connection:
-            chosen = table.id == storable(id)
+            chosen = self._is(id)
             row = connection.execute(
                 select(table.query, table.model, table.kind, table.outcome).where(chosen)
             ).one_or_none()
@@ -246,12 +263,16 @@ class Results:
         Raises
         ------
         UnknownResultError
-            When there is none.
+            When the owner has none.
         """
-        statement = delete(schema.results).where(schema.results.c.id == storable(id))
+        statement = delete(schema.results).where(self._is(id))
         with self._database.write() as connection:
             if connection.execute(statement).rowcount == 0:
                 raise _unknown()
+
+    def _is(self, id: str) -> ColumnElement[bool]:
+        """Say which row is the owner's result of this id."""
+        return and_(schema.results.c.id == storable(id), self._own)
 
 
 def _fields(row: Row[Any]) -> dict[str, Any]:

@@ -49,10 +49,12 @@ results = Table(
     Column("search", Text, nullable=False),  # title, query, model, kind and outcome, folded
     Column("digest", Text, nullable=False),  # of the payload
     Column("outcome", Text, nullable=False),
-    Column("payload", Text, nullable=False),  # last: SQLite walks over whatever stands before
+    Column("payload", Text, nullable=False),  # long: SQLite walks over whatever stands before
+    Column("owner", Text, nullable=False),  # of a list it is read from an index alone
     Index("results_id", "id", unique=True),
-    Index("results_content", "kind", "digest", unique=True),
-    Index("results_kind", "kind", "number"),
+    Index("results_content", "owner", "kind", "digest", unique=True),
+    Index("results_kind", "owner", "kind", "number"),
+    Index("results_owner", "owner", "number"),
 )
 
 

@@ -9,6 +9,7 @@ from streamlit.navigation.page import Page
 
 from core import settings
 from core.codec import shortened
+from core.ui.components import browser_history
 from core.ui.messages import problem
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -55,6 +56,7 @@ def draw() -> Page:
     """Configure the page, draw the navigation, and return the page to run."""
     st.set_page_config(page_title=NAME, page_icon="⚖️", layout="wide", menu_items={"About": ABOUT})
     st.html(Path(__file__).with_name("page.css"))
+    browser_history.keep()
     page = st.navigation(
         [home(), inspection(), amplification(), calibration(), questions(), history()],
         position="top",

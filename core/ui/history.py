@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Final
 
 import streamlit as st
+from streamlit.errors import StreamlitAuthError
 
 from core.store.errors import StoreError
 from core.store.results import Result, Summary
 from core.ui import downloads, frame
-from core.ui.messages import problem
+from core.ui.messages import later, problem
 from core.ui.results import kept
-from core.ui.session import public
+from core.ui.session import alone, person, public, signs_in
 
 KINDS: Final = {
     "everything": None,
@@ -43,8 +44,7 @@ def listed() -> Summary | None:
     except StoreError as error:
         problem(str(error))
         return None
-    if public():
-        st.text("This is a public demo: the list ends with this browser session.")
+    _whose()
     st.caption(f"Saved: {found.total:d}.")
     if not found.total:
         st.text("Nothing here yet. Questions from Inspection and Amplification are saved here.")
@@ -72,6 +72,37 @@ def listed() -> Summary | None:
         st.text("Choose a row to open, rename or delete it.")
         return None
     return found.results[rows[0]]
+
+
+def _whose() -> None:
+    """Say whose list this is, where that is not clear; offer to sign in where that is possible."""
+    if public():
+        st.text("This is a public demo: the list ends with this browser session.")
+    elif alone():
+        return
+    elif person():
+        name = f" as {st.user['email']}" if st.user.get("email") else ""
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(f"Only you see this list. You are signed in{name}.")
+            st.button("Sign out", key="sign_out", on_click=st.logout)
+    else:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(
+                "Others may use this server too. Only you see this list, and it ends with this "
+                "browser session. Copy the address of a result to open it later."
+            )
+            if signs_in():
+                st.button("Sign in", key="sign_in", on_click=_sign_in)
+
+
+def _sign_in() -> None:
+    try:
+        st.login()
+    except StreamlitAuthError:  # its sentence is for the owner alone, and in Markdown
+        later(
+            "Nobody can sign in: something is missing for it. If you run this server, "
+            "docs/security.md says what it takes."
+        )
 
 
 def chosen(result: Summary) -> None:
@@ -148,7 +179,8 @@ def permalink(id: str | None, keep: Callable[[], None]) -> None:
     if id is None or not _is_there(id):
         st.button("Save to History", key="keep_view", on_click=keep)
         return
-    st.caption("Saved to History. This address opens it again, without calling the model:")
+    whom = "" if alone() else ", for whoever has it"
+    st.caption(f"Saved to History. This address opens it again{whom}, without calling the model:")
     page, _, _ = (st.context.url or "").partition("?")
     st.code(f"{page}?{SAVED}={id}", language=None, wrap_lines=True)
 

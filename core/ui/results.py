@@ -16,7 +16,7 @@ from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import Reading
 from core.studies.inspection.serialise import to_json
 from core.ui.messages import later
-from core.ui.session import public, shared
+from core.ui.session import owner, public, shared
 
 IN_MEMORY = "sqlite://"
 
@@ -35,8 +35,8 @@ class Kept:
 
     @property
     def results(self) -> Results:
-        """The saved results."""
-        return Results(self.database)
+        """The saved results of who looks at the page, to be asked for in its own thread."""
+        return Results(self.database, owner())
 
 
 def kept() -> Kept:

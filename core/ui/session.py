@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any, TypeVar, cast
 from uuid import UUID, uuid4
 
@@ -12,7 +13,9 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core.settings import is_public
+from core import settings
+from core.settings import Sharing, is_public
+from core.store.results import THIS_COMPUTER
 
 T = TypeVar("T")
 
@@ -53,6 +56,49 @@ def this_session() -> Session:
 def public() -> bool:
     """Say whether strangers share this server."""
     return is_public()
+
+
+def person() -> str | None:
+    """Return who signed in, by the name that the service gives them; None where nobody did."""
+    said = st.user.to_dict()
+    name = said.get("sub") or said.get("email")
+    # The same name may be somebody else's at another service.
+    return f"{said.get('iss', '')} {name}" if said.get("is_logged_in") and name else None
+
+
+def alone() -> bool:
+    """Say whether one person uses this server: the settings say so, or only they can reach it.
+
+    Raises `SettingError` as `settings.sharing` does.
+    """
+    if (said := settings.sharing()) is not Sharing.BY_ADDRESS:
+        return said is Sharing.EVERYONE
+    names = [st.get_option("server.address") or "", *(st.get_option("server.allowedHosts") or ())]
+    return not signs_in() and all(map(_is_here, names))
+
+
+def owner() -> str:
+    """Return whose results are kept and listed here: of all on this computer, or of one person.
+
+    Where several people use a server, it is the person who signed in, else this session alone.
+    """
+    if alone():
+        return THIS_COMPUTER
+    who = person()
+    return f"person {who}" if who else f"session {this_session().key}"
+
+
+def signs_in() -> bool:
+    """Say whether people can sign in to this server."""
+    return "is_logged_in" in st.user.to_dict()
+
+
+def _is_here(name: str) -> bool:
+    """Say whether a name or an address leads to this computer alone."""
+    try:
+        return ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return name.lower() == "localhost"
 
 
 def shared(name: str, make: Callable[[], T]) -> T:

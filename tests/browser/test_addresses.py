@@ -1,11 +1,13 @@
-"""The address that the first visitor of a fresh server comes by."""
+"""What stands in the address, and where Back and Forward of the browser go."""
 
 import re
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.server import inspected, question_of
+from core.studies.amplification.gallery import EXAMPLES as CASES
+from core.studies.examples import EXAMPLES
+from tests.browser.server import at_rest, go_to, inspected, question_of
 
 pytestmark = pytest.mark.browser
 
@@ -30,3 +32,82 @@ def test_a_tab_of_the_browser_says_what_is_in_it(address, open_page):
     expect(page).to_have_title("Calibration · Believe")
     page.goto(f"{address}/inspection?q=**Name**%20a%20<b>bird</b>.")
     expect(page).to_have_title("**Name** a <b>bird</b>. · Believe")
+
+
+def ask(page, question):
+    question_of(page).fill(question)
+    question_of(page).press("Enter")
+    is_asked(page, question)
+
+
+def is_asked(page, question):
+    """The question stands in its field, and what is below answers it."""
+    expect(page).to_have_title(f"{question} · Believe")
+    expect(question_of(page)).to_have_value(question)
+    expect(page.locator(".st-key-verdict")).to_be_visible()
+    at_rest(page)
+
+
+def test_back_and_forward_go_from_question_to_question(address, open_page):
+    page = open_page(f"{address}/inspection?q=Name+a+fruit")
+    is_asked(page, "Name a fruit")
+    ask(page, "Name a mammal")
+    page.get_by_role("button", name="Many answers").click()
+    is_asked(page, many := EXAMPLES["Many answers"])
+    ask(page, "Name a bird")
+    for question in (many, "Name a mammal", "Name a fruit"):
+        page.go_back()
+        is_asked(page, question)
+    for question in ("Name a mammal", many, "Name a bird"):
+        page.go_forward()
+        is_asked(page, question)
+
+
+def test_back_goes_to_the_question_as_it_was_left(address, open_page):
+    page = open_page(f"{address}/inspection")
+    is_asked(page, EXAMPLES["Known"])
+    ask(page, "Name a mammal")
+    page.get_by_text("Settings").first.click()
+    samples = page.get_by_role("spinbutton", name="Number of answers k")
+    samples.fill("5")
+    samples.press("Enter")
+    page.wait_for_url(re.compile("k=5"))
+    at_rest(page)
+    go_to(page, "History")
+    page.go_back()
+    is_asked(page, "Name a mammal")
+    expect(page).to_have_url(re.compile("k=5"))
+    page.go_forward()
+    expect(page).to_have_url(f"{address}/history")
+    at_rest(page)
+    go_to(page, "Inspection")  # by the navigation, which knows no question
+    is_asked(page, "Name a mammal")
+    page.go_back()
+    expect(page).to_have_url(f"{address}/history")
+    at_rest(page)
+    page.go_back()
+    is_asked(page, "Name a mammal")
+    page.go_back()
+    is_asked(page, EXAMPLES["Known"])
+
+
+def test_back_goes_from_curve_to_curve_and_from_tab_to_tab(address, open_page):
+    page = open_page(f"{address}/amplification")
+    first = question_of(page).input_value()
+    at_rest(page)
+    page.get_by_role("button", name="Many answers").click()
+    expect(question_of(page)).to_have_value(second := CASES["Many answers"].query)
+    at_rest(page)
+    page.get_by_role("tab", name="The mechanism").click()
+    expect(question_of(page)).to_have_count(0)
+    at_rest(page)
+    page.go_back()
+    expect(question_of(page)).to_have_value(second)
+    at_rest(page)
+    page.go_back()
+    expect(question_of(page)).to_have_value(first)
+    at_rest(page)
+    page.go_forward()
+    expect(question_of(page)).to_have_value(second)
+    right = page.get_by_role("textbox", name="Right answer")
+    expect(right).to_have_value(CASES["Many answers"].answer)

@@ -1,11 +1,14 @@
 """The page "History" as a person uses it: found, opened by a link, renamed, deleted."""
 
+import json
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
-from tests.browser.server import at_rest, go_to, screens, too_wide
+from tests.browser.server import at_rest, go_to, screens, start_server, stop_server, too_wide
 
 pytestmark = pytest.mark.browser
 
@@ -67,3 +70,59 @@ def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_pa
 
     gone = open_page(permalink)
     expect(gone.get_by_text("This result is not here")).to_be_visible()
+
+
+COOKIE_SECRET = "of this test alone, and long enough to sign"
+
+
+@pytest.fixture
+def signed_in(tmp_path, chromium):
+    """Return a function that opens a page of a server with sign-in, as somebody or nobody."""
+    secrets = tmp_path / "secrets.toml"
+    secrets.write_text(
+        "[auth]\nredirect_uri = 'http://localhost/oauth2callback'\n"
+        f"cookie_secret = '{COOKIE_SECRET}'\nclient_id = 'none'\nclient_secret = 'none'\n"
+        "server_metadata_url = 'http://localhost/none'\n"
+    )
+    process, address = start_server(
+        *("--secrets.files", str(secrets)),
+        BELIEVE_DATABASE_URL=f"sqlite:///{tmp_path / 'believe.db'}",
+    )
+    contexts = []
+
+    def come(name, path):
+        contexts.append(context := chromium.new_context(reduced_motion="reduce"))
+        context.set_default_timeout(60_000)
+        if name is not None:
+            said = {"iss": "https://id.example", "sub": name, "email": f"{name}@x.example"}
+            said |= {"is_logged_in": True, "origin": address}
+            value = create_signed_value(COOKIE_SECRET, USER_COOKIE_NAME, json.dumps(said))
+            cookie = {"name": USER_COOKIE_NAME, "value": value.decode(), "url": address}
+            context.add_cookies([cookie])
+        page = context.new_page()
+        page.goto(f"{address}{path}")
+        at_rest(page)
+        return page
+
+    yield come
+    for context in contexts:
+        context.close()
+    stop_server(process)
+
+
+def test_who_signed_in_finds_what_they_asked_in_any_browser_and_nobody_else_does(signed_in):
+    asked = signed_in("alice", f"/inspection?q={quote(QUERY)}")
+    link = asked.get_by_test_id("stCode").filter(has_text="?saved=")
+    expect(link).to_be_visible()
+    again = signed_in("alice", "/history")
+    expect(again.get_by_text("Saved: 1.")).to_be_visible()
+    expect(again.get_by_text("You are signed in as alice@x.example.")).to_be_visible()
+    expect(again.get_by_role("button", name="Sign out")).to_be_visible()
+    for name, words in (("bob", "as bob@x.example"), (None, "ends with this browser session")):
+        page = signed_in(name, "/history")
+        expect(page.get_by_text(words)).to_be_visible()
+        expect(page.get_by_text("Saved: 0.")).to_be_visible()
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    _, _, path = link.inner_text().strip().rpartition("/")
+    given = signed_in("bob", f"/{path}")
+    expect(given.get_by_text("Saved result")).to_be_visible()

@@ -3,15 +3,16 @@
 import json
 
 import pytest
+from streamlit.errors import StreamlitAuthError
 from streamlit.testing.v1 import AppTest
 
-from core.store.results import LONGEST_TITLE
+from core.store.results import LONGEST_TITLE, Results
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.verdict import Decision
 from core.ui import frame
 from core.ui.results import kept
 from tests.hostile import TEXTS
-from tests.sessions import QUERY, harmless, press, said, session, texts
+from tests.sessions import QUERY, go, harmless, metrics, press, said, session, settled, texts
 
 pytestmark = pytest.mark.usefixtures("fresh")
 
@@ -138,3 +139,102 @@ def test_hostile_titles_queries_and_searches_stay_text():
         assert harmless(page)
     assert said(chosen(id), hostile) and len(rows(session("history"))) == 1
     assert harmless(session("history", history_words=f"{hostile} % _ \x00 ' OR 1=1 --"))
+
+
+# --------------------------------------------------------------------------- several people
+
+
+@pytest.fixture
+def several(on_ones_own, monkeypatch):
+    """A server that several people use; return a function that says who is there now."""
+    monkeypatch.setenv("BELIEVE_HISTORY", "own")
+
+    def come(name):
+        monkeypatch.setattr("core.ui.history.person", lambda: name)
+        monkeypatch.setattr("core.ui.session.person", lambda: name)
+
+    come(None)
+    return come
+
+
+def test_on_this_computer_every_session_lists_what_any_has_asked():
+    session("inspection", q=QUERY)
+    page = session("history")
+    assert titles(page) == [QUERY] and not said(page, "Only you see this list")
+
+
+def test_a_stranger_lists_nothing_of_another_session_and_opens_what_they_were_given(several):
+    asked = session("inspection", q=QUERY)
+    (link,) = [code.value for code in asked.code if "?saved=" in code.value]
+    assert any("for whoever has it" in caption.value for caption in asked.caption)
+    other = session("history")
+    assert said(other, "it ends with this browser session") and not other.dataframe
+    assert not session("history", history_words="mammal").dataframe
+    assert not session("history", history_kind="inspections").dataframe
+    opened = session("inspection", saved=link.partition("?saved=")[2])
+    assert metrics(opened) == metrics(asked)
+    assert not session("history").dataframe  # opening it kept nothing
+    assert titles(settled(go(asked, "history").run())) == [QUERY]
+
+
+def test_each_person_has_a_list_in_every_session(several):
+    several("alice")
+    session("inspection", q=QUERY)
+    several("bob")
+    session("inspection", q="Name a fish")
+    for name, question in (("alice", QUERY), ("bob", "Name a fish")):
+        several(name)
+        page = session("history")
+        assert titles(page) == [question] and said(page, "Only you see this list")
+    several(None)
+    assert not session("history").dataframe
+
+
+def test_a_result_of_another_is_not_renamed_or_deleted(several):
+    several("alice")
+    id = keep_as("person alice")
+    (hers,) = Results(kept().database, "person alice").search().results
+    several("bob")
+    page = AppTest.from_function(draw_given, default_timeout=60)
+    page.session_state["given"] = hers
+    page.run()
+    page.text_input[0].set_value("stolen").run()
+    press(page, "rename_result")
+    assert said(page, "not here")
+    page.checkbox[0].check().run()
+    press(page, "delete_result")
+    assert said(page, "not here")
+    assert Results(kept().database, "person alice").open(id).title == QUERY
+
+
+def test_models_of_others_are_not_offered(several):
+    several("alice")
+    keep_as("person alice", "openai:hers@https://hers.example/v1")
+    found = {}
+    for name in ("alice", "bob"):
+        several(name)
+        page = session("inspection")
+        found[name] = [box.options for box in page.selectbox if box.key == "model_before"]
+    assert found == {"alice": [["openai:hers@https://hers.example/v1"]], "bob": []}
+
+
+def test_who_cannot_sign_in_is_told_so(several, monkeypatch):
+    def fail():
+        raise StreamlitAuthError("**For the owner alone**")
+
+    monkeypatch.setattr("core.ui.history.signs_in", lambda: True)
+    monkeypatch.setattr("streamlit.login", fail)
+    page = session("history")
+    assert said(press(page, "sign_in"), "Nobody can sign in") and not said(page, "owner alone")
+
+
+def draw_given():
+    import streamlit as st
+
+    from core.ui.history import chosen
+
+    chosen(st.session_state["given"])
+
+
+def keep_as(owner, model="embedded"):
+    return Results(kept().database, owner).save("inspection", "", QUERY, model, "{}")

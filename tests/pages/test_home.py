@@ -30,7 +30,7 @@ def content(monkeypatch):
         return noted
 
     for component in (lanes, challenge):
-        monkeypatch.setattr(lanes, "_drawn", noting(component._drawn))
+        monkeypatch.setattr(component, "_drawn", noting(component._drawn))
     return found
 
 

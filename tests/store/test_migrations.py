@@ -125,6 +125,21 @@ def test_results_of_the_first_version_keep_their_order_and_say_no_outcome(url, m
         assert results.open("third").payload == "third"
 
 
+def test_results_from_before_there_were_owners_belong_to_this_computer(url, monkeypatch):
+    of_version(monkeypatch, MIGRATIONS[:3])
+    columns = "id, kind, title, query, model, created_at, search, digest, outcome, payload"
+    values = "'id', 'policy', 'old', '', 'm', '2026-01-01T00:00:00.000000', 'old', 'd', '', '{}'"
+    with open_database(url) as database, database.write() as connection:
+        connection.execute(text(f"INSERT INTO results ({columns}) VALUES ({values})"))
+    of_version(monkeypatch, MIGRATIONS)
+    with open_database(url) as database:
+        mine, hers = Results(database), Results(database, "alice")
+        assert [one.title for one in mine.search("old").results] == ["old"]
+        assert mine.models() == ("m",) and not hers.search().total
+        mine.rename("id", "renamed")
+        assert hers.open("id").title == "renamed"
+
+
 def test_the_way_to_a_version_does_not_show(url, another_url, monkeypatch):
     for version in range(1, len(LATER) + 1):
         of_version(monkeypatch, LATER[:version])

@@ -10,7 +10,7 @@ import pytest
 from core.store import results as module
 from core.store.database import open_database
 from core.store.errors import StoreError, UnknownResultError
-from core.store.results import KINDS, LONGEST_SEARCH, LONGEST_TITLE, Results
+from core.store.results import KINDS, LONGEST_SEARCH, LONGEST_TITLE, THIS_COMPUTER, Results
 from tests.store.kept import statements_of
 
 NOWHERE = "A" * 22
@@ -192,7 +192,7 @@ def test_a_long_search_is_answered_or_refused(results):
         results.search("a" * (LONGEST_SEARCH + 1))
 
 
-def test_a_search_reads_no_payloads_and_sorts_by_an_index(results, database):
+def test_a_list_reads_no_payloads_and_sorts_by_an_index(results, database):
     save(results, "a")
     with statements_of(database) as sent:
         results.search("a")
@@ -206,8 +206,39 @@ def test_a_search_reads_no_payloads_and_sorts_by_an_index(results, database):
                 plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
                 text = " ".join(str(row) for row in plan)
                 assert "TEMP B-TREE" not in text
+                assert "(owner=?" in text  # which stands behind the payload: only in an index
                 if "kind = ?" in statement:
                     assert "results_kind" in text or "results_content" in text
+
+
+# ---------------------------------------------------------------------- several owners
+
+
+def test_each_owner_lists_renames_and_deletes_their_own(database):
+    alice, bob, computer = (Results(database, name) for name in ("alice", "bob", THIS_COMPUTER))
+    hers = save(alice, "hers", model="gemini:a")
+    his = save(bob, "his", model="gemini:b")
+    for mine, title, model in ((alice, "hers", "gemini:a"), (bob, "his", "gemini:b")):
+        assert titles(mine.search()) == titles(mine.search(title)) == [title]
+        assert mine.search().total == 1 and mine.models() == (model,)
+    assert not alice.search("his").total and alice.search(kind="inspection").total == 1
+    assert not computer.search().total and not computer.models()
+    for stranger in (bob, computer):
+        assert not stranger.exists(hers)
+        for change in (stranger.delete, lambda id, of=stranger: of.rename(id, "stolen")):
+            with pytest.raises(UnknownResultError, match="not here"):
+                change(hers)
+        assert stranger.open(hers).title == "hers"  # the id was passed on
+    alice.delete(hers)
+    assert bob.exists(his) and not alice.search().total
+
+
+def test_each_owner_keeps_the_same_result(database):
+    alice, bob = Results(database, "alice"), Results(database, "bob")
+    hers, his = save(alice, "same", payload="{}"), save(bob, "same", payload="{}")
+    assert hers != his and save(alice, "again", payload="{}") == hers
+    alice.delete(hers)
+    assert titles(bob.search()) == ["same"]
 
 
 # --------------------------------------------------------------------- renaming and deleting

@@ -1,7 +1,11 @@
-"""What a session remembers: the same object is not computed twice, another one is."""
+"""Who somebody is, and what a session remembers: nothing is computed twice of one object."""
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
+
+from core.store.results import THIS_COMPUTER
+from core.ui import session
 
 
 def script():
@@ -60,3 +64,66 @@ def test_a_failure_is_not_kept_and_loses_nothing(shown):
     assert shown(table, "a") == "1"
     assert [shown(table, "bad"), shown(table, "bad")] == ["This cannot be made."] * 2
     assert shown(table, "a") == "1"
+
+
+# ------------------------------------------------------------------------- whose results
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """Return a function that sets where a server listens, under which names, and who came."""
+    monkeypatch.delenv("BELIEVE_HISTORY", raising=False)
+
+    def set_up(address="localhost", names=("localhost", "127.0.0.1", "::1"), **user):
+        options = {"server.address": address, "server.allowedHosts": list(names)}
+        monkeypatch.setattr(st, "get_option", options.__getitem__)
+        monkeypatch.setattr(type(st.user), "to_dict", lambda _: user)
+
+    set_up()
+    return set_up
+
+
+@pytest.mark.parametrize(
+    ("alone", "address", "names"),
+    [
+        *((True, here, ["localhost"]) for here in ("localhost", "127.0.0.1", "127.0.0.2", "::1")),
+        *((True, "localhost", names) for names in ([], ["LOCALHOST", "[::1]"])),
+        *((False, there, ["localhost"]) for there in (None, "", "0.0.0.0", "::", "192.168.0.7")),
+        *((False, there, ["localhost"]) for there in ("unix:///run/believe", "localhost.example")),
+        *(
+            (False, "localhost", ["localhost", name])
+            for name in ("believe.example", "*", "10.0.0.1")
+        ),
+    ],
+)
+def test_one_is_alone_where_only_this_computer_reaches_the_server(server, alone, address, names):
+    server(address, names)
+    assert session.alone() == alone
+    assert (session.owner() == THIS_COMPUTER) == alone
+
+
+def test_where_people_can_sign_in_one_is_not_alone(server):
+    server(is_logged_in=False)
+    assert not session.alone() and session.owner().startswith("session ")
+
+
+def test_a_setting_says_more_than_an_address(server, monkeypatch):
+    monkeypatch.setenv("BELIEVE_HISTORY", "own")
+    assert not session.alone()
+    server("0.0.0.0")
+    monkeypatch.setenv("BELIEVE_HISTORY", "everyone")
+    assert session.alone() and session.owner() == THIS_COMPUTER
+
+
+def test_who_signed_in_is_the_same_in_every_session_and_nobody_else(server):
+    alice = {"is_logged_in": True, "iss": "https://a.example", "sub": "1", "email": "a@x.example"}
+
+    def owner(**said):
+        server(**(alice | said))
+        return session.owner()
+
+    assert owner() == owner(email="new@x.example")
+    others = [owner(sub="2"), owner(iss="https://b.example"), owner(is_logged_in=False)]
+    assert len({owner(), *others}) == 4
+    assert owner(sub=None) == "person https://a.example a@x.example"
+    assert owner(sub=None, email=None).startswith("session ")
