@@ -51,7 +51,7 @@ class Palette:
 
 LIGHT = Palette(
     background="#FDFCFA",
-    text="#1F2933",
+    text="#05090E",
     muted="#5B6675",
     grid="#DEDCD5",
     epistemic="#D55E00",

@@ -30,7 +30,8 @@ function draw(root, { names, matrices, reach, prompts, texts, likelihoods, likel
     made.style.setProperty("--m", m);
     const sums = values.map((row) => row.reduce((sum, value) => sum + value, 0));
     if (labelled) {
-      const head = element("div", { class: "line", role: "row" }, element("div", { role: "columnheader" }));
+      const head = element("div", { class: "line", role: "row" },
+        element("div", { class: "before", role: "columnheader" }, `${words.pair} ↓`));
       for (const name of names) {
         head.append(element("div", { class: "over", role: "columnheader", title: name }, element("span", {}, name)));
       }

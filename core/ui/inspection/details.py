@@ -73,10 +73,10 @@ def _prompts(inspection: Inspection) -> None:
     st.caption("Prompts with one answer each (F₁)")
     others = [text for text, _ in recording.others if text not in recording.texts]
     told = [prompts.iterative(query, [text]) for text in (*recording.texts, *others)]
-    st.code("\n\n———\n\n".join(told), language=None, wrap_lines=True, height=260)
+    st.code("\n\n———\n\n".join(told), language=None, wrap_lines=True)
     st.caption("Prompts for self-verification, about each distinct answer")
     asked = [prompts.self_verification(query, text) for text in recording.texts]
-    st.code("\n\n———\n\n".join(asked), language=None, wrap_lines=True, height=260)
+    st.code("\n\n———\n\n".join(asked), language=None, wrap_lines=True)
     if compared := recording.pairs:
         st.caption("Prompt that compares two answers: the first pair")
         st.code(true_false.question(query, *compared[0][:2]), language=None, wrap_lines=True)

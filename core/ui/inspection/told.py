@@ -12,7 +12,7 @@ from core.ui.glossary import TERMS
 
 def told(inspection: Inspection) -> None:
     """Draw a bar for every answer in the prompt, and say how to read them."""
-    st.subheader("What it says after it is told an answer", help=TERMS["Answer in the prompt"])
+    st.header("What it says after it is told an answer", help=TERMS["Answer in the prompt"])
     found = told_rows(inspection)
     rows(found, key="told")
     if len(found.answers) == 1 and len(found.rows) > 1:
