@@ -142,6 +142,11 @@ class Calibration:
         """Whether the score is a confidence, which its doubts are the negatives of."""
         return self.data.surer[self.score]
 
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """The score as the file has it: in its own direction."""
+        return self.data.numbers(self.score)
+
 
 def calibrate(data: Labelled, target: Target, *, settings_tried: int = 1) -> Calibration:
     """Find the threshold that a target asks for, on one row of every question.
@@ -346,4 +351,6 @@ def rows(data: Labelled, chosen: NDArray[np.bool_]) -> Labelled:
         correct={name: values[chosen] for name, values in data.correct.items()},
         entropies=None if data.entropies is None else data.entropies[chosen],
         kept=data.kept[chosen],
+        answers=None if data.answers is None else data.answers[chosen],
+        truths=None if data.truths is None else data.truths[chosen],
     )

@@ -38,6 +38,8 @@ RIGHT_OR_WRONG = (
 )
 MEANINGS = {
     "query": "Question",
+    "answer": "Answer",
+    "truth": "Right answer",
     "source": "Group (such as source or topic)",
     "entropy": "Semantic entropy (nats)",
 }
@@ -179,12 +181,14 @@ def _mapped(upload: Upload) -> Labelled | None:
         surer = directed(guess, numbers, key, place)
         correct = _correctness(list(surer), labels, own, key)
         query = _column("query", upload, guess.query)
+        answer = _column("answer", upload, guess.answer)
+        truth = _column("truth", upload, guess.truth)
         source = _column("source", upload, guess.source)
         entropy = _column("entropy", upload, guess.entropy)
     if not surer:
         return None
     scores = tuple(Score(name, way, correct[name]) for name, way in surer.items())
-    columns = Columns(query, source, scores, entropy)
+    columns = Columns(query, source, scores, entropy, answer=answer, truth=truth)
     try:
         meant = meanings(upload, [name for name in columns.labels if name not in surer])
     except UploadError as error:
