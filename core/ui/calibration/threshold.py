@@ -78,7 +78,8 @@ def _side_by_side(found: Calibration, moved: Policy) -> None:
     """Show the certified threshold and the one that was moved, each with its own numbers."""
     left, right = st.columns(2, gap="large")
     with left, st.container(border=True, key="certified"):
-        st.markdown("**Certified**")
+        is_certified = found.policy is None or found.policy.guaranteed
+        st.markdown("**Certified**" if is_certified else "**Found by the rule**")
         if found.policy is None:
             st.text("No threshold is certified for this target.")
         else:
