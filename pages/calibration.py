@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.studies.calibration.calibration import CalibrationError
 from core.ui.calibration import policy
-from core.ui.calibration.data import labelled_data
+from core.ui.calibration.data import labelled_data, remember
 from core.ui.calibration.diagnostics import comparison
 from core.ui.calibration.directions import contradicted
 from core.ui.calibration.groups import groups
@@ -61,6 +61,7 @@ def page() -> None:
     if data is not None:
         st.subheader("Behind the threshold")
         comparison(found)
+    remember()
 
 
 page()

@@ -117,8 +117,19 @@ def _services(connection: Connection) -> None:
     )
 
 
+def _files(connection: Connection) -> None:
+    """Make room for the files that people brought."""
+    binary = "BYTEA" if connection.dialect.name == "postgresql" else "BLOB"
+    connection.execute(
+        text(
+            "CREATE TABLE files (hash TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, "
+            f"saved_at TEXT NOT NULL, notes TEXT NOT NULL, content {binary} NOT NULL)"
+        )
+    )
+
+
 # The first brings an empty database to version 1, the second that to version 2, and so on.
-MIGRATIONS: Final[tuple[Migration, ...]] = (_calls_and_results, _outcomes, _services)
+MIGRATIONS: Final[tuple[Migration, ...]] = (_calls_and_results, _outcomes, _services, _files)
 
 
 def migrate(

@@ -18,6 +18,7 @@ from core.data.tabular import isolation, uploads
 from core.data.tabular.labels import Meaning
 from core.data.world.grading import matches
 from core.language_models.errors import ModelError
+from core.store import files
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, holdout
 from core.studies.calibration import scoring as study_of_scoring
@@ -826,6 +827,56 @@ def test_moving_the_threshold_loses_the_guarantee_and_going_back_restores_it(app
     assert app.slider[0].value == found and badges(app) == [GUARANTEED]
     assert any("threshold 1.525" in alt for alt in pictures(app))
     assert work == []
+
+
+# ------------------------------------------------------------------------- after a reload
+
+
+def reloaded(page, **bound):
+    """The same address in another session: what a reload is. Browsers alone write the bound."""
+    return session("calibration", **page.query_params, **bound)
+
+
+def test_a_reload_finds_the_file_what_was_said_of_it_and_what_was_tried(app):
+    content = two_scores() + b"\nquestion x,1,0.5,maybe,1"
+    upload(app, content, "mine.csv")
+    choose_scores(app, "doubt")
+    choose(app, "correct_", "doubt_correct")
+    means(app, Meaning.OUT)
+    set_target(app, alpha=0.11)
+    set_target(app, alpha=0.1)
+    before, words = metrics(app), texts(app)
+    again = reloaded(app, alpha="0.1")
+    assert said(again, "mine.csv: 201 rows, 5 columns (CSV)")
+    assert metrics(again) == before and texts(again) == words
+    assert of_key(again.multiselect, "doubtful_").value == ["doubt"]
+    # Chosen from the list after a look: a reload does not make it a target set before.
+    assert said(again, "10% was chosen from the list") and "tried 2 settings" in tried(again)[0]
+    press(again, "remove_upload")
+    assert "file" not in again.query_params
+    gone = reloaded(app)
+    assert badges(gone) == [PROBLEM] and said(gone, "The file that this address names is not saved")
+    upload(gone, content, "mine.csv")
+    assert PROBLEM not in badges(gone) and said(gone, "mine.csv: 201 rows")
+
+
+def test_a_reload_keeps_the_policy_in_use_until_it_is_stopped(example):
+    use(example)
+    again = reloaded(example)
+    assert badges(again) == ["Policy in use", GUARANTEED]
+    page = session("inspection", policy=again.query_params["policy"])
+    assert badges(page)[0] == "Policy in use"
+    press(again, "stop_policy")
+    assert "policy" not in again.query_params and badges(reloaded(again)) == [GUARANTEED]
+    page = session("calibration", policy="nobody-knows-it")
+    assert said(page, "The policy that this address names is not saved here") and not badges(page)
+
+
+def test_what_cannot_be_saved_says_so(app, monkeypatch):
+    monkeypatch.setattr(files, "LARGEST", 100)
+    upload(app, written())
+    assert badges(app) == [GUARANTEED] and "file" not in app.query_params
+    assert said(app, "so it is not saved. After a reload of the page, upload it again.")
 
 
 # ---------------------------------------------------------- held back, and confirmed once

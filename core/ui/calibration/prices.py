@@ -9,6 +9,7 @@ from core.studies.calibration.calibration import BEST, Calibration
 from core.studies.calibration.price_list import Price, price_list, smallest
 from core.ui.calibration.rule import rule_of
 from core.ui.calibration.target import why
+from core.ui.glossary import TERMS
 from core.ui.session import remembered
 
 
@@ -21,7 +22,7 @@ def prices(found: Calibration) -> None:
         lambda: price_list(found.data, target),
         (target.confidence, target.score),
     )
-    st.markdown("**What each target costs**")
+    st.markdown("**What each target costs**", help=TERMS["Price list"])
     best = smallest(listed)
     with st.container(horizontal=True, vertical_alignment="center"):
         if best is None:

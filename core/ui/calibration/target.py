@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
+from typing import Any
 
 import streamlit as st
 
@@ -21,6 +23,7 @@ from core.ui.addresses import number
 from core.ui.glossary import TERMS
 from core.ui.session import remembered
 
+Rows = tuple[str, int]  # the hash of a file, and how many of its rows
 Setting = tuple[Target, frozenset[tuple[str, bool]]]
 BEFORE = (
     "Set the target before you load the data: one that was chosen after a look at the results has "
@@ -81,8 +84,7 @@ def _is_on(wanted: Target) -> bool:
 
 def _first(data: Labelled, error: float) -> float:
     """Return the target that was set when these labels were first looked at."""
-    first: dict[object, float] = st.session_state.setdefault("calibration_first_targets", {})
-    return first.setdefault(_rows_of(data), error)
+    return _first_targets().setdefault(_rows_of(data), error)
 
 
 def calibrated(data: Labelled, wanted: Target) -> Calibration:
@@ -143,10 +145,45 @@ def looked_at_all(data: Labelled, rows: Labelled) -> int:
 
 def _tried(data: Labelled) -> set[Setting]:
     """Return the targets that this session has tried on these labels, and with which directions."""
-    counted = st.session_state.setdefault("calibration_targets_tried", {})
-    found: set[Setting] = counted.setdefault(_rows_of(data), set())
+    return _all_tried().setdefault(_rows_of(data), set())
+
+
+def _rows_of(data: Labelled) -> Rows:
+    return data.sha256, len(data.kept)
+
+
+def _first_targets() -> dict[Rows, float]:
+    found: dict[Rows, float] = st.session_state.setdefault("calibration_first_targets", {})
     return found
 
 
-def _rows_of(data: Labelled) -> tuple[str, int]:
-    return data.sha256, len(data.kept)
+def _all_tried() -> dict[Rows, set[Setting]]:
+    found: dict[Rows, set[Setting]]
+    found = st.session_state.setdefault("calibration_targets_tried", {})
+    return found
+
+
+def looks() -> list[dict[str, Any]]:
+    """Return what was looked at in this session, as JSON knows it."""
+    return [
+        {
+            "rows": list(rows),
+            "first": first,
+            "tried": sorted(
+                ([asdict(each), sorted(turned)] for each, turned in _all_tried().get(rows, ())),
+                key=str,
+            ),
+        }
+        for rows, first in _first_targets().items()
+    ]
+
+
+def look_again(found: list[dict[str, Any]]) -> None:
+    """Take up what was looked at in a session before, as `looks` returned it."""
+    for each in found:
+        sha256, number = each["rows"]
+        _first_targets()[sha256, number] = each["first"]
+        _all_tried()[sha256, number] = {
+            (Target(**wanted), frozenset((name, way) for name, way in turned))
+            for wanted, turned in each["tried"]
+        }

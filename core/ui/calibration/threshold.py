@@ -121,7 +121,12 @@ def _slider(found: Calibration) -> tuple[Policy | None, bool]:
     )
     if value == start:
         return found.policy, False
-    st.button("Restore the certified λ", key="back", on_click=_set, args=(key, start))
+    st.button(
+        "Restore the certified λ" if found.policy else "Put λ back",
+        key="back",
+        on_click=_set,
+        args=(key, start),
+    )
     is_everything = value <= everything if surer else value >= everything
     return study.moved(found, math.inf if is_everything else own_direction(value, surer)), True
 
