@@ -78,7 +78,7 @@ TERMS: Final[dict[str, str]] = {
     "Policy": "A threshold for one score, its guarantee, and the only pipeline (model, prompt, "
     "settings) that it holds for.",
     "Price list": "How much is answered for each of seven targets. They are tested as one family, "
-    "each at a seventh of δ, so that any of them can be chosen after looking and its promise holds.",
+    "each at a seventh of δ, so that a promise holds even if it is chosen after looking.",
     "Product distribution": "How probable each pair would be if the answer in the prompt made no "
     "difference: the product of both answers’ probabilities. Where joint and product differ, "
     "the model does not know.",

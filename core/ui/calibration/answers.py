@@ -41,8 +41,7 @@ def answers(found: Calibration, threshold: float, histogram: str) -> None:
     )
     between = _selected(histogram)
     places = served.of(part, between)
-    what = (part, between)
-    columns = remembered("rows", served, lambda: study.table(served, places), what)
+    columns = study.table(served, places[:MOST_SHOWN])
     if between:
         low, high = between
         st.text(
@@ -54,7 +53,7 @@ def answers(found: Calibration, threshold: float, histogram: str) -> None:
         st.text("There is no such row.")
         return
     picked = st.dataframe(
-        {name: [_cell(cell) for cell in cells[:MOST_SHOWN]] for name, cells in columns.items()},
+        {name: [_cell(cell) for cell in cells] for name, cells in columns.items()},
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
@@ -66,7 +65,7 @@ def answers(found: Calibration, threshold: float, histogram: str) -> None:
         st.caption(f"Shown: the first {MOST_SHOWN:,d} rows, the least doubtful first.")
     chosen = picked.selection.rows
     with st.container(horizontal=True, vertical_alignment="center"):
-        downloads.table(columns, "rows")
+        downloads.table(lambda: study.table(served, places), "rows")
         if not chosen or chosen[0] >= len(places):
             st.text("Choose a row to inspect its question.")
             return
