@@ -4,12 +4,13 @@ import streamlit as st
 
 from core.studies.calibration.calibration import CalibrationError
 from core.ui.calibration import policy
-from core.ui.calibration.data import labelled_data
+from core.ui.calibration.data import labelled_data, remember
 from core.ui.calibration.diagnostics import comparison
 from core.ui.calibration.directions import contradicted
 from core.ui.calibration.groups import groups
 from core.ui.calibration.holdout import confirmation, held_back, holding_back, new_scores
-from core.ui.calibration.result import outcome, risk
+from core.ui.calibration.prices import prices
+from core.ui.calibration.result import outcome
 from core.ui.calibration.target import calibrated, looked_at_all, target
 from core.ui.calibration.threshold import threshold
 from core.ui.header import page_header
@@ -35,24 +36,24 @@ def page() -> None:
             rows, untouched = held_back(data) if hold else (data, None)
             contradicted(rows)
         st.subheader("2. Target")
-        if data is None:
-            st.text("Load labelled scores to set a target.")
-        else:
-            try:
-                found = calibrated(rows, target(rows))
-            except CalibrationError as error:
-                problem(str(error))
-                data = None
+        try:
+            wanted = target(None if data is None else rows)
+            if data is not None:
+                found = calibrated(rows, wanted)
+        except CalibrationError as error:
+            problem(str(error))
+            data = None
     with seeing:
         st.subheader("3. Result")
         if data is None:
             st.text("Load labelled scores to see the result.")
         else:
             outcome(found)
+            prices(found)
             groups(found)
-            risk(found)
-    st.subheader("4. Use")
-    if data is not None:
+    if data is None:
+        st.subheader("4. Use")
+    else:
         threshold(found)
         confirmation(found, untouched, looked_at_all(data, rows))
         new_scores(found)
@@ -60,6 +61,7 @@ def page() -> None:
     if data is not None:
         st.subheader("Behind the threshold")
         comparison(found)
+    remember()
 
 
 page()

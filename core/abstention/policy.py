@@ -143,6 +143,9 @@ class Policy:
         choosing among them after looking is not paid for by anything.
     left_out : int
         How many rows of the file somebody left out for want of a label.
+    targets_tried : int
+        Among how many targets this one was chosen after a look at the labels, δ being divided by
+        their number; 1 where it was not chosen so.
     """
 
     score: str
@@ -160,6 +163,7 @@ class Policy:
     scores_tried: int = 1
     settings_tried: int = 1
     left_out: int = 0
+    targets_tried: int = 1
 
     def __post_init__(self) -> None:
         """Refuse what no calibration could have made."""
@@ -175,8 +179,8 @@ class Policy:
             raise PolicyError("The upper bound must lie between 0 and 1.")
         if not 0 <= self.errors <= self.answered <= self.labels:
             raise PolicyError("It must be that 0 ≤ errors ≤ answered ≤ labels.")
-        if min(self.scores_tried, self.settings_tried) < 1:
-            raise PolicyError("At least one score and one setting were tried.")
+        if min(self.scores_tried, self.settings_tried, self.targets_tried) < 1:
+            raise PolicyError("At least one score, one setting and one target were tried.")
         if self.left_out < 0:
             raise PolicyError("The number of rows left out cannot be negative.")
         if self.guaranteed and (self.confidence is None) != (self.method == "crc"):
@@ -192,8 +196,8 @@ class Policy:
         """Where it answers, in terms of the score: “below 0.159”."""
         if math.isinf(self.threshold):
             return "wherever there is a score"
-        sign, relation = (-1, "above") if self.larger_is_surer else (1, "below")
-        return f"{relation} {sign * self.threshold:.6g}"
+        relation = "above" if self.larger_is_surer else "below"
+        return f"{relation} {own_direction(self.threshold, self.larger_is_surer):.6g}"
 
     @property
     def sentence(self) -> str:
@@ -205,6 +209,11 @@ class Policy:
         if not self.guaranteed:
             return ""
         said = ""
+        if self.targets_tried > 1:
+            said += (
+                f" The target was chosen among {self.targets_tried} after a look at the rows: they "
+                "were tested together, so that this holds for all of them at once."
+            )
         if self.left_out:
             were = "row without a label was" if self.left_out == 1 else "rows without a label were"
             said += (
@@ -258,6 +267,11 @@ class Policy:
         )
 
 
+def own_direction(doubt: float, larger_is_surer: bool) -> float:
+    """Return a doubt as the score's own number: a confidence is the negative of its doubt."""
+    return 0.0 - doubt if larger_is_surer else doubt  # from 0, for the negative of 0 is −0
+
+
 def check_pipeline(policy: Policy, pipeline: Pipeline) -> None:
     """Raise a `PolicyError` that names every field in which a pipeline differs."""
     if policy.pipeline is None:
@@ -285,7 +299,7 @@ def to_dict(policy: Policy) -> dict[str, Any]:
 
 
 # Fields that policies written before they existed do not have.
-_SINCE_THEN: Final = {"left_out": 0}
+_SINCE_THEN: Final = {"left_out": 0, "targets_tried": 1}
 
 
 def to_json(policy: Policy) -> str:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -139,12 +139,32 @@ def learn_then_test(
     known = blocks(scores, correct)
     if known.scored < fewest_labels(target_error, confidence):
         return _too_few(known, target_error, confidence)
+    found = _loosest(known, target_error, confidence)
+    return _too_wrong(known, target_error, confidence) if found is None else found
+
+
+def for_each_target(
+    scores: ArrayLike, correct: ArrayLike, *, target_errors: Sequence[float], confidence: float
+) -> tuple[Threshold | None, ...]:
+    """Return what `learn_then_test` certifies for each of several targets; None for nothing.
+
+    Each is tested at the one confidence: whoever chooses among them has to divide δ before.
+    The rows are sorted once. Parameters as in `learn_then_test`.
+    """
+    for target_error in target_errors:
+        _check(target_error, confidence)
+    known = blocks(scores, correct)
+    return tuple(_loosest(known, target_error, confidence) for target_error in target_errors)
+
+
+def _loosest(known: Blocks, target_error: float, confidence: float) -> Threshold | None:
+    """Return the loosest threshold that the walks certify."""
     sooner, later = _certified(known, target_error, confidence)
     if not (sooner or later):
-        return _too_wrong(known, target_error, confidence)
-    loosest = later[-1] if later else sooner[-1]
-    bound = clopper_pearson(known.errors[loosest], known.answered[loosest], confidence)
-    return _threshold(known, loosest, bound)
+        return None
+    block = later[-1] if later else sooner[-1]
+    bound = clopper_pearson(known.errors[block], known.answered[block], confidence)
+    return _threshold(known, block, bound)
 
 
 def certifies(

@@ -38,14 +38,21 @@ def _group(name: str) -> str:
     return _one_line(name) or "(none)"
 
 
+RANGE = "range"  # the parameter of a histogram in which a person selects
+
+
 def histogram(
     shares: Mapping[str, NDArray[np.float64]],
     score: str,
     certified: float | None,
     chosen: float | None,
+    larger_is_surer: bool,
     palette: Palette,
 ) -> Chart:
-    """How doubts of right and wrong answers are distributed, and where λ cuts them."""
+    """How the scores of right and wrong answers are distributed, and where λ cuts them.
+
+    All numbers are in the score's own direction.
+    """
     data = pd.concat(
         [
             pd.DataFrame(
@@ -61,8 +68,9 @@ def histogram(
         ]
     )
     base = alt.Chart(data)
+    kind_of_score = "confidence" if larger_is_surer else "doubt"
     bars = base.mark_bar().encode(
-        x=alt.X("start:Q", title=f"doubt: {name_of(score)}", bin="binned"),
+        x=alt.X("start:Q", title=f"{kind_of_score}: {name_of(score)}", bin="binned"),
         x2=alt.X2("end:Q"),
         # Up and down rather than stacked: a root keeps a pile of zeros from hiding the
         # rest, and roots of stacked parts would not add up.
@@ -81,14 +89,16 @@ def histogram(
             alt.Tooltip("answers:Q", format=",d"),
         ],
     )
+    bars = bars.add_params(alt.selection_interval(name=RANGE, encodings=["x"]))
     layers: list[alt.Chart] = [bars]
-    last = float(shares["end"][-1]) if len(shares["end"]) else 1.0
+    first, last = (float(shares["start"][0]), float(shares["end"][-1])) if len(data) else (0.0, 1.0)
     for value, name, dash in ((certified, "λ", [1, 0]), (chosen, "by hand", [4, 3])):
         if value is None:
             continue
-        # An infinite λ answers everything: it stands at the right end.
-        at = pd.DataFrame({"λ": [min(value, last)], "name": [f"{name} = {number(value)}"]})
-        line, is_left = alt.Chart(at).encode(x=alt.X("λ:Q")), value < 0.6 * last
+        # An infinite λ answers everything: it stands at the end.
+        inside = min(max(value, first), last)
+        at = pd.DataFrame({"λ": [inside], "name": [f"{name} = {number(value)}"]})
+        line, is_left = alt.Chart(at).encode(x=alt.X("λ:Q")), inside < 0.4 * first + 0.6 * last
         rule = line.mark_rule(color=palette.text, size=2, strokeDash=dash).encode(
             tooltip=alt.Tooltip("name:N")
         )
@@ -113,9 +123,18 @@ def histogram_alt(
 
 
 def risk_coverage(
-    curve: Curve, policy: Policy | None, target: float, confidence: float, palette: Palette
+    curve: Curve,
+    policy: Policy | None,
+    moved: Policy | None,
+    target: float,
+    confidence: float,
+    larger_is_surer: bool,
+    palette: Palette,
 ) -> Chart:
-    """Error among the answered against the share answered, with its band and the target."""
+    """Error among the answered against the share answered, with its band and the target.
+
+    The certified policy is a filled diamond on the curve, one moved by hand an open circle.
+    """
     drawn = curve.thinned()
     lower, upper = drawn.band(confidence)
     data = pd.DataFrame(
@@ -124,7 +143,7 @@ def risk_coverage(
             "error": drawn.selective_error,
             "lower": lower,
             "upper": upper,
-            "doubt": drawn.doubts,
+            "score": 0.0 - drawn.doubts if larger_is_surer else drawn.doubts,
         }
     )
     highest = max(float(drawn.selective_error.max(initial=0)) * 1.25, 2 * target)
@@ -141,42 +160,54 @@ def risk_coverage(
             alt.Tooltip("error:Q", format=".1%", title="wrong"),
             alt.Tooltip("lower:Q", format=".1%", title="interval from"),
             alt.Tooltip("upper:Q", format=".1%", title="to"),
-            alt.Tooltip("doubt:Q", format=".3f", title="largest doubt"),
+            alt.Tooltip(
+                "score:Q",
+                format=".3f",
+                title="smallest confidence" if larger_is_surer else "largest doubt",
+            ),
         ],
     )
     limit = _target(target, palette).encode(y=alt.Y("α:Q"))
     layers: list[alt.Chart] = [band, line, limit]
-    if policy is not None and policy.answered:
-        shares = policy.answered / policy.labels, policy.errors / policy.answered
+    for of, name, shape in ((policy, "λ", "diamond"), (moved, "λ by hand", "circle")):
+        if of is None or not of.answered:
+            continue
+        shares = of.answered / of.labels, of.errors / of.answered
         at = alt.Chart(pd.DataFrame([shares], columns=["coverage", "error"]))
-        point = at.mark_point(size=110, filled=True, color=palette.epistemic, shape="diamond")
+        point = at.mark_point(
+            size=110, color=palette.epistemic, shape=shape, filled=of is policy, strokeWidth=2.5
+        )
         layers.append(
             point.encode(
                 x=alt.X("coverage:Q"),
-                y=alt.Y("error:Q"),
+                y=alt.Y("error:Q", scale=y),
                 tooltip=[
-                    alt.Tooltip("coverage:Q", format=".1%", title="answered at λ"),
-                    alt.Tooltip("error:Q", format=".1%", title="wrong at λ"),
+                    alt.Tooltip("coverage:Q", format=".1%", title=f"answered at {name}"),
+                    alt.Tooltip("error:Q", format=".1%", title=f"wrong at {name}"),
                 ],
             )
         )
     return themed(alt.layer(*layers).properties(height=HEIGHT), palette)
 
 
-def risk_coverage_alt(curve: Curve, policy: Policy | None) -> str:
-    """Say what answering everything and what the policy would do."""
+def risk_coverage_alt(curve: Curve, policy: Policy | None, moved: Policy | None = None) -> str:
+    """Say what answering everything, what the policy and what a λ moved by hand would do."""
     if not len(curve.doubts):
         return "No labelled answer has a score."
     everything = (
         f"Answering every question with a score ({curve.coverage[-1]:.0%}) gets "
         f"{curve.selective_error[-1]:.1%} wrong"
     )
+    said = [everything]
     if policy is None or not policy.answered:
-        return f"{everything}; no threshold is certified."
-    return (
-        f"{everything}; at the threshold {policy.answered / policy.labels:.0%} are answered and "
-        f"{policy.errors / policy.answered:.1%} of them wrong."
-    )
+        said.append("no threshold is certified")
+    for of, where in ((policy, "at the threshold"), (moved, "at λ by hand")):
+        if of is not None and of.answered:
+            said.append(
+                f"{where} {of.answered / of.labels:.0%} are answered and "
+                f"{of.errors / of.answered:.1%} of them wrong"
+            )
+    return f"{'; '.join(said)}."
 
 
 def precision_recall(curves: Mapping[str, Curve], chosen: str, palette: Palette) -> Chart:

@@ -133,8 +133,26 @@ def _owners(connection: Connection) -> None:
         connection.execute(text(statement))
 
 
+def _files(connection: Connection) -> None:
+    """Make room for the files that people brought."""
+    binary = "BYTEA" if connection.dialect.name == "postgresql" else "BLOB"
+    connection.execute(
+        text(
+            "CREATE TABLE files (owner TEXT NOT NULL, hash TEXT NOT NULL, name TEXT NOT NULL, "
+            f"saved_at TEXT NOT NULL, notes TEXT NOT NULL, content {binary} NOT NULL, "
+            "PRIMARY KEY (owner, hash))"
+        )
+    )
+
+
 # The first brings an empty database to version 1, the second that to version 2, and so on.
-MIGRATIONS: Final[tuple[Migration, ...]] = (_calls_and_results, _outcomes, _services, _owners)
+MIGRATIONS: Final[tuple[Migration, ...]] = (
+    _calls_and_results,
+    _outcomes,
+    _services,
+    _owners,
+    _files,
+)
 
 
 def migrate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from sqlalchemy import BigInteger, Column, Index, Integer, MetaData, Table, Text
+from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, Table, Text
 
 metadata = MetaData()
 
@@ -34,6 +34,17 @@ services = Table(
     Column("model", Text, primary_key=True),
     Column("found_at", Text, nullable=False),
     Column("found", Text, nullable=False),  # what it can do, as its back end writes it
+)
+
+files = Table(
+    "files",
+    metadata,
+    Column("owner", Text, primary_key=True),  # empty: this computer
+    Column("hash", Text, primary_key=True),  # of the content
+    Column("name", Text, nullable=False),
+    Column("saved_at", Text, nullable=False),
+    Column("notes", Text, nullable=False),  # what a page remembers of it, as JSON
+    Column("content", LargeBinary, nullable=False),
 )
 
 results = Table(

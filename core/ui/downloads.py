@@ -48,10 +48,14 @@ def download(
     )
 
 
-def table(columns: Mapping[str, Sequence[object]], name: str) -> None:
-    """Offer a table, given by heading, all columns of the same length."""
-    download(
-        "Table (CSV)",
-        lambda: to_csv(list(columns), zip(*columns.values(), strict=True)),
-        f"{name}.csv",
-    )
+Columns = Mapping[str, Sequence[object]]
+
+
+def table(columns: Columns | Callable[[], Columns], name: str) -> None:
+    """Offer a table by heading, all columns of the same length; or what makes it when asked."""
+
+    def written() -> bytes:
+        made = columns() if callable(columns) else columns
+        return to_csv(list(made), zip(*made.values(), strict=True))
+
+    download("Table (CSV)", written, f"{name}.csv")

@@ -6,7 +6,7 @@ import hashlib
 import pickle
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import streamlit as st
 
@@ -27,7 +27,8 @@ def draw(
     *data: object,
     key: str,
     alt_text: str,
-    on_select: Callable[[], None] | None = None,
+    on_select: Callable[[], None] | Literal["rerun"] | None = None,
+    selects: str = "cell",
 ) -> None:
     """Show a chart of the data in the page's palette.
 
@@ -41,8 +42,10 @@ def draw(
     *data : object
         What pickle can write.
     key, alt_text : str
-    on_select : callable, optional
-        Called when a person chooses a cell; the chart then has a parameter named ``cell``.
+    on_select : callable or "rerun", optional
+        Called when a person chooses something in the chart; "rerun" only runs the page again.
+    selects : str
+        The chart's parameter in which a person chooses.
     """
     drawn = partial(chart, *data, palette())
     digest = hashlib.sha256(pickle.dumps((drawn.func.__qualname__, drawn.args))).hexdigest()
@@ -53,7 +56,7 @@ def draw(
         alt=alt_text,
         width="stretch",
         on_select=on_select or "ignore",
-        selection_mode="cell" if on_select else None,
+        selection_mode=selects if on_select else None,
     )
 
 

@@ -77,6 +77,8 @@ TERMS: Final[dict[str, str]] = {
     "High means that the model repeats the answer in the prompt.",
     "Policy": "A threshold for one score, its guarantee, and the only pipeline (model, prompt, "
     "settings) that it holds for.",
+    "Price list": "How much is answered for each of seven targets. They are tested as one family, "
+    "each at a seventh of δ, so that a promise holds even if it is chosen after looking.",
     "Product distribution": "How probable each pair would be if the answer in the prompt made no "
     "difference: the product of both answers’ probabilities. Where joint and product differ, "
     "the model does not know.",
@@ -101,9 +103,9 @@ TERMS: Final[dict[str, str]] = {
     "Target error α": "The share of the answered questions that may be wrong, such as 0.05.",
     "Temperature": "How freely answers are drawn, 0.05 to 2: a low value favours the likeliest. "
     "Likelihoods are always at temperature 1; counts are at this temperature.",
-    "Threshold λ": "Believe abstains when the doubt is at least λ. The default was certified on "
-    "questions of the embedded model’s world, for its default settings; Calibration finds "
-    "others.",
+    "Threshold λ": "Believe abstains when the doubt is at least λ, or the confidence at most λ. "
+    "The default was certified on questions of the embedded model’s world, for its default "
+    "settings; Calibration finds others.",
     "Too little sampled": "The answers found cover so little of the probability that a low score "
     "means nothing. More answers may decide it.",
 }

@@ -10,6 +10,7 @@ from core.abstention.policy import Policy
 from core.store.calls import Calls
 from core.store.database import Database, open_database
 from core.store.errors import StoreError
+from core.store.files import Files
 from core.store.results import Results
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recording import Recording
@@ -37,6 +38,11 @@ class Kept:
     def results(self) -> Results:
         """The saved results of who looks at the page, to be asked for in its own thread."""
         return Results(self.database, owner())
+
+    @property
+    def files(self) -> Files:
+        """The labelled files that who looks at the page has brought."""
+        return Files(self.database, owner())
 
 
 def kept() -> Kept:

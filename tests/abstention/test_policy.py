@@ -81,6 +81,7 @@ def policy_of_any_kind(draw):
         scores_tried=draw(st.integers(1, 100)),
         settings_tried=draw(st.integers(1, 100)),
         left_out=draw(st.integers(0, 100)),
+        targets_tried=draw(st.integers(1, 100)),
     )
 
 
@@ -116,6 +117,7 @@ def refused(found, sentence):
     assert len(message) < 400
 
 
+SINCE_THEN = ("left_out", "targets_tried")  # older policies lack them
 FIELDS = [(kind, f) for kind in (Policy, Pipeline) for f in fields(kind)]
 
 
@@ -126,7 +128,7 @@ def place(found, kind):
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [(kind, f.name) for kind, f in FIELDS if f.name not in ("left_out", "sampling")],
+    [(kind, f.name) for kind, f in FIELDS if f.name not in (*SINCE_THEN, "sampling")],
 )
 def test_a_missing_field_is_named(kind, name):
     found = to_dict(POLICY)
@@ -183,6 +185,7 @@ def test_a_damaged_field_is_named(kind, name, value):
         ({"errors": -1}, "errors ≤ answered ≤ labels"),
         ({"scores_tried": 0}, "At least one"),
         ({"settings_tried": 0}, "At least one"),
+        ({"targets_tried": 0}, "At least one"),
         ({"left_out": -1}, "cannot be negative"),
     ],
 )
@@ -293,6 +296,13 @@ def test_a_setting_chosen_after_looking_weakens_the_promise():
     )
 
 
+def test_a_target_chosen_from_a_list_says_that_the_list_holds_at_once():
+    assert replace(POLICY, targets_tried=7).sentence == (
+        POLICY.sentence + " The target was chosen among 7 after a look at the rows: they were "
+        "tested together, so that this holds for all of them at once."
+    )
+
+
 def test_rows_left_out_narrow_the_promise():
     """They are no random rows: the promise is for questions like the others."""
     assert replace(POLICY, left_out=61).sentence == (
@@ -303,9 +313,10 @@ def test_rows_left_out_narrow_the_promise():
     assert "left out" not in replace(POLICY, left_out=61).moved(0.1, 10, 1).sentence
 
 
-def test_a_policy_from_before_rows_could_be_left_out_is_read():
+@pytest.mark.parametrize("name", SINCE_THEN)
+def test_a_policy_from_before_a_field_existed_is_read(name):
     found = to_dict(POLICY)
-    del found["left_out"]
+    del found[name]
     assert from_json(json.dumps(found)) == POLICY
 
 

@@ -227,6 +227,44 @@ def test_questions_are_scored_and_the_table_can_be_kept(address, open_page):
     expect(outcome(page)).to_contain_text("Cannot be certified")
 
 
+def test_from_the_histogram_to_a_row_to_its_inspection_and_back_after_a_reload(address, open_page):
+    page = open_page(f"{address}/calibration", height=2600)
+    at_rest(page)
+    with_the_example(page)
+    chart = page.locator("[data-testid=stVegaLiteChart][aria-label^='Histogram of']")
+    drawn(page, "Histogram of")
+    place = chart.bounding_box()
+    page.mouse.move(place["x"] + place["width"] * 0.3, place["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(place["x"] + place["width"] * 0.6, place["y"] + 60, steps=5)
+    page.mouse.up()
+    selected = page.get_by_text("as selected in the histogram")
+    expect(selected).to_be_visible()
+    at_rest(page)
+    chart.dblclick(position={"x": place["width"] * 0.8, "y": 60})
+    expect(selected).to_have_count(0)
+    at_rest(page)
+
+    page.get_by_test_id("stButtonGroup").get_by_text("Answered and wrong").click()
+    at_rest(page)
+    content = downloaded(page, "Table (CSV)").decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(content, newline="")))
+    assert {(row["right or wrong"], row["decision"]) for row in rows} == {("wrong", "served")}
+    behind = page.locator("[class*='st-key-rows_']").get_by_test_id("stDataFrame")
+    behind.locator(".dvn-scroller").click(position={"x": 20, "y": 55})  # the first row's box
+    expect(page.get_by_text(f"Question: {rows[0]['question']}")).to_be_visible()
+
+    page.reload()  # the file is found again by its hash
+    expect(page.get_by_text(f"{EXAMPLE_NAME}: 1,000 rows")).to_be_visible()
+    expect(outcome(page)).to_contain_text("Guaranteed")
+    at_rest(page)
+    page.get_by_test_id("stButtonGroup").get_by_text("Answered and wrong").click()
+    at_rest(page)
+    behind.locator(".dvn-scroller").click(position={"x": 20, "y": 55})
+    page.get_by_role("button", name="Inspect this question").click()
+    expect(page.get_by_role("textbox", name="Question")).to_have_value(rows[0]["question"])
+
+
 def fits(page):
     for name in screens(page):
         page.get_by_role("tab", name=TABS[0]).click()
@@ -267,10 +305,9 @@ def test_the_target_stands_in_the_address_and_new_scores_are_decided(address, op
     error.press("Enter")
     page.wait_for_url(re.compile(r"alpha=0\.1"))
     expect(outcome(page)).to_contain_text("at most 10% of answered questions are wrong")
-    page.reload()
-    expect(page.get_by_role("button", name="Use the bundled example")).to_be_visible()
+    page.reload()  # which finds the file again
+    expect(page.get_by_text(f"{EXAMPLE_NAME}: 1,000 rows")).to_be_visible()
     at_rest(page)
-    with_the_example(page)
     expect(outcome(page)).to_contain_text("at most 10% of answered questions are wrong")
 
 

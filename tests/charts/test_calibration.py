@@ -36,12 +36,16 @@ ONE_BLOCK = curve([0.5, 0.5, 0.5, math.nan], [1, 1, 0, 1])
 ENDLESS = study.moved(FOUND, math.inf)
 
 
+def risk(points, policy, moved=None, *, target=0.05, surer=False, palette=LIGHT):
+    return charts.risk_coverage(points, policy, moved, target, 0.9, surer, palette)
+
+
 def named(name):
     """Every chart with that name wherever a name can stand."""
     bins = (Bin(name, 10, 5, 1), Bin("another", 9, 3, 0))
     binned = (Binned(name, 0.3, BINNED[0].bins), BINNED[1])
     return {
-        "histogram": charts.histogram(SHARES, name, 0.2, 0.4, LIGHT),
+        "histogram": charts.histogram(SHARES, name, 0.2, 0.4, False, LIGHT),
         "precision": charts.precision_recall({name: ONE_BLOCK, "s": ONE_BLOCK}, name, LIGHT),
         "recall": charts.entropy_bins(binned, charts.RECALL, LIGHT),
         "groups": charts.groups(bins, 0.05, LIGHT),
@@ -50,8 +54,8 @@ def named(name):
 
 def drawings(palette):
     return {
-        "histogram": charts.histogram(SHARES, INFORMATION, POLICY.threshold, None, palette),
-        "risk": charts.risk_coverage(CURVES[INFORMATION], POLICY, 0.05, 0.9, palette),
+        "histogram": charts.histogram(SHARES, INFORMATION, POLICY.threshold, None, False, palette),
+        "risk": risk(CURVES[INFORMATION], POLICY, palette=palette),
         "precision": charts.precision_recall(CURVES, INFORMATION, palette),
         "recall": charts.entropy_bins(BINNED, charts.RECALL, palette),
         "error": charts.entropy_bins(BINNED, charts.ERROR, palette),
@@ -63,14 +67,20 @@ def extremes():
     """Charts of data at the ends of what there can be."""
     nothing = (Binned("s", 0.0, (Bin("below 0.5", 5, 0, 0),)),)
     return {
-        "histogram, by hand": charts.histogram(SHARES, INFORMATION, 0.1, 0.5, LIGHT),
-        "histogram, endless": charts.histogram(SHARES, INFORMATION, math.inf, math.inf, LIGHT),
-        "histogram, no λ": charts.histogram(SHARES, INFORMATION, None, None, LIGHT),
-        "histogram, empty": charts.histogram(NO_SHARES, INFORMATION, math.inf, 0.5, LIGHT),
-        "risk, endless": charts.risk_coverage(CURVES[INFORMATION], ENDLESS, 0.05, 0.9, LIGHT),
-        "risk, no policy": charts.risk_coverage(CURVES[INFORMATION], None, 0.05, 0.9, LIGHT),
-        "risk, empty": charts.risk_coverage(NO_CURVE, None, 0.05, 0.9, LIGHT),
-        "risk, one block": charts.risk_coverage(ONE_BLOCK, None, 0.05, 0.9, LIGHT),
+        "histogram, by hand": charts.histogram(SHARES, INFORMATION, 0.1, 0.5, False, LIGHT),
+        "histogram, endless": charts.histogram(
+            SHARES, INFORMATION, math.inf, math.inf, False, LIGHT
+        ),
+        "histogram, no λ": charts.histogram(SHARES, INFORMATION, None, None, False, LIGHT),
+        "histogram, empty": charts.histogram(NO_SHARES, INFORMATION, math.inf, 0.5, False, LIGHT),
+        "risk, endless": charts.risk_coverage(
+            CURVES[INFORMATION], ENDLESS, None, 0.05, 0.9, False, LIGHT
+        ),
+        "risk, no policy": charts.risk_coverage(
+            CURVES[INFORMATION], None, None, 0.05, 0.9, False, LIGHT
+        ),
+        "risk, empty": risk(NO_CURVE, None),
+        "risk, one block": risk(ONE_BLOCK, None),
         "precision, empty": charts.precision_recall({"s": NO_CURVE}, "s", LIGHT),
         "precision, one block": charts.precision_recall({"s": ONE_BLOCK}, "s", LIGHT),
         "error, none answered": charts.entropy_bins(nothing, charts.ERROR, LIGHT),
@@ -128,7 +138,7 @@ def test_a_score_of_ours_is_called_by_its_title_and_another_by_its_heading():
 
 
 def test_the_histogram_holds_the_studys_counts_right_up_and_wrong_down():
-    rows = rows_of(charts.histogram(SHARES, INFORMATION, 0.2, None, LIGHT), "height")
+    rows = rows_of(charts.histogram(SHARES, INFORMATION, 0.2, None, False, LIGHT), "height")
     for kind, sign in (("right", 1), ("wrong", -1)):
         of = [row for row in rows if row["kind"] == kind]
         for column, values in (("start", SHARES["start"]), ("end", SHARES["end"])):
@@ -139,13 +149,24 @@ def test_the_histogram_holds_the_studys_counts_right_up_and_wrong_down():
 
 
 def test_the_lines_stand_where_lambda_is_and_say_so():
-    chart = charts.histogram(SHARES, INFORMATION, 0.2, 0.5, LIGHT)
+    chart = charts.histogram(SHARES, INFORMATION, 0.2, 0.5, False, LIGHT)
     lines = {(row["λ"], row["name"]) for row in rows_of(chart, "λ")}
     assert lines == {(0.2, "λ = 0.200"), (0.5, "by hand = 0.500")}
     assert {"λ = 0.200", "by hand = 0.500"} <= set(texts(drawn(chart)))
-    endless = rows_of(charts.histogram(SHARES, INFORMATION, math.inf, None, LIGHT), "λ")
+    endless = rows_of(charts.histogram(SHARES, INFORMATION, math.inf, None, False, LIGHT), "λ")
     assert {(row["λ"], row["name"]) for row in endless} == {(SHARES["end"][-1], "λ = ∞")}
-    assert rows_of(charts.histogram(SHARES, INFORMATION, None, None, LIGHT), "λ") == []
+    assert rows_of(charts.histogram(SHARES, INFORMATION, None, None, False, LIGHT), "λ") == []
+
+
+def test_a_confidence_stands_in_its_own_direction():
+    """Its axis is the score's, and what answers everything stands at the left."""
+    chart = charts.histogram(SHARES, "agreement", 0.2, -math.inf, True, LIGHT)
+    assert "confidence: agreement" in texts(drawn(chart))
+    lines = {(row["λ"], row["name"]) for row in rows_of(chart, "λ")}
+    assert lines == {(0.2, "λ = 0.200"), (SHARES["start"][0], "by hand = −∞")}
+    full = curve([-0.9, -0.5], [1, 0])
+    rows = risk_rows(risk(full, None, surer=True))
+    assert [row["score"] for row in rows] == [0.9, 0.5]
 
 
 def test_the_histogram_in_words():
@@ -180,35 +201,40 @@ def test_a_number_is_shown_as_a_person_reads_it(value, text):
 
 
 def risk_rows(chart):
-    return [row for row in rows_of(chart, "coverage") if "doubt" in row]
+    return [row for row in rows_of(chart, "coverage") if "score" in row]
 
 
 def diamond(chart):
-    return [row for row in rows_of(chart, "coverage") if "doubt" not in row]
+    return [row for row in rows_of(chart, "coverage") if "score" not in row]
 
 
 def test_the_curve_holds_the_studys_numbers():
     full = CURVES[INFORMATION]
-    rows = risk_rows(charts.risk_coverage(full, POLICY, 0.05, 0.9, LIGHT))
+    rows = risk_rows(risk(full, POLICY))
     exact = {
         doubt: (answered / 1000, errors / answered)
         for doubt, answered, errors in zip(full.doubts, full.answered, full.errors, strict=True)
     }
     assert 100 < len(rows) <= 400
-    assert all(exact[row["doubt"]] == (row["coverage"], row["error"]) for row in rows)
+    assert all(exact[row["score"]] == (row["coverage"], row["error"]) for row in rows)
     assert all(0 <= row["lower"] <= row["error"] <= row["upper"] <= 1 for row in rows)
 
 
 def test_the_target_and_the_policy_are_drawn():
-    chart = charts.risk_coverage(CURVES[INFORMATION], POLICY, 0.05, 0.9, LIGHT)
+    chart = risk(CURVES[INFORMATION], POLICY)
     assert rows_of(chart, "α") == [{"α": 0.05}]
     assert diamond(chart) == [
         {"coverage": POLICY.answered / 1000, "error": POLICY.errors / POLICY.answered}
     ]
-    assert diamond(charts.risk_coverage(CURVES[INFORMATION], None, 0.05, 0.9, LIGHT)) == []
+    assert diamond(risk(CURVES[INFORMATION], None)) == []
+    moved = study.moved(FOUND, 1.0)
+    both = risk(CURVES[INFORMATION], POLICY, moved)
+    assert diamond(both) == [
+        {"coverage": of.answered / 1000, "error": of.errors / of.answered} for of in (POLICY, moved)
+    ]
     nothing = study.moved(FOUND, -9.0)
     assert nothing.answered == 0
-    assert diamond(charts.risk_coverage(CURVES[INFORMATION], nothing, 0.05, 0.9, LIGHT)) == []
+    assert diamond(risk(CURVES[INFORMATION], nothing)) == []
 
 
 def test_fifty_thousand_doubts_are_drawn_as_four_hundred_and_exactly():
@@ -218,13 +244,13 @@ def test_fifty_thousand_doubts_are_drawn_as_four_hundred_and_exactly():
     correct = rng.random(n) > 0.02 + 0.3 * doubts
     full = curve(doubts, correct)
     assert len(full.doubts) == n
-    chart = charts.risk_coverage(full, None, 0.1, 0.9, LIGHT)
+    chart = risk(full, None, target=0.1)
     rows = risk_rows(chart)
     assert 300 < len(rows) <= 400
     wrong = np.cumsum(~correct[np.argsort(doubts)])
     assert (rows[0]["coverage"], rows[0]["error"]) == (1 / n, wrong[0])
     assert (rows[-1]["coverage"], rows[-1]["error"]) == (1, wrong[-1] / n)
-    assert rows[-1]["doubt"] == doubts.max()
+    assert rows[-1]["score"] == doubts.max()
     for row in rows:
         answered = round(row["coverage"] * n)
         assert row["error"] == wrong[answered - 1] / answered
@@ -235,18 +261,20 @@ def test_fifty_thousand_doubts_are_drawn_as_four_hundred_and_exactly():
 
 def test_a_confidence_without_end_is_no_number_but_no_obstacle():
     """Its doubt is −∞: the surest of all."""
-    chart = charts.risk_coverage(curve([-math.inf, 0.5], [1, 0]), None, 0.05, 0.9, LIGHT)
-    assert [row["doubt"] for row in risk_rows(chart)] == [None, 0.5]
+    chart = charts.risk_coverage(
+        curve([-math.inf, 0.5], [1, 0]), None, None, 0.05, 0.9, False, LIGHT
+    )
+    assert [row["score"] for row in risk_rows(chart)] == [None, 0.5]
     assert texts(drawn(chart))
 
 
 def test_one_block_is_a_point_that_can_be_seen():
     for points, seen in ((ONE_BLOCK, True), (CURVES[INFORMATION], False)):
-        chart = spec_of(charts.risk_coverage(points, None, 0.05, 0.9, LIGHT))
+        chart = spec_of(risk(points, None))
         (line,) = (layer for layer in chart["layer"] if layer["mark"]["type"] == "line")
         assert line["mark"]["point"] is seen
-    (row,) = risk_rows(charts.risk_coverage(ONE_BLOCK, None, 0.05, 0.9, LIGHT))
-    assert (row["coverage"], row["error"], row["doubt"]) == (0.75, 1 / 3, 0.5)
+    (row,) = risk_rows(risk(ONE_BLOCK, None))
+    assert (row["coverage"], row["error"], row["score"]) == (0.75, 1 / 3, 0.5)
 
 
 def test_risk_in_words():
@@ -257,6 +285,9 @@ def test_risk_in_words():
     text = charts.risk_coverage_alt(CURVES[INFORMATION], POLICY)
     assert f"at the threshold {POLICY.answered / 1000:.0%} are answered" in text
     assert f"{POLICY.errors / POLICY.answered:.1%} of them wrong" in text
+    moved = study.moved(FOUND, 1.0)
+    by_hand = f"; at λ by hand {moved.answered / 1000:.0%} are answered and"
+    assert by_hand in charts.risk_coverage_alt(CURVES[INFORMATION], POLICY, moved)
     finite = np.isfinite(FOUND.doubts)
     assert f"({finite.mean():.0%}) gets {(~FOUND.correct[finite]).mean():.1%} wrong;" in text
 

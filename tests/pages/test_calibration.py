@@ -18,11 +18,13 @@ from core.data.tabular import isolation, uploads
 from core.data.tabular.labels import Meaning
 from core.data.world.grading import matches
 from core.language_models.errors import ModelError
+from core.store import files
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, holdout
 from core.studies.calibration import scoring as study_of_scoring
 from core.studies.calibration.calibration import BEST, METHODS, Target, calibrate
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.studies.calibration.served import Part
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.verdict import default_policies, default_policy
@@ -111,6 +113,12 @@ def share(number, of=ROWS):
     return f"{number / of:.1%}"
 
 
+def cards(page):
+    """The four numbers of every card: of the result, and of both where λ was moved."""
+    values = [metric.value for metric in page.metric]
+    return [values[at : at + 4] for at in range(0, len(values), 4)]
+
+
 def answered(page):
     return metrics(page).get("Answered")
 
@@ -168,8 +176,8 @@ def test_opens_without_data_and_says_what_it_wants(app):
         "3. Result",
         "4. Use",
     ]
-    assert has_no_result(app) and said(app, "Load labelled scores to set a target")
-    assert not badges(app) and not app.slider
+    assert has_no_result(app) and said(app, "Set the target before you load the data")
+    assert app.number_input(key="alpha").value == 0.05 and not badges(app) and not app.slider
 
 
 def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(example):
@@ -190,8 +198,8 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(examp
     assert len(alt) == 5
     assert re.search(r"never seen: \d+ of \d+ answered wrong", by_group)
     assert said(example, "No promise holds by itself for “")
-    assert f"at the threshold {policy.answered / policy.labels:.0%} are answered" in alt[0]
-    assert alt[1].startswith("Histogram of Mutual information for")
+    assert alt[0].startswith("Histogram of Mutual information for")
+    assert f"at the threshold {policy.answered / policy.labels:.0%} are answered" in alt[1]
     assert all(f"{name} from" in alt[2] for name in ("Mutual information", "Semantic entropy"))
     assert "nats" in alt[3] and alt[3] == alt[4]
     intervals = table(example, "95% interval")
@@ -214,7 +222,7 @@ def test_a_file_in_strange_clothes_is_read_in_another_process_and_calibrated(app
     upload(app, "\n".join(lines).replace(",", ";").encode("utf-16"), "mine.csv")
     assert said(app, f"mine.csv: {ROWS} rows, 4 columns (CSV)")
     assert said(app, "Note: The file was read as UTF-16.")
-    preview = table(app, "question")
+    preview = table(app, "correct")
     assert preview["question"].iloc[4] == "007" and set(preview["answer"]) == {"None"}
     assert list(preview.index[:2]) == [2, 3]  # lines of the file
     assert said(app, "another row’s question.")
@@ -315,7 +323,8 @@ def test_long_cells_are_not_sent_to_the_browser(app):
     rows = [f'"{long}",{row},{row % 2}' for row in range(30)]
     upload(app, "\n".join(["question,doubt,correct", *rows]).encode(), "long.csv")
     shown = [str(cell) for f in app.dataframe for cell in f.value.to_numpy(object).ravel()]
-    assert sum(cell.startswith("long long") for cell in shown) == 31
+    # The preview has all of them and the first cell again; the rows that count, one of each.
+    assert sum(cell.startswith("long long") for cell in shown) == 32
     assert max(map(len, shown)) == 201
     assert said(app, "Shown: the first 200 characters of longer cells.")
 
@@ -330,12 +339,12 @@ def test_scores_at_the_ends_of_what_numbers_can_be(app):
             for end in (app.slider[0].min, app.slider[0].max):
                 move(app, end)
         else:
-            assert said(app, "to move λ by hand") or said(app, "All doubts are equal")
+            assert said(app, "to move λ by hand") or said(app, "All scores are equal")
 
 
 def test_what_can_promise_nothing_says_why(app):
     upload(app, written(scores=["0.5"] * ROWS), "constant.csv")
-    assert badges(app) == [UNCERTIFIED] and said(app, "All doubts are equal")
+    assert badges(app) == [UNCERTIFIED] and said(app, "All scores are equal")
     assert said(app, f"the {ROWS} surest answers") and not app.slider and not app.metric
     for labels, sentence in ((("1", "1"), "is right."), (("0", "0"), "surest answer")):
         upload(app, written(labels=labels), f"{labels[0]}.csv")
@@ -512,13 +521,14 @@ def test_hostile_names_and_cells_reach_no_markdown(app):
 def test_another_target_or_method_is_another_promise(app):
     upload(app, written())
     assert not tried(app)
-    set_target(app, alpha=0.1, confidence=0.95)
-    assert answered(app) == share(certified(RIGHT, WRONG, 0.1, 0.95))
+    set_target(app, alpha=0.11, confidence=0.95)
+    assert answered(app) == share(certified(RIGHT, WRONG, 0.11, 0.95))
     assert said(
         app,
-        f"With 95% confidence over the {ROWS} labelled rows, at most 10% of answered questions "
+        f"With 95% confidence over the {ROWS} labelled rows, at most 11% of answered questions "
         "are wrong",
     )
+    set_target(app, alpha=0.1)
     settled(app.selectbox(key="method").set_value("crc").run())
     allowed = int(0.1 * (ROWS + 1)) - 1  # (errors + 1) / (rows + 1) is at most α
     assert badges(app) == [GUARANTEED] and answered(app) == share(RIGHT + allowed)
@@ -566,7 +576,7 @@ def test_of_many_groups_the_largest_are_drawn(app):
 
 def test_settings_that_were_tried_are_counted_once_each_for_these_rows(app):
     upload(app, written())
-    for alpha, number in ((0.1, 2), (0.05, 2), (0.1, 2), (0.2, 3)):
+    for alpha, number in ((0.11, 2), (0.05, 2), (0.11, 2), (0.21, 3)):
         set_target(app, alpha=alpha)
         assert f"You have tried {number} settings on these rows" in tried(app)[0]
         assert said(app, f"This is one of {number} settings tried on these rows")
@@ -591,6 +601,152 @@ def test_a_target_out_of_reach_is_said_and_offers_nothing_to_use(app):
     move(app, 0.5)
     assert badges(app) == [UNCERTIFIED, NO_GUARANTEE]
     assert said(app, "0 of 50 answered questions were wrong")
+
+
+# ------------------------------------------------------------------------- the list of prices
+
+
+def few(right=40, wrong=10):
+    """Too few labels for the target that the page begins with, but enough for a larger one."""
+    rows = (f"question {row},{row / 100},{int(row < right)}" for row in range(right + wrong))
+    return "\n".join(["question,doubt,correct", *rows]).encode()
+
+
+def test_what_cannot_be_certified_shows_what_can_and_offers_it(app):
+    upload(app, few())
+    assert badges(app) == [UNCERTIFIED] and said(app, "5% was set before these rows were looked at")
+    prices = table(app, "at most wrong")
+    assert list(prices["at most wrong"]) == ["2%", "5%", "6%", "8%", "10%", "15%", "20%"]
+    # Without an error, 5 % at δ / 7 takes 83 answers, 10 % takes 41, and 15 % takes 27.
+    cheapest = certified(40, 10, 0.15, 1 - 0.1 / 7)
+    assert list(prices["answered"][:5]) == ["cannot be promised"] * 5
+    assert list(prices["answered"][5:]) == [
+        share(cheapest, 50),
+        share(certified(40, 10, 0.2, 1 - 0.1 / 7), 50),
+    ]
+    assert app.button(key="promise").label == "Promise at most 15%"
+    settled(app.selectbox(key="method").set_value("crc").run())
+    assert said(app, "Learn-then-Test alone can pay for a choice among targets.")
+    press(app, "promise")
+    assert badges(app) == [GUARANTEED] and metrics(app)["Promised"] == "≤ 15%"
+    assert app.selectbox(key="method").value == "ltt" and answered(app) == share(cheapest, 50)
+    assert said(app, "15% was chosen from the list, after a look at these rows.")
+    (promise,) = said(app, "With 90% confidence over the 50 labelled rows, at most 15%")
+    assert "The target was chosen among 7 after a look at the rows" in promise
+    assert "promise" not in keys(app)  # it is the smallest
+
+
+def test_the_list_pays_for_itself_and_not_for_other_choices(app):
+    upload(app, written())
+    assert said(app, "5% was set before these rows were looked at: it has all of δ.")
+    set_target(app, alpha=0.1)
+    assert said(app, "10% was chosen from the list") and not tried(app)
+    assert answered(app) == share(certified(RIGHT, WRONG, 0.1, 1 - 0.1 / 7))
+    set_target(app, alpha=0.2)
+    assert said(app, "20% was chosen from the list") and not tried(app)
+    set_target(app, alpha=0.11)
+    assert said(app, "11% is not on the list: it has all of δ.")
+    assert answered(app) == share(certified(RIGHT, WRONG, 0.11))
+    assert "You have tried 3 settings" in tried(app)[0]  # the first, the list, and this one
+    set_target(app, alpha=0.1)
+    assert "You have tried 2 settings" in tried(app)[0]  # 11 % is no part of what is paid for
+    set_target(app, alpha=0.05)
+    assert said(app, "5% was set before") and "You have tried 3 settings" in tried(app)[0]
+
+
+def test_a_target_that_is_set_before_the_file_has_all_of_delta(app):
+    set_target(app, alpha=0.1)
+    upload(app, written())
+    assert said(app, "10% was set before these rows were looked at")
+    assert answered(app) == share(certified(RIGHT, WRONG, 0.1))
+
+
+def test_where_nothing_can_be_promised_the_list_says_so(app):
+    upload(app, written(labels=("0", "0")))
+    assert badges(app) == [UNCERTIFIED] and "promise" not in keys(app)
+    assert said(app, "None of these targets can be promised on these labels.")
+    assert set(table(app, "at most wrong")["answered"]) == {"cannot be promised"}
+
+
+# -------------------------------------------------------------------- the rows behind a point
+
+
+def behind(page):
+    return table(page, "right or wrong")
+
+
+def show(page, part):
+    return settled(page.pills(key="part").set_value(part).run())
+
+
+def test_from_a_file_to_the_answered_ones_that_are_wrong_in_three_clicks(app):
+    lines = written().decode().splitlines()
+    told = [f"{line},said {row},is {row}" for row, line in enumerate(lines[1:])]
+    content = "\n".join([f"{lines[0]},answer,right answers", *told]).encode()
+    clicks = [lambda: upload(app, content), lambda: show(app, Part.ANSWERED_WRONG)]
+    for click in clicks:
+        click()
+    assert len(clicks) <= 3
+    found = behind(app)
+    assert list(found["question"]) == [f"question {row}" for row in (150, 151, 152)]
+    assert list(found["answer"]) == [f"said {row}" for row in (150, 151, 152)]
+    assert list(found["right answer"]) == [f"is {row}" for row in (150, 151, 152)]
+    assert set(found["right or wrong"]) == {"wrong"} and set(found["decision"]) == {"served"}
+    assert list(found["doubt"]) == [1.5, 1.51, 1.52] and list(found["row"]) == [151, 152, 153]
+
+
+def test_the_rows_follow_lambda_and_what_a_person_wants_to_see(app):
+    upload(app, written())
+    pills = app.pills(key="part")
+    assert pills.value == Part.ALL and len(behind(app)) == ROWS
+    for part, number in (
+        (Part.ANSWERED_WRONG, 3),
+        (Part.ANSWERED_RIGHT, RIGHT),
+        (Part.WITHHELD_RIGHT, 0),
+        (Part.WITHHELD_WRONG, WRONG - 3),
+    ):
+        show(app, part)
+        assert len(behind(app)) == number if number else said(app, "There is no such row.")
+    move(app, 1.0)
+    show(app, Part.WITHHELD_RIGHT)
+    assert len(behind(app)) == 50 and set(behind(app)["decision"]) == {"withheld"}
+    elsewhere_and_back(app)
+    assert app.pills(key="part").value == Part.WITHHELD_RIGHT
+    set_target(app, alpha=0.001)  # nothing can be certified: the rows are there all the same
+    assert badges(app) == [UNCERTIFIED] and len(behind(app)) == RIGHT
+
+
+def test_many_rows_are_shown_in_part_and_taken_along_whole(app):
+    lines = (f"q{row},{row},{int(row < 1500)}" for row in range(2000))
+    upload(app, "\n".join(["question,doubt,correct", *lines]).encode())
+    assert len(behind(app)) == 1000
+    assert any("the first 1,000 rows" in c.value for c in app.caption)
+
+
+# ---------------------------------------------------------------------- a score's own direction
+
+
+def test_a_confidence_is_never_shown_as_a_negative_doubt(app):
+    rows = (f"question {row},{1 - row / 250:.3f},{int(row < RIGHT)}" for row in range(ROWS))
+    upload(app, "\n".join(["question,agreement_confidence,correct", *rows]).encode())
+    at = 1 - (certified(RIGHT, WRONG) - 0.5) / 250
+    assert metrics(app)["Threshold λ"] == f"{at:.3f}" == "0.390"
+    assert said(app, "Answer when agreement_confidence > 0.390.")
+    assert any(alt.endswith("threshold 0.390.") for alt in pictures(app))
+    assert any("answers right of the line" in caption.value for caption in app.caption)
+    slider = app.slider[0]
+    assert slider.value == pytest.approx(at) and slider.max == 1
+    assert slider.min == pytest.approx(0.204 - 0.796 / 200)  # a step below: to answer everything
+    first = behind(app)
+    assert first["score"][0] == 1 and "doubt" not in first
+    for to, λ, some in ((0.5, "0.500", 125), (slider.min, "−∞", ROWS), (slider.max, "1.000", 0)):
+        move(app, to)
+        assert cards(app)[-1][:2] == [λ, share(some)]
+    move(app, 0.5)
+    assert said(app, "Answer when agreement_confidence > 0.500.")
+    shown = [*texts(app), *pictures(app), *(m.value for m in app.metric)]
+    shown += [str(cell) for t in app.dataframe for cell in t.value.to_numpy(object).ravel()]
+    assert not [text for text in shown if re.search(r"(?<!\w)[-−]\d", text)]
 
 
 # -------------------------------------------------------------- going, coming back, moving λ
@@ -658,19 +814,70 @@ def test_moving_the_threshold_loses_the_guarantee_and_going_back_restores_it(app
     move(app, 1.6)
     assert badges(app) == [GUARANTEED, NO_GUARANTEE]  # what was found stays found
     assert said(app, "No guarantee: λ was chosen by hand. On the 200 labelled rows, 10 of 160 ")
-    assert said(app, "Answered 80.0%, observed error 6.2%.")
     assert any("threshold 1.600" in alt for alt in pictures(app))
+    assert any("at λ by hand 80% are answered and 6.2% of them wrong." in a for a in pictures(app))
+    # Both stand side by side, each with its own numbers.
+    of_certified = ["1.525", share(certified(RIGHT, WRONG)), "2.0%", "≤ 5%"]
+    assert cards(app) == [of_certified, of_certified, ["1.600", "80.0%", "6.2%", "nothing"]]
     # Everything means also what is less sure than all that was labelled.
-    for end, words, λ in (
-        ("min", "Nothing is answered.", "0.000"),
-        ("max", f"Answered 100.0%, observed error {share(WRONG)}.", "∞"),
-    ):
+    for end, λ, some, wrong in (("min", "0.000", 0, "–"), ("max", "∞", ROWS, share(WRONG))):
         move(app, getattr(app.slider[0], end))
-        assert said(app, words) and any(alt.endswith(f"threshold {λ}.") for alt in pictures(app))
+        assert cards(app)[-1] == [λ, share(some), wrong, "nothing"]
+        assert any(alt.endswith(f"threshold {λ}.") for alt in pictures(app))
     press(app, "back")
     assert app.slider[0].value == found and badges(app) == [GUARANTEED]
     assert any("threshold 1.525" in alt for alt in pictures(app))
     assert work == []
+
+
+# ------------------------------------------------------------------------- after a reload
+
+
+def reloaded(page, **bound):
+    """The same address in another session: what a reload is. Browsers alone write the bound."""
+    return session("calibration", **page.query_params, **bound)
+
+
+def test_a_reload_finds_the_file_what_was_said_of_it_and_what_was_tried(app):
+    content = two_scores() + b"\nquestion x,1,0.5,maybe,1"
+    upload(app, content, "mine.csv")
+    choose_scores(app, "doubt")
+    choose(app, "correct_", "doubt_correct")
+    means(app, Meaning.OUT)
+    set_target(app, alpha=0.11)
+    set_target(app, alpha=0.1)
+    before, words = metrics(app), texts(app)
+    again = reloaded(app, alpha="0.1")
+    assert said(again, "mine.csv: 201 rows, 5 columns (CSV)")
+    assert metrics(again) == before and texts(again) == words
+    assert of_key(again.multiselect, "doubtful_").value == ["doubt"]
+    # Chosen from the list after a look: a reload does not make it a target set before.
+    assert said(again, "10% was chosen from the list") and "tried 2 settings" in tried(again)[0]
+    press(again, "remove_upload")
+    assert "file" not in again.query_params
+    gone = reloaded(app)
+    assert badges(gone) == [PROBLEM] and said(gone, "The file that this address names is not saved")
+    upload(gone, content, "mine.csv")
+    assert PROBLEM not in badges(gone) and said(gone, "mine.csv: 201 rows")
+
+
+def test_a_reload_keeps_the_policy_in_use_until_it_is_stopped(example):
+    use(example)
+    again = reloaded(example)
+    assert badges(again) == ["Policy in use", GUARANTEED]
+    page = session("inspection", policy=again.query_params["policy"])
+    assert badges(page)[0] == "Policy in use"
+    press(again, "stop_policy")
+    assert "policy" not in again.query_params and badges(reloaded(again)) == [GUARANTEED]
+    page = session("calibration", policy="nobody-knows-it")
+    assert said(page, "The policy that this address names is not saved here") and not badges(page)
+
+
+def test_what_cannot_be_saved_says_so(app, monkeypatch):
+    monkeypatch.setattr(files, "LARGEST", 100)
+    upload(app, written())
+    assert badges(app) == [GUARANTEED] and "file" not in app.query_params
+    assert said(app, "so it is not saved. After a reload of the page, upload it again.")
 
 
 # ---------------------------------------------------------- held back, and confirmed once

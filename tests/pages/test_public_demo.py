@@ -272,3 +272,14 @@ def test_the_budget_is_never_more_than_the_owner_allows_and_may_be_lowered(anywh
         settled(page.run())
         assert len(server.exchanges) == 13 and said(page, "The budget of 13 calls is used")
         assert not metrics(page)
+
+
+def test_a_file_and_a_policy_end_with_the_session_and_the_page_says_so():
+    page = press(session("calibration"), "use_example")
+    assert said(page, "This public demo saves no files.") and "file" not in page.query_params
+    page.button(key="use_policy").click().run()
+    settled(page.run())
+    assert "policy" not in page.query_params
+    assert any("a reload of the page goes back" in caption.value for caption in page.caption)
+    again = session("calibration", **page.query_params)
+    assert not metrics(again) and not said(again, "embedded_world.csv")

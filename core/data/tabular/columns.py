@@ -57,6 +57,10 @@ _PRINTED_LIST = re.compile(rf"\[\s*{_QUOTED}(?:(?:\s*,\s*|\s+){_QUOTED})*(?:\s*,
 QUERIES = ("question", "query", "prompt", "q", "input")
 # A group first: "source" is often there as well, and says less.
 SOURCES = ("group", "band", "source", "dataset", "category", "relation", "topic", "subject")
+RIGHT_ANSWERS = (
+    *("goldenanswers", "goldanswers", "goldenanswer", "goldanswer", "goldaliases", "gold"),
+    *("aliases", "references", "reference", "answers"),
+)
 
 
 class Kind(StrEnum):

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.codec import shortened
-from core.data.tabular.columns import QUERIES, SOURCES, column_of, first, parse_list
+from core.data.tabular.columns import (
+    QUERIES,
+    RIGHT_ANSWERS,
+    SOURCES,
+    column_of,
+    first,
+    parse_list,
+)
 from core.data.tabular.labelled import LEFT_OUT, complaint, suggest
 from core.data.tabular.uploads import Upload
 
 MAX_GOLD = 2000  # questions: each is asked of a model
-# An "answer" beside gold answers is what a model said.
-_ANSWERS = (
-    *("goldenanswers", "goldanswers", "goldenanswer", "goldanswer", "goldaliases", "gold"),
-    *("aliases", "references", "reference", "answers", "answer"),
-)
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ def gold_questions(upload: Upload) -> GoldQuestions | None:
     are lists, or texts separated by | or else ; if any cell of the column contains that. None
     also if no row has both a question and an answer.
     """
-    question, answer = first(upload, QUERIES), first(upload, _ANSWERS)
+    # An "answer" beside gold answers is what a model said.
+    question, answer = first(upload, QUERIES), first(upload, (*RIGHT_ANSWERS, "answer"))
     source = first(upload, SOURCES)
     if question is None or answer is None or suggest(upload).scores:
         return None

@@ -20,6 +20,7 @@ from core.data.tabular.columns import (
     HOLDS,
     LONGEST_HEADING,
     QUERIES,
+    RIGHT_ANSWERS,
     SOURCES,
     Kind,
     column_of,
@@ -40,6 +41,19 @@ LEFT_OUT = "left out"  # what becomes of them
 
 # Headings are compared without case, white space, _ and -. The first that is found is taken.
 _CORRECT = ("correct", "iscorrect", "correctness", "right", "isright", "label")
+_ANSWERS = (
+    "answer",
+    "modelanswer",
+    "response",
+    "modelresponse",
+    "prediction",
+    "completion",
+    "output",
+)
+_TRUTHS = (
+    *("rightanswers", "rightanswer", "correctanswers", "correctanswer", *RIGHT_ANSWERS),
+    *("groundtruth", "truth", "expected", "target"),
+)
 _ENTROPIES = ("semanticentropy", "entropy")
 #: Numbers that are no score: they name or count a row, or say how it was made.
 _NO_SCORE = re.compile(
@@ -83,6 +97,8 @@ class Columns:
         Semantic entropy in nats, for bins.
     meant : tuple of Meant
         What a person said of labels, above all of those that say neither right nor wrong.
+    answer, truth : str or None
+        What was answered, and what would have been right: to be read, and not compared.
     """
 
     query: str | None
@@ -90,6 +106,8 @@ class Columns:
     scores: tuple[Score, ...]
     entropy: str | None = None
     meant: tuple[Meant, ...] = ()
+    answer: str | None = None
+    truth: str | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -129,6 +147,8 @@ class Labelled:
         How many rows of the file have no label, by what the person said.
     one_kind : frozenset of str
         The scores whose labels in the file are all right, or all wrong.
+    answers, truths : ndarray of shape (n,) or None
+        What was answered, and what would have been right; None where the file does not say it.
     """
 
     name: str
@@ -145,6 +165,13 @@ class Labelled:
     decided: tuple[str, ...] = ()
     left_out: int = 0
     one_kind: frozenset[str] = frozenset()
+    answers: NDArray[np.object_] | None = None
+    truths: NDArray[np.object_] | None = None
+
+    def numbers(self, score: str) -> NDArray[np.float64]:
+        """Return a score as the file has it, in its own direction; NaN is missing."""
+        # Subtracted from 0, for the negative of 0 is -0.
+        return 0.0 - self.doubts[score] if self.surer[score] else self.doubts[score]
 
 
 # -------------------------------------------------------------------------- suggestions
@@ -180,7 +207,12 @@ def suggest(upload: Upload) -> Columns:
     # One that would be refused stands in nobody's way; the only one is refused with a sentence.
     clear = [s for s in scores if column_of(upload, s.column).doubtful_number() is None] or scores
     directed = [s for s in clear if s.larger_is_surer is not None]
-    return Columns(query, source, tuple(directed or clear), entropy)
+    said = {name for score in scores for name in (score.column, score.correct)} | {query, source}
+    answer, truth = (
+        next((name for name in named(upload, names) if name not in said), None)
+        for names in (_ANSWERS, _TRUTHS)
+    )
+    return Columns(query, source, tuple(directed or clear), entropy, answer=answer, truth=truth)
 
 
 def _correctness(upload: Upload, looks: Mapping[str, Kind], names: Sequence[str]) -> str | None:
@@ -259,6 +291,8 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         one_kind=frozenset(
             score.column for score in columns.scores if len(np.unique(right[score.correct])) == 1
         ),
+        answers=column_of(upload, columns.answer)[kept] if columns.answer else None,
+        truths=column_of(upload, columns.truth)[kept] if columns.truth else None,
     )
 
 
@@ -267,7 +301,8 @@ def _check(upload: Upload, columns: Columns) -> None:
         raise UploadError("No score is chosen; choose a column with numbers.")
     scores = [score.column for score in columns.scores]
     labels = columns.labels
-    for name in (columns.query, columns.source, columns.entropy, *scores, *labels):
+    others = columns.query, columns.source, columns.entropy, columns.answer, columns.truth
+    for name in (*others, *scores, *labels):
         if name is not None and name not in upload.table.columns:
             raise UploadError(
                 f"There is no column “{shortened(name)}” in this file; choose another one."

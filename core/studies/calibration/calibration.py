@@ -62,12 +62,16 @@ class Target:
         A key of `METHODS`.
     score : str
         A score of the data, named beforehand, or `BEST`.
+    targets_tried : int
+        Among how many errors this one is chosen after a look at the labels. Learn-then-Test
+        divides δ by it, so that all of them are promised at once.
     """
 
     error: float = 0.05
     confidence: float = 0.9
     method: str = "ltt"
     score: str = BEST
+    targets_tried: int = 1
 
     def __post_init__(self) -> None:
         """Enforce the limits, whatever the screen in front of us allowed."""
@@ -88,6 +92,15 @@ class Target:
                 "Only Learn-then-Test can choose the best of several scores and account for "
                 "the choice. Name one score."
             )
+        if self.targets_tried < 1 or (self.targets_tried > 1 and self.method != "ltt"):
+            raise CalibrationError(
+                "Only Learn-then-Test can choose among several targets and account for the choice."
+            )
+
+    @property
+    def tested_at(self) -> float:
+        """The confidence of every test: δ is divided by the number of targets."""
+        return 1 - (1 - self.confidence) / self.targets_tried
 
 
 @dataclass(frozen=True)
@@ -124,6 +137,16 @@ class Calibration:
         """Whether the answer that the score serves is right."""
         return self.data.correct[self.score]
 
+    @property
+    def larger_is_surer(self) -> bool:
+        """Whether the score is a confidence, which its doubts are the negatives of."""
+        return self.data.surer[self.score]
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """The score as the file has it: in its own direction."""
+        return self.data.numbers(self.score)
+
 
 def calibrate(data: Labelled, target: Target, *, settings_tried: int = 1) -> Calibration:
     """Find the threshold that a target asks for, on one row of every question.
@@ -159,6 +182,7 @@ def calibrate(data: Labelled, target: Target, *, settings_tried: int = 1) -> Cal
             confidence=target.confidence if target.method == "ltt" else None,
             scores_tried=best_of,
             settings_tried=settings_tried,
+            targets_tried=target.targets_tried,
         )
     return Calibration(data, target, name, outcome, policy, everything - len(data.kept))
 
@@ -259,12 +283,12 @@ def preferred(data: Labelled, wanted: Sequence[str] = (), method: str = "ltt") -
 def _outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifiable]:
     if target.score == BEST:
         return thresholds.best_of(
-            data.doubts, data.correct, target_error=target.error, confidence=target.confidence
+            data.doubts, data.correct, target_error=target.error, confidence=target.tested_at
         )
     rows = data.doubts[target.score], data.correct[target.score]
     if target.method == "ltt":
         found = thresholds.learn_then_test(
-            *rows, target_error=target.error, confidence=target.confidence
+            *rows, target_error=target.error, confidence=target.tested_at
         )
     elif target.method == "crc":
         found = thresholds.conformal_risk_control(*rows, target_error=target.error)
@@ -327,4 +351,6 @@ def rows(data: Labelled, chosen: NDArray[np.bool_]) -> Labelled:
         correct={name: values[chosen] for name, values in data.correct.items()},
         entropies=None if data.entropies is None else data.entropies[chosen],
         kept=data.kept[chosen],
+        answers=None if data.answers is None else data.answers[chosen],
+        truths=None if data.truths is None else data.truths[chosen],
     )

@@ -114,17 +114,17 @@ def compare(
 
 
 def shares(calibration: Calibration, edges: int = 40) -> Mapping[str, NDArray[np.float64]]:
-    """Return the histogram of doubts, right and wrong apart.
+    """Return the histogram of the score in its own direction, right and wrong apart.
 
     Returns
     -------
     mapping
-        "start", "end", "right", "wrong", each of shape (bins,). Missing and infinite doubts
+        "start", "end", "right", "wrong", each of shape (bins,). Missing and infinite scores
         are left out.
     """
-    doubts = calibration.doubts
-    finite = np.isfinite(doubts)
-    values, right = doubts[finite], calibration.correct[finite]
+    numbers = calibration.numbers
+    finite = np.isfinite(numbers)
+    values, right = numbers[finite], calibration.correct[finite]
     if not len(values):
         empty = np.zeros(0)
         return {"start": empty, "end": empty, "right": empty, "wrong": empty}

@@ -52,7 +52,7 @@ def by_group(calibration: Calibration) -> ByGroup:
     """Return what the policy does in each group, and where its promise holds.
 
     Every group is certified by Learn-then-Test on its own rows, at δ divided by the number of
-    groups (and of scores, where the best of several was chosen), so that with the policy's
+    groups (and of scores and targets, where one of several was chosen), so that with the policy's
     confidence all these promises hold together. There are none without a policy, or where all
     rows are of one group.
     """
@@ -80,7 +80,7 @@ def _certified(calibration: Calibration, policy: Policy, name: str, groups: int)
         calibration.correct[chosen],
         policy.threshold,
         target_error=policy.target_error,
-        confidence=1 - (1 - calibration.target.confidence) / (groups * policy.scores_tried),
+        confidence=1 - (1 - calibration.target.tested_at) / (groups * policy.scores_tried),
     )
 
 

@@ -19,11 +19,11 @@ from core.data.tabular.uploads import Upload, UploadError
 from core.studies.calibration.calibration import REPEATED, independent
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.ui import downloads
-from core.ui.calibration import scoring
+from core.ui.calibration import keeping, scoring
 from core.ui.calibration.directions import directed
 from core.ui.calibration.label_meanings import meanings
 from core.ui.messages import problem
-from core.ui.session import remembered
+from core.ui.session import public, remembered
 from core.ui.uploads import prepare, read
 
 _UPLOAD, _UPLOADED = "calibration_upload", "calibration_uploaded_id"
@@ -33,11 +33,18 @@ PREVIEW = 200  # rows
 PREVIEW_CELL = 200  # characters
 ONE_EACH = "one for each score"
 NO_COLUMN = "(none)"
+WHERE = {  # by whether this is a public demo
+    False: "It is saved in this program’s database, so that a reload of the page finds it. "
+    "“Remove” deletes it there.",
+    True: "It stays in this program’s memory.",
+}
 RIGHT_OR_WRONG = (
     "Whether the answer that this score would serve is right. It can differ between scores."
 )
 MEANINGS = {
     "query": "Question",
+    "answer": "Answer",
+    "truth": "Right answer",
     "source": "Group (such as source or topic)",
     "entropy": "Semantic entropy (nats)",
 }
@@ -64,10 +71,11 @@ def labelled_data() -> Labelled | None:
         TYPES,
         key="labelled_file",
         on_change=_changed,
-        help="CSV, TSV, JSON, Parquet or Excel (.xlsx), text preferably in UTF-8. It stays in this "
-        "program’s memory.",
+        help="CSV, TSV, JSON, Parquet or Excel (.xlsx), text preferably in UTF-8. "
+        + WHERE[public()],
     )
     prepare()
+    _after_reload()
     if given is not None and st.session_state.get(_UPLOADED) != given.file_id:
         _keep(given.getvalue(), given.name)
         # Only now: a reading that was interrupted begins again.
@@ -78,6 +86,7 @@ def labelled_data() -> Labelled | None:
     if upload is None:
         return None
     _what_was_read(upload)
+    keeping.why_not()
     gold = remembered("gold", upload, partial(gold_questions, upload))
     if gold is not None:
         upload = _score(gold)
@@ -86,9 +95,31 @@ def labelled_data() -> Labelled | None:
     return _mapped(upload)
 
 
+def _after_reload() -> None:
+    """Read the file again that the address names: a reload is another session."""
+    if _UPLOAD in st.session_state or _PROBLEM in st.session_state:
+        return
+    found = keeping.after_reload()
+    if isinstance(found, str):
+        st.session_state[_PROBLEM] = found
+    elif found is not None:
+        try:
+            st.session_state[_UPLOAD] = read(found.content, found.name)
+        except UploadError as error:
+            st.session_state[_PROBLEM] = f"{found.name}: {error}"
+
+
+def remember() -> None:
+    """Save what was said of the file in use, for a reload; the last part of the page."""
+    upload: Upload | None = st.session_state.get(_UPLOAD)
+    if upload is not None:
+        keeping.note(upload)
+
+
 def _use_example() -> None:
     st.session_state[_UPLOAD] = uploads.parse(example_bytes(), EXAMPLE_NAME)
     st.session_state.pop(_PROBLEM, None)
+    keeping.keep(example_bytes(), EXAMPLE_NAME)
 
 
 def _keep(content: bytes, name: str) -> None:
@@ -96,6 +127,7 @@ def _keep(content: bytes, name: str) -> None:
     try:
         st.session_state[_UPLOAD] = read(content, name)
         st.session_state.pop(_PROBLEM, None)
+        keeping.keep(content, name)
     except UploadError as error:
         st.session_state[_PROBLEM] = f"{name}: {error}"
 
@@ -108,6 +140,7 @@ def _changed() -> None:
 def _forget() -> None:
     for key in (_UPLOAD, _PROBLEM):
         st.session_state.pop(key, None)
+    keeping.forget()
 
 
 def _what_was_read(upload: Upload) -> None:
@@ -179,12 +212,14 @@ def _mapped(upload: Upload) -> Labelled | None:
         surer = directed(guess, numbers, key, place)
         correct = _correctness(list(surer), labels, own, key)
         query = _column("query", upload, guess.query)
+        answer = _column("answer", upload, guess.answer)
+        truth = _column("truth", upload, guess.truth)
         source = _column("source", upload, guess.source)
         entropy = _column("entropy", upload, guess.entropy)
     if not surer:
         return None
     scores = tuple(Score(name, way, correct[name]) for name, way in surer.items())
-    columns = Columns(query, source, scores, entropy)
+    columns = Columns(query, source, scores, entropy, answer=answer, truth=truth)
     try:
         meant = meanings(upload, [name for name in columns.labels if name not in surer])
     except UploadError as error:

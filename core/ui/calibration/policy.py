@@ -6,12 +6,15 @@ import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError, from_json, to_json
 from core.charts.calibration import name_of
+from core.store.errors import StoreError
 from core.studies.inspection.inspection import cannot_decide
 from core.ui.history import opened
-from core.ui.messages import problem
-from core.ui.results import save
+from core.ui.messages import notice, problem
+from core.ui.results import kept, save
+from core.ui.session import public
 
-_IN_USE = "policy_in_use"
+_IN_USE, _ID = "policy_in_use", "policy_in_use_id"
+_ADDRESS = "policy"  # where the address names it: a reload is another session
 
 
 def in_use() -> Policy | None:
@@ -20,16 +23,35 @@ def in_use() -> Policy | None:
 
 
 def use(policy: Policy) -> None:
-    """Decide by a policy from now on, in this session."""
+    """Decide by a policy from now on, in this session and after a reload."""
     st.session_state[_IN_USE] = policy
     made_on = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
     title = f"{name_of(policy.score)}: answer {policy.where}"
-    save("policy", title, made_on, to_json(policy), outcome=policy.sentence)
+    st.session_state[_ID] = save("policy", title, made_on, to_json(policy), outcome=policy.sentence)
 
 
 def stop() -> None:
     """Go back to the default."""
     st.session_state.pop(_IN_USE, None)
+    st.session_state.pop(_ID, None)
+    st.query_params.pop(_ADDRESS, None)
+
+
+def _after_reload() -> None:
+    """Decide again by the policy that the address names."""
+    id = st.query_params.get(_ADDRESS)
+    if not id or _IN_USE in st.session_state:
+        return
+    try:
+        policy = from_json(kept().results.open(id).payload)
+    except (StoreError, PolicyError):
+        st.query_params.pop(_ADDRESS, None)
+        notice(
+            "The policy that this address names is not saved here, so the default policy decides. "
+            "Upload the policy on Calibration to use it."
+        )
+        return
+    st.session_state[_IN_USE], st.session_state[_ID] = policy, id
 
 
 def bring() -> None:
@@ -70,10 +92,16 @@ def _offer(policy: Policy, key: str) -> None:
 
 def banner() -> None:
     """Say which policy decides here, and offer to stop using it."""
+    _after_reload()
     policy = in_use()
     if policy is None:
         return
+    id = None if public() else st.session_state.get(_ID)
+    if id and st.query_params.get(_ADDRESS) != id:
+        st.query_params[_ADDRESS] = id
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="policy"):
         st.badge("Policy in use", icon=":material/policy:", color="blue")
         st.text(policy.sentence, width="stretch")
         st.button("Stop using it", key="stop_policy", on_click=stop)
+    if id is None:
+        st.caption("It is not saved: a reload of the page goes back to the default policy.")

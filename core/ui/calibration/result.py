@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import streamlit as st
 
 from core.abstention.metrics import Curve
 from core.abstention.policy import Policy
-from core.abstention.thresholds import Threshold, Uncertifiable
+from core.abstention.thresholds import Uncertifiable
 from core.charts import calibration as charts
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import BEST, Calibration
 from core.ui import figures
+from core.ui.calibration.rule import numbers
 from core.ui.glossary import TERMS
 from core.ui.session import remembered
 
@@ -31,7 +31,13 @@ def outcome(found: Calibration) -> None:
             else:
                 st.badge("No guarantee", icon=":material/warning:", color="orange")
             st.text(found.policy.sentence)
-            _numbers(found.policy, found.outcome)
+            numbers(found.policy)
+            if found.policy.method == "ltt":
+                st.caption(
+                    "These rows by themselves suggest at most "
+                    f"{found.outcome.upper_bound:.1%} (Clopper–Pearson). That is a description "
+                    "and no promise, because λ was chosen on the same rows."
+                )
         for decision in found.data.decided:
             st.text(decision)
         if found.target.score == BEST:
@@ -47,35 +53,8 @@ def outcome(found: Calibration) -> None:
             )
 
 
-def _numbers(policy: Policy, threshold: Threshold) -> None:
-    cards = iter(st.columns(4))
-    with next(cards):
-        plain = not threshold.value or 1e-3 <= abs(threshold.value) < 1e6
-        value = f"{threshold.value:.3f}" if plain else f"{threshold.value:.3g}"
-        everything = math.isinf(threshold.value)
-        st.metric("Threshold λ", "∞" if everything else value, help=TERMS["Threshold λ"])
-    with next(cards):
-        st.metric("Answered", f"{threshold.coverage:.1%}", help=TERMS["Coverage"])
-    with next(cards):
-        st.metric("Wrong among them", f"{threshold.selective_error:.1%}")
-    with next(cards):
-        st.metric(
-            "Promised",
-            f"≤ {100 * policy.target_error:.6g}%" if policy.guaranteed else "nothing",
-            help="The target, for new questions. Learn-then-Test: the share of wrong answers "
-            "among those answered, at the confidence. Risk control: the share answered wrongly "
-            "among all questions, on average.",
-        )
-    if policy.method == "ltt":
-        st.caption(
-            f"These rows by themselves suggest at most {threshold.upper_bound:.1%} "
-            "(Clopper–Pearson). That is a description and no promise, because λ was chosen on the "
-            "same rows."
-        )
-
-
-def risk(found: Calibration) -> None:
-    """Draw the risk–coverage curve with its band and the chosen point."""
+def risk(found: Calibration, moved: Policy | None) -> None:
+    """Draw the risk–coverage curve with its band, the certified point and a moved one."""
     curve = curves(found)[found.score]
     st.markdown("**Error against share answered**", help=TERMS["Risk–coverage curve"])
     if not len(curve.doubts):
@@ -85,14 +64,17 @@ def risk(found: Calibration) -> None:
         charts.risk_coverage,
         curve,
         found.policy,
+        moved,
         found.target.error,
         found.target.confidence,
+        found.larger_is_surer,
         key="risk_coverage",
-        alt_text=charts.risk_coverage_alt(curve, found.policy),
+        alt_text=charts.risk_coverage_alt(curve, found.policy, moved),
     )
     st.caption(
         "Dashed: the target. "
         + ("Diamond: the threshold. " if found.policy and found.policy.answered else "")
+        + ("Circle: λ by hand. " if moved and moved.answered else "")
         + f"Band: the {100 * found.target.confidence:.4g}% interval at each point by itself."
     )
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import asdict
+from typing import Any
+
 import streamlit as st
 
 from core.charts.calibration import name_of
@@ -14,14 +18,20 @@ from core.studies.calibration.calibration import (
     calibrate,
     preferred,
 )
+from core.studies.calibration.price_list import TARGETS, listed
 from core.ui.addresses import number
 from core.ui.glossary import TERMS
 from core.ui.session import remembered
 
+Rows = tuple[str, int]  # the hash of a file, and how many of its rows
 Setting = tuple[Target, frozenset[tuple[str, bool]]]
+BEFORE = (
+    "Set the target before you load the data: one that was chosen after a look at the results has "
+    "to be paid for."
+)
 
 
-def target(data: Labelled) -> Target:
+def target(data: Labelled | None) -> Target:
     """Ask for the target; everything stands in the address but the score of this data."""
     method = st.selectbox(
         "Method",
@@ -32,9 +42,25 @@ def target(data: Labelled) -> Target:
         persist_state="session",
         help=TERMS["Learn-then-Test"],
     )
+    score = BEST if data is None else _score(data, method)
+    left, right = st.columns(2)
+    with left:
+        error = number("alpha", 0.001, 0.5, 0.05, 0.01, format="%.3f")
+    with right:
+        confidence = number(
+            "confidence", 0.5, 0.999, 0.9, 0.05, format="%.3f", disabled=method != "ltt"
+        )
+    if data is None:
+        st.text(BEFORE)
+        return Target(error, confidence)
+    wanted = Target(error, confidence, method, score)
+    return listed(wanted, error) if _is_from_the_list(data, wanted) else wanted
+
+
+def _score(data: Labelled, method: str) -> str:
     scores = list(data.doubts)
     options = [BEST, *scores] if method == "ltt" and len(scores) > 1 else scores
-    score = st.selectbox(
+    chosen: str = st.selectbox(
         "Score",
         options,
         options.index(preferred(data, method=method)),
@@ -44,14 +70,21 @@ def target(data: Labelled) -> Target:
         help="Choose one score in advance, or let the best be picked with δ divided by the number "
         "of scores (Bonferroni).",
     )
-    left, right = st.columns(2)
-    with left:
-        error = number("alpha", 0.001, 0.5, 0.05, 0.01, format="%.3f")
-    with right:
-        confidence = number(
-            "confidence", 0.5, 0.999, 0.9, 0.05, format="%.3f", disabled=method != "ltt"
-        )
-    return Target(error, confidence, method, score)
+    return chosen
+
+
+def _is_from_the_list(data: Labelled, wanted: Target) -> bool:
+    """Say whether a target was chosen from the list of prices, after a look at these rows."""
+    return wanted.method == "ltt" and wanted.error != _first(data, wanted.error) and _is_on(wanted)
+
+
+def _is_on(wanted: Target) -> bool:
+    return any(math.isclose(wanted.error, each) for each in TARGETS)
+
+
+def _first(data: Labelled, error: float) -> float:
+    """Return the target that was set when these labels were first looked at."""
+    return _first_targets().setdefault(_rows_of(data), error)
 
 
 def calibrated(data: Labelled, wanted: Target) -> Calibration:
@@ -62,8 +95,46 @@ def calibrated(data: Labelled, wanted: Target) -> Calibration:
     settings = _tried(data)
     turned = data.surer if wanted.score == BEST else {wanted.score: data.surer[wanted.score]}
     settings.add((wanted, frozenset(turned.items())))
+    tried = _number(settings, wanted, _first(data, wanted.error))
     return remembered(
-        "calibration", data, lambda: calibrate(data, wanted, settings_tried=len(settings)), wanted
+        "calibration", data, lambda: calibrate(data, wanted, settings_tried=tried), wanted
+    )
+
+
+def _number(settings: set[Setting], wanted: Target, first: float) -> int:
+    """Return how many settings count against a wanted one.
+
+    All targets of the list are one, for it is tested as one. What the list promises holds at
+    once: that somebody first looked at another target of the same score makes none of it weaker.
+    """
+    found = set()
+    for each, turned in settings:
+        is_seen_before = wanted.targets_tried > 1 and each.method == "ltt" and each.error == first
+        if each.targets_tried > 1 or is_seen_before:
+            each = listed(each, TARGETS[0])
+        found.add((each, turned))
+    return len(found)
+
+
+def why(found: Calibration) -> str:
+    """Say what the choice of the target costs: nothing, or a part of δ."""
+    target = found.target
+    if target.method != "ltt":
+        return "Learn-then-Test alone can pay for a choice among targets."
+    share = f"{100 * target.error:.6g}%"
+    if target.targets_tried > 1:
+        return (
+            f"{share} was chosen from the list, after a look at these rows. The {len(TARGETS)} "
+            "targets of the list share δ, so that all that it promises holds at once."
+        )
+    if target.error == _first(found.data, target.error):
+        return (
+            f"{share} was set before these rows were looked at: it has all of δ. The targets of "
+            "the list share δ, to pay for choosing among them."
+        )
+    return (
+        f"{share} is not on the list: it has all of δ. If you chose it after a look at these "
+        "rows, nothing has paid for that choice."
     )
 
 
@@ -74,6 +145,45 @@ def looked_at_all(data: Labelled, rows: Labelled) -> int:
 
 def _tried(data: Labelled) -> set[Setting]:
     """Return the targets that this session has tried on these labels, and with which directions."""
-    counted = st.session_state.setdefault("calibration_targets_tried", {})
-    found: set[Setting] = counted.setdefault((data.sha256, len(data.kept)), set())
+    return _all_tried().setdefault(_rows_of(data), set())
+
+
+def _rows_of(data: Labelled) -> Rows:
+    return data.sha256, len(data.kept)
+
+
+def _first_targets() -> dict[Rows, float]:
+    found: dict[Rows, float] = st.session_state.setdefault("calibration_first_targets", {})
     return found
+
+
+def _all_tried() -> dict[Rows, set[Setting]]:
+    found: dict[Rows, set[Setting]]
+    found = st.session_state.setdefault("calibration_targets_tried", {})
+    return found
+
+
+def looks() -> list[dict[str, Any]]:
+    """Return what was looked at in this session, as JSON knows it."""
+    return [
+        {
+            "rows": list(rows),
+            "first": first,
+            "tried": sorted(
+                ([asdict(each), sorted(turned)] for each, turned in _all_tried().get(rows, ())),
+                key=str,
+            ),
+        }
+        for rows, first in _first_targets().items()
+    ]
+
+
+def look_again(found: list[dict[str, Any]]) -> None:
+    """Take up what was looked at in a session before, as `looks` returned it."""
+    for each in found:
+        sha256, number = each["rows"]
+        _first_targets()[sha256, number] = each["first"]
+        _all_tried()[sha256, number] = {
+            (Target(**wanted), frozenset((name, way) for name, way in turned))
+            for wanted, turned in each["tried"]
+        }

@@ -7,14 +7,17 @@ import math
 import numpy as np
 import streamlit as st
 
-from core.abstention.policy import Policy, to_json
+from core.abstention.policy import Policy, own_direction, to_json
 from core.charts import calibration as charts
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, new_rows
 from core.studies.calibration.calibration import Calibration
 from core.studies.inspection.inspection import cannot_decide
 from core.ui import downloads, figures
+from core.ui.calibration.answers import answers
 from core.ui.calibration.policy import in_use, use
+from core.ui.calibration.result import risk
+from core.ui.calibration.rule import numbers
 from core.ui.glossary import TERMS
 from core.ui.session import remembered
 
@@ -24,52 +27,85 @@ WIDEST = 1e300  # what a browser's slider can span
 
 @st.fragment
 def threshold(found: Calibration) -> None:
-    """Draw the doubts with λ, let it be moved, and offer what follows from where it stands.
+    """Draw the scores with λ, let it be moved, and show what follows from where it stands.
 
     A fragment: moving the slider recomputes this part of the page and nothing else.
     """
-    policy, by_hand = _slider(found)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("**Scores of right and wrong answers**", help=TERMS["Threshold λ"])
+        policy, by_hand = _slider(found)
+        moved = policy if by_hand else None
+        key = f"histogram_{found.data.sha256[:12]}_{len(found.data.kept)}_{found.score}"
+        _histogram(found, policy, moved, key)
+    with right:
+        risk(found, moved)
+    if moved is not None:
+        _side_by_side(found, moved)
+    answers(found, policy.threshold if policy else -math.inf, key)
+    st.subheader("4. Use")
+    if policy is not None:
+        _offers(found, policy)
+
+
+def _histogram(found: Calibration, policy: Policy | None, moved: Policy | None, key: str) -> None:
     shares = remembered("shares", found, lambda: diagnostics.shares(found))
-    certified = found.policy.threshold if found.policy else None
-    st.markdown("**Doubt of right and wrong answers**", help=TERMS["Threshold λ"])
     figures.draw(
         charts.histogram,
         shares,
         found.score,
-        certified,
-        policy.threshold if by_hand and policy else None,
-        key="histogram",
-        alt_text=charts.histogram_alt(shares, found.score, policy.threshold if policy else None),
+        _own(found.policy),
+        _own(moved),
+        found.larger_is_surer,
+        key=key,
+        alt_text=charts.histogram_alt(shares, found.score, _own(policy)),
+        on_select="rerun",
+        selects=charts.RANGE,
     )
-    st.caption(("Believe answers left of the line. " if policy else "") + "Square-root scale.")
-    if policy is None:
-        return
-    if by_hand:
-        with st.container(border=True, key="moved"):
-            st.badge("No guarantee", icon=":material/warning:", color="orange")
-            st.text(policy.sentence)
-            st.text(
-                f"Answered {policy.answered / policy.labels:.1%}, observed error "
-                f"{policy.errors / policy.answered:.1%}."
-                if policy.answered
-                else "Nothing is answered."
-            )
-    _offers(found, policy)
+    side = "right" if found.larger_is_surer else "left"
+    st.caption(
+        (f"Believe answers {side} of the line. " if policy else "")
+        + "Square-root scale. Drag across the bars to see the rows behind them."
+    )
+
+
+def _own(policy: Policy | None) -> float | None:
+    """Return λ in the score's own direction."""
+    return None if policy is None else own_direction(policy.threshold, policy.larger_is_surer)
+
+
+def _side_by_side(found: Calibration, moved: Policy) -> None:
+    """Show the certified threshold and the one that was moved, each with its own numbers."""
+    left, right = st.columns(2, gap="large")
+    with left, st.container(border=True, key="certified"):
+        is_certified = found.policy is None or found.policy.guaranteed
+        st.markdown("**Certified**" if is_certified else "**Found by the rule**")
+        if found.policy is None:
+            st.text("No threshold is certified for this target.")
+        else:
+            numbers(found.policy)
+    with right, st.container(border=True, key="moved"):
+        st.badge("No guarantee", icon=":material/warning:", color="orange")
+        numbers(moved)
+        st.text(moved.sentence)
 
 
 def _slider(found: Calibration) -> tuple[Policy | None, bool]:
-    """Let λ be moved; return the policy there, and whether it was chosen by hand."""
-    doubts = found.doubts[np.isfinite(found.doubts)]
-    if not len(doubts) or doubts.min() == doubts.max():
-        st.text("All doubts are equal: λ can only answer everything or nothing.")
+    """Let λ be moved in the score's own direction; return the policy there, and whether it was."""
+    values, surer = found.numbers[np.isfinite(found.numbers)], found.larger_is_surer
+    if not len(values) or values.min() == values.max():
+        st.text("All scores are equal: λ can only answer everything or nothing.")
         return found.policy, False
-    low, high = float(doubts.min()), float(doubts.max())
+    low, high = float(values.min()), float(values.max())
     step = high / STEPS - low / STEPS  # the difference itself can be infinite
-    high += step  # to answer the largest doubt as well; at the smallest, nothing is answered
-    if low + step == low or high - low > WIDEST:
-        st.text("The doubts are too close together, or too far apart, to move λ by hand.")
+    nothing = high if surer else low
+    # One step further, to answer the most doubtful as well; at the surest, nothing is answered.
+    everything = low - step if surer else high + step
+    low, high = min(low, everything), max(high, everything)
+    if low + step == low or high - step == high or high - low > WIDEST:
+        st.text("The scores are too close together, or too far apart, to move λ by hand.")
         return found.policy, False
-    certified = found.policy.threshold if found.policy else low
+    certified = own_direction(found.policy.threshold, surer) if found.policy else nothing
     start = min(max(certified, low), high)
     key = f"lambda_{found.data.sha256[:12]}_{len(found.data.kept)}_{found.score}_{start:.9g}"
     value = st.slider(
@@ -85,8 +121,14 @@ def _slider(found: Calibration) -> tuple[Policy | None, bool]:
     )
     if value == start:
         return found.policy, False
-    st.button("Restore the certified λ", key="back", on_click=_set, args=(key, start))
-    return study.moved(found, math.inf if value >= high else value), True
+    st.button(
+        "Restore the certified λ" if found.policy else "Put λ back",
+        key="back",
+        on_click=_set,
+        args=(key, start),
+    )
+    is_everything = value <= everything if surer else value >= everything
+    return study.moved(found, math.inf if is_everything else own_direction(value, surer)), True
 
 
 def _set(key: str, value: float) -> None:

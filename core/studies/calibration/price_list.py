@@ -1,0 +1,75 @@
+"""What every target costs: how much is answered if at most so many may be wrong.
+
+Somebody who looks at several targets and takes the one that can be promised has chosen after
+looking. So the whole list is one family: each target is tested at δ divided by their number, and
+with the stated confidence all that the list promises holds at once, whichever row is taken and
+for whatever reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from core.abstention.thresholds import Threshold, for_each_target
+from core.data.tabular.labelled import Labelled
+from core.studies.calibration.calibration import BEST, Target, independent
+
+TARGETS: Final = (0.02, 0.05, 0.06, 0.08, 0.1, 0.15, 0.2)
+
+
+@dataclass(frozen=True)
+class Price:
+    """What one target costs.
+
+    Attributes
+    ----------
+    error : float
+        The target: the share of answered questions that may be wrong.
+    score : str or None
+        The score that it is about; None where this target cannot be promised.
+    threshold : Threshold or None
+        None where this target cannot be promised.
+    """
+
+    error: float
+    score: str | None
+    threshold: Threshold | None
+
+
+def listed(target: Target, error: float) -> Target:
+    """Return what a row of the list tests: its error, at its share of a target's δ."""
+    return replace(target, error=error, method="ltt", targets_tried=len(TARGETS))
+
+
+def price_list(data: Labelled, target: Target) -> tuple[Price, ...]:
+    """Return the price of each of `TARGETS`, tested as one family by Learn-then-Test.
+
+    Each row is what `calibrate` finds for `listed`.
+
+    Parameters
+    ----------
+    target : Target
+        Says the confidence and the score; its own error and method do not count.
+    """
+    data = independent(data)
+    scores = list(data.doubts) if target.score == BEST else [target.score]
+    confidence = 1 - (1 - listed(target, target.error).tested_at) / len(scores)
+    best = [Price(error, None, None) for error in TARGETS]
+    for score in scores:
+        rows = data.doubts[score], data.correct[score]
+        found = for_each_target(*rows, target_errors=TARGETS, confidence=confidence)
+        for place, threshold in enumerate(found):
+            before = best[place].threshold
+            if threshold and (before is None or threshold.answered > before.answered):
+                best[place] = replace(best[place], score=score, threshold=threshold)
+    # Labels of one kind promise nothing: nobody has seen how they mark the other.
+    return tuple(
+        Price(price.error, None, None) if price.score in data.one_kind else price for price in best
+    )
+
+
+def smallest(prices: Sequence[Price]) -> Price | None:
+    """Return the smallest target that can be promised, if any can."""
+    return next((price for price in prices if price.threshold is not None), None)

@@ -1,0 +1,118 @@
+"""The rows behind a threshold: which answers it serves and which it withholds, right or wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.data.tabular.labelled import Labelled
+from core.studies.calibration.calibration import Calibration
+
+Table = Mapping[str, list[object]]
+
+
+class Part(StrEnum):
+    """Which rows."""
+
+    ANSWERED_WRONG = "Answered and wrong"
+    ANSWERED_RIGHT = "Answered and right"
+    WITHHELD_RIGHT = "Withheld and right"
+    WITHHELD_WRONG = "Withheld and wrong"
+    ALL = "All"
+
+
+@dataclass(frozen=True)
+class Served:
+    """All labelled rows, the least doubtful first, and what a threshold does to them.
+
+    Attributes
+    ----------
+    data : Labelled
+    score : str
+    order : ndarray of shape (n,)
+        The places of the rows in the data, by rising doubt; those without one last.
+    answered, right : ndarray of shape (n,)
+        In that order.
+    """
+
+    data: Labelled
+    score: str
+    order: NDArray[np.int64]
+    answered: NDArray[np.bool_]
+    right: NDArray[np.bool_]
+
+    def of(self, part: Part, between: tuple[float, float] | None = None) -> NDArray[np.int64]:
+        """Return the places in the data of some rows, the least doubtful first.
+
+        Parameters
+        ----------
+        between : pair of float, optional
+            Only rows whose score, in its own direction, is in this range.
+        """
+        wanted = self._in(part)
+        if between is not None:
+            low, high = sorted(between)
+            scores = self.data.numbers(self.score)[self.order]
+            wanted = wanted & (scores >= low) & (scores <= high)
+        return self.order[wanted]
+
+    def number(self, part: Part) -> int:
+        """Return how many rows there are of a kind."""
+        return int(np.count_nonzero(self._in(part)))
+
+    def _in(self, part: Part) -> NDArray[np.bool_]:
+        if part is Part.ALL:
+            return np.ones(len(self.order), bool)
+        answered = part in (Part.ANSWERED_WRONG, Part.ANSWERED_RIGHT)
+        right = part in (Part.ANSWERED_RIGHT, Part.WITHHELD_RIGHT)
+        return (self.answered == answered) & (self.right == right)
+
+
+def served(calibration: Calibration, value: float) -> Served:
+    """Return what a λ, in the unit of the doubt, does to the labelled rows."""
+    doubts = calibration.doubts
+    order = np.argsort(doubts, kind="stable")
+    return Served(
+        calibration.data,
+        calibration.score,
+        order,
+        (doubts < value)[order],
+        calibration.correct[order],
+    )
+
+
+def table(found: Served, places: NDArray[np.int64]) -> Table:
+    """Return rows as columns by heading: what was asked, answered and right, and what became of it.
+
+    The score stands there in its own direction; a row without one has None.
+    """
+    data = found.data
+    answers = (found.answered, "served", "withheld"), (found.right, "right", "wrong")
+    at = np.empty(len(found.order), np.int64)
+    at[found.order] = np.arange(len(found.order))
+    decision, judged = (np.where(each[at[places]], yes, no).tolist() for each, yes, no in answers)
+    columns: dict[str, list[object]] = {
+        "row": (data.kept[places] + 1).tolist(),
+        "question": data.queries[places].tolist(),
+    }
+    if data.answers is not None:
+        columns["answer"] = data.answers[places].tolist()
+    if data.truths is not None:
+        columns["right answer"] = data.truths[places].tolist()
+    numbers = data.numbers(found.score)[places]
+    columns["right or wrong"] = judged
+    columns["score" if data.surer[found.score] else "doubt"] = [
+        None if np.isnan(number) else float(number) for number in numbers
+    ]
+    columns["decision"] = decision
+    return columns
+
+
+def question(data: Labelled, place: int) -> str | None:
+    """Return a row's question; None where the file has none and its number stands for it."""
+    text = str(data.queries[place])
+    return None if text == str(int(data.kept[place]) + 1) else text

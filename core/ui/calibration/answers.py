@@ -1,0 +1,101 @@
+"""The rows behind a threshold: which answered ones are wrong, and each of them to be inspected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.charts.calibration import RANGE, number
+from core.studies.calibration import served as study
+from core.studies.calibration.calibration import Calibration
+from core.studies.calibration.served import Part
+from core.ui import downloads, frame
+from core.ui.session import remembered
+
+MOST_SHOWN = 1000  # rows
+LONGEST_CELL = 200  # characters
+
+
+def answers(found: Calibration, threshold: float, histogram: str) -> None:
+    """Show the rows that a λ serves and withholds, by whether they are right.
+
+    Parameters
+    ----------
+    threshold : float
+        λ, in the unit of the doubt.
+    histogram : str
+        The key of the chart in which a person may have selected a range of scores.
+    """
+    served = remembered("served", found, lambda: study.served(found, threshold), threshold)
+    st.markdown("**Rows behind the threshold**")
+    part = st.pills(
+        "Rows",
+        list(Part),
+        default=Part.ALL,
+        required=True,
+        format_func=lambda each: f"{each.value} ({served.number(each):,})",
+        key="part",
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    between = _selected(histogram)
+    places = served.of(part, between)
+    columns = study.table(served, places[:MOST_SHOWN])
+    if between:
+        low, high = between
+        st.text(
+            f"Only scores from {number(low)} to {number(high)}, as selected in the histogram: "
+            f"{len(places):,} {'row' if len(places) == 1 else 'rows'}. Double-click there to see "
+            "all."
+        )
+    if not len(places):
+        st.text("There is no such row.")
+        return
+    picked = st.dataframe(
+        {name: [_cell(cell) for cell in cells] for name, cells in columns.items()},
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        # Another table for other rows: in the same one, another row would be the chosen one.
+        key=f"rows_{histogram}_{threshold:.9g}_{part.name}_{between}",
+        alt=f"{len(places):,} rows, the least doubtful first",
+    )
+    if len(places) > MOST_SHOWN:
+        st.caption(f"Shown: the first {MOST_SHOWN:,d} rows, the least doubtful first.")
+    chosen = picked.selection.rows
+    with st.container(horizontal=True, vertical_alignment="center"):
+        downloads.table(lambda: study.table(served, places), "rows")
+        if not chosen or chosen[0] >= len(places):
+            st.text("Choose a row to inspect its question.")
+            return
+        question = study.question(served.data, int(places[chosen[0]]))
+        if question is None:
+            st.text("This row has no question to inspect.")
+        elif st.button(
+            "Inspect this question", key="inspect_row", type="primary", icon=":material/search:"
+        ):
+            frame.inspect(question)
+    _in_full(columns, chosen[0])
+
+
+def _selected(histogram: str) -> tuple[float, float] | None:
+    """Return the range of scores that is selected in the histogram, if any is."""
+    state: Any = st.session_state.get(histogram)
+    ranges = list((state or {}).get("selection", {}).get(RANGE, {}).values())
+    if not ranges or len(ranges[0]) != 2:
+        return None
+    low, high = sorted(float(end) for end in ranges[0])
+    return low, high
+
+
+def _in_full(columns: study.Table, at: int) -> None:
+    """Show the texts of one row whole, which its cells may have cut."""
+    for name in ("question", "answer", "right answer"):
+        if name in columns:
+            st.text(f"{name.capitalize()}: {columns[name][at]}")
+
+
+def _cell(cell: object) -> object:
+    is_long = isinstance(cell, str) and len(cell) > LONGEST_CELL
+    return f"{str(cell)[:LONGEST_CELL]}…" if is_long else cell

@@ -1,0 +1,122 @@
+"""The labelled file after a reload: its hash stands in the address, and the store has the rest.
+
+A reload is another session. What was said of the file's columns, which targets were looked at on
+its rows and which settings were tried comes back with it, or a reload would make choices that
+were made after looking seem to be made before.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import streamlit as st
+
+from core.data.tabular.labels import Meaning
+from core.data.tabular.uploads import Upload
+from core.store.errors import StoreError
+from core.store.files import File, hash_of
+from core.ui.calibration import target
+from core.ui.messages import later
+from core.ui.results import kept
+from core.ui.session import alone, person, public
+
+_ADDRESS = "file"
+_HASH = "calibration_file"  # of the file in this session, where it is saved
+_UNSAVED = "calibration_file_unsaved"  # why it is not
+_NOTED = "calibration_file_notes"
+NOT_HERE = "The file that this address names is not saved here. Upload it again."
+_SHARED = (
+    "Several people use this server, so it saves no files of people who have not signed in. After "
+    "a reload of the page, upload it again."
+)
+_PUBLIC = "This public demo saves no files. After a reload of the page, upload it again."
+
+
+def keep(content: bytes, name: str) -> None:
+    """Save a file that was brought, or remember why it cannot be."""
+    forget_address()
+    if public() or not (alone() or person()):  # nobody could find it again after a reload
+        st.session_state[_UNSAVED] = _PUBLIC if public() else _SHARED
+        return
+    try:
+        st.session_state[_HASH] = kept().files.save(name, content)
+    except StoreError as error:
+        st.session_state[_UNSAVED] = f"{error} After a reload of the page, upload it again."
+
+
+def forget() -> None:
+    """Delete the file that a person removes."""
+    if hash := st.session_state.get(_HASH):
+        try:
+            kept().files.forget(hash)
+        except StoreError as error:
+            later(str(error))
+    forget_address()
+
+
+def forget_address() -> None:
+    """Name no file in the address any more."""
+    for key in (_HASH, _UNSAVED, _NOTED):
+        st.session_state.pop(key, None)
+    st.query_params.pop(_ADDRESS, None)
+
+
+def after_reload() -> File | str | None:
+    """Return the file that the address names, or a sentence if it is not here."""
+    hash = st.query_params.get(_ADDRESS)
+    if not hash:
+        return None
+    try:
+        found = None if public() else kept().files.open(hash)
+    except StoreError as error:
+        return str(error)
+    if found is None:
+        return NOT_HERE
+    st.session_state[_HASH] = hash_of(found.content)
+    _remember(found.notes)
+    return found
+
+
+def why_not() -> None:
+    """Say why the file is not saved, if it is not."""
+    if why := st.session_state.get(_UNSAVED):
+        st.text(why)
+
+
+def note(upload: Upload) -> None:
+    """Save what is remembered of the file, and name it in the address."""
+    hash = st.session_state.get(_HASH)
+    if hash is None:
+        return
+    if st.query_params.get(_ADDRESS) != hash:
+        st.query_params[_ADDRESS] = hash
+    notes = json.dumps({"widgets": _widgets(upload.sha256[:16]), "looks": target.looks()})
+    if st.session_state.get(_NOTED) != notes:
+        st.session_state[_NOTED] = notes
+        try:
+            kept().files.note(hash, notes)
+        except StoreError as error:
+            st.text(str(error))
+
+
+def _widgets(key: str) -> dict[str, Any]:
+    """Return what was chosen in every widget that belongs to a file."""
+    return {
+        name: value
+        for name, value in st.session_state.items()
+        if isinstance(name, str)
+        and (key in name or name == "hold")
+        and (value is None or isinstance(value, str | bool | list))
+    }
+
+
+def _remember(notes: str) -> None:
+    try:
+        found = json.loads(notes or "{}")
+        for name, value in found.get("widgets", {}).items():
+            is_meaning = name.startswith("meaning_") and value is not None
+            st.session_state[name] = Meaning(value) if is_meaning else value
+        target.look_again(found.get("looks", []))
+    except (ValueError, TypeError, AttributeError, KeyError):
+        return  # of another version: the file is there, and the person says it again
