@@ -68,7 +68,7 @@ def question(i: int) -> str:
 
 
 def drawn(seed: int, count: int) -> tuple[HalfKnown, list[Gold]]:
-    """Draw questions and right answers: most known, 2 % of these and half of the others wrongly."""
+    """Draw questions and right answers: most known, 2% of these and half of the others wrongly."""
     rng = np.random.default_rng(seed)
     known = rng.random(count) < KNOWN_SHARE
     wrong = rng.random(count) < np.where(known, WRONG_OF_KNOWN, WRONG_OF_HALF_KNOWN)

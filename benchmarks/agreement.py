@@ -36,7 +36,7 @@ CALIBRATED_ON = 1000
 
 
 def threshold(rows: Sequence[Row], least_mass: float) -> float:
-    """Return λ: at most 5 % wrong among the answered, with 90 % confidence."""
+    """Return λ: at most 5% wrong among the answered, with 90% confidence."""
     found = learn_then_test(
         np.array([row.decisive(least_mass) for row in rows]),
         np.array([row.correct[SCORE] for row in rows]),

@@ -1,4 +1,4 @@
-"""What samples say for sure and what with 90 % confidence: ``python -m benchmarks.bounds``.
+"""What samples say for sure and what with 90% confidence: ``python -m benchmarks.bounds``.
 
 Models whose M.I. is known: answer i comes first with a weight of i^-0.7, and after one was told,
 it is repeated with a certain probability; otherwise an answer like the first comes. K first
@@ -7,12 +7,12 @@ in nats of
 
 - the certified lower bound;
 - L, the information between a draw and the answer after it;
-- the lower limit with 90 % confidence, where all draws are scored;
+- the lower limit with 90% confidence, where all draws are scored;
 - the same where only the six likeliest distinct draws are;
 - U, the mean logarithm of how much likelier each row's own second answer is than after the other
   draws: above M.I. on average, but a limit of nothing (see docs/method.md).
 
-Last, how often the limit exceeds M.I.: at most 10 % is promised. The exit status is 1 if it is
+Last, how often the limit exceeds M.I.: at most 10% is promised. The exit status is 1 if it is
 more. About a minute.
 """
 
@@ -105,7 +105,7 @@ def simulated(law: Law, draws: int) -> list[Bounds]:
 
 def main() -> int:
     """Print the table; return 0 if the promise holds, else 1."""
-    print("| model (M.I.) | K | certified | L | at 90 % | of six texts | U | too high |")
+    print("| model (M.I.) | K | certified | L | at 90% | of six texts | U | too high |")
     print("| --- | --: | --: | --: | --: | --: | --: | --: |")
     held = True
     for name, (answers, share) in LAWS.items():

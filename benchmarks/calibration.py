@@ -1,7 +1,7 @@
 """Our Learn-then-Test against MAPIE's: ``PYTHONPATH=. python -m benchmarks.calibration``.
 
 MAPIE has an environment of its own (requirements/bench.txt). Both get the same rows and give
-the same guarantee: with 90 % confidence, a precision of 90 % or more among the answered, by
+the same guarantee: with 90% confidence, a precision of 90% or more among the answered, by
 fixed-sequence testing of every distinct score. MAPIE has one sequence, from a start that we give
 it, and all of δ for it; ours keeps a quarter of δ for a second one, in case the first stops before
 the middle. So either may answer more. Timed is the same work only: MAPIE's

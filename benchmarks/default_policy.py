@@ -4,10 +4,10 @@ Asks the embedded model every question of its world once, in a training wording,
 questions nobody can answer (invented entities and nonsense). Then
 
 - 1,000 of the world's questions, drawn at random, become the bundled labelled example;
-- every score gets a policy by Learn-then-Test on them, at most 5 % wrong among the answered
-  with 90 % confidence: the code behind the page Calibration, on the same file;
+- every score gets a policy by Learn-then-Test on them, at most 5% wrong among the answered
+  with 90% confidence: the code behind the page Calibration, on the same file;
 - before that, the least sampled mass is set to the smallest of a few round numbers at which
-  the policy of the mutual information answers at most 5 % of the unanswerable questions. The
+  the policy of the mutual information answers at most 5% of the unanswerable questions. The
   policy by which it is chosen is calibrated on the example's labels, so the policy says how
   many settings were tried on these rows;
 - the other questions of the world, which no threshold has seen, show what the promise is

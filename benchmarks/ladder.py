@@ -6,7 +6,7 @@ the first hundred of either half of the model card's mixture: single-label ones,
 ones with a semantic entropy above 0.7. For each rung:
 
 - how well every score ranks wrong answers (AUROC of its doubt, against whether the answer that
-  it would serve is wrong), with 95 % bootstrap intervals for M.I. and S.E. Each half is drawn
+  it would serve is wrong), with 95% bootstrap intervals for M.I. and S.E. Each half is drawn
   anew by itself, since how large it is was chosen;
 - self-verification both ways, from next tokens and from the share of samples that say “True”;
 - requests to a service: one answer or one pair at a time, and as many as we ask of an

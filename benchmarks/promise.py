@@ -48,7 +48,7 @@ class Mixture:
 LAW_1 = Mixture(0.4, 1.2, 1.6, 0.02, 0.75, 1)
 LAW_2 = Mixture(0.0, 1.5, 2.0, 0.01, 0.8, 2)
 FLAT = Mixture(0.0, 1, 1, 0.03, 0, 1)
-FLAT_ABOVE = Mixture(0.0, 1, 1, 0.0505, 0, 1)  # no threshold can keep a promise of 5 %
+FLAT_ABOVE = Mixture(0.0, 1, 1, 0.0505, 0, 1)  # no threshold can keep a promise of 5%
 SETTINGS = [
     *((name, law, alpha, n)
       for name, law in {"many zeros": LAW_1, "no ties": LAW_2}.items()
@@ -99,7 +99,7 @@ GROUPS = ((0.7, Mixture(0.0, 1, 1, 0.02, 0, 1)), (0.3, FLAT_ABOVE))  # shares of
 def promised_by_group(n, repetitions=REPETITIONS):
     """Return how often the promise is said to hold for each of `GROUPS`: the second cannot.
 
-    The target is 5 %, the confidence 90 %, and λ is certified on all rows together.
+    The target is 5%, the confidence 90%, and λ is certified on all rows together.
     """
     promised = np.zeros(len(GROUPS), int)
     for i in range(repetitions):
@@ -124,7 +124,7 @@ def certified_from_the_seed_on(n, repetitions):
     """Return how often a threshold is certified that breaks its promise, from the model's seed on.
 
     Questions are drawn, asked with five draws at temperature 1 under a seed of their own, scored
-    and calibrated on. Of those with a doubt of 0, 8 % are wrong: no threshold can keep 5 %.
+    and calibrated on. Of those with a doubt of 0, 8% are wrong: no threshold can keep 5%.
     """
     certified = 0
     for seed in range(repetitions):

@@ -5,7 +5,7 @@
 Asks 200 popular questions of the world's tables with one right answer each, the best known of
 every relation; those of two relations played no part in choosing form or examples (see
 `benchmarks.forms`). For the mixture, as many with many right answers. Prints how many greedy
-answers are right, and the AUROC of every score with a 95 % bootstrap interval over questions.
+answers are right, and the AUROC of every score with a 95% bootstrap interval over questions.
 A score that saw too little for a verdict says that one should doubt.
 """
 

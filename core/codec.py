@@ -149,6 +149,11 @@ def is_writable(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
+def counted(number: int, what: str) -> str:
+    """Return a number of things in words; `what` is one of them, and takes an s."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def shortened(text: str, longest: int = 60) -> str:
     """Return the text in one line and not too long to stand in a sentence."""
     line = " ".join(text.split())

@@ -29,13 +29,13 @@ def page() -> None:
     policy.reopen()
     asking, seeing = st.columns([2, 3], gap="large")
     with asking:
-        st.subheader("1. Data")
+        st.header("1. Data")
         data = labelled_data()
         hold = holding_back()
         if data is not None:
             rows, untouched = held_back(data) if hold else (data, None)
             contradicted(rows)
-        st.subheader("2. Target")
+        st.header("2. Target")
         try:
             wanted = target(None if data is None else rows)
             if data is not None:
@@ -44,7 +44,7 @@ def page() -> None:
             problem(str(error))
             data = None
     with seeing:
-        st.subheader("3. Result")
+        st.header("3. Result")
         if data is None:
             st.text("Load labelled scores to see the result.")
         else:
@@ -52,14 +52,14 @@ def page() -> None:
             prices(found)
             groups(found)
     if data is None:
-        st.subheader("4. Use")
+        st.header("4. Use")
     else:
         threshold(found)
         confirmation(found, untouched, looked_at_all(data, rows))
         new_scores(found)
     policy.bring()
     if data is not None:
-        st.subheader("Behind the threshold")
+        st.header("Behind the threshold")
         comparison(found)
     remember()
 

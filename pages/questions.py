@@ -25,7 +25,7 @@ def questions() -> None:
 
 def surprises() -> None:
     """One button a band, each to a question drawn at random."""
-    st.subheader("Surprise me", anchor=False, help=TERMS["Band"])
+    st.header("Surprise me", anchor=False, help=TERMS["Band"])
     with st.container(horizontal=True):
         for band, about in BANDS.items():
             if st.button(band, key=f"surprise_{band}", help=about):
@@ -34,7 +34,7 @@ def surprises() -> None:
 
 def catalogue() -> None:
     """Search by words, subject and band; a click on a question inspects it."""
-    st.subheader("Search", anchor=False)
+    st.header("Search", anchor=False)
     words, area, band = st.columns([3, 2, 2])
     text = words.text_input(
         "Words",

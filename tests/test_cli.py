@@ -528,7 +528,7 @@ def test_rows_that_do_not_count_are_told_beside_the_policy(tmp_path):
     assert one_object(result)["labels"] == 30
     assert "Line 62: “correct” is “maybe” (left out)." in result.stderr
     assert "As you said, 1 row in which “correct” is “maybe” was left out." in result.stderr
-    assert "30 rows repeat another row’s question." in result.stderr
+    assert "Rows that repeat another row’s question: 30." in result.stderr
     assert one_object(result)["left_out"] == 1
     assert "1 row without a label was left out" in one_object(result)["guarantee"]
 

@@ -356,7 +356,7 @@ def fewest_labels(target_error: float, confidence: float) -> int:
 
 
 def labels_for_power(error: float, target_error: float, confidence: float) -> int | None:
-    """Return the fewest answered queries that certify α with 80 % power at a true error.
+    """Return the fewest answered queries that certify α with 80% power at a true error.
 
     For every number of errors k there is a smallest m at which k errors still certify;
     within one k, more labels only add risk. So it is the first k whose m has the power.

@@ -318,7 +318,7 @@ def groups(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
                 format="%",
                 tickCount=5,
                 labelFlush=False,
-                # The scale goes on to the right for the words: there is nothing above 100 %.
+                # The scale goes on to the right for the words: there is nothing above 100%.
                 labelExpr="datum.value <= 1 ? datum.label : ''",
             ),
             scale=alt.Scale(domain=[0, max(2 * target, float(data["error"].max() or 0) * 1.25)])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core import prompts
+from core.codec import counted
 from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, LanguageModel
 from core.language_models.true_false import OPINIONS
 from core.language_models.usage import Used
@@ -35,7 +36,7 @@ def price(tokens: Used, per_million_in: float, per_million_out: float) -> float:
 
 def calls(number: int) -> str:
     """Return a number of calls in words."""
-    return f"{number:,} call{'' if number == 1 else 's'}"
+    return counted(number, "call")
 
 
 def at_most(offered: Plan, cost: str = "") -> str:

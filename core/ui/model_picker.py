@@ -73,7 +73,9 @@ def picker() -> None:
                 "where the first brings no short, whole answers."
             )
         # Not a callback: its arguments would be those of the run before.
-        if st.button("Use this model", key="use_model", type="primary"):
+        as_it_is = name == name_in_use() and form is None and not key
+        label = "This model is in use" if as_it_is else "Use this model"
+        if st.button(label, key="use_model", type="primary", disabled=as_it_is):
             _use(name, form, key)
         # Below the button: on a phone the top is out of sight then.
         if chosen := model_opening.opened(name_in_use()):

@@ -242,7 +242,7 @@ SCORES: dict[str, ScoreInfo] = {
         title="Pair covariance",
         function=pair_covariance,
         unit="probability",
-        range="-1 to 1",
+        range="−1 to 1",
         explanation="How much more often the same answer comes twice in a row than by chance. "
         "High means that the model repeats the answer in the prompt.",
         reference="Johnson et al.; related work",

@@ -383,7 +383,7 @@ def test_hostile_texts_reach_no_markdown():
 def test_the_papers_twelve_questions_stand_in_their_groups_and_can_be_looked_at_closer(embedded):
     page = opened(tab=PUBLISHED)
     every = [published for group in PAPER.values() for published in group]
-    assert [heading.value for heading in page.subheader] == list(PAPER) and len(every) == 12
+    assert [heading.value for heading in page.header] == list(PAPER) and len(every) == 12
     found = [amplify(published.case, embedded, DEFAULT_REPETITIONS) for published in every]
     assert pictures(page) == [charts.curves_alt([one]) for one in found]
     for published, one in zip(every, found, strict=True):

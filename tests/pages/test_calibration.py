@@ -170,7 +170,7 @@ def elsewhere_and_back(page):
 
 def test_opens_without_data_and_says_what_it_wants(app):
     assert app.title[0].value == "When should it answer?"
-    assert [heading.value for heading in app.subheader] == [
+    assert [heading.value for heading in app.header] == [
         "1. Data",
         "2. Target",
         "3. Result",

@@ -53,9 +53,7 @@ def test_an_inspection_opens_as_it_was_without_asking(no_model):
     link = f"?saved={only().id}"  # under which a kept one is already
     assert [c.value for c in page.code] == [c.value for c in asked.code if c.value != link]
     asking = "Has enough been seen?"  # by the model, which is not asked here
-    assert [h.value for h in page.subheader] == [
-        h.value for h in asked.subheader if h.value != asking
-    ]
+    assert [h.value for h in page.header] == [h.value for h in asked.header if h.value != asking]
     assert not [field for field in page.text_input if field.key == "q"]
     assert results().search().total == 1
 

@@ -133,7 +133,7 @@ class Point:
     normalised_probability : float or None
         P(a) / (P(a) + P(b)), in [0, 1]; None where neither was ever sampled.
     lower, upper : float or None
-        The 95 % Wilson interval where answers are counted. Where the sampled ones say their
+        The 95% Wilson interval where answers are counted. Where the sampled ones say their
         likelihoods: what the share would be if all that was not sampled meant b, or a.
     """
 
@@ -474,7 +474,7 @@ def _is_meant(text: str, answer: str, other: str) -> bool:
 
 
 def _wilson(successes: int, trials: int) -> tuple[float | None, float | None, float | None]:
-    """Return a share with its 95 % Wilson interval; Nones without a trial."""
+    """Return a share with its 95% Wilson interval; Nones without a trial."""
     if not trials:
         return None, None, None
     interval = binomtest(successes, trials).proportion_ci(0.95, method="wilson")

@@ -39,7 +39,7 @@ METHODS = {
     "empirical": "Empirical rule of the paper (no guarantee)",
 }
 REPEATED = (
-    "{:,} rows repeat another row’s question. One row of each question counts, drawn at "
+    "Rows that repeat another row’s question: {:,}. One row of each question counts, drawn at "
     "random, because several answers to one question are not independent evidence."
 )
 

@@ -9,6 +9,7 @@ import numpy as np
 from core.abstention import thresholds
 from core.abstention.policy import Policy
 from core.abstention.thresholds import Threshold
+from core.codec import counted
 from core.data.tabular.labelled import Labelled
 from core.studies.calibration.calibration import independent, rows
 
@@ -63,8 +64,8 @@ def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmat
     return Confirmation(
         found,
         kept,
-        f"On {found.queries:,} held-out rows it answered {found.answered:,}, {found.errors:,} "
-        f"of them wrongly. With {100 * confidence:.6g}% confidence, at most {bound:.1%} "
+        f"On {counted(found.queries, 'held-out row')} it answered {found.answered:,}, "
+        f"{found.errors:,} of them wrongly. With {100 * confidence:.6g}% confidence, at most {bound:.1%} "
         f"{what}, {'within' if kept else 'above'} the target of "
         f"{100 * policy.target_error:.6g}%."
         + ("" if kept else " This does not refute the policy, but fails to confirm it."),

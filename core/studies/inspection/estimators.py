@@ -38,7 +38,7 @@ class Ranking:
     auroc : float
         The chance that a wrong answer has the larger doubt, ties counting half, in [0, 1].
     low, high : float or None
-        The bootstrap interval of 95 %, where there is one.
+        The bootstrap interval of 95%, where there is one.
     """
 
     auroc: float

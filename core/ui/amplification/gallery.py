@@ -165,7 +165,7 @@ def _embedded_beside(
 def _figures(found: Mapping[Case, Found], beside: Mapping[Case, Found] | None = None) -> None:
     """Draw the paper's figures, with the curves that are there."""
     for title, group in PAPER.items():
-        st.subheader(title, anchor=False)
+        st.header(title, anchor=False)
         several = [one for p in group if isinstance(one := found.get(p.case), Amplification)]
         if len(several) == len(group):
             st.text(". ".join(happening(several)))

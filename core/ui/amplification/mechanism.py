@@ -32,7 +32,7 @@ def mechanism() -> None:
 
 def idealised() -> None:
     """The head of the paper's Section 3.1, to be moved."""
-    st.subheader("One idealised attention head", anchor=False, help=TERMS["Attention head"])
+    st.header("One idealised attention head", anchor=False, help=TERMS["Attention head"])
     st.markdown(
         "The last token of the prompt attends to whole statements: the query X, and t copies "
         "of a statement Y. **A query seen often in training lies in the span of the large "
@@ -94,7 +94,7 @@ def _set_in_span(value: float) -> None:
 
 def real() -> None:
     """Every head of the embedded model, on a fact known by heart and on one rarely seen."""
-    st.subheader("The real heads of the embedded model", anchor=False)
+    st.header("The real heads of the embedded model", anchor=False)
     asked = embedded()
     if not shows_attention(asked):
         st.text("This model does not expose its attention.")

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core.charts.calibration import RANGE, number
+from core.codec import counted
 from core.studies.calibration import served as study
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.served import Part
@@ -59,7 +60,7 @@ def answers(found: Calibration, threshold: float, histogram: str) -> None:
         selection_mode="single-row",
         # Another table for other rows: in the same one, another row would be the chosen one.
         key=f"rows_{histogram}_{threshold:.9g}_{part.name}_{between}",
-        alt=f"{len(places):,} rows, the least doubtful first",
+        alt=f"{counted(len(places), 'row')}, the least doubtful first",
     )
     if len(places) > MOST_SHOWN:
         st.caption(f"Shown: the first {MOST_SHOWN:,d} rows, the least doubtful first.")

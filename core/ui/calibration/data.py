@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from core.charts.inspection import shown
+from core.codec import counted
 from core.data.tabular import uploads
 from core.data.tabular.columns import Column, Kind, column_of, kinds
 from core.data.tabular.gold_questions import GoldQuestions, gold_questions
@@ -148,8 +149,7 @@ def _what_was_read(upload: Upload) -> None:
     rows, columns = upload.table.shape
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(
-            f"{upload.name}: {rows:,} {'row' if rows == 1 else 'rows'}, {columns} "
-            f"{'column' if columns == 1 else 'columns'} ({upload.kind})",
+            f"{upload.name}: {counted(rows, 'row')}, {counted(columns, 'column')} ({upload.kind})",
             width="stretch",
         )
         st.button("Remove", key="remove_upload", icon=":material/close:", on_click=_forget)

@@ -43,7 +43,7 @@ def threshold(found: Calibration) -> None:
     if moved is not None:
         _side_by_side(found, moved)
     answers(found, policy.threshold if policy else -math.inf, key)
-    st.subheader("4. Use")
+    st.header("4. Use")
     if policy is not None:
         _offers(found, policy)
 

@@ -23,7 +23,7 @@ function element(tag, attributes = {}, ...children) {
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 function percent(share) {
-  if (share > 0 && share < 0.001) return "< 0.1 %";
-  if (share > 0.999 && share < 1) return "> 99.9 %";
-  return `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+  if (share > 0 && share < 0.001) return "< 0.1%";
+  if (share > 0.999 && share < 1) return "> 99.9%";
+  return `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`;
 }

@@ -72,7 +72,8 @@ def _value(inspection: Inspection, name: str) -> str:
     value = inspection.scores[name].value
     if value is None:
         return "–"
-    return f"{value:z.3f} nats" if SCORES[name].unit == "nats" else f"{value:z.3f}"
+    written = f"{value:z.3f}".replace("-", "−")
+    return f"{written} nats" if SCORES[name].unit == "nats" else written
 
 
 def _range(inspection: Inspection, name: str) -> str:
