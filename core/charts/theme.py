@@ -109,6 +109,8 @@ def told_apart(
 def themed(chart: Chart, palette: Palette) -> Chart:
     """Give a finished chart the palette's configuration."""
     return chart.configure(
+        # A chart has one sentence for those who cannot see it, and a table behind it.
+        mark=alt.MarkConfig(aria=False),
         background=palette.background,
         font=FONT,
         view=alt.ViewConfig(stroke=None),

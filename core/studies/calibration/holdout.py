@@ -65,8 +65,8 @@ def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmat
         found,
         kept,
         f"On {counted(found.queries, 'held-out row')} it answered {found.answered:,}, "
-        f"{found.errors:,} of them wrongly. With {100 * confidence:.6g}% confidence, at most {bound:.1%} "
-        f"{what}, {'within' if kept else 'above'} the target of "
+        f"{found.errors:,} of them wrongly. With {100 * confidence:.6g}% confidence, at most "
+        f"{bound:.1%} {what}, {'within' if kept else 'above'} the target of "
         f"{100 * policy.target_error:.6g}%."
         + ("" if kept else " This does not refute the policy, but fails to confirm it."),
     )

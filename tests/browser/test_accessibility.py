@@ -1,0 +1,93 @@
+"""Every page in every state and theme, on a desktop and on a phone, held against axe-core's rules."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.browser.server import PHONE, at_rest, inspected, unfold
+
+pytestmark = pytest.mark.browser
+
+GRAVE = {"critical", "serious"}
+VEGA = [[".range_brush"], [".range_brush_bg"]]  # it gives its brush a role, and no name can be set
+FOLDS = ("The arithmetic", "All scores", "What counts", "Has enough", "Prompts, responses")
+DESKTOP = {"width": 1440, "height": 900}
+
+
+def home(page, address):
+    page.goto(address)
+    page.get_by_role("slider", name="Contradict it").press("End")
+
+
+def folded(page, address):
+    page.goto(f"{address}/inspection?q=What+is+the+capital+of+France%3F")
+    inspected(page)
+
+
+def unfolded(page, address):
+    page.goto(f"{address}/inspection?q=Name+a+yellow+fruit.")
+    inspected(page)
+    for label in FOLDS:
+        if page.locator("details[open] > summary", has_text=label).count() == 0:
+            unfold(page, label)
+
+
+def too_little(page, address):
+    page.goto(f"{address}/inspection?q=xyzzy")
+    inspected(page)
+
+
+def calibrated(page, address):
+    page.goto(f"{address}/calibration")
+    at_rest(page)
+    page.get_by_role("button", name="Use the bundled example").click()
+    expect(page.locator(".st-key-outcome")).to_contain_text("Guaranteed")
+
+
+def choosing_a_model(page, address):
+    page.goto(f"{address}/history")
+    at_rest(page)
+    page.get_by_role("button", name="Model").click()
+    expect(page.get_by_role("button", name="This model is in use")).to_be_visible()
+
+
+def opened(path):
+    def open_it(page, address):
+        page.goto(address + path)
+
+    open_it.__name__ = path
+    return open_it
+
+
+STATES = (
+    home,
+    folded,
+    unfolded,
+    too_little,
+    opened("/amplification"),
+    opened("/amplification?tab=paper"),
+    opened("/amplification?tab=mechanism"),
+    opened("/calibration"),
+    calibrated,
+    opened("/questions"),
+    choosing_a_model,
+)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
+def test_no_grave_finding_and_headings_in_order(address, open_page, state, theme):
+    page = open_page("about:blank")
+    page.emulate_media(color_scheme=theme)
+    for size in (DESKTOP, PHONE):
+        page.set_viewport_size(size)
+        state(page, address)
+        at_rest(page)
+        found = Axe().run(page, context={"exclude": VEGA}).response["violations"]
+        grave = [
+            (finding["id"], node["target"], node["failureSummary"])
+            for finding in found
+            if finding["impact"] in GRAVE or finding["id"] == "heading-order"
+            for node in finding["nodes"]
+        ]
+        assert not grave, f"{size}: {grave}"
