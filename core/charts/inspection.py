@@ -94,10 +94,10 @@ def doubt_scale(
             base.bar(0.0, solid, 34, filled=True),
             base.bar(solid, seen, 34, filled=False),
             base.point(seen, 34, "diamond", palette.text),
-            base.beside(seen, 34, name, palette.text),
+            base.beside(seen, 51, name, palette.text),
         ]
     for i, (name, doubt) in enumerate(references):
-        y = 56 + 19 * i
+        y = 73 + 19 * i
         layers += [
             base.point(doubt, y, "stroke", palette.muted),
             base.beside(doubt, y, name, palette.muted),

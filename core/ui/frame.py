@@ -14,6 +14,7 @@ from core.ui.messages import problem
 
 PAGES = Path(__file__).parents[2] / "pages"
 
+WORDMARK = Path(__file__).with_name("static") / "wordmark.svg"
 NAME = "Believe"
 ABOUT = (
     "Believe asks a language model a question, puts one of its own answers into the prompt, "
@@ -56,6 +57,7 @@ def draw() -> Page:
     """Configure the page, draw the navigation, and return the page to run."""
     st.set_page_config(page_title=NAME, page_icon="⚖️", layout="wide", menu_items={"About": ABOUT})
     st.html(Path(__file__).with_name("page.css"))
+    st.logo(WORDMARK, size="large")
     browser_history.keep()
     page = st.navigation(
         [home(), inspection(), amplification(), calibration(), questions(), history()],

@@ -1,4 +1,4 @@
-"""Every page in every state and theme, on a desktop and on a phone, held against axe-core's rules."""
+"""Every page in every state and theme, wide and on a phone, held against the rules of axe-core."""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
