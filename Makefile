@@ -19,7 +19,7 @@ BESIDE_PEERS := calibration
 BENCHMARKS  := $(filter-out _% $(BESIDE_PEERS),$(basename $(notdir $(wildcard benchmarks/*.py))))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-local lint bench train train-seeds lock browser
+.PHONY: help demo test test-fast test-local lint bench train train-seeds lock browser screenshots
 
 help: ## say what the targets do (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,10 @@ lint: $(TEST_READY) ## check style, types and the floors of the house
 	$(VENV)/bin/ruff format --check
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports --no-logo
+
+screenshots: browser ## take the pictures of README and docs anew
+	BELIEVE_SCREENSHOTS=1 $(VENV)/bin/python -m pytest tests/browser/test_home.py \
+	  tests/browser/test_inspection.py -k fits_the_screen
 
 bench: $(TEST_READY) $(PEERS_READY) ## run every benchmark, one after the other
 	@for name in $(BENCHMARKS); do \

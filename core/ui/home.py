@@ -16,7 +16,7 @@ from core.ui.glossary import TERMS
 from core.ui.inspection.recordings import inspected
 from core.ui.messages import problem
 
-_OWN = "own_lane"  # the visitor's question, once asked
+_OWN = "own"  # in the address: the visitor's question, once asked
 
 
 def experiment() -> None:
@@ -95,7 +95,7 @@ def _ask(question: str) -> None:
     """Ask the visitor's question; of a model that is slow or paid for, on its own page."""
     if not _at_once(model.current()):
         frame.inspect(question)
-    st.session_state[_OWN] = question
+    st.query_params[_OWN] = question
     st.rerun()
 
 
@@ -105,7 +105,7 @@ def _at_once(asked: LanguageModel) -> bool:
 
 
 def _own() -> Lane | None:
-    question = st.session_state.get(_OWN)
+    question = st.query_params.get(_OWN)
     asked = model.current()
     if question is None or not _at_once(asked):
         return None

@@ -96,9 +96,10 @@ def screens(page):
 
 
 def shoot(page, name):
-    """Take a picture of the page for the documentation, where that is asked for."""
-    if SHOOTING:
-        page.screenshot(path=DOCS / f"{name}.png")
+    """Take the pictures of the documentation anew, those that are in it, where that is asked for."""
+    picture = DOCS / f"{name}.png"
+    if SHOOTING and picture.exists():
+        page.screenshot(path=picture)
 
 
 def too_wide(page):

@@ -78,6 +78,15 @@ def test_a_question_of_ones_own_becomes_a_lane(app):
     assert list(numbers(page)["its own answer"])[-1] == "Madrid"
 
 
+def test_a_question_of_ones_own_stands_in_the_address():
+    page = session("home", own="What is the capital of Spain?")
+    assert list(numbers(page)["its own answer"])[-1] == "Madrid"
+    assert ask(page, "What is the capital of Italy?").query_params["own"].endswith("Italy?")
+    assert list(numbers(page)["its own answer"])[-1] == "Rome"
+    page = session("home", own="x" * 100_000)
+    assert not page.exception and list(numbers(page)["question"]) == list(PREPARED)
+
+
 def test_what_was_never_taught_is_never_to_be_believed(content):
     ask(session("home"), "Who stole the Mona Lisa?")
     *_, own = content["lanes"]["lanes"]
