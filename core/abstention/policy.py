@@ -293,6 +293,10 @@ def to_dict(policy: Policy) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "guarantee": policy.sentence,
+        # In the score's own direction; “threshold” is of the doubt, which larger means.
+        "rule": f"answer if {policy.score} is {policy.where}"
+        if math.isfinite(policy.threshold)
+        else f"answer {policy.where}",
         **asdict(policy),
         "threshold": finite(policy.threshold),
     }

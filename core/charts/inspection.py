@@ -118,7 +118,7 @@ class _Scale:
         x = alt.X(
             "x:Q",
             scale=alt.Scale(type="sqrt", domain=[0, self.widest], nice=False),
-            title="doubt, nats",
+            title="doubt, nats (root scale); solid: certified",
             axis=alt.Axis(grid=False, tickCount=5),
         )
         scale = alt.Scale(domain=[self.height, 0], nice=False, zero=False)

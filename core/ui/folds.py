@@ -13,7 +13,11 @@ def fold(label: str, draw: Callable[[], None], *, key: str, icon: str) -> None:
     What is in it costs nothing before somebody wants to see it. The session remembers under
     `key` whether it is open.
     """
-    opened = st.expander(label, icon=icon, key=key, on_change="rerun")
+    # Streamlit forgets the state of what a run did not draw, such as one that waits for a model.
+    remembered = f"{key}_was_open"
+    was_open = bool(st.session_state.get(remembered))
+    opened = st.expander(label, was_open, icon=icon, key=key, on_change="rerun")
+    st.session_state[remembered] = opened.open
     if opened.open:
         with opened:
             draw()

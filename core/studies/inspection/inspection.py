@@ -166,7 +166,7 @@ class Inspection:
                 "on labelled questions to get one that applies here."
             )
         grows = (
-            " M.I. grows with the number of answers."
+            " M.I. depends on the number of answers."
             if default.pipeline.samples != self.pipeline.samples
             else ""
         )

@@ -22,6 +22,7 @@ from core.codec import shortened
 from core.uncertainty.scores import SCORES, Score
 
 LEAST_MASS_ALONE = 0.5  # when all answers say the same
+MOST_TO_KEEP = 0.3  # of the largest M.I. possible: above, an answer changes the next one
 LEAST_KEPT = 0.5  # how likely a model that knows gives its only answer again, told others
 EMBEDDED, SMOLLM2 = "embedded", "smollm2"  # the models with default policies of their own
 SCORE, CERTIFIED = "mutual_information", "certified_mutual_information"
@@ -229,8 +230,18 @@ def decide(
     else:
         decision = Decision.ANSWER
         spread = scores["semantic_entropy"].value or 0.0
-        what = _kept_to(spread, clusters, others) if name == SCORE else "The doubt is small enough"
+        largest = math.log(max(clusters, 1))
+        what = "The doubt is small enough"
+        if name == SCORE and (clusters == 1 or score.doubt <= MOST_TO_KEEP * largest):
+            what = _kept_to(spread, clusters, others)
+        elif name == SCORE:
+            what = "An answer given in the prompt changes the next one, though less than λ allows"
         reason = f"{what}: {measured}, below λ = {limit}."
+        if name == SCORE and clusters > 1 and threshold.value > largest:
+            reason += (
+                f" With {clusters} answers M.I. cannot exceed {largest:.3f} nats, so this λ "
+                "withholds none of them."
+            )
     return Verdict(decision, score.answer, reason, threshold)
 
 

@@ -18,6 +18,12 @@ from core.ui.glossary import TERMS
 from core.ui.session import remembered
 
 
+def _level(found: Calibration) -> float:
+    """Return the confidence of the bound: δ is shared by the targets and scores tried at once."""
+    scores = len(found.data.doubts) if found.target.score == BEST else 1
+    return 1 - (1 - found.target.confidence) / (found.target.targets_tried * scores)
+
+
 def outcome(found: Calibration) -> None:
     """Say what is promised and what it costs, or why nothing can be."""
     with st.container(border=True, key="outcome"):
@@ -35,7 +41,7 @@ def outcome(found: Calibration) -> None:
             if found.policy.method == "ltt":
                 st.caption(
                     "These rows by themselves suggest at most "
-                    f"{found.outcome.upper_bound:.1%} (Clopper–Pearson). That is a description "
+                    f"{found.outcome.upper_bound:.1%} (Clopper–Pearson, {_level(found):.1%}). That is a description "
                     "and no promise, because λ was chosen on the same rows."
                 )
         for decision in found.data.decided:

@@ -9,6 +9,7 @@ import streamlit as st
 from core.abstention.policy import Policy, own_direction
 from core.charts.calibration import name_of, number
 from core.ui.glossary import TERMS
+from core.uncertainty.scores import SCORES
 
 
 def rule_of(score: str, threshold: float, larger_is_surer: bool) -> str:
@@ -16,7 +17,10 @@ def rule_of(score: str, threshold: float, larger_is_surer: bool) -> str:
     if math.isinf(threshold):
         return "there is a score"
     relation = ">" if larger_is_surer else "<"
-    return f"{name_of(score)} {relation} {number(own_direction(threshold, larger_is_surer))}"
+    name = name_of(score)
+    if score in SCORES and SCORES[score].larger_is_surer and not larger_is_surer:
+        name = f"doubt by {name.lower()}"  # our files hold the doubts of our scores
+    return f"{name} {relation} {number(own_direction(threshold, larger_is_surer))}"
 
 
 def numbers(policy: Policy) -> None:
@@ -29,7 +33,9 @@ def numbers(policy: Policy) -> None:
     first.metric("Threshold λ", endless if math.isinf(own) else value, help=TERMS["Threshold λ"])
     second.metric("Answered", f"{policy.answered / policy.labels:.1%}", help=TERMS["Coverage"])
     wrong = f"{policy.errors / policy.answered:.1%}" if policy.answered else "–"
-    third.metric("Wrong among them", wrong)
+    third.metric(
+        "Wrong among them", wrong, help=f"{policy.errors:,d} of {policy.answered:,d} answered."
+    )
     fourth.metric(
         "Promised",
         f"≤ {100 * policy.target_error:.6g}%" if policy.guaranteed else "nothing",

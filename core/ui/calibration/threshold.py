@@ -17,7 +17,7 @@ from core.ui import downloads, figures
 from core.ui.calibration.answers import answers
 from core.ui.calibration.policy import in_use, use
 from core.ui.calibration.result import risk
-from core.ui.calibration.rule import numbers
+from core.ui.calibration.rule import numbers, rule_of
 from core.ui.glossary import TERMS
 from core.ui.session import remembered
 
@@ -152,6 +152,8 @@ def _offers(found: Calibration, policy: Policy) -> None:
         downloads.download(
             "Decisions (CSV)", lambda: new_rows.decisions(found.data, policy), "decisions.csv"
         )
+    taken = rule_of(policy.score, policy.threshold, policy.larger_is_surer)
+    st.text(f"These take along: answer when {taken}. {policy.sentence}")
     if policy.pipeline is None:
         st.text(
             "The file does not say how its scores were made, so the policy can decide on such "

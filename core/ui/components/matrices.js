@@ -26,6 +26,7 @@ function draw(root, { names, matrices, reach, prompts, texts, likelihoods, likel
 
   function grid(key, title, values) {
     const labelled = m <= LABELLED;
+    const summed = m <= NUMBERED;
     const made = element("div", { class: labelled ? "grid" : "grid bare", role: "grid", "aria-label": title });
     made.style.setProperty("--m", m);
     const sums = values.map((row) => row.reduce((sum, value) => sum + value, 0));
@@ -35,7 +36,7 @@ function draw(root, { names, matrices, reach, prompts, texts, likelihoods, likel
       for (const name of names) {
         head.append(element("div", { class: "over", role: "columnheader", title: name }, element("span", {}, name)));
       }
-      head.append(element("div", { class: "over", role: "columnheader" }, element("span", {}, words.sum)));
+      if (summed) head.append(element("div", { class: "over", role: "columnheader" }, element("span", {}, words.sum)));
       made.append(head);
     }
     values.forEach((row, i) => {
@@ -54,10 +55,10 @@ function draw(root, { names, matrices, reach, prompts, texts, likelihoods, likel
         ((cells[i] ??= [])[j] ??= {})[key] = cell;
         line.append(cell);
       });
-      if (labelled) line.append(element("div", { class: "total" }, short(sums[i], key)));
+      if (summed) line.append(element("div", { class: "total" }, short(sums[i], key)));
       made.append(line);
     });
-    if (labelled) {
+    if (summed) {
       const foot = element("div", { class: "line", role: "row" }, element("div", { class: "before", role: "rowheader" }, words.sum));
       for (let j = 0; j < m; j++) {
         foot.append(element("div", { class: "total" }, short(values.reduce((sum, row) => sum + row[j], 0), key)));

@@ -17,6 +17,7 @@ from core.ui.payment import spent
 from core.uncertainty.scores import SCORES
 
 FULL: Final = 2.0  # times its threshold: from here a score's bar is full
+MOST: Final = 999.0  # times its threshold, as shown of what has no bounds
 
 
 def scores(inspection: Inspection) -> None:
@@ -44,7 +45,7 @@ def scores(inspection: Inspection) -> None:
                 max_value=FULL,
                 format="%.2f λ",
                 help="The doubt as a multiple of the score’s own threshold λ. From 1 on, it "
-                "abstains.",
+                "abstains. The doubt of a probability p is −ln p.",
             )
         },
         hide_index=True,
@@ -92,10 +93,10 @@ def _answers(decided: Judged) -> str:
 
 
 def _against(decided: Judged) -> float | None:
-    """Return a doubt as a multiple of its threshold, `FULL` at most; None where it has none."""
+    """Return a doubt as a multiple of its threshold, `MOST` at most; None where it has none."""
     if decided.doubt is None or not math.isfinite(decided.threshold) or decided.threshold <= 0:
         return None
-    return max(0.0, min(decided.doubt / decided.threshold, FULL))
+    return max(0.0, min(decided.doubt / decided.threshold, MOST))
 
 
 def cost(recording: Recording) -> str:

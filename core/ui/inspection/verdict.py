@@ -60,7 +60,7 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
                 f":orange[:material/warning: **Only k = {inspection.recording.request.samples:d}: "
                 f"a verdict takes {inspection.wanted:d}.**]"
             )
-        if live and inspection.verdict.decision is Decision.TOO_LITTLE:
+        if live and (inspection.wanted or inspection.verdict.decision is Decision.TOO_LITTLE):
             _mend(inspection)
         st.text(inspection.verdict.reason)
         if inspection.caveat:
@@ -87,6 +87,9 @@ def _served(inspection: Inspection) -> None:
     if taught is not None and taught.outside:
         st.header(NOT_TAUGHT, anchor=False)
         _small(BENEATH[found.decision], answer)
+    elif inspection.wanted is not None:  # too few answers for any verdict
+        st.header(HEADLINES[Decision.TOO_LITTLE], anchor=False)
+        _small(WITHHELD[Decision.TOO_LITTLE], answer)
     elif found.decision is Decision.ANSWER:
         with st.container(
             key=_LONG if len(answer) > LONG else _SHORT,
@@ -114,7 +117,9 @@ def _small(introduced: str, answer: str) -> None:
 
 def _mend(inspection: Inspection) -> None:
     """Offer what a verdict takes: more answers."""
-    larger = [samples for samples in MORE if samples > inspection.recording.request.samples]
+    usual = (inspection.wanted,) if inspection.wanted else ()
+    asked = inspection.recording.request.samples
+    larger = [samples for samples in (*usual, *MORE) if samples > asked]
     if larger:
         st.button(
             f"Compare up to {larger[0]:d} answers",
