@@ -12,10 +12,12 @@ from core.studies.lanes import MEASURES, PREPARED, TIMES, Lane, challenge, lane
 from core.ui import frame, model, model_opening
 from core.ui.components.challenge import challenge as draw_challenge
 from core.ui.components.lanes import lanes
+from core.ui.components.present import present
 from core.ui.glossary import TERMS
 from core.ui.inspection.recordings import inspected
 from core.ui.messages import problem
 
+_STORIES = 3  # to present: one known, one with many answers, one that everybody gets wrong
 _OWN = "own_lane"  # the visitor's question, once asked
 
 
@@ -40,8 +42,10 @@ def experiment() -> None:
         )
         if st.form_submit_button("Ask", type="primary") and asked.strip():
             _ask(asked)
-    with st.expander("The numbers", icon=":material/table:"):
-        _numbers(drawn)
+    with st.container(horizontal=True):
+        with st.expander("The numbers", icon=":material/table:"):
+            _numbers(drawn)
+        present(prepared()[:_STORIES], st.context.url or "", key="present")
 
 
 def the_challenge() -> None:
