@@ -56,6 +56,8 @@ def draw() -> Page:
     """Configure the page, draw the navigation, and return the page to run."""
     st.set_page_config(page_title=NAME, page_icon="⚖️", layout="wide", menu_items={"About": ABOUT})
     st.html(Path(__file__).with_name("page.css"))
+    if st.context.theme.type == "dark":
+        st.html(Path(__file__).with_name("dark_print.css"))
     browser_history.keep()
     page = st.navigation(
         [home(), inspection(), amplification(), calibration(), questions(), history()],
