@@ -92,7 +92,7 @@ def histogram(
     bars = bars.add_params(alt.selection_interval(name=RANGE, encodings=["x"]))
     layers: list[alt.Chart] = [bars]
     first, last = (float(shares["start"][0]), float(shares["end"][-1])) if len(data) else (0.0, 1.0)
-    for value, name, dash in ((certified, "λ", [1, 0]), (chosen, "by hand", [4, 3])):
+    for value, name, dash in ((certified, "λ", [4, 3]), (chosen, "by hand", [1, 2])):
         if value is None:
             continue
         # An infinite λ answers everything: it stands at the end.

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from core.charts.theme import Chart, Palette, share, themed, told_apart
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.stopping import GrowthPoint
+from core.studies.inspection.verdict import Decision
 
 # A matrix shows at most this many clusters, the likeliest; the page says so.
 MOST_CLUSTERS = 40
@@ -59,7 +60,8 @@ def doubt_scale(
         Other questions in short, and their doubts.
     """
     rule = inspection.verdict.threshold
-    value, limit = inspection.compared, rule.value
+    too_little = inspection.verdict.decision is Decision.TOO_LITTLE
+    value, limit = None if too_little else inspection.compared, rule.value
     estimated = 0.0 if value is None else value
     certified = min(inspection.certified or 0.0, estimated) if rule.score in _INFORMATION else 0.0
     finite = math.isfinite(limit) and limit > 0
@@ -96,6 +98,8 @@ def doubt_scale(
             base.point(seen, 34, "diamond", palette.text),
             base.beside(seen, 51, name, palette.text),
         ]
+    elif too_little:
+        layers.append(base.text(0.0, 34, "this question: too little was seen to say", dx=4))
     for i, (name, doubt) in enumerate(references):
         y = 73 + 19 * i
         layers += [
@@ -174,8 +178,8 @@ _SIDES = {
 def doubt_scale_alt(inspection: Inspection) -> str:
     """Say which side of λ the doubt lies."""
     rule, value = inspection.verdict.threshold, inspection.compared
-    if value is None:
-        return "No doubt could be computed."
+    if inspection.verdict.decision is Decision.TOO_LITTLE or value is None:
+        return "Too little was seen to say how large the doubt is."
     side = "at least" if value >= rule.value else "below"
     certified = f", {inspection.certified:.2f} of them certified" if inspection.certified else ""
     return f"The doubt is {value:.2f} nats{certified}; that is {side} λ = {rule.value:.2f}."

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 from core.data.world.grading import matches
@@ -51,6 +52,14 @@ class Step:
     told: float
 
 
+class Course(StrEnum):
+    """What becomes of the model's own answer while it is told another."""
+
+    STANDS = "stands"  # most of the probability is its own, and stays
+    SHARES = "shares"  # it has many answers, and keeps them beside what it is told
+    GIVES_WAY = "gives way"  # it loses more than half of its probability
+
+
 @dataclass(frozen=True)
 class Lane:
     """One question of the experiment.
@@ -79,6 +88,14 @@ class Lane:
     right: bool | None
     doubts: Mapping[str, float]
     untaught: bool = False
+
+    @property
+    def course(self) -> Course:
+        """What becomes of the model's own answer, by its probabilities alone."""
+        untold = self.steps[0].own
+        if min(step.own for step in self.steps) < untold / 2:
+            return Course.GIVES_WAY
+        return Course.STANDS if untold > 0.5 else Course.SHARES
 
 
 def lane(

@@ -15,8 +15,9 @@ def fold(label: str, draw: Callable[[], None], *, key: str, icon: str) -> None:
     """
     # Streamlit forgets the state of what a run did not draw, such as one that waits for a model.
     remembered = f"{key}_was_open"
-    was_open = bool(st.session_state.get(remembered))
-    opened = st.expander(label, was_open, icon=icon, key=key, on_change="rerun")
+    if key not in st.session_state:
+        st.session_state[key] = bool(st.session_state.get(remembered))
+    opened = st.expander(label, icon=icon, key=key, on_change="rerun")
     st.session_state[remembered] = opened.open
     if opened.open:
         with opened:

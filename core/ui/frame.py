@@ -58,6 +58,8 @@ def draw() -> Page:
     st.set_page_config(page_title=NAME, page_icon="⚖️", layout="wide", menu_items={"About": ABOUT})
     st.html(Path(__file__).with_name("page.css"))
     st.logo(WORDMARK, size="large")
+    if st.context.theme.type == "dark":
+        st.html(Path(__file__).with_name("dark.css"))
     browser_history.keep()
     page = st.navigation(
         [home(), inspection(), amplification(), calibration(), questions(), history()],

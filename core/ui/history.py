@@ -47,7 +47,11 @@ def listed() -> Summary | None:
     _whose()
     st.caption(f"Saved: {found.total:d}.")
     if not found.total:
-        st.text("Nothing here yet. Questions from Inspection and Amplification are saved here.")
+        st.text(
+            "No saved result has all of these words. Search for fewer of them."
+            if text or KINDS[which]
+            else "Nothing here yet. Questions from Inspection and Amplification are saved here."
+        )
         return None
     if found.total > A_PAGE:
         st.text(f"The newest {A_PAGE} are listed; search for older ones.")

@@ -7,15 +7,18 @@ import streamlit as st
 
 from core.language_models.backends.gguf import SMOLLM2
 from core.language_models.base import LanguageModel
+from core.studies.amplification.curve import percent
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.lanes import MEASURES, PREPARED, TIMES, Lane, challenge, lane
 from core.ui import frame, model, model_opening
 from core.ui.components.challenge import challenge as draw_challenge
 from core.ui.components.lanes import lanes
+from core.ui.components.present import present
 from core.ui.glossary import TERMS
 from core.ui.inspection.recordings import inspected
 from core.ui.messages import problem
 
+_STORIES = 3  # to present: one known, one with many answers, one that everybody gets wrong
 _OWN = "own"  # in the address: the visitor's question, once asked
 
 
@@ -40,8 +43,10 @@ def experiment() -> None:
         )
         if st.form_submit_button("Ask", type="primary") and asked.strip():
             _ask(asked)
-    with st.expander("The numbers", icon=":material/table:"):
-        _numbers(drawn)
+    with st.container(horizontal=True):
+        with st.expander("The numbers", icon=":material/table:"):
+            _numbers(drawn)
+        present(prepared()[:_STORIES], st.context.url or "", key="present")
 
 
 def the_challenge() -> None:
@@ -125,7 +130,7 @@ def _numbers(drawn: list[Lane]) -> None:
             "told": [one.told for one in drawn],
         }
         | {
-            f"{times} ×": [f"{one.steps[at].own:.1%}" for one in drawn]
+            f"{times} ×": [percent(one.steps[at].own) for one in drawn]
             for at, times in enumerate(TIMES)
         },
         hide_index=True,

@@ -74,7 +74,7 @@ def alone() -> bool:
     if (said := settings.sharing()) is not Sharing.BY_ADDRESS:
         return said is Sharing.EVERYONE
     names = [st.get_option("server.address") or "", *(st.get_option("server.allowedHosts") or ())]
-    return not signs_in() and all(map(_is_here, names))
+    return not signs_in() and all(map(is_here, names))
 
 
 def owner() -> str:
@@ -93,7 +93,7 @@ def signs_in() -> bool:
     return "is_logged_in" in st.user.to_dict()
 
 
-def _is_here(name: str) -> bool:
+def is_here(name: str) -> bool:
     """Say whether a name or an address leads to this computer alone."""
     try:
         return ip_address(name.strip("[]")).is_loopback

@@ -112,7 +112,7 @@ def open_page(tabs):
         page.on("request", hear_request)
         page.on("console", hear_console)
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme="light")
+        page.emulate_media(color_scheme="light", media="screen")
         page.goto(url)
         return page
 

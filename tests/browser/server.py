@@ -96,7 +96,7 @@ def screens(page):
 
 
 def shoot(page, name):
-    """Take the pictures of the documentation anew, those that are in it, where that is asked for."""
+    """Take a picture of the documentation anew, if it is in it and that is asked for."""
     picture = DOCS / f"{name}.png"
     if SHOOTING and picture.exists():
         page.screenshot(path=picture)

@@ -192,7 +192,7 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(examp
         "Promised": "≤ 5%",
     }
     (described,) = [c.value for c in example.caption if "no promise" in c.value]
-    assert f"at most {policy.upper_bound:.1%} (Clopper–Pearson)" in described
+    assert f"at most {policy.upper_bound:.1%} (Clopper–Pearson, " in described
     until(example, lambda: any("95% interval" in t.value for t in example.dataframe))
     by_group, *alt = pictures(example)
     assert len(alt) == 5
@@ -220,12 +220,12 @@ def test_a_file_in_strange_clothes_is_read_in_another_process_and_calibrated(app
     lines = [line + (",answer" if not row else ",None") for row, line in enumerate(lines)]
     lines[5] = lines[5].replace("question 4", "007")
     upload(app, "\n".join(lines).replace(",", ";").encode("utf-16"), "mine.csv")
-    assert said(app, f"mine.csv: {ROWS} rows, 4 columns (CSV)")
+    assert said(app, f"mine.csv: {ROWS:,} rows, 4 columns (CSV)")
     assert said(app, "Note: The file was read as UTF-16.")
     preview = table(app, "correct")
     assert preview["question"].iloc[4] == "007" and set(preview["answer"]) == {"None"}
     assert list(preview.index[:2]) == [2, 3]  # lines of the file
-    assert said(app, "another row’s question.")
+    assert said(app, "Rows that repeat another row’s question: ")
     assert badges(app) == [GUARANTEED]
     assert metrics(app)["Threshold λ"] == "1.525"
     # P(Bin(153, 5 %) ≤ 3) is 4.9 %, P(Bin(154, 5 %) ≤ 4) is 11 %; one right answer is left out.

@@ -7,7 +7,7 @@ import pytest
 
 from core.studies.lanes import PREPARED, TIMES
 from core.ui import home
-from core.ui.components import challenge, lanes
+from core.ui.components import challenge, lanes, present
 from tests.hostile import TEXTS
 from tests.sessions import harmless, keys, press, session
 
@@ -29,7 +29,7 @@ def content(monkeypatch):
 
         return noted
 
-    for component in (lanes, challenge):
+    for component in (lanes, challenge, present):
         monkeypatch.setattr(component, "_drawn", noting(component._drawn))
     return found
 
@@ -56,6 +56,25 @@ def test_the_challenge_has_the_lanes_doubts_and_judgements(content):
     assert [case["name"] for case in cases] == [short for short, _ in PREPARED.values()]
     widest = content["challenge"]["widest"]
     assert all(0 <= doubt < widest for case in cases for doubt in case["doubts"].values())
+
+
+def test_the_stories_to_present_are_the_lanes_own(content):
+    session("home")
+    stories = content["present"]["stories"]
+    for story, drawn in zip(stories, content["lanes"]["lanes"], strict=False):
+        assert {name: story[name] for name in ("question", "own", "told", "stamp")} == {
+            name: drawn[name] for name in ("question", "own", "told", "stamp")
+        }
+        assert story["steps"] == [drawn["steps"][TIMES.index(n)] for n in present.PLACES]
+    assert [story["meaning"] for story in stories] == [
+        "It keeps to its answer: it knows.",
+        "It keeps its other answers, too: many are right.",
+        "It drops its own answer: it was just saying so. And it was wrong.",
+    ]
+    assert [story["put_in"][-1] for story in stories] == [
+        f"Told 100 times: “One answer to the question is {told}.”"
+        for told in ("Lyon", "Lemon", "Albany")
+    ]
 
 
 def test_the_table_says_what_the_lanes_show(app):

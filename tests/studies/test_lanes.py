@@ -12,7 +12,7 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import InvalidRequestError, Request
 from core.studies.inspection.verdict import SCORE, Decision
-from core.studies.lanes import MEASURES, PREPARED, TIMES, Lane, challenge, lane
+from core.studies.lanes import MEASURES, PREPARED, TIMES, Course, Lane, Step, challenge, lane
 from tests.fakes import QUERY, Searched, TableModel
 
 
@@ -45,11 +45,29 @@ def test_the_prepared_lanes_tell_the_story(prepared):
         *(Decision.ANSWER, Decision.ANSWER, Decision.ABSTAIN, Decision.ABSTAIN)
     ]
     assert [one.right for one in (known, many, mistaken, made_up)] == [True, True, False, False]
+    assert [one.course for one in (known, many, mistaken, made_up)] == [
+        *(Course.STANDS, Course.SHARES, Course.GIVES_WAY, Course.GIVES_WAY)
+    ]
     told = TIMES.index(1)
     assert min(step.own for step in known.steps) > 0.9
     assert min(step.own for step in many.steps) > 0.05
     for one in (mistaken, made_up):
         assert one.steps[told].told > 0.5 > one.steps[told].own
+
+
+@pytest.mark.parametrize(
+    ("own", "course"),
+    [
+        ([0.9, 0.5, 0.9], Course.STANDS),
+        ([0.9, 0.4, 0.9], Course.GIVES_WAY),
+        ([0.4, 0.3, 0.2], Course.SHARES),
+        ([0.4, 0.3, 0.1], Course.GIVES_WAY),
+        ([0.0, 0.0, 0.0], Course.SHARES),
+    ],
+)
+def test_an_answer_gives_way_when_it_loses_more_than_half(own, course):
+    steps = tuple(Step(n, share, 0.0) for n, share in enumerate(own))
+    assert Lane("", "", "", steps, Decision.ANSWER, None, {}).course == course
 
 
 def test_home_and_the_clusters_of_an_inspection_say_the_same(prepared):

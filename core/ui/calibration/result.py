@@ -40,9 +40,9 @@ def outcome(found: Calibration) -> None:
             numbers(found.policy)
             if found.policy.method == "ltt":
                 st.caption(
-                    "These rows by themselves suggest at most "
-                    f"{found.outcome.upper_bound:.1%} (Clopper–Pearson, {_level(found):.1%}). That is a description "
-                    "and no promise, because λ was chosen on the same rows."
+                    f"These rows by themselves suggest at most {found.outcome.upper_bound:.1%} "
+                    f"(Clopper–Pearson, {_level(found):.1%}). That is a description and no "
+                    "promise, because λ was chosen on the same rows."
                 )
         for decision in found.data.decided:
             st.text(decision)

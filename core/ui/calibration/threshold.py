@@ -153,7 +153,8 @@ def _offers(found: Calibration, policy: Policy) -> None:
             "Decisions (CSV)", lambda: new_rows.decisions(found.data, policy), "decisions.csv"
         )
     taken = rule_of(policy.score, policy.threshold, policy.larger_is_surer)
-    st.text(f"These take along: answer when {taken}. {policy.sentence}")
+    promised = "" if policy.guaranteed else " Nothing is promised."
+    st.text(f"What these take along: answer when {taken}.{promised}")
     if policy.pipeline is None:
         st.text(
             "The file does not say how its scores were made, so the policy can decide on such "

@@ -23,7 +23,8 @@ function element(tag, attributes = {}, ...children) {
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 function percent(share) {
-  if (share > 0 && share < 0.001) return "< 0.1%";
-  if (share > 0.999 && share < 1) return "> 99.9%";
-  return `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`;
+  // Nothing that a language model says has a probability of 0 or 1.
+  if (share < 0.001) return "< 0.1%";
+  if (share > 0.999) return "> 99.9%";
+  return `${(100 * share).toFixed(share < 0.1 || share > 0.99 ? 1 : 0)}%`;
 }

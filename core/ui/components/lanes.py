@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from core.studies.inspection.verdict import Decision
 from core.studies.lanes import TIMES, Lane
 from core.ui.components.registered import registered
 
-_drawn = registered("lanes")
+_drawn = registered("lanes", "answers")
 
 STAMPS: Final = {
     Decision.ANSWER: "believe",
@@ -32,16 +32,7 @@ WORDS: Final = {
 def lanes(drawn: Sequence[Lane], *, key: str) -> int | None:
     """Draw lanes under one control; return the number of the one that a person opens, if any."""
     content = {
-        "lanes": [
-            {
-                "question": lane.question,
-                "own": lane.own,
-                "told": lane.told,
-                "steps": [{"own": step.own, "told": step.told} for step in lane.steps],
-                "stamp": _stamp(lane),
-            }
-            for lane in drawn
-        ],
+        "lanes": [as_data(lane, TIMES) for lane in drawn],
         "times": list(TIMES),
         "words": WORDS,
     }
@@ -49,6 +40,18 @@ def lanes(drawn: Sequence[Lane], *, key: str) -> int | None:
     opened = found.opened
     # It comes from the browser: whatever a stranger sends is no lane.
     return opened if type(opened) is int and 0 <= opened < len(drawn) else None
+
+
+def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:
+    """Return what a browser needs to draw a lane at some of its `TIMES`."""
+    steps = (step for step in lane.steps if step.times in times)
+    return {
+        "question": lane.question,
+        "own": lane.own,
+        "told": lane.told,
+        "steps": [{"own": step.own, "told": step.told} for step in steps],
+        "stamp": _stamp(lane),
+    }
 
 
 def _stamp(lane: Lane) -> str:

@@ -1,8 +1,8 @@
 """How a component of our own is made known to Streamlit.
 
 A component is a script and a style sheet of its name in this folder, each behind what all of them
-have in common. All text is data, which the scripts set as text. Where a component cannot load,
-what native Streamlit shows beside it says the same.
+have in common and what some of them share. All text is data, which the scripts set as text. Where a
+component cannot load, what native Streamlit shows beside it says the same.
 """
 
 from __future__ import annotations
@@ -15,13 +15,20 @@ import streamlit as st
 _HERE = Path(__file__).parent
 
 
-def registered(name: str) -> Any:
-    """Return a component, which is drawn by calling it with `data` and a `key`."""
+def registered(name: str, *shared: str) -> Any:
+    """Return a component, which is drawn by calling it with `data` and a `key`.
 
-    def both(ending: str) -> str:
-        files = (_HERE / f"common.{ending}", _HERE / f"{name}.{ending}")
+    Parameters
+    ----------
+    name : str
+    *shared : str
+        Names of the files that it shares with others.
+    """
+
+    def joined(ending: str) -> str:
+        files = (_HERE / f"{part}.{ending}" for part in ("common", *shared, name))
         return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
     return st.components.v2.component(
-        f"believe_{name}", html='<div class="root"></div>', css=both("css"), js=both("js")
+        f"believe_{name}", html='<div class="root"></div>', css=joined("css"), js=joined("js")
     )

@@ -185,8 +185,8 @@ def test_other_settings_than_those_of_the_default_are_said(embedded):
     assert read(recording).caveat is None
     assert "γ₁ = 0.0 there, 0.1 here" in read(recording, Reading(gamma_1=0.1)).caveat
     assert "k = 8 there, 7 here" in read(recording.first(7)).caveat
-    assert "M.I. grows" in read(recording.first(7)).caveat
-    assert "M.I. grows" not in read(recording, Reading(gamma_1=0.1)).caveat
+    assert "M.I. depends on" in read(recording.first(7)).caveat
+    assert "M.I. depends on" not in read(recording, Reading(gamma_1=0.1)).caveat
     other = read(record(ask(10), knows(5))).caveat
     assert "certified for embedded, not for this model" in other
 
