@@ -96,7 +96,7 @@ def doubt_scale(
             base.bar(0.0, solid, 34, filled=True),
             base.bar(solid, seen, 34, filled=False),
             base.point(seen, 34, "diamond", palette.text),
-            base.beside(seen, 51, name, palette.text),
+            base.beside(seen, 51, name, palette.text, left=0.5 * border < seen < border),
         ]
     elif too_little:
         layers.append(base.text(0.0, 34, "this question: too little was seen to say", dx=4))
@@ -106,7 +106,7 @@ def doubt_scale(
             base.point(doubt, y, "stroke", palette.muted),
             base.beside(doubt, y, name, palette.muted),
         ]
-    return themed(alt.layer(*layers).properties(height=height + _AXIS), palette)
+    return themed(alt.layer(*layers).properties(height=height + _LABEL + _AXIS), palette)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class _Scale:
             title="doubt, nats (root scale); solid: certified",
             axis=alt.Axis(grid=False, tickCount=5),
         )
-        scale = alt.Scale(domain=[self.height, 0], nice=False, zero=False)
+        scale = alt.Scale(domain=[self.height, -_LABEL], nice=False, zero=False)
         data = pd.DataFrame({"y": [y], **{name: [value] for name, value in columns.items()}})
         return alt.Chart(data), x, alt.Y("y:Q", scale=scale, axis=None)
 
@@ -160,14 +160,17 @@ class _Scale:
         looks |= options
         return chart.mark_text(**looks).encode(x=x, y=y, text=alt.Text("label:N"))
 
-    def beside(self, at: float, height: float, text: str, colour: str) -> alt.Chart:
+    def beside(
+        self, at: float, height: float, text: str, colour: str, *, left: bool = False
+    ) -> alt.Chart:
         """Write beside a point, on the side where there is room."""
-        left = at > 0.4 * self.widest
+        left = left or at > 0.4 * self.widest
         look: dict[str, Any] = {"align": "right", "dx": -10} if left else {"dx": 10}
         return self.text(at, height, text, color=colour, **look)
 
 
-_AXIS = 58  # pixels of an axis with its title, and of the label above the line
+_LABEL = 22  # pixels above the scale for the label of its line
+_AXIS = 40  # pixels of an axis with its title
 _INFORMATION = ("mutual_information", "certified_mutual_information")
 _SIDES = {
     True: ("stands by its answer", "gives way"),

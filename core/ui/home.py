@@ -28,6 +28,15 @@ def experiment() -> None:
     own = _own()
     if own is not None:
         drawn.append(own)
+    if model.current() is not model.embedded():
+        st.text(
+            "The four examples are always asked of the embedded model. Your own question goes to "
+            + (
+                "the model in use."
+                if _at_once(model.current())
+                else "Inspection, and there to the model in use."
+            )
+        )
     opened = lanes(drawn, key="lanes")
     if opened is not None:
         frame.inspect(drawn[opened].question)

@@ -112,7 +112,7 @@ def test_what_was_never_taught_is_never_to_be_believed(content):
     assert own["question"] == "Who stole the Mona Lisa?" and own["stamp"] == "untaught"
     for decision, stamp in lanes.STAMPS.items():
         lane = replace(home.prepared()[0], decision=decision, untaught=True)
-        assert lanes._stamp(lane) == ("untaught" if stamp == "believe" else stamp)
+        assert lanes._stamp(lane) == ("untaught" if stamp != "doubt" else stamp)
 
 
 def test_a_hostile_question_of_ones_own_reaches_no_markdown(app):

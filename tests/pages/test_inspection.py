@@ -365,6 +365,17 @@ def test_a_model_that_certifies_nothing_promises_nothing(
 # ------------------------------------------------------------------------- many samples
 
 
+def test_more_answers_are_wanted_to_one_question_and_not_to_the_next(app):
+    ask(app, MAMMAL)
+    press(app, "sample_30")
+    assert app.number_input(key="k").value == 30 and app.query_params["k"] == "30"
+    ask(app, "Name a gas")
+    assert app.number_input(key="k").value == 8 and "k" not in app.query_params
+    ask(app, MAMMAL, k=12)  # what is chosen under the settings stays
+    ask(app, "Name a gas")
+    assert app.number_input(key="k").value == 12
+
+
 @pytest.mark.parametrize(("button", "query"), [("draw_many", "Name a gas"), ("ask", "Name a cat")])
 def test_a_link_to_many_samples_waits_for_a_press(button, query):
     page = visit("inspection", q=query, k="300").run()

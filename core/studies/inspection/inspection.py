@@ -175,6 +175,13 @@ class Inspection:
             "the verdict with care."
         )
 
+    @property
+    def leans(self) -> bool:
+        """Whether it answers, though no small share of wrong answers could be promised."""
+        default = self._deciding_default
+        answers = self.verdict.decision is Decision.ANSWER
+        return answers and default is not None and default.target_error > SMALL_ERROR
+
     def _large_error(self, promised: float) -> str | None:
         """Say how much an answer may be trusted, where no small error could be promised."""
         if promised <= SMALL_ERROR or self.verdict.decision is not Decision.ANSWER:

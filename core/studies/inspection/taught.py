@@ -53,8 +53,8 @@ class Taught:
         if self.near:
             return "The model was not taught these words, so its answer may be made up."
         return (
-            "No question that the model was taught is near enough. It makes up its answers to "
-            "such questions, and nobody here can check them."
+            "It makes up its answers to questions that it was not taught, and nobody here can "
+            "check them."
         )
 
     @property

@@ -196,8 +196,9 @@ def decide(
     if score.doubt is None:
         reason = score.reason or f"{info.symbol} could not be computed."
         return Verdict(Decision.TOO_LITTLE, score.answer, reason, threshold)
-    measured = f"{info.symbol} is {_shown(name, score.doubt)}"
-    limit = _shown(name, threshold.value)
+    digits = 3 if f"{score.doubt:.3f}" != f"{threshold.value:.3f}" else 5
+    measured = f"{info.symbol} is {_shown(name, score.doubt, digits)}"
+    limit = _shown(name, threshold.value, digits)
     certified = scores[CERTIFIED].doubt
     if name == SCORE and certified is not None and certified >= threshold.value:
         decision = Decision.ABSTAIN
@@ -242,13 +243,22 @@ def decide(
                 f" With {clusters} answers M.I. cannot exceed {largest:.3f} nats, so this λ "
                 "withholds none of them."
             )
+    if decision is not Decision.TOO_LITTLE and _is_close(score.doubt, threshold.value):
+        reason += " This is a close call."
     return Verdict(decision, score.answer, reason, threshold)
+
+
+def _is_close(doubt: float, limit: float) -> bool:
+    """Whether another setting might well have decided otherwise: within a tenth of λ."""
+    return math.isfinite(limit) and abs(doubt - limit) <= 0.1 * abs(limit)
 
 
 def _kept_to(spread: float, clusters: int, others: Others) -> str:
     """Say what the model keeps to, whatever it is told, by how many answers it has."""
     if spread > 0.7:
-        return "The model has many answers, and one given in the prompt does not change the others"
+        return (
+            "The model has several answers, and one given in the prompt does not change the others"
+        )
     if clusters > 1:
         return "An answer given in the prompt hardly changes the next one"
     if others:
@@ -263,8 +273,8 @@ def _kept(others: Others) -> str:
     return f"Told {told}, it gives its own again with a probability of {kept(others):.2f}"
 
 
-def _shown(name: str, doubt: float) -> str:
+def _shown(name: str, doubt: float, digits: int = 3) -> str:
     """Return a doubt with its unit; of a probability it is −ln p."""
-    value = "∞" if math.isinf(doubt) else f"{doubt:z.3f}"
+    value = "∞" if math.isinf(doubt) else f"{doubt:z.{digits}f}"
     suffix = {"nats": " nats", "probability": " (−ln p)"}
     return value + suffix.get(SCORES[name].unit, "")

@@ -17,7 +17,9 @@ function draw(root, { lanes, times, words }, send) {
     const putIn = element("div", { class: "put-in" });
     const { shown, show } = answers(lane, words);
     const stamp = element("div", { class: `stamp ${lane.stamp}` }, words[lane.stamp]);
-    const item = element("li", { class: "lane" }, element("div", {}, open, putIn), shown, stamp);
+    const why = element("div", { class: "why" }, lane.why);
+    const item = element("li", { class: "lane" },
+      element("div", {}, open, putIn), shown, element("div", { class: "judged" }, stamp, why));
     list.append(item);
     return { lane, item, putIn, show };
   });

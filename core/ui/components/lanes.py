@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from core.studies.inspection.verdict import Decision
-from core.studies.lanes import TIMES, Lane
+from core.studies.lanes import TIMES, Course, Lane
 from core.ui.components.registered import registered
 
 _drawn = registered("lanes", "answers")
@@ -16,6 +16,12 @@ STAMPS: Final = {
     Decision.ABSTAIN: "doubt",
     Decision.TOO_LITTLE: "unsure",
 }
+WHY: Final = {
+    Course.STANDS: "stands by its answer",
+    Course.SHARES: "many are right, and each keeps a share",
+    Course.GIVES_WAY: "gives way to what it is told",
+}
+WRONG: Final = ", and is wrong"
 WORDS: Final = {
     "control": "Contradict it",
     "valuetext": "told {} times",
@@ -51,13 +57,14 @@ def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:
         "told": lane.told,
         "steps": [{"own": step.own, "told": step.told} for step in steps],
         "stamp": _stamp(lane),
+        "why": WHY[lane.course] + (WRONG if lane.right is False else ""),
     }
 
 
 def _stamp(lane: Lane) -> str:
     """Return what falls on a lane; never a word of trust on what the model was not taught."""
     stamp = STAMPS[lane.decision]
-    return "untaught" if lane.untaught and stamp == "believe" else stamp
+    return "untaught" if lane.untaught and stamp != "doubt" else stamp
 
 
 def _nothing() -> None:

@@ -51,6 +51,7 @@ _ANSWERS = {
     Sampling.LIKELIEST.value: "The k likeliest, found by a search; the same every time.",
     Sampling.DRAWN.value: "Drawn k times at random, as in the paper.",
 }
+COMPARED_FOR = "compared_for"  # the question to which a press wanted more answers
 _OPENED_WITH, _AGREED_TO_LINK = "inspection_opened_with", "inspection_agreed_to_link"
 
 
@@ -83,6 +84,7 @@ def ask() -> tuple[Request, Reading]:
         with asking:
             st.caption("These settings call the model again")
             sampling = _sampling()
+            _forget_what_was_compared(query, sampling)
             samples = number("k", 1, MAX_SAMPLES, _usual_samples(sampling), 1, notices=notices)
             searched = sampling is Sampling.LIKELIEST
             temperature = number(
@@ -93,6 +95,13 @@ def ask() -> tuple[Request, Reading]:
             reading = _reading(notices)
     judged = reading.similarity == JUDGE
     return Request(query or "", samples, temperature, seed, judged, sampling), reading
+
+
+def _forget_what_was_compared(query: str | None, sampling: Sampling) -> None:
+    """Ask another question as usual: more answers were wanted to the one before alone."""
+    if st.session_state.get(COMPARED_FOR, query) != query:
+        del st.session_state[COMPARED_FOR]
+        st.session_state["k"] = _usual_samples(sampling)
 
 
 def _reading(notices: DeltaGenerator) -> Reading:

@@ -9,7 +9,7 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Request
 from core.studies.inspection.stopping import is_settled
-from core.ui.inspection.form import certify, draw_growth
+from core.ui.inspection.form import COMPARED_FOR, certify, draw_growth
 from core.ui.model import current
 
 MORE = (30, 100, 300)  # answers that one press compares
@@ -65,8 +65,9 @@ def _more_answers(request: Request) -> None:
 
 
 def compare(samples: int) -> None:
-    """Compare up to so many answers, with the next run of the page."""
+    """Compare up to so many answers to this question, with the next run of the page."""
     st.session_state["k"] = samples
+    st.session_state[COMPARED_FOR] = st.session_state.get("q")
 
 
 def _say_how_long(request: Request) -> None:

@@ -27,6 +27,7 @@ HEADLINES: Final = {
     Decision.ABSTAIN: "I don’t know.",
     Decision.TOO_LITTLE: "Can’t tell yet.",
 }
+LEANS: Final = "Perhaps."  # where too many of such answers are wrong to believe them
 WITHHELD: Final = {
     Decision.ABSTAIN: "It would have said:",
     Decision.TOO_LITTLE: "It may say:",
@@ -51,6 +52,7 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
     live : bool
         Whether more can be asked: not of a kept result.
     """
+    references = _references() if _comparable(inspection) else ()
     with st.container(border=True, key="verdict"):
         _served(inspection)
         if inspection.taught is not None:
@@ -60,9 +62,11 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
                 f":orange[:material/warning: **Only k = {inspection.recording.request.samples:d}: "
                 f"a verdict takes {inspection.wanted:d}.**]"
             )
-        if live and (inspection.wanted or inspection.verdict.decision is Decision.TOO_LITTLE):
+        if live and _more_may_decide(inspection):
             _mend(inspection)
         st.text(inspection.verdict.reason)
+        if found := _not_the_first(inspection):
+            st.text(found)
         if inspection.caveat:
             st.text(inspection.caveat)
         for note in inspection.recording.notes:
@@ -70,7 +74,8 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
         judgement = judge(inspection)
         if judgement is not None:
             truth(judgement, inspection.verdict)
-        references = _references() if _comparable(inspection) else ()
+        if inspection.taught is not None and inspection.taught.outside:
+            return  # what it makes up has no place beside what it knows
         figures.draw(
             charts.doubt_scale,
             inspection,
@@ -99,7 +104,7 @@ def _served(inspection: Inspection) -> None:
         ):
             st.text(answer, width="content")
             st.header(
-                HEADLINES[found.decision],
+                LEANS if inspection.leans else HEADLINES[found.decision],
                 anchor=False,
                 width="content",
                 help=TERMS["Epistemic uncertainty"],
@@ -109,10 +114,29 @@ def _served(inspection: Inspection) -> None:
         _small(WITHHELD[found.decision], answer)
 
 
+def _not_the_first(inspection: Inspection) -> str | None:
+    """Say why the answer is not the one that is likeliest when the model is told nothing."""
+    first, answer = inspection.clusters[0].text, inspection.verdict.answer
+    is_second = answer == inspection.evidence.likeliest_second
+    if inspection.verdict.threshold.score != SCORE or answer == first or not is_second:
+        return None
+    return (
+        f"Told nothing, it is likelier to say “{charts.shown(first)}”. This is the answer that it "
+        "gives most often after it was told its answers."
+    )
+
+
 def _small(introduced: str, answer: str) -> None:
     with st.container(horizontal=True, gap="small", key="withheld"):
         st.text(introduced, width="content")
         st.text(answer, width="content")
+
+
+def _more_may_decide(inspection: Inspection) -> bool:
+    """Whether more answers may bring a verdict; not on what the model was not taught."""
+    if inspection.taught is not None and inspection.taught.outside:
+        return False
+    return bool(inspection.wanted) or inspection.verdict.decision is Decision.TOO_LITTLE
 
 
 def _mend(inspection: Inspection) -> None:

@@ -91,7 +91,7 @@ def test_any_score_can_be_the_one_that_is_compared(name):
         (0.5, 1.0, 0.1, "does not know"),
         (0.1, 0.05, 0.1, "Compare more answers"),
         (0.5, 0.05, 0.1, "too little to interpret"),
-        (0.1, 1.0, 2.0, "many answers"),
+        (0.1, 1.0, 2.0, "several answers"),
         (0.1, 1.0, 0.1, "hardly changes"),
     ],
 )
@@ -103,7 +103,7 @@ def test_the_reason_is_a_sentence_with_its_numbers(doubt, mass, entropy, says):
 
 
 def test_many_answers_are_not_claimed_when_the_entropy_is_unknown():
-    assert "many answers" not in decide(scored(0.1, entropy=None), 1.0, 3, THRESHOLD).reason
+    assert "several answers" not in decide(scored(0.1, entropy=None), 1.0, 3, THRESHOLD).reason
 
 
 def test_the_default_is_certified_and_says_so():
@@ -171,3 +171,24 @@ def test_where_no_other_answer_was_told_the_verdict_says_so():
 
 def test_other_scores_do_not_look_at_what_else_was_told():
     assert doubt_of(scored(0.0), "semantic_entropy", 0.9, 1, 0.0, (MADRID,)) == 0.1
+
+
+@pytest.mark.parametrize(
+    ("doubt", "close"), [(0.25, False), (0.28, True), (0.31, True), (0.35, False)]
+)
+def test_a_close_call_is_called_one(doubt, close):
+    assert ("close call" in decide(scored(doubt), 1.0, 3, THRESHOLD).reason) == close
+
+
+def test_numbers_that_look_alike_are_told_apart():
+    reason = decide(scored(THRESHOLD.value + 2e-5), 1.0, 3, THRESHOLD).reason
+    assert "0.30002 nats, at least λ = 0.30000" in reason
+
+
+def test_an_answer_that_changes_the_next_one_is_not_said_to_hardly_do_so():
+    """Of two clusters M.I. is ln 2 at most, so a large λ withholds nothing: it says so."""
+    rule = DecisionRule(0.9, 0.0)
+    reason = decide(scored(0.5), 1.0, 2, rule).reason
+    assert "changes the next one, though less than λ allows" in reason
+    assert "With 2 answers M.I. cannot exceed 0.693 nats" in reason
+    assert "cannot exceed" not in decide(scored(0.5), 1.0, 3, rule).reason
