@@ -95,6 +95,7 @@ def test_back_goes_from_curve_to_curve_and_from_tab_to_tab(address, open_page):
     page = open_page(f"{address}/amplification")
     at_rest(page)
     page.get_by_role("tab", name="Your question").click()
+    expect(question_of(page)).not_to_have_value("")
     first = question_of(page).input_value()
     at_rest(page)
     page.get_by_role("button", name="Many answers").click()

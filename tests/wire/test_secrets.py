@@ -18,7 +18,7 @@ from core.studies.inspection.request import Request
 from core.ui.inspection.recordings import recordings
 from tests.language_models import gemini_server
 from tests.language_models.openai_server import FLAVOURS, serving
-from tests.sessions import choose, database, press, said, session, settled, tree
+from tests.sessions import choose, database, metrics, press, said, session, settled, tree
 from tests.wire.hiding import FAILURES, KEY, NOWHERE, chain, failing, hidden, hidden_in
 from tests.wire.processes import forking
 
@@ -202,7 +202,7 @@ def test_a_key_that_works_is_shown_nowhere(typed, kept, log, capfd, monkeypatch)
     with serving("echo", key=KEY) as server:
         choose(page, server.base_url, server.model, KEY if typed else "")
         press(page, "pay_inspection")
-        assert settled(page.run()).metric
+        assert metrics(settled(page.run()))
     nothing_shown(page, kept, log)
     history = session("history")
     hidden(tree(history))
