@@ -1,6 +1,7 @@
 """Sessions of visitors without a browser: opening a page, waiting for it, looking at it."""
 
 import functools
+import json
 import os
 import re
 import threading
@@ -12,7 +13,7 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 
 from app import app as served
 from core.store import schema
-from core.ui import frame
+from core.ui import frame, model_picker
 from core.ui.results import kept
 from core.ui.runs.job import JOB
 from tests.hostile import TEXTS
@@ -48,11 +49,14 @@ local_script_runner.require_widgets_deltas = _ended
 
 
 def visit(page="home", **query):
-    """Open a page of the app by its address; it has not run yet. Everything is unfolded."""
+    """Open a page of the app by its address; it has not run yet.
+
+    Everything is unfolded, and the picker of models is open.
+    """
     app = AppTest.from_file(served.script_path, default_timeout=60)
     app.query_params.update(query)
-    for fold in FOLDS:
-        app.session_state[fold] = True
+    for opened in (*FOLDS, model_picker.OPEN):
+        app.session_state[opened] = True
     return go(app, page)
 
 
@@ -124,8 +128,11 @@ def badges(app):
 
 
 def pictures(app):
-    """What the charts say in words."""
-    return [chart.proto.alt for chart in app.get("vega_lite_chart")]
+    """What the charts say in words, those in components of our own last."""
+    components = [json.loads(found.proto.json or "{}") for found in app.get("bidi_component")]
+    ours = [data["words"].get("alt") for data in components if "words" in data]
+    charts = [chart.proto.alt for chart in app.get("vega_lite_chart")]
+    return [*charts, *filter(None, ours)]
 
 
 def table(app, heading):
@@ -162,7 +169,7 @@ def harmless(app):
 
 def choose(app, url, name, key=""):
     """Choose a server by its address, as a person does with the widgets of the picker."""
-    app.selectbox(key="model_kind").set_value("openai").run()
+    app.radio(key="model_kind").set_value("openai").run()
     app.selectbox(key="openai_preset").set_value(OWN).run()
     app.text_input(key="openai_url").set_value(url)
     app.text_input(key="openai_name").set_value(name)

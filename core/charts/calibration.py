@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy
-from core.charts.theme import DASHES, Chart, Palette, share, themed, told_apart
+from core.charts.theme import DASHES, Chart, Palette, share, themed
 from core.studies.calibration.diagnostics import Binned
 from core.uncertainty.scores import SCORES
 
@@ -36,81 +36,6 @@ def _one_line(text: str) -> str:
 
 def _group(name: str) -> str:
     return _one_line(name) or "(none)"
-
-
-RANGE = "range"  # the parameter of a histogram in which a person selects
-
-
-def histogram(
-    shares: Mapping[str, NDArray[np.float64]],
-    score: str,
-    certified: float | None,
-    chosen: float | None,
-    larger_is_surer: bool,
-    palette: Palette,
-) -> Chart:
-    """How the scores of right and wrong answers are distributed, and where λ cuts them.
-
-    All numbers are in the score's own direction.
-    """
-    data = pd.concat(
-        [
-            pd.DataFrame(
-                {
-                    "start": shares["start"],
-                    "end": shares["end"],
-                    "answers": shares[kind],
-                    "height": sign * shares[kind],
-                    "kind": kind,
-                }
-            )
-            for kind, sign in (("right", 1), ("wrong", -1))
-        ]
-    )
-    base = alt.Chart(data)
-    kind_of_score = "confidence" if larger_is_surer else "doubt"
-    bars = base.mark_bar().encode(
-        x=alt.X("start:Q", title=f"{kind_of_score}: {name_of(score)}", bin="binned"),
-        x2=alt.X2("end:Q"),
-        # Up and down rather than stacked: a root keeps a pile of zeros from hiding the
-        # rest, and roots of stacked parts would not add up.
-        y=alt.Y(
-            "height:Q",
-            title="wrong  ↓    ↑  right",
-            stack=None,
-            scale=alt.Scale(type="sqrt"),
-            axis=alt.Axis(tickCount=6, labelExpr="format(abs(datum.value), ',d')"),
-        ),
-        color=told_apart(alt.Color, "kind:N", {"right": palette.rest, "wrong": palette.epistemic}),
-        tooltip=[
-            alt.Tooltip("start:Q", format=".3f", title="from"),
-            alt.Tooltip("end:Q", format=".3f", title="to"),
-            alt.Tooltip("kind:N"),
-            alt.Tooltip("answers:Q", format=",d"),
-        ],
-    )
-    bars = bars.add_params(alt.selection_interval(name=RANGE, encodings=["x"]))
-    layers: list[alt.Chart] = [bars]
-    first, last = (float(shares["start"][0]), float(shares["end"][-1])) if len(data) else (0.0, 1.0)
-    for value, name, dash in ((certified, "λ", [4, 3]), (chosen, "by hand", [1, 2])):
-        if value is None:
-            continue
-        # An infinite λ answers everything: it stands at the end.
-        inside = min(max(value, first), last)
-        at = pd.DataFrame({"λ": [inside], "name": [f"{name} = {number(value)}"]})
-        line, is_left = alt.Chart(at).encode(x=alt.X("λ:Q")), inside < 0.4 * first + 0.6 * last
-        rule = line.mark_rule(color=palette.text, size=2, strokeDash=dash).encode(
-            tooltip=alt.Tooltip("name:N")
-        )
-        label = line.mark_text(
-            color=palette.text,
-            align="left" if is_left else "right",
-            dx=5 if is_left else -5,
-            baseline="top",
-            fontWeight="bold",
-        ).encode(y=alt.YValue(2 if name == "λ" else 18), text=alt.Text("name:N"))
-        layers += [rule, label]
-    return themed(alt.layer(*layers).properties(height=HEIGHT), palette)
 
 
 def histogram_alt(
@@ -175,7 +100,7 @@ def risk_coverage(
         shares = of.answered / of.labels, of.errors / of.answered
         at = alt.Chart(pd.DataFrame([shares], columns=["coverage", "error"]))
         point = at.mark_point(
-            size=110, color=palette.epistemic, shape=shape, filled=of is policy, strokeWidth=2.5
+            size=110, color=palette.text, shape=shape, filled=of is policy, strokeWidth=2.5
         )
         layers.append(
             point.encode(

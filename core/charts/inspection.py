@@ -283,18 +283,14 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
             alt.Tooltip("contribution:Q", format="+.4f", title="contribution, nats"),
         ],
     )
-    chosen = alt.selection_point(name="cell", fields=["row", "column"], on="click", clear=False)
-    cells = (
-        base.mark_rect(stroke=palette.background, strokeWidth=1 if m <= LABELS_UP_TO else 0)
-        .encode(
-            color=alt.Color(
-                f"{which}:Q",
-                scale=scale,
-                legend=alt.Legend(title=None, gradientLength=140, gradientThickness=8, tickCount=3),
-            ),
-            detail=[alt.Detail("row:Q"), alt.Detail("column:Q")],
-        )
-        .add_params(chosen)
+    cells = base.mark_rect(
+        stroke=palette.background, strokeWidth=1 if m <= LABELS_UP_TO else 0
+    ).encode(
+        color=alt.Color(
+            f"{which}:Q",
+            scale=scale,
+            legend=alt.Legend(title=None, gradientLength=140, gradientThickness=8, tickCount=3),
+        ),
     )
     layers = [cells]
     if m <= VALUES_UP_TO:
@@ -337,18 +333,6 @@ def matrix_note(inspection: Inspection) -> str:
             f"chance, M.I. is {information.value:z.3f}."
         )
     return " ".join(said)
-
-
-def matrix_alt(inspection: Inspection, which: str) -> str:
-    """Say what a matrix shows, by its largest cell."""
-    values = _matrices(inspection)[which]
-    row, column = divmod(int(values.argmax()), values.shape[1])
-    names = [shown(c.text) for c in inspection.clusters]
-    unit = " nats" if which == "contribution" else ""
-    return (
-        f"{MATRICES[which]}. Largest: “{names[row]}” in the prompt, then “{names[column]}”, "
-        f"{values[row, column]:.3f}{unit}."
-    )
 
 
 def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) -> Chart:

@@ -6,7 +6,7 @@ import hashlib
 import pickle
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import streamlit as st
 
@@ -27,8 +27,7 @@ def draw(
     *data: object,
     key: str,
     alt_text: str,
-    on_select: Callable[[], None] | Literal["rerun"] | None = None,
-    selects: str = "cell",
+    selects: str | None = None,
 ) -> None:
     """Show a chart of the data in the page's palette.
 
@@ -42,10 +41,8 @@ def draw(
     *data : object
         What pickle can write.
     key, alt_text : str
-    on_select : callable or "rerun", optional
-        Called when a person chooses something in the chart; "rerun" only runs the page again.
-    selects : str
-        The chart's parameter in which a person chooses.
+    selects : str, optional
+        The chart's parameter in which a person chooses; the page is run again then.
     """
     drawn = partial(chart, *data, palette())
     digest = hashlib.sha256(pickle.dumps((drawn.func.__qualname__, drawn.args))).hexdigest()
@@ -55,8 +52,8 @@ def draw(
         key=key,
         alt=alt_text,
         width="stretch",
-        on_select=on_select or "ignore",
-        selection_mode=selects if on_select else None,
+        on_select="rerun" if selects else "ignore",
+        selection_mode=selects,
     )
 
 

@@ -16,6 +16,7 @@ def page_header(title: str, lead: str = "") -> None:
         with st.container(horizontal=True, width="content"):
             model_picker.picker()
             glossary.button()
+    model_picker.opening()
     if lead:
         st.markdown(lead)
     if notice := kept().notice:

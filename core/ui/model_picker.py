@@ -7,7 +7,8 @@ must not make somebody's key, or somebody's server, answer a stranger.
 
 from __future__ import annotations
 
-from typing import Final
+from functools import partial
+from typing import Final, NamedTuple
 
 import streamlit as st
 
@@ -26,14 +27,53 @@ from core.ui.model_listing import Service
 from core.ui.results import kept
 from core.ui.session import public
 
-KINDS: Final = {  # their titles, and short ones: on a phone the button shares a line
-    "embedded": ("Embedded model", "Model: embedded"),
-    "smollm2": ("SmolLM2 (a real language model)", "Model: SmolLM2"),
-    "openai": ("OpenAI-compatible server", "Model: a server"),
-    "gemini": ("Gemini", "Model: Gemini"),
-    "hf": ("Hugging Face", "Model: Hugging Face"),
-    "gguf": ("GGUF file", "Model: a GGUF file"),
+
+class Kind(NamedTuple):
+    """A kind of model as the picker offers it; on a phone the short title shares a line."""
+
+    title: str
+    short: str
+    about: str
+
+
+KINDS: Final = {
+    "embedded": Kind(
+        "Embedded model",
+        "Model: embedded",
+        "Small, trained for this program on facts whose truth is known. Scores any text. At once, "
+        "on this machine: no key, no network.",
+    ),
+    "smollm2": Kind(
+        "SmolLM2 (a real language model)",
+        "Model: SmolLM2",
+        "135 million parameters, trained by others. Scores any text. Some seconds an inspection, "
+        "on this machine: no key, no network.",
+    ),
+    "openai": Kind(
+        "OpenAI-compatible server",
+        "Model: a server",
+        "vLLM, llama.cpp, Ollama, OpenAI and many others, by address. What it can do is found out "
+        "when it is opened.",
+    ),
+    "gemini": Kind(
+        "Gemini",
+        "Model: Gemini",
+        "Google’s service. Needs a key. It scores its own answers at most, so that more samples "
+        "are needed.",
+    ),
+    "hf": Kind(
+        "Hugging Face",
+        "Model: Hugging Face",
+        "A folder, or a name on the hub. Scores any text. Runs on this machine; needs PyTorch "
+        "(requirements/local.txt).",
+    ),
+    "gguf": Kind(
+        "GGUF file",
+        "Model: a GGUF file",
+        "Llama, Mistral, SmolLM, Qwen 2 or Qwen 3. Scores any text. Runs on this machine.",
+    ),
 }
+OPEN: Final = "picker_open"
 TRY: Final = "try"
 OPENING: Final = "Model: opening …"
 FORMS: Final[dict[str, str]] = {
@@ -48,41 +88,62 @@ MOST_BUDGET = 1_000_000
 
 
 def picker() -> None:
-    """Say which model answers and in what state it is, and let the person choose another."""
-    label = OPENING if model_opening.wanted() else KINDS[_kind(name_in_use())][1]
-    with st.popover(label, icon=":material/smart_toy:", key="picker"):
-        _state()
-        _used_before()
-        kind = st.selectbox(
-            "Kind",
-            list(KINDS),
-            format_func=lambda kind: KINDS[kind][0],
-            key="model_kind",
-            persist_state="session",
+    """Say which model answers, and let the person choose another."""
+    label = OPENING if model_opening.wanted() else KINDS[_kind(name_in_use())].short
+    st.button(label, icon=":material/smart_toy:", key="picker", on_click=_show, args=(True,))
+    if st.session_state.get(OPEN):
+        _choice()
+
+
+def opening() -> None:
+    """Go on opening a model that is wanted, where the picker is closed meanwhile."""
+    if not st.session_state.get(OPEN):
+        _take_what_is_open()
+
+
+def _show(is_open: bool) -> None:
+    st.session_state[OPEN] = is_open
+
+
+@st.dialog("Which model answers?", width="large", on_dismiss=partial(_show, is_open=False))
+def _choice() -> None:
+    _used_before()
+    kind = st.radio(
+        "Kind",
+        list(KINDS),
+        format_func=lambda kind: KINDS[kind].title,
+        captions=[kind.about for kind in KINDS.values()],
+        key="model_kind",
+        persist_state="session",
+        label_visibility="collapsed",
+        width="stretch",
+    )
+    name, key = _asked_for(kind)
+    form = None if kind == EMBEDDED else _form()
+    if not key and lending.offered(name):
+        st.text(f"Without your own key, the key of this server’s owner is used. {lending.left()}")
+    if kind in SERVICES:
+        st.caption(
+            "Using it for the first time takes a few small calls that find out what it can do, "
+            f"and {len(QUESTIONS):d} for each form that is tried. A second form is tried only "
+            "where the first brings no short, whole answers."
         )
-        name, key = _asked_for(kind)
-        form = None if kind == EMBEDDED else _form()
-        if not key and lending.offered(name):
-            st.text(
-                f"Without your own key, the key of this server’s owner is used. {lending.left()}"
-            )
-        if kind in SERVICES:
-            st.caption(
-                "Using it for the first time takes a few small calls that find out what it can do, "
-                f"and {len(QUESTIONS):d} for each form that is tried. A second form is tried only "
-                "where the first brings no short, whole answers."
-            )
-        # Not a callback: its arguments would be those of the run before.
-        as_it_is = name == name_in_use() and form is None and not key
-        label = "This model is in use" if as_it_is else "Use this model"
-        if st.button(label, key="use_model", type="primary", disabled=as_it_is):
-            _use(name, form, key)
-        # Below the button: on a phone the top is out of sight then.
-        if chosen := model_opening.opened(name_in_use()):
-            choose(chosen)
-            st.rerun()
-        if kind in SERVICES:
-            _limits()
+    # Not a callback: its arguments would be those of the run before.
+    as_it_is = name == name_in_use() and form is None and not key
+    label = "This model is in use" if as_it_is else "Use this model"
+    if st.button(label, key="use_model", type="primary", disabled=as_it_is):
+        _use(name, form, key)
+    _take_what_is_open()
+    _state()
+    if kind in SERVICES:
+        _limits()
+
+
+def _take_what_is_open() -> None:
+    """Let the model that is wanted answer once it is open; until then show how that goes."""
+    if chosen := model_opening.opened(name_in_use()):
+        choose(chosen)
+        st.rerun()
 
 
 def _state() -> None:
@@ -150,25 +211,18 @@ def _fill_in() -> None:
 def _asked_for(kind: str) -> tuple[str, str | None]:
     """Let the person type what the kind needs; return the model's name and the key."""
     if kind == EMBEDDED:
-        st.text("Small, trained for this program, runs on this machine. No key, no network.")
         return EMBEDDED, None
     if kind == "smollm2":
-        st.text(
-            "A language model of 135 million parameters that nobody here trained. Runs on this "
-            "machine; an inspection takes some seconds. No key, no network."
-        )
         return kind, None
     if kind == "gguf":
         typed = st.text_input(
             "File", key="gguf_name", persist_state="session", placeholder="/models/model.gguf"
         )
-        st.text("Runs on this machine: Llama, Mistral, SmolLM, Qwen 2 and Qwen 3.")
         return f"gguf:{typed.strip()}", None
     if kind == "hf":
         typed = st.text_input(
             "Folder or hub name", key="hf_name", persist_state="session", placeholder="gpt2"
         )
-        st.text("Runs on this machine; needs PyTorch (requirements/local.txt).")
         key = st.text_input("Hub token, if the model needs one", type="password", key="hf_key")
         return f"hf:{typed.strip()}", key.strip() or None
     if kind == "gemini":
@@ -223,6 +277,7 @@ def _use(name: str, form: Form | None, key: str | None) -> None:
     if name == EMBEDDED:
         model_opening.use_no_other()
         choose(Chosen(name, embedded()))
+        _show(False)  # there is nothing to find out, and nothing to wait for
         st.rerun()
     model_opening.use(name, form, key)
 

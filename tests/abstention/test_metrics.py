@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from core.abstention import metrics
+from core.abstention import metrics, thresholds
 
 
 def seeded(seed, n=300):
@@ -35,6 +35,16 @@ def test_auroc_is_scikit_learns():
         finite = np.where(doubts < np.inf, doubts, 1e9)  # missing and infinite are the largest
         expected = roc_auc_score(~correct, finite)
         assert metrics.auroc(doubts, correct) == pytest.approx(expected, abs=1e-12)
+
+
+@given(small(), st.lists(st.sampled_from([-np.inf, 0.0, 0.5, 1.0, 1.5, 2.0, np.inf]), max_size=5))
+def test_what_lies_below_a_threshold_is_what_it_answers(rows, places):
+    doubts, correct = rows
+    answered, wrong = metrics.curve(doubts, correct).below(np.array(places))
+    for place, share, error in zip(places, answered, wrong, strict=True):
+        found = thresholds.at(doubts, correct, place)
+        assert share == found.answered / len(doubts)
+        assert error == pytest.approx(found.selective_error, nan_ok=True)
 
 
 @pytest.mark.parametrize("correct", [[], [True], [True] * 3, [False] * 3])

@@ -114,6 +114,9 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
     page.set_viewport_size({"width": 1280, "height": 1180})
     assert {"0", "1", "2", "5", "10", "20", "50", "100"} <= {*ticks(page, CURVES)}
 
+    page.get_by_role("button", name="Keep this curve").click()  # nothing stays by itself
+    expect(page.get_by_role("button", name="Keep this curve")).to_be_disabled()
+    at_rest(page)
     case = Case("Who was the first US president?", "George Washington", "“Lincoln” & [more]")
     enter(page, "Question", case.query)
     enter(page, "Right answer", case.answer)
@@ -146,10 +149,10 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
     expect(page.get_by_role("button", name="Keep this curve")).to_be_disabled()
     at_rest(page)
     page.get_by_role("button", name="Remove").first.click()
-    expect(listed(page)).to_have_count(2)
+    expect(listed(page)).to_have_count(3)
     at_rest(page)
     enter(page, "Right answer", "Naples")
-    expect(listed(page)).to_have_count(3)
+    expect(listed(page)).to_have_count(4)
     most = page.get_by_role("spinbutton", name="Repetitions up to")
     most.fill("60")
     most.press("Enter")
@@ -162,7 +165,7 @@ def test_type_a_question_and_give_its_curve_to_a_colleague(address, open_page, e
         assert "2" not in ticks(page, number) and "60" in ticks(page, number)
     given = parse_qs(urlparse(page.url).query)
     assert set(given) == {"tab", "query", "answer", "repeated", "most", "scale", "kept"}
-    assert len(given["kept"]) == 2
+    assert len(given["kept"]) == 3
     lines, said = listed(page).all_inner_texts(), verdict(page).inner_text()
 
     again = open_page(page.url)  # as a colleague opens it
@@ -181,9 +184,10 @@ def test_from_an_inspection_to_its_curve_and_back_from_another_page(address, ope
     button.click()
     expect(page.get_by_role("heading", name="What does repeating an answer do?")).to_be_visible()
     shows(page, FIRST)
-    for query in ("What is the capital of Italy?", FIRST.query):  # what is typed then counts
-        enter(page, "Question", query)
-        shows(page, Case(query, FIRST.answer, FIRST.repeated))
+    enter(page, "Question", "What is the capital of Italy?")
+    expect(page.get_by_text("The answers are still those to")).to_be_visible()
+    enter(page, "Question", FIRST.query)
+    shows(page, FIRST)
     enter(page, "Answer to repeat", "Nobody")
     expect(verdict(page)).to_contain_text("of the two answers")
     expect(listed(page).first).to_contain_text("repeated, Nobody")

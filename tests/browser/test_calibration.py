@@ -231,17 +231,16 @@ def test_from_the_histogram_to_a_row_to_its_inspection_and_back_after_a_reload(a
     page = open_page(f"{address}/calibration", height=2600)
     at_rest(page)
     with_the_example(page)
-    chart = page.locator("[data-testid=stVegaLiteChart][aria-label^='Histogram of']")
-    drawn(page, "Histogram of")
+    chart = page.get_by_role("img", name="Histogram of")
     place = chart.bounding_box()
-    page.mouse.move(place["x"] + place["width"] * 0.3, place["y"] + 60)
+    page.mouse.move(place["x"] + place["width"] * 0.5, place["y"] + 60)
     page.mouse.down()
-    page.mouse.move(place["x"] + place["width"] * 0.6, place["y"] + 60, steps=5)
+    page.mouse.move(place["x"] + place["width"] * 0.7, place["y"] + 60, steps=5)
     page.mouse.up()
     selected = page.get_by_text("as selected in the histogram")
     expect(selected).to_be_visible()
     at_rest(page)
-    chart.dblclick(position={"x": place["width"] * 0.8, "y": 60})
+    chart.click(position={"x": place["width"] * 0.8, "y": 60})
     expect(selected).to_have_count(0)
     at_rest(page)
 
@@ -338,3 +337,38 @@ def test_hostile_text_stays_text(address, open_page):
         page.set_viewport_size({"width": width, "height": 1400})
         at_rest(page)
         assert too_wide(page) <= 0
+
+
+def test_the_threshold_is_dragged_in_the_histogram_and_falls_back_into_its_place(
+    address, open_page
+):
+    page = open_page(f"{address}/calibration", height=2600)
+    at_rest(page)
+    with_the_example(page)
+    chart, line = page.get_by_role("img", name="Histogram of"), page.locator(".line.movable")
+    certified = line.inner_text()
+    moved = page.locator(".st-key-moved")
+
+    def drag(x):
+        """Drag the line to a place, as a share of the plot's width."""
+        place, grip = chart.bounding_box(), line.bounding_box()
+        at = place["y"] + place["height"] / 2
+        page.mouse.move(grip["x"] + grip["width"] / 2, at)
+        page.mouse.down()
+        page.mouse.move(place["x"] + place["width"] * x, at, steps=5)
+
+    place, grip = chart.bounding_box(), line.bounding_box()
+    home = (grip["x"] + grip["width"] / 2 - place["x"]) / place["width"]
+    drag(0.7)
+    said = page.get_by_text(re.compile(r"answered, .* of them wrong\. Let go"))
+    expect(said).to_be_visible()
+    answered = said.inner_text().partition(" ")[0]
+    expect(moved).to_have_count(0)  # nothing was asked of the server yet
+    page.mouse.up()
+    expect(moved).to_contain_text("No guarantee")
+    expect(moved).to_contain_text(answered)  # as the browser said
+    at_rest(page)
+    drag(home + 0.002)
+    page.mouse.up()
+    expect(moved).to_have_count(0)
+    expect(line).to_have_text(certified)

@@ -20,6 +20,11 @@ def pick(page, label, option):
     at_rest(page)
 
 
+def of_kind(page, title):
+    page.get_by_test_id("stRadioOption").filter(has_text=title).click()
+    at_rest(page)
+
+
 def fill(page, label, text):
     field = page.get_by_role("textbox", name=label, exact=True)
     field.fill(text)
@@ -30,7 +35,7 @@ def fill(page, label, text):
 def choose(page, server):
     """Choose a server by its address, as a person does."""
     page.get_by_role("button", name="Model").click()
-    pick(page, "Kind", "OpenAI-compatible server")
+    of_kind(page, "OpenAI-compatible server")
     pick(page, "Server", "another address")
     fill(page, "Base URL", server.base_url)
     fill(page, "Model", server.model)
@@ -47,7 +52,7 @@ def test_a_real_language_model_answers_at_the_first_try(address, open_page):
     page = open_page(f"{address}/inspection?q=What+is+the+capital+of+France%3F")
     at_rest(page)
     page.get_by_role("button", name="Model").click()
-    pick(page, "Kind", "SmolLM2 (a real language model)")
+    of_kind(page, "SmolLM2 (a real language model)")
     page.get_by_role("button", name="Use this model").click()
     expect(page.get_by_text("smollm2: ready.")).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text(re.compile("Behind worked examples"))).to_be_visible()

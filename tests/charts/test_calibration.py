@@ -45,7 +45,6 @@ def named(name):
     bins = (Bin(name, 10, 5, 1), Bin("another", 9, 3, 0))
     binned = (Binned(name, 0.3, BINNED[0].bins), BINNED[1])
     return {
-        "histogram": charts.histogram(SHARES, name, 0.2, 0.4, False, LIGHT),
         "precision": charts.precision_recall({name: ONE_BLOCK, "s": ONE_BLOCK}, name, LIGHT),
         "recall": charts.entropy_bins(binned, charts.RECALL, LIGHT),
         "groups": charts.groups(bins, 0.05, LIGHT),
@@ -54,7 +53,6 @@ def named(name):
 
 def drawings(palette):
     return {
-        "histogram": charts.histogram(SHARES, INFORMATION, POLICY.threshold, None, False, palette),
         "risk": risk(CURVES[INFORMATION], POLICY, palette=palette),
         "precision": charts.precision_recall(CURVES, INFORMATION, palette),
         "recall": charts.entropy_bins(BINNED, charts.RECALL, palette),
@@ -67,12 +65,6 @@ def extremes():
     """Charts of data at the ends of what there can be."""
     nothing = (Binned("s", 0.0, (Bin("below 0.5", 5, 0, 0),)),)
     return {
-        "histogram, by hand": charts.histogram(SHARES, INFORMATION, 0.1, 0.5, False, LIGHT),
-        "histogram, endless": charts.histogram(
-            SHARES, INFORMATION, math.inf, math.inf, False, LIGHT
-        ),
-        "histogram, no λ": charts.histogram(SHARES, INFORMATION, None, None, False, LIGHT),
-        "histogram, empty": charts.histogram(NO_SHARES, INFORMATION, math.inf, 0.5, False, LIGHT),
         "risk, endless": charts.risk_coverage(
             CURVES[INFORMATION], ENDLESS, None, 0.05, 0.9, False, LIGHT
         ),
@@ -137,33 +129,7 @@ def test_a_score_of_ours_is_called_by_its_title_and_another_by_its_heading():
 # ---------------------------------------------------------------------------- histogram
 
 
-def test_the_histogram_holds_the_studys_counts_right_up_and_wrong_down():
-    rows = rows_of(charts.histogram(SHARES, INFORMATION, 0.2, None, False, LIGHT), "height")
-    for kind, sign in (("right", 1), ("wrong", -1)):
-        of = [row for row in rows if row["kind"] == kind]
-        for column, values in (("start", SHARES["start"]), ("end", SHARES["end"])):
-            assert [row[column] for row in of] == values.tolist()
-        assert [row["answers"] for row in of] == SHARES[kind].tolist()
-        assert [row["height"] for row in of] == (sign * SHARES[kind]).tolist()
-    assert len(rows) == 2 * len(SHARES["start"])
-
-
-def test_the_lines_stand_where_lambda_is_and_say_so():
-    chart = charts.histogram(SHARES, INFORMATION, 0.2, 0.5, False, LIGHT)
-    lines = {(row["λ"], row["name"]) for row in rows_of(chart, "λ")}
-    assert lines == {(0.2, "λ = 0.200"), (0.5, "by hand = 0.500")}
-    assert {"λ = 0.200", "by hand = 0.500"} <= set(texts(drawn(chart)))
-    endless = rows_of(charts.histogram(SHARES, INFORMATION, math.inf, None, False, LIGHT), "λ")
-    assert {(row["λ"], row["name"]) for row in endless} == {(SHARES["end"][-1], "λ = ∞")}
-    assert rows_of(charts.histogram(SHARES, INFORMATION, None, None, False, LIGHT), "λ") == []
-
-
 def test_a_confidence_stands_in_its_own_direction():
-    """Its axis is the score's, and what answers everything stands at the left."""
-    chart = charts.histogram(SHARES, "agreement", 0.2, -math.inf, True, LIGHT)
-    assert "confidence: agreement" in texts(drawn(chart))
-    lines = {(row["λ"], row["name"]) for row in rows_of(chart, "λ")}
-    assert lines == {(0.2, "λ = 0.200"), (SHARES["start"][0], "by hand = −∞")}
     full = curve([-0.9, -0.5], [1, 0])
     rows = risk_rows(risk(full, None, surer=True))
     assert [row["score"] for row in rows] == [0.9, 0.5]

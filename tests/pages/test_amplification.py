@@ -148,7 +148,7 @@ def test_opens_on_a_half_known_question_beside_two_others_and_shows_exact_prompt
     assert shows(app, found)
     assert found[0].verdict in texts(app)
     assert found[1].verdict not in texts(app)  # the verdict is about the question above it
-    assert keys(app)[-3:] == ["keep", "remove_1", "remove_2"]
+    assert {"keep", "remove_1", "remove_2"} < set(keys(app))
     for times in (0, 100):
         put(app, "prompt_at", times)
         assert app.code[0].value == FIRST.prompt(times, embedded.reads(FIRST.query))
@@ -171,7 +171,7 @@ def test_opens_on_a_half_known_question_beside_two_others_and_shows_exact_prompt
 def test_what_is_typed_or_chosen_is_asked(app, embedded):
     case = Case("What is the capital of Germany?", "Berlin", "Bonn")
     ask(app, f"  {case.query} ", f"{case.answer}  ", f" {case.repeated}")
-    found = curves_of(embedded, case, KNOWN, MANY)
+    found = curves_of(embedded, case)  # beside which nothing stands that nobody asked for
     assert shows(app, found) and found[0].verdict in texts(app)
     for name, example in EXAMPLES.items():
         press(app, f"case_{name}")
@@ -188,14 +188,11 @@ BAD = [
 ]
 
 
-def test_bad_input_gets_a_sentence_and_no_curve(app, embedded):
+def test_bad_input_gets_a_sentence_and_no_curve(app):
     for given, sentence in BAD:
         ask(app, *given)
-        assert said(app, sentence) and "keep" not in keys(app)
-        assert shows(app, curves_of(embedded, KNOWN, MANY))
-    press(app, "remove_0")
-    press(app, "remove_0")
-    assert not pictures(app) and not listed(app)
+        assert said(app, sentence) and not {"keep", "remove_0"} & set(keys(app))
+        assert not pictures(app) and not listed(app)
 
 
 def test_what_is_too_long_names_its_question_and_the_most_repetitions_that_fit(embedded):
@@ -222,9 +219,9 @@ def test_of_a_question_of_the_world_the_truth_is_proposed(app):
     for query in ("what is the capital of PERU", EXAMPLES["Many answers"].query):
         fact = grading.find(query)
         ask(app, query)
-        assert said(app, "The answers below still belong to “")
-        press(app, "propose")
-        assert not said(app, "The answers below still belong to “")
+        assert said(app, "The answers are still those to “")
+        press(app, "propose_others")
+        assert not said(app, "The answers are still those to “")
         case = typed(app)
         assert case.query == query
 
@@ -248,13 +245,18 @@ def test_of_any_other_question_the_two_likeliest_clusters_are_proposed(app, embe
 
 
 def test_of_another_question_it_is_said_that_the_answers_are_of_the_one_before(app):
-    before = f"The answers below still belong to “{FIRST.query}”."
+    before = f"The answers are still those to “{FIRST.query}”."
     for query in (TEXTS[0], "Who was the first US president?"):
         ask(app, query)
         assert said(app, before)
+        assert not [one for one in listed(app) if query in one]  # and there is no such curve
     assert typed(app).repeated == FIRST.repeated  # nothing that was typed is taken away
     ask(app, query, "George Washington")
     assert not said(app, before)  # somebody who types answers knows whose they are
+    ask(app, "Who was the first president of the US?")
+    assert said(app, "The answers are still those to “Who was the first US president?”.")
+    press(app, "keep_answers")  # the same question in other words
+    assert not said(app, "The answers are still") and "first president of" in listed(app)[0]
 
 
 def test_what_cannot_be_proposed_is_said_until_something_else_is_asked(use):
@@ -283,7 +285,7 @@ def test_what_cannot_be_proposed_is_said_until_something_else_is_asked(use):
     model.sample = broken
     ask(page, "A fourth?")
     press(page, "propose")
-    assert said(page, "The model went away. Start it again.") and len(listed(page)) == 1
+    assert said(page, "The model went away. Start it again.")
 
 
 def test_one_persons_cancel_does_not_end_anothers_proposal(use, monkeypatch):
@@ -324,7 +326,7 @@ def test_curves_are_kept_and_removed_and_the_address_says_which(app, embedded):
     assert shows(page, curves_of(embedded, case, FIRST))
     assert kept(page) == [json.dumps(fields_of(FIRST))]
     press(page, "remove_1")
-    assert kept(page) == [""]  # nothing, which is not the same as the first ones
+    assert kept(page) == []  # nothing stands beside somebody's own question by itself
     assert not [box for box in page.selectbox if box.key == "prompt_of"]
 
 
@@ -400,7 +402,7 @@ def test_the_papers_twelve_questions_stand_in_their_groups_and_can_be_looked_at_
     assert list(points["Question"].unique()) == [published.case.query for published in every]
     press(page, f"closer_{every[1].case.query}")
     assert typed(page) == every[1].case
-    assert shows(page, curves_of(embedded, every[1].case, KNOWN, MANY))
+    assert shows(page, curves_of(embedded, every[1].case))
 
 
 def test_the_world_is_shown_band_by_band_and_other_numbers_draw_other_questions(embedded):
@@ -417,7 +419,8 @@ def test_the_world_is_shown_band_by_band_and_other_numbers_draw_other_questions(
     medians, questions = (element.value for element in page.dataframe)
     assert list(medians["band"]) == list(groups)
     for row, found in zip(medians.to_dict("records"), groups.values(), strict=True):
-        assert [row[str(t)] for t in DEFAULT_REPETITIONS] == quartiles(found)[1].tolist()
+        middle = quartiles(found)[1].tolist()
+        assert [row[str(t)] for t in DEFAULT_REPETITIONS] == pytest.approx(middle, abs=SAME)
     before = list(questions["question"])
     assert before == [a.case.query for found in groups.values() for a in found]
     assert list(questions["outcome"]) == [a.verdict for found in groups.values() for a in found]

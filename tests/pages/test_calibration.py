@@ -192,16 +192,16 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(examp
         "Promised": "≤ 5%",
     }
     (described,) = [c.value for c in example.caption if "no promise" in c.value]
-    assert f"at most {policy.upper_bound:.1%} (Clopper–Pearson, " in described
+    assert f"at most {policy.upper_bound:.1%} (Clopper–Pearson, 90.0%)" in described
     until(example, lambda: any("95% interval" in t.value for t in example.dataframe))
     by_group, *alt = pictures(example)
     assert len(alt) == 5
     assert re.search(r"never seen: \d+ of \d+ answered wrong", by_group)
     assert said(example, "No promise holds by itself for “")
-    assert alt[0].startswith("Histogram of Mutual information for")
-    assert f"at the threshold {policy.answered / policy.labels:.0%} are answered" in alt[1]
-    assert all(f"{name} from" in alt[2] for name in ("Mutual information", "Semantic entropy"))
-    assert "nats" in alt[3] and alt[3] == alt[4]
+    assert f"at the threshold {policy.answered / policy.labels:.0%} are answered" in alt[0]
+    assert all(f"{name} from" in alt[1] for name in ("Mutual information", "Semantic entropy"))
+    assert "nats" in alt[2] and alt[2] == alt[3]
+    assert alt[4].startswith("Histogram of Mutual information for")
     intervals = table(example, "95% interval")
     assert len(intervals) == 7 and intervals["score"][0] == "Mutual information"
     first, *others = intervals["95% interval of that"]
@@ -733,7 +733,10 @@ def test_a_confidence_is_never_shown_as_a_negative_doubt(app):
     assert metrics(app)["Threshold λ"] == f"{at:.3f}" == "0.390"
     assert said(app, "Answer when agreement_confidence > 0.390.")
     assert any(alt.endswith("threshold 0.390.") for alt in pictures(app))
-    assert any("answers right of the line" in caption.value for caption in app.caption)
+    (histogram,) = (
+        found.proto.json for found in app.get("bidi_component") if "bins" in found.proto.json
+    )
+    assert "Believe answers right of the line." in histogram
     slider = app.slider[0]
     assert slider.value == pytest.approx(at) and slider.max == 1
     assert slider.min == pytest.approx(0.204 - 0.796 / 200)  # a step below: to answer everything

@@ -51,7 +51,7 @@ def test_stands_on_every_page_with_the_embedded_model_ready(page):
     for name in PAGES:
         settled(go(page, name).run())
         assert texts(page).count(READY) == 1 and "use_model" in keys(page)
-        assert page.selectbox(key="model_kind").options == [
+        assert page.radio(key="model_kind").options == [
             "Embedded model",
             "SmolLM2 (a real language model)",
             "OpenAI-compatible server",
@@ -62,7 +62,7 @@ def test_stands_on_every_page_with_the_embedded_model_ready(page):
 
 
 def test_every_known_server_says_where_it_is_and_what_it_usually_does(page):
-    page.selectbox(key="model_kind").set_value("openai").run()
+    page.radio(key="model_kind").set_value("openai").run()
     *known, own = page.selectbox(key="openai_preset").options
     assert own == OWN and "OpenAI" in known
     for name in known:
@@ -73,7 +73,7 @@ def test_every_known_server_says_where_it_is_and_what_it_usually_does(page):
 def test_a_file_is_asked_in_the_form_that_suits_or_in_the_one_that_is_wanted(tmp_path):
     page = session("inspection", q=QUERY)
     file = embedded_as_gguf(tmp_path / "embedded.gguf")
-    page.selectbox(key="model_kind").set_value("gguf").run()
+    page.radio(key="model_kind").set_value("gguf").run()
     page.text_input(key="gguf_name").set_value(str(file)).run()
     settled(press(page, "use_model"))
     assert said(page, f"gguf:{file}: ready.") and said(page, "Our prompts alone. To 5 simple")
@@ -108,8 +108,10 @@ def test_the_model_goes_along_to_other_pages_and_back_to_the_embedded_one(page):
         chosen(page, server)
         settled(go(page, "amplification").run())
         assert said(page, f"{server.name}: ready.")
-        page.selectbox(key="model_kind").set_value("embedded").run()
+        page.radio(key="model_kind").set_value("embedded").run()
         press(page, "use_model")
+    assert "use_model" not in keys(page)  # there is nothing to wait for: the picker has closed
+    press(page, "picker")
     assert READY in texts(page)
 
 
@@ -135,7 +137,7 @@ def test_the_key_is_nowhere_but_in_the_session_and_the_server_is_filled_in_for_t
         past = other.selectbox(key="model_before")
         assert past.options == [server.name]
         past.set_value(server.name).run()
-        assert other.selectbox(key="model_kind").value == "openai"
+        assert other.radio(key="model_kind").value == "openai"
         assert other.text_input(key="openai_url").value == server.base_url
         assert other.text_input(key="openai_name").value == server.model
         assert other.text_input(key="openai_key").value == "" and KEY not in tree(other)
@@ -170,7 +172,7 @@ def test_the_models_of_a_server_can_be_listed_and_chosen_from(page):
     names = ["![](http://x.example/leak.png)", "llama-3"]
     listed = {"data": [{"id": name} for name in names]}
     with serving("none", key=KEY, models=listed) as server:
-        page.selectbox(key="model_kind").set_value("openai").run()
+        page.radio(key="model_kind").set_value("openai").run()
         page.selectbox(key="openai_preset").set_value(OWN).run()
         settled(press(page, "list_openai"))
         assert said(page, "There is no base URL.")
@@ -211,7 +213,7 @@ def test_an_address_where_no_service_is_gets_a_sentence(page):
 
 def begin(app, url, name="m"):
     """Press “Use this model” for a server, and wait for nothing."""
-    app.selectbox(key="model_kind").set_value("openai").run()
+    app.radio(key="model_kind").set_value("openai").run()
     app.selectbox(key="openai_preset").set_value(OWN).run()
     app.text_input(key="openai_url").set_value(url)
     app.text_input(key="openai_name").set_value(name)
@@ -233,7 +235,7 @@ def test_a_server_that_takes_its_time_holds_up_no_page_and_can_be_cancelled(slow
     assert said(page, f"openai:m@{slow.base_url}: embedded stays in use until it is ready.")
     assert "cancel_opening" in keys(page) and READY in texts(page)
     assert metrics(page) == before, "the page is there meanwhile"
-    page.selectbox(key="model_kind").set_value("gemini").run()
+    page.radio(key="model_kind").set_value("gemini").run()
     assert "gemini_name" in [field.key for field in page.text_input], "and does what one wants"
     assert slow.begun.wait(LONG)
     page.button(key="cancel_opening").click().run()

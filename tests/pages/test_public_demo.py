@@ -103,7 +103,7 @@ def test_the_model_of_one_is_not_the_model_of_another(anywhere):
 def test_no_files_of_the_server_are_opened():
     page = session("inspection", q=QUERY)
     before = metrics(page)
-    page.selectbox(key="model_kind").set_value("hf").run()
+    page.radio(key="model_kind").set_value("hf").run()
     for name in ("gpt2", "/etc", "../../etc/passwd", ""):
         page.text_input(key="hf_name").set_value(name).run()
         press(page, "use_model")
@@ -171,7 +171,7 @@ def test_no_key_is_lent_that_the_owner_did_not_name(owned, monkeypatch, named):
 
 def test_before_a_model_is_chosen_the_page_says_whose_key_is_used_there(lent, monkeypatch):
     page = session("home")
-    page.selectbox(key="model_kind").set_value("openai").run()
+    page.radio(key="model_kind").set_value("openai").run()
     page.selectbox(key="openai_preset").set_value("Together").run()
     assert not said(page, "owner is used")  # the key goes to OpenAI, and where the owner says
     page.selectbox(key="openai_preset").set_value("OpenAI").run()
@@ -179,7 +179,7 @@ def test_before_a_model_is_chosen_the_page_says_whose_key_is_used_there(lent, mo
     monkeypatch.delenv("BELIEVE_ALLOWED_HOSTS")
     assert said(page.run(), "Without your own key, the key of this server’s owner is used. It")
     monkeypatch.setenv("GOOGLE_API_KEY", gemini_server.KEY)
-    page.selectbox(key="model_kind").set_value("gemini").run()
+    page.radio(key="model_kind").set_value("gemini").run()
     press(page, "use_model")
     assert said(page, "The model you chose needs a key: Gemini needs a key: type one")
     monkeypatch.setenv("BELIEVE_PUBLIC_KEYS", "GOOGLE_API_KEY")

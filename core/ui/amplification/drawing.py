@@ -42,6 +42,7 @@ def pictures(drawn: list[Amplification], scale: str) -> None:
 
 def listed(drawn: list[Amplification], case: Case | None) -> None:
     """Name every curve with its initial probabilities, and let it be kept or removed."""
+    beside = form.kept(case)
     for i, one in enumerate(drawn):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(f"{i + 1}. {charts.described(one)}", width="stretch")
@@ -52,7 +53,7 @@ def listed(drawn: list[Amplification], case: Case | None) -> None:
                     icon=":material/push_pin:",
                     on_click=form.keep,
                     args=(one.case,),
-                    disabled=one.case in form.kept() or len(form.kept()) >= form.MOST_KEPT,
+                    disabled=one.case in beside or len(beside) >= form.MOST_KEPT,
                     help="It stays on the chart beside the next curves.",
                 )
             else:

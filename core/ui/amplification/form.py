@@ -34,6 +34,7 @@ FIRST = EXAMPLES["Half known"]
 AT_FIRST = tuple(EXAMPLES[name] for name in ("Known", "Many answers"))
 PROPOSAL = "propose"
 _PROPOSED, _ANSWERS_OF = "amplification_proposed", "amplification_answers_of"
+_BESIDE = "amplification_beside"
 MOST_KEPT = MOST_CURVES - 1
 KEPT = "kept"  # in the address: one JSON list of three texts for each curve
 
@@ -45,7 +46,10 @@ def in_address() -> bool:
 
 
 def ask() -> Case | None:
-    """Let the person type a case; None, with a sentence, while it is none."""
+    """Let the person type a case; None, with a sentence, while it is none.
+
+    With the answers of the question before, it is none.
+    """
     if proposed := st.session_state.pop(_PROPOSED, None):
         _set(proposed)  # before the fields are drawn, or it is too late
     columns = iter(st.columns([2, 1, 1], vertical_alignment="bottom"))
@@ -63,20 +67,19 @@ def ask() -> Case | None:
             args=(PROPOSAL, texts[0]),
         )
     with st.container():  # what comes and goes here moves no field below
-        _proposal(*texts)
+        left_over = _left_over(*texts)
+        _proposal(texts[0])
         try:
-            return Case(*texts)
+            return None if left_over else Case(*texts)
         except InvalidRequestError as error:
             problem(str(error))
             return None
 
 
-def _proposal(*texts: str) -> None:
-    """Say whose answers these are, and how far a proposal of others is."""
-    if left_over := _left_over(*texts):
-        st.text(f"The answers below still belong to “{shortened(left_over)}”.")
+def _proposal(query: str) -> None:
+    """Say how far a proposal of answers is, and fill it in once it is there."""
     try:
-        case = _proposed(texts[0])
+        case = _proposed(query)
     except (InvalidRequestError, ModelError) as error:
         problem(str(error))
         return
@@ -101,8 +104,8 @@ def _field(column: DeltaGenerator, name: str) -> str:
     return typed or ""
 
 
-def _left_over(query: str, *answers: str) -> str | None:
-    """Return which question the answers were for, if another one was typed since.
+def _left_over(query: str, *answers: str) -> bool:
+    """Say, and return, whether the answers were for another question than is typed now.
 
     The fields are not emptied: what somebody typed is theirs.
     """
@@ -110,7 +113,23 @@ def _left_over(query: str, *answers: str) -> str | None:
     if answers != before:
         belongs = query
     st.session_state[_ANSWERS_OF] = (belongs, answers)
-    return belongs if query and belongs != query else None
+    if not query or belongs == query:
+        return False
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(f"The answers are still those to “{shortened(belongs)}”. Type others, or:")
+        st.button(
+            "Propose answers",
+            key="propose_others",
+            type="primary",
+            on_click=want,
+            args=(PROPOSAL, query),
+        )
+        st.button("Keep these", key="keep_answers", on_click=_belong, args=(query, answers))
+    return True
+
+
+def _belong(query: str, answers: tuple[str, ...]) -> None:
+    st.session_state[_ANSWERS_OF] = (query, answers)
 
 
 def most_repetitions() -> int:
@@ -147,18 +166,22 @@ def _proposed(query: str) -> Case | None:
 # ------------------------------------------------------------------ kept beside the case
 
 
-def kept() -> list[Case]:
-    """Return the cases whose curves stand beside, as the address says."""
-    if KEPT not in st.session_state:
-        given = st.query_params.get_all(KEPT)
-        st.session_state[KEPT] = [*map(_parse, given)] if given else list(AT_FIRST)
-    every = dict.fromkeys(case for case in st.session_state[KEPT] if case is not None)
+def kept(case: Case | None) -> list[Case]:
+    """Return the cases whose curves stand beside this one, as the address says."""
+    if KEPT not in st.session_state and (given := st.query_params.get_all(KEPT)):
+        st.session_state[KEPT] = [*map(_parse, given)]
+    chosen = st.session_state.get(KEPT)
+    # Beside somebody's own question nothing stands that nobody asked for.
+    usual = list(AT_FIRST) if case in EXAMPLES.values() else []
+    every = dict.fromkeys(one for one in (usual if chosen is None else chosen) if one is not None)
     found = list(every)[:MOST_KEPT]
-    st.session_state[KEPT] = found
-    wanted = [json.dumps(_texts(case), ensure_ascii=False) for case in found] or [""]
+    st.session_state[_BESIDE] = found
+    if chosen is not None:
+        st.session_state[KEPT] = found
+    wanted = [json.dumps(_texts(one), ensure_ascii=False) for one in found] or [""]
     # Only where it changes: writing sends the whole address as this run knows it, and what the
     # person has typed meanwhile would be gone from it.
-    if found == list(AT_FIRST):
+    if found == usual:
         st.query_params.pop(KEPT, None)
     elif st.query_params.get_all(KEPT) != wanted:
         st.query_params[KEPT] = wanted
@@ -181,9 +204,9 @@ def _parse(text: str) -> Case | None:
 
 def keep(case: Case) -> None:
     """Keep a case's curve beside those that follow."""
-    st.session_state[KEPT] = [*(c for c in st.session_state[KEPT] if c != case), case]
+    st.session_state[KEPT] = [*(c for c in st.session_state[_BESIDE] if c != case), case]
 
 
 def remove(case: Case) -> None:
     """Take a curve away again."""
-    st.session_state[KEPT] = [c for c in st.session_state[KEPT] if c != case]
+    st.session_state[KEPT] = [c for c in st.session_state[_BESIDE] if c != case]

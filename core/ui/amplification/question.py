@@ -31,7 +31,8 @@ def your_question() -> None:
             bind="query-params",
             persist_state="session",
         )
-    wanted = [*([case] if case else []), *(c for c in form.kept() if c != case)]
+    beside = form.kept(case)
+    wanted = [*([case] if case else []), *(c for c in beside if c != case)]
     if not wanted:
         return
     with picture:

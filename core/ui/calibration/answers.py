@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
-from core.charts.calibration import RANGE, number
+from core.charts.calibration import number
 from core.codec import counted
 from core.studies.calibration import served as study
 from core.studies.calibration.calibration import Calibration
@@ -18,15 +16,19 @@ MOST_SHOWN = 1000  # rows
 LONGEST_CELL = 200  # characters
 
 
-def answers(found: Calibration, threshold: float, histogram: str) -> None:
+def answers(
+    found: Calibration, threshold: float, between: tuple[float, float] | None, key: str
+) -> None:
     """Show the rows that a λ serves and withholds, by whether they are right.
 
     Parameters
     ----------
     threshold : float
         λ, in the unit of the doubt.
-    histogram : str
-        The key of the chart in which a person may have selected a range of scores.
+    between : tuple of float, optional
+        Only rows whose score lies in this range.
+    key : str
+        What tells these data and this score from others.
     """
     served = remembered("served", found, lambda: study.served(found, threshold), threshold)
     st.markdown("**Rows behind the threshold**")
@@ -40,15 +42,13 @@ def answers(found: Calibration, threshold: float, histogram: str) -> None:
         persist_state="session",
         label_visibility="collapsed",
     )
-    between = _selected(histogram)
     places = served.of(part, between)
     columns = study.table(served, places[:MOST_SHOWN])
     if between:
         low, high = between
         st.text(
             f"Only scores from {number(low)} to {number(high)}, as selected in the histogram: "
-            f"{len(places):,} {'row' if len(places) == 1 else 'rows'}. Double-click there to see "
-            "all."
+            f"{len(places):,} {'row' if len(places) == 1 else 'rows'}. Click there to see all."
         )
     if not len(places):
         st.text("There is no such row.")
@@ -59,7 +59,7 @@ def answers(found: Calibration, threshold: float, histogram: str) -> None:
         on_select="rerun",
         selection_mode="single-row",
         # Another table for other rows: in the same one, another row would be the chosen one.
-        key=f"rows_{histogram}_{threshold:.9g}_{part.name}_{between}",
+        key=f"rows_{key}_{threshold:.9g}_{part.name}_{between}",
         alt=f"{counted(len(places), 'row')}, the least doubtful first",
     )
     if len(places) > MOST_SHOWN:
@@ -78,16 +78,6 @@ def answers(found: Calibration, threshold: float, histogram: str) -> None:
         ):
             frame.inspect(question)
     _in_full(columns, chosen[0])
-
-
-def _selected(histogram: str) -> tuple[float, float] | None:
-    """Return the range of scores that is selected in the histogram, if any is."""
-    state: Any = st.session_state.get(histogram)
-    ranges = list((state or {}).get("selection", {}).get(RANGE, {}).values())
-    if not ranges or len(ranges[0]) != 2:
-        return None
-    low, high = sorted(float(end) for end in ranges[0])
-    return low, high
 
 
 def _in_full(columns: study.Table, at: int) -> None:

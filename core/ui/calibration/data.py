@@ -57,6 +57,7 @@ def labelled_data() -> Labelled | None:
         st.button(
             "Use the bundled example",
             key="use_example",
+            type="secondary" if _UPLOAD in st.session_state else "primary",
             icon=":material/dataset:",
             on_click=_use_example,
             help="1,000 questions of the embedded model’s world, scored and labelled.",

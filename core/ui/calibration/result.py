@@ -36,7 +36,8 @@ def outcome(found: Calibration) -> None:
                 st.badge("Guaranteed", icon=":material/verified:", color="green")
             else:
                 st.badge("No guarantee", icon=":material/warning:", color="orange")
-            st.text(found.policy.sentence)
+            with st.container(key="promised"):
+                st.text(found.policy.sentence)
             numbers(found.policy)
             if found.policy.method == "ltt":
                 st.caption(

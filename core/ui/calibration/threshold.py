@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -13,11 +16,12 @@ from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, new_rows
 from core.studies.calibration.calibration import Calibration
 from core.studies.inspection.inspection import cannot_decide
-from core.ui import downloads, figures
+from core.ui import downloads
 from core.ui.calibration.answers import answers
 from core.ui.calibration.policy import in_use, use
-from core.ui.calibration.result import risk
+from core.ui.calibration.result import curves, risk
 from core.ui.calibration.rule import numbers, rule_of
+from core.ui.components.histogram import Cuts, Line, histogram
 from core.ui.glossary import TERMS
 from core.ui.session import remembered
 
@@ -29,49 +33,136 @@ WIDEST = 1e300  # what a browser's slider can span
 def threshold(found: Calibration) -> None:
     """Draw the scores with λ, let it be moved, and show what follows from where it stands.
 
-    A fragment: moving the slider recomputes this part of the page and nothing else.
+    A fragment: moving λ recomputes this part of the page and nothing else.
     """
+    key = f"{found.data.sha256[:12]}_{len(found.data.kept)}_{found.score}"
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**Scores of right and wrong answers**", help=TERMS["Threshold λ"])
-        policy, by_hand = _slider(found)
+        span = _span(found, key)
+        policy, by_hand = (found.policy, False) if span is None else _slider(found, span)
         moved = policy if by_hand else None
-        key = f"histogram_{found.data.sha256[:12]}_{len(found.data.kept)}_{found.score}"
-        _histogram(found, policy, moved, key)
+        between = _histogram(found, moved, span, f"histogram_{key}")
     with right:
         risk(found, moved)
     if moved is not None:
         _side_by_side(found, moved)
-    answers(found, policy.threshold if policy else -math.inf, key)
+    answers(found, policy.threshold if policy else -math.inf, between, key)
     st.header("4. Use")
     if policy is not None:
         _offers(found, policy)
 
 
-def _histogram(found: Calibration, policy: Policy | None, moved: Policy | None, key: str) -> None:
+@dataclass(frozen=True)
+class _Span:
+    """Where λ can be moved, in the score's own direction, and where it stands first."""
+
+    low: float
+    high: float
+    step: float
+    start: float
+    everything: float  # the end at which even the most doubtful is answered
+    key: str
+
+
+def _span(found: Calibration, key: str) -> _Span | None:
+    """Return where λ can be moved by hand; say it where it cannot."""
+    values, surer = found.numbers[np.isfinite(found.numbers)], found.larger_is_surer
+    if not len(values) or values.min() == values.max():
+        st.text("All scores are equal: λ can only answer everything or nothing.")
+        return None
+    low, high = float(values.min()), float(values.max())
+    step = high / STEPS - low / STEPS  # the difference itself can be infinite
+    nothing = high if surer else low
+    # One step further, to answer the most doubtful as well; at the surest, nothing is answered.
+    everything = low - step if surer else high + step
+    low, high = min(low, everything), max(high, everything)
+    if low + step == low or high - step == high or high - low > WIDEST:
+        st.text("The scores are too close together, or too far apart, to move λ by hand.")
+        return None
+    certified = own_direction(found.policy.threshold, surer) if found.policy else nothing
+    start = min(max(certified, low), high)
+    return _Span(low, high, step, start, everything, f"lambda_{key}_{start:.9g}")
+
+
+def _slider(found: Calibration, span: _Span) -> tuple[Policy | None, bool]:
+    """Let λ be moved; return the policy there, and whether it was moved."""
+    value = st.slider(
+        "λ by hand",
+        span.low,
+        span.high,
+        span.start,
+        span.step,
+        format="%.3f" if 0.01 <= span.high - span.low <= 1e6 else "%.3e",
+        key=span.key,
+        persist_state="session",
+        help="Moving λ shows what would happen on the labelled rows, and loses the guarantee. It "
+        "can be dragged in the histogram, too.",
+    )
+    if value == span.start:
+        return found.policy, False
+    st.button(
+        "Restore the certified λ" if found.policy else "Put λ back",
+        key="back",
+        on_click=_set,
+        args=(span.key, span.start),
+    )
+    return study.moved(found, _doubt(value, span, found.larger_is_surer)), True
+
+
+def _doubt(value: float, span: _Span, surer: bool) -> float:
+    """Return where λ stands as a doubt; endless at the end that answers everything."""
+    is_everything = value <= span.everything if surer else value >= span.everything
+    return math.inf if is_everything else own_direction(value, surer)
+
+
+def _set(key: str, value: float) -> None:
+    st.session_state[key] = value
+
+
+def _drop(span: _Span, value: float) -> None:
+    is_end = abs(value - span.everything) < span.step / 2
+    _set(span.key, span.everything if is_end else value)
+
+
+def _histogram(
+    found: Calibration, moved: Policy | None, span: _Span | None, key: str
+) -> tuple[float, float] | None:
+    """Draw the scores under λ; return the range of them that a person selected."""
+    surer = found.larger_is_surer
     shares = remembered("shares", found, lambda: diagnostics.shares(found))
-    figures.draw(
-        charts.histogram,
+    lines = [
+        Line(own_direction(policy.threshold, surer), name, movable)
+        for policy, name, movable in (
+            (found.policy, "λ", moved is None),
+            (moved, "by hand", True),
+        )
+        if policy is not None
+    ]
+    cuts: Cuts | None = None
+    on_moved: Callable[[float], None] | None = None
+    if span is not None:
+        if not lines:
+            lines = [Line(span.start, "λ", movable=True)]
+        places = np.linspace(span.low, span.high, STEPS + 2)
+        doubts = np.array([_doubt(value, span, surer) for value in places])
+        cuts = Cuts(span.low, span.high, span.start, *curves(found)[found.score].below(doubts))
+        on_moved = partial(_drop, span)
+    policy = moved or found.policy
+    own = None if policy is None else own_direction(policy.threshold, surer)
+    side = "right" if surer else "left"
+    return histogram(
         shares,
-        found.score,
-        _own(found.policy),
-        _own(moved),
-        found.larger_is_surer,
+        lines,
+        cuts,
+        title=f"{'confidence' if surer else 'doubt'}: {charts.name_of(found.score)}",
+        alt_text=charts.histogram_alt(shares, found.score, own),
+        at_rest=(f"Believe answers {side} of the line. " if policy else "")
+        + ("Drag the line to move λ. " if cuts else "")
+        + "Drag across the bars to see the rows behind them.",
+        on_moved=on_moved,
         key=key,
-        alt_text=charts.histogram_alt(shares, found.score, _own(policy)),
-        on_select="rerun",
-        selects=charts.RANGE,
     )
-    side = "right" if found.larger_is_surer else "left"
-    st.caption(
-        (f"Believe answers {side} of the line. " if policy else "")
-        + "Square-root scale. Drag across the bars to see the rows behind them."
-    )
-
-
-def _own(policy: Policy | None) -> float | None:
-    """Return λ in the score's own direction."""
-    return None if policy is None else own_direction(policy.threshold, policy.larger_is_surer)
 
 
 def _side_by_side(found: Calibration, moved: Policy) -> None:
@@ -88,51 +179,6 @@ def _side_by_side(found: Calibration, moved: Policy) -> None:
         st.badge("No guarantee", icon=":material/warning:", color="orange")
         numbers(moved)
         st.text(moved.sentence)
-
-
-def _slider(found: Calibration) -> tuple[Policy | None, bool]:
-    """Let λ be moved in the score's own direction; return the policy there, and whether it was."""
-    values, surer = found.numbers[np.isfinite(found.numbers)], found.larger_is_surer
-    if not len(values) or values.min() == values.max():
-        st.text("All scores are equal: λ can only answer everything or nothing.")
-        return found.policy, False
-    low, high = float(values.min()), float(values.max())
-    step = high / STEPS - low / STEPS  # the difference itself can be infinite
-    nothing = high if surer else low
-    # One step further, to answer the most doubtful as well; at the surest, nothing is answered.
-    everything = low - step if surer else high + step
-    low, high = min(low, everything), max(high, everything)
-    if low + step == low or high - step == high or high - low > WIDEST:
-        st.text("The scores are too close together, or too far apart, to move λ by hand.")
-        return found.policy, False
-    certified = own_direction(found.policy.threshold, surer) if found.policy else nothing
-    start = min(max(certified, low), high)
-    key = f"lambda_{found.data.sha256[:12]}_{len(found.data.kept)}_{found.score}_{start:.9g}"
-    value = st.slider(
-        "λ by hand",
-        low,
-        high,
-        start,
-        step,
-        format="%.3f" if 0.01 <= high - low <= 1e6 else "%.3e",
-        key=key,
-        persist_state="session",
-        help="Moving λ shows what would happen on the labelled rows, and loses the guarantee.",
-    )
-    if value == start:
-        return found.policy, False
-    st.button(
-        "Restore the certified λ" if found.policy else "Put λ back",
-        key="back",
-        on_click=_set,
-        args=(key, start),
-    )
-    is_everything = value <= everything if surer else value >= everything
-    return study.moved(found, math.inf if is_everything else own_direction(value, surer)), True
-
-
-def _set(key: str, value: float) -> None:
-    st.session_state[key] = value
 
 
 def _offers(found: Calibration, policy: Policy) -> None:

@@ -18,8 +18,8 @@ STAMPS: Final = {
 }
 WHY: Final = {
     Course.STANDS: "stands by its answer",
-    Course.SHARES: "many are right, and each keeps a share",
-    Course.GIVES_WAY: "gives way to what it is told",
+    Course.SHARES: "keeps its other answers, too",
+    Course.GIVES_WAY: "gives way",
 }
 WRONG: Final = ", and is wrong"
 WORDS: Final = {
