@@ -174,25 +174,37 @@ def _key_twice(line: int, error: _KeyTwiceError) -> UploadError:
     )
 
 
+def object_on_line(line: str, number: int) -> dict[str, Any]:
+    """Return the one JSON object on a line.
+
+    Raises
+    ------
+    UploadError
+        When the line holds anything else, or an object with a key twice.
+    """
+    text = line.strip(" \t\r\n")
+    try:
+        item, end = _DECODER.raw_decode(text)
+    except RecursionError as error:
+        raise _too_deep(number) from error
+    except _KeyTwiceError as error:
+        raise _key_twice(number, error) from error
+    except ValueError:  # broken, or a whole number of thousands of digits
+        item, end = None, 0
+    if not isinstance(item, dict) or end < len(text):
+        raise UploadError(
+            f"Line {number} is not one JSON object; write every row as an object on a "
+            "line of its own."
+        )
+    return item
+
+
 def _line_items(stream: io.TextIOWrapper, before: int) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(stream, before + 1):
         if len(line) > limits.MAX_ROW:
             raise too_long_a_row(number)
-        if text := line.strip(" \t\r\n"):
-            try:
-                item, end = _DECODER.raw_decode(text)
-            except RecursionError as error:
-                raise _too_deep(number) from error
-            except _KeyTwiceError as error:
-                raise _key_twice(number, error) from error
-            except ValueError:  # broken, or a whole number of thousands of digits
-                item, end = None, 0
-            if not isinstance(item, dict) or end < len(text):
-                raise UploadError(
-                    f"Line {number} is not one JSON object; write every row as an object on a "
-                    "line of its own."
-                )
-            yield number, item
+        if line.strip(" \t\r\n"):
+            yield number, object_on_line(line, number)
 
 
 # -------------------------------------------------------------------------------- arrays
