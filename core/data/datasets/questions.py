@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from core.codec import encoded, is_writable, shortened
-from core.data.tabular.columns import QUERIES, RIGHT_ANSWERS, SOURCES, plain_heading
-from core.data.tabular.json_rows import object_on_line
-from core.data.tabular.rows import MAX_ROW, UploadError, as_text, too_long_a_row
+from core.data.datasets.files import lines, object_of
+from core.data.tabular.columns import QUERIES, SOURCES, plain_heading
+from core.data.tabular.gold_questions import GOLD_ANSWERS
+from core.data.tabular.rows import UploadError, as_text
 
 T = TypeVar("T")
 
@@ -30,9 +31,6 @@ MAX_NAMES = 10_000  # of all answers to a question
 MAX_ID = 200  # characters
 
 IDS = ("id", "questionid", "qid")
-#: An "answer" beside gold answers is what a model said.
-ANSWERS = (*RIGHT_ANSWERS, "answer")
-_MOST_BYTES = 4 * MAX_ROW  # a character has at most four
 
 
 @dataclass(frozen=True)
@@ -130,15 +128,9 @@ def read_questions(
     """
 
     def make(line: bytes, number: int) -> Question:
-        row = _by_heading(_object(line, number))
-        return question_of(
-            id=_named(row, IDS) or f"{prefix}{number}",
-            query=_named(row, QUERIES),
-            answers=grouped(_named(row, ANSWERS)),
-            source=_named(row, SOURCES) or source,
-        )
+        return question_in(object_of(line, number), f"{prefix}{number}", source)
 
-    return questions_from(_lines(path), make, on_malformed, tell)
+    return questions_from(lines(path), make, on_malformed, tell)
 
 
 # ---------------------------------------------------------------- for every kind of file
@@ -259,46 +251,34 @@ def _text(value: object, what: str, longest: int = MAX_TEXT) -> str:
     return text
 
 
-# -------------------------------------------------------------------------- JSON lines
+# -------------------------------------------------------------------- rows by their keys
 
 
-def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file that are not blank, cut off where they are too long."""
-    try:
-        with Path(path).open("rb") as file:
-            number = 0
-            while line := file.readline(_MOST_BYTES + 1):
-                number += 1
-                rest = line
-                while len(rest) > _MOST_BYTES and not rest.endswith(b"\n"):
-                    rest = file.readline(_MOST_BYTES + 1)
-                line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-                if line.strip():
-                    yield number, line
-    except OSError as error:
-        raise UploadError(f"{path} cannot be read: {error.strerror}.") from error
+def question_in(row: Mapping[str, Any], id: str, source: str = "") -> Question:
+    """Return the question in a JSON object whose keys say what they are, as headings do.
 
+    Parameters
+    ----------
+    row : mapping
+    id, source : str
+        Of a row that names none.
 
-def _object(line: bytes, number: int) -> dict[str, Any]:
-    """Return the JSON object on a line."""
-    if len(line) > _MOST_BYTES:
-        raise too_long_a_row(number)
-    try:
-        text = line.decode()
-    except UnicodeDecodeError as error:
-        raise ValueError("the line is not UTF-8.") from error
-    if len(text) > MAX_ROW:
-        raise too_long_a_row(number)
-    return object_on_line(text, number)
-
-
-def _by_heading(row: dict[str, Any]) -> dict[str, Any]:
+    Raises
+    ------
+    ValueError
+        As of `question_of`.
+    """
     found: dict[str, Any] = {}
     for key, value in row.items():
         found.setdefault(plain_heading(key), value)
-    return found
 
+    def first(names: Iterable[str]) -> Any:
+        return next((found[name] for name in names if name in found), None)
 
-def _named(row: dict[str, Any], names: Iterable[str]) -> Any:
-    """Return the value of the first of these keys that there is; None if there is none."""
-    return next((row[name] for name in names if name in row), None)
+    given = first(IDS)
+    return question_of(
+        id=id if given is None else given,
+        query=first(QUERIES),
+        answers=grouped(first(GOLD_ANSWERS)),
+        source=first(SOURCES) or source,
+    )
