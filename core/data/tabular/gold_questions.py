@@ -19,6 +19,8 @@ from core.data.tabular.labelled import LEFT_OUT, complaint, suggest
 from core.data.tabular.uploads import Upload
 
 MAX_GOLD = 2000  # questions: each is asked of a model
+#: An "answer" beside gold answers is what a model said.
+GOLD_ANSWERS = (*RIGHT_ANSWERS, "answer")
 
 
 @dataclass(frozen=True)
@@ -46,23 +48,61 @@ class GoldQuestions:
     problems: tuple[str, ...]
 
 
-def gold_questions(upload: Upload) -> GoldQuestions | None:
-    """Return questions with right answers, if that is what the upload holds.
+@dataclass(frozen=True)
+class GoldColumns:
+    """Where a table has questions and their right answers.
 
-    It does if it has a column of questions and one of answers, and no score with labels. Answers
-    are lists, or texts separated by | or else ; if any cell of the column contains that. None
-    also if no row has both a question and an answer.
+    Attributes
+    ----------
+    question, answer : str
+        Their columns.
+    source : str or None
+        The column of groups, if there is one.
+    separator : str or None
+        What separates the answers in a cell that is no list.
     """
-    # An "answer" beside gold answers is what a model said.
-    question, answer = first(upload, QUERIES), first(upload, (*RIGHT_ANSWERS, "answer"))
-    source = first(upload, SOURCES)
-    if question is None or answer is None or suggest(upload).scores:
+
+    question: str
+    answer: str
+    source: str | None
+    separator: str | None
+
+    def answers_in(self, cell: str) -> list[list[str]]:
+        """Return the answers in a cell: a list within its list holds the names of one."""
+        parts = parse_list(cell)
+        if parts is None:
+            return [[part] for part in (cell.split(self.separator) if self.separator else [cell])]
+        names = map(parse_list, parts)
+        return [[part] if n is None else n for part, n in zip(parts, names, strict=True)]
+
+
+def gold_columns(upload: Upload) -> GoldColumns | None:
+    """Return the columns of questions and right answers; None if one is missing.
+
+    Answers are lists, or texts separated by | or else ; if any cell of the column contains that.
+    """
+    question, answer = first(upload, QUERIES), first(upload, GOLD_ANSWERS)
+    if question is None or answer is None:
         return None
     cells = upload.table[answer].to_numpy(object)
-    asked_for = upload.table[question].to_numpy(object)
     lists = column_of(upload, answer).where(lambda text: parse_list(text) is not None)
     plain = [text for text, is_list in zip(cells, lists, strict=True) if not is_list]
     separator = next((s for s in "|;" if any(s in text for text in plain)), None)
+    return GoldColumns(question, answer, first(upload, SOURCES), separator)
+
+
+def gold_questions(upload: Upload) -> GoldQuestions | None:
+    """Return questions with right answers, if that is what the upload holds.
+
+    It does if it has a column of questions and one of answers (`gold_columns`), and no score with
+    labels. None also if no row has both a question and an answer.
+    """
+    columns = gold_columns(upload)
+    if columns is None or suggest(upload).scores:
+        return None
+    question, answer, source = columns.question, columns.answer, columns.source
+    cells = upload.table[answer].to_numpy(object)
+    asked_for = upload.table[question].to_numpy(object)
     every = np.arange(len(cells))
     sources = column_of(upload, source)[every] if source else [""] * len(cells)
     found: list[tuple[str, tuple[str, ...], str]] = []
@@ -72,7 +112,8 @@ def gold_questions(upload: Upload) -> GoldQuestions | None:
         if len(found) == MAX_GOLD:
             more = len(cells) - row
             break
-        answers = _answers(told, separator)
+        stripped = (name.strip() for names in columns.answers_in(told) for name in names)
+        answers = tuple(dict.fromkeys(name for name in stripped if name))
         without_question[row] = not asked.strip()
         without_answer[row] = not answers
         if asked.strip() and answers:
@@ -90,10 +131,3 @@ def gold_questions(upload: Upload) -> GoldQuestions | None:
         )
     questions, right, origins = zip(*found, strict=True)
     return GoldQuestions(upload.name, upload.sha256, questions, right, origins, tuple(problems))
-
-
-def _answers(text: str, separator: str | None) -> tuple[str, ...]:
-    parts = parse_list(text)
-    if parts is None:
-        parts = text.split(separator) if separator else [text]
-    return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))

@@ -53,7 +53,7 @@ def read_json(
     """
     columns: dict[str, int] = {}
     rows = Rows()
-    items = _array_items(stream, before) if is_array else _line_items(stream, before)
+    items = items_of(stream, before=before) if is_array else _line_items(stream, before)
     line = before + 1
     try:
         for line, item in items:
@@ -174,25 +174,37 @@ def _key_twice(line: int, error: _KeyTwiceError) -> UploadError:
     )
 
 
+def object_on_line(line: str, number: int) -> dict[str, Any]:
+    """Return the one JSON object on a line.
+
+    Raises
+    ------
+    UploadError
+        When the line holds anything else, or an object with a key twice.
+    """
+    text = line.strip(" \t\r\n")
+    try:
+        item, end = _DECODER.raw_decode(text)
+    except RecursionError as error:
+        raise _too_deep(number) from error
+    except _KeyTwiceError as error:
+        raise _key_twice(number, error) from error
+    except ValueError:  # broken, or a whole number of thousands of digits
+        item, end = None, 0
+    if not isinstance(item, dict) or end < len(text):
+        raise UploadError(
+            f"Line {number} is not one JSON object; write every row as an object on a "
+            "line of its own."
+        )
+    return item
+
+
 def _line_items(stream: io.TextIOWrapper, before: int) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(stream, before + 1):
         if len(line) > limits.MAX_ROW:
             raise too_long_a_row(number)
-        if text := line.strip(" \t\r\n"):
-            try:
-                item, end = _DECODER.raw_decode(text)
-            except RecursionError as error:
-                raise _too_deep(number) from error
-            except _KeyTwiceError as error:
-                raise _key_twice(number, error) from error
-            except ValueError:  # broken, or a whole number of thousands of digits
-                item, end = None, 0
-            if not isinstance(item, dict) or end < len(text):
-                raise UploadError(
-                    f"Line {number} is not one JSON object; write every row as an object on a "
-                    "line of its own."
-                )
-            yield number, item
+        if line.strip(" \t\r\n"):
+            yield number, object_on_line(line, number)
 
 
 # -------------------------------------------------------------------------------- arrays
@@ -267,10 +279,40 @@ class _Window:
         self.text, self.at = self.text[self.at :] + more, 0
 
 
-def _array_items(stream: io.TextIOWrapper, before: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a JSON array one by one, with the line on which each begins."""
+def items_of(
+    stream: io.TextIOWrapper, key: str = "", before: int = 0
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of a JSON array one by one, each with the line on which it begins.
+
+    Parameters
+    ----------
+    stream : text stream
+        With universal newlines. No more of it is in memory than a few rows may take.
+    key : str
+        If given, the array may also be the value of this key in a JSON object; what else that
+        object has is passed over.
+    before : int
+        How many lines of the file come before the stream.
+
+    Raises
+    ------
+    UploadError
+        When the JSON is broken, there is no such array, or a limit is not kept.
+    """
     window = _Window(stream, before)
-    window.skip()
+    begins = window.skip()
+    if begins == "[":
+        yield from _entries(window)
+    elif key and begins == "{":
+        yield from _entries_under(key, window)
+    else:
+        raise UploadError(f"Line {window.line}: no array of objects begins here.")
+    if window.skip(len("]")):
+        raise UploadError(f"Line {window.line}: there is more text after the array; remove it.")
+
+
+def _entries(window: _Window) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of the array that begins here, and go on to its end."""
     following = window.skip(len("["))
     while following != "]":
         item, length = window.item()
@@ -288,5 +330,25 @@ def _array_items(stream: io.TextIOWrapper, before: int) -> Iterator[tuple[int, d
                 f"Line {window.line}: the array neither continues nor ends here; put commas "
                 "between its objects and a ] at the end."
             )
-    if window.skip(len("]")):
-        raise UploadError(f"Line {window.line}: there is more text after the array; remove it.")
+
+
+def _entries_under(key: str, window: _Window) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of the array under a key of the object that begins here."""
+    there = False
+    following = window.skip(len("{"))
+    while following != "}":
+        name, length = window.item()
+        if not isinstance(name, str) or window.skip(length) != ":":
+            raise UploadError(f"Line {window.line}: the JSON is broken here; a key is expected.")
+        if window.skip(len(":")) == "[" and name == key:
+            there = True
+            yield from _entries(window)
+            following = window.skip(len("]"))
+        else:
+            following = window.skip(window.item()[1])
+        if following == ",":
+            following = window.skip(len(","))
+        elif following != "}":
+            raise UploadError(f"Line {window.line}: the object neither continues nor ends here.")
+    if not there:
+        raise UploadError(f"The JSON object in the file has no array “{key}”.")

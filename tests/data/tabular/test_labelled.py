@@ -502,6 +502,7 @@ def test_gold_answers_come_before_what_a_model_answered():
         (["a, b", "c"], [("a, b",), ("c",)]),
         (['["a|b", "c"]', "d;e"], [("a|b", "c"), ("d", "e")]),
         (["['it', \"isn't\"]", "['it\\'s' 'b']"], [("it", "isn't"), ("it's", "b")]),
+        (['[["a", "b"], "c", ["b"]]', "d"], [("a", "b", "c"), ("d",)]),  # names of one answer
         (["None", "007"], [("None",), ("007",)]),
         (['["None", null, 7, 1.5, true]', "na"], [("None", "7", "1.5", "true"), ("na",)]),
         (["a|a| |", "b"], [("a",), ("b",)]),

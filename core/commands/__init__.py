@@ -1,0 +1,1 @@
+"""Commands with a file of their own; `core.cli` has the others."""

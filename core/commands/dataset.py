@@ -1,0 +1,202 @@
+"""The command `dataset`: questions with their right answers, out of the files of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from core.codec import counted
+from core.data.datasets.ambigqa import read_ambigqa
+from core.data.datasets.draw import draw
+from core.data.datasets.nq_open import read_nq_open
+from core.data.datasets.questions import (
+    MalformedRowError,
+    OnMalformed,
+    Question,
+    write_questions,
+)
+from core.data.datasets.tables import read_file
+from core.data.datasets.triviaqa import Improper, read_triviaqa
+from core.data.datasets.wordnet import FOLDER, wordnet_questions
+from core.data.datasets.world import Wording, world_questions
+from core.data.world.facts import Band
+
+TOLD = 20  # rows of which it is said why they are left out
+PROGRESS = 10_000  # questions
+SKIP = "--on-malformed skip leaves such rows out."
+BANDS = {band.value.replace(" ", "-"): band for band in Band}
+
+Command = Callable[..., None]
+
+FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+ON_MALFORMED = click.option(
+    "--on-malformed",
+    type=click.Choice(["refuse", "skip"]),
+    default="refuse",
+    show_default=True,
+    help="What becomes of a row that cannot be used; either names its line.",
+)
+
+
+@dataclass
+class _Told:
+    """What was said of rows that are left out."""
+
+    skipped: int = 0
+    dropped: int = 0
+
+    def skip(self, problem: str) -> None:
+        self.skipped += 1
+        if self.skipped <= TOLD:
+            click.echo(f"Left out: {problem}", err=True)
+
+    def drop(self) -> None:
+        self.dropped += 1
+
+
+def _writes(command: Command) -> Command:
+    """Add the options on what is written."""
+    for option in (
+        click.option("--overwrite", is_flag=True, help="Replace the file of --out."),
+        click.option("--seed", type=int, default=0, show_default=True, help="Of the sample."),
+        click.option("--sample", type=click.IntRange(1), help="Write so many, drawn at random."),
+        click.option(
+            "--out",
+            type=click.Path(dir_okay=False, path_type=Path),
+            required=True,
+            help="The file of questions to write, as JSON lines.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group(help="Write the questions of a dataset, with their right answers, as JSON lines.")
+def dataset() -> None:
+    """Datasets by their names."""
+
+
+@dataset.command(help="TriviaQA: an official JSON file, or EVOUNA's TQ.json.")
+@FILE
+@_writes
+@ON_MALFORMED
+@click.option(
+    "--improper",
+    type=click.Choice(["drop", "keep"]),
+    default="drop",
+    show_default=True,
+    help="What becomes of EVOUNA's rows that are marked improper; kept ones have a source of "
+    "their own.",
+)
+def triviaqa(file: Path, on_malformed: OnMalformed, improper: Improper, **writing: Any) -> None:
+    """Write the questions of TriviaQA."""
+    told = _Told()
+    reader = read_triviaqa(file, on_malformed, told.skip, improper=improper, dropped=told.drop)
+    _write(reader, told, **writing)
+
+
+@dataset.command(help="AmbigQA: a JSON file of AmbigNQ, light or full.")
+@FILE
+@_writes
+@ON_MALFORMED
+def ambigqa(file: Path, on_malformed: OnMalformed, **writing: Any) -> None:
+    """Write the questions of AmbigQA."""
+    told = _Told()
+    _write(read_ambigqa(file, on_malformed, told.skip), told, **writing)
+
+
+@dataset.command("nq_open", help="NQ-Open: a file of JSON lines.")
+@FILE
+@_writes
+@ON_MALFORMED
+def nq_open(file: Path, on_malformed: OnMalformed, **writing: Any) -> None:
+    """Write the questions of NQ-Open."""
+    told = _Told()
+    _write(read_nq_open(file, on_malformed, told.skip), told, **writing)
+
+
+@dataset.command(help="Any file of questions and right answers: JSON lines, CSV, Parquet, Excel.")
+@FILE
+@_writes
+@ON_MALFORMED
+def file(file: Path, on_malformed: OnMalformed, **writing: Any) -> None:
+    """Write the questions of somebody's file."""
+    told = _Told()
+
+    def note(decided: str) -> None:
+        click.echo(decided, err=True)
+
+    _write(read_file(file, on_malformed, told.skip, note), told, **writing)
+
+
+@dataset.command(help="The world of the embedded model: a question for each fact.")
+@_writes
+@click.option(
+    "--band",
+    "bands",
+    type=click.Choice(list(BANDS)),
+    multiple=True,
+    help="Facts that the model can know so well; repeat it for several.  [default: all]",
+)
+@click.option(
+    "--wording",
+    type=click.Choice(["trained", "held-out"]),
+    default="trained",
+    show_default=True,
+    help="Words that the training used, or words that it never used.",
+)
+def world(bands: tuple[str, ...], wording: Wording, **writing: Any) -> None:
+    """Write the questions of the embedded world."""
+    wanted = {BANDS[band] for band in bands or BANDS}
+    _write(world_questions(wanted, wording), _Told(), **writing)
+
+
+@dataset.command(help="WordNet: “Name a type of …”, out of a folder with WordNet's files.")
+@click.argument(
+    "folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=FOLDER
+)
+@_writes
+def wordnet(folder: Path, **writing: Any) -> None:
+    """Write the questions made of WordNet."""
+    click.echo("Reading WordNet takes some seconds.", err=True)
+    _write(wordnet_questions(folder), _Told(), **writing)
+
+
+def _write(
+    questions: Iterator[Question],
+    told: _Told,
+    out: Path,
+    sample: int | None,
+    seed: int,
+    overwrite: bool,
+) -> None:
+    """Write questions, or a draw of them, and say what was left out."""
+    if out.exists() and not overwrite:
+        raise click.ClickException(f"{out} exists; --overwrite replaces it.")
+    counted_ones = _counting(questions)
+    try:
+        written = write_questions(draw(counted_ones, sample, seed) if sample else counted_ones, out)
+    except MalformedRowError as error:
+        raise click.ClickException(f"{error} {SKIP}") from error
+    except OSError as error:
+        raise click.ClickException(f"{out} cannot be written: {error.strerror}.") from error
+    if told.skipped:
+        click.echo(f"{counted(told.skipped, 'malformed row')} left out.", err=True)
+    if told.dropped:
+        dropped = counted(told.dropped, "row")
+        click.echo(f"{dropped} marked improper left out; --improper keep keeps them.", err=True)
+    if sample and written < sample:
+        click.echo("The dataset has fewer questions than --sample asks for: all.", err=True)
+    click.echo(f"{counted(written, 'question')} written to {out}.")
+
+
+def _counting(questions: Iterator[Question]) -> Iterator[Question]:
+    """Say now and then how many were read."""
+    for number, question in enumerate(questions, 1):
+        if number % PROGRESS == 0:
+            click.echo(f"{number:,} questions read", err=True)
+        yield question

@@ -1,0 +1,1 @@
+"""Datasets of questions with their right answers, each read into the same shape."""

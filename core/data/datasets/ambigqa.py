@@ -1,0 +1,95 @@
+"""AmbigQA (AmbigNQ): questions that several people answered, some of them in several readings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from core.data.datasets.files import array
+from core.data.datasets.questions import OnMalformed, Question, ignore, question_of, questions_from
+
+SINGLE, MULTIPLE = "ambigqa single", "ambigqa multiple"
+
+
+def read_ambigqa(
+    path: str | os.PathLike[str],
+    on_malformed: OnMalformed = "refuse",
+    tell: Callable[[str], object] = ignore,
+) -> Iterator[Question]:
+    """Yield the questions of a file of AmbigNQ, light or full.
+
+    Whatever any annotator gave as an answer, to any reading of the question, is right. Lists that
+    share a name hold the names of one answer. The source is `MULTIPLE` where an annotator saw
+    several readings.
+
+    Parameters
+    ----------
+    path, on_malformed, tell
+        As of `core.data.datasets.questions.read_questions`.
+
+    Raises
+    ------
+    UploadError
+        As of `core.data.datasets.questions.read_questions`.
+    """
+    return questions_from(array(path), _question, on_malformed, tell)
+
+
+def _question(item: dict[str, Any], _: int) -> Question:
+    annotations = _objects(item.get("annotations"), "annotations")
+    kinds = {str(annotation.get("type")) for annotation in annotations}
+    answers: list[list[str]] = []
+    for annotation in annotations:
+        match annotation.get("type"):
+            case "singleAnswer":
+                answers.append(_names(annotation))
+            case "multipleQAs":
+                answers += map(_names, _objects(annotation.get("qaPairs"), "qaPairs"))
+            case _:
+                raise ValueError("an annotation is neither “singleAnswer” nor “multipleQAs”.")
+    return question_of(
+        id=item.get("id"),
+        query=item.get("question"),
+        answers=_merged(answers),
+        source=MULTIPLE if "multipleQAs" in kinds else SINGLE,
+    )
+
+
+def _objects(found: object, key: str) -> list[dict[str, Any]]:
+    if not isinstance(found, list) or not all(isinstance(part, dict) for part in found):
+        raise ValueError(f"“{key}” is no list of objects.")
+    return found
+
+
+def _names(part: dict[str, Any]) -> list[str]:
+    names = part.get("answer")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("“answer” is no list of texts.")
+    return names
+
+
+def _merged(answers: list[list[str]]) -> list[list[str]]:
+    """Put lists of names together that share one, whatever its case."""
+    merged: list[list[str]] = []
+    having: dict[str, list[str]] = {}  # a name
+    for names in answers:
+        keys = [_key(name) for name in names]
+        sharing = {id(having[key]): having[key] for key in keys if key in having}
+        # The longest takes in the others, so that no name moves often.
+        group = max(sharing.values(), key=len, default=None)
+        if group is None:
+            group = []
+            merged.append(group)
+        for other in sharing.values():
+            if other is not group:
+                group += other
+                having.update((_key(name), group) for name in other)
+                other.clear()
+        group += names
+        having.update((key, group) for key in keys)
+    return [group for group in merged if group]
+
+
+def _key(name: str) -> str:
+    return name.strip().casefold()

@@ -1,0 +1,284 @@
+"""Questions with their right answers: the one shape that every dataset is read into.
+
+As a file they are JSON lines: ``{"id": …, "query": …, "answers": [["Paris", "Paris, France"]],
+"source": …}``. Files of others are read as well if their keys say what they are: see
+`read_questions`. All text is hostile, and a file may be larger than the memory: it is read row
+by row, and a row is measured before it is parsed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from core.codec import encoded, is_writable, shortened
+from core.data.datasets.files import lines, object_of
+from core.data.tabular.columns import QUERIES, SOURCES, plain_heading
+from core.data.tabular.gold_questions import GOLD_ANSWERS
+from core.data.tabular.rows import UploadError, as_text
+
+T = TypeVar("T")
+
+OnMalformed = Literal["refuse", "skip"]
+
+MAX_QUESTIONS = 2_000_000  # their ids are held in memory, as none may appear twice
+MAX_TEXT = 10_000  # characters of a question, or of a name of an answer
+MAX_NAMES = 10_000  # of all answers to a question
+MAX_ID = 200  # characters
+
+IDS = ("id", "questionid", "qid")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question and what counts as right.
+
+    Attributes
+    ----------
+    id : str
+        Unique within a dataset, and the same in every run.
+    query : str
+        What is asked.
+    answers : tuple of tuple of str
+        The right answers, at least one; each with all its accepted names, the usual one first.
+    source : str
+        The dataset, or the group within it ("triviaqa", "ambigqa multiple", "world by heart").
+    """
+
+    id: str
+    query: str
+    answers: tuple[tuple[str, ...], ...]
+    source: str = ""
+
+
+class MalformedRowError(UploadError):
+    """A row that cannot be used, by its line: the others can be read with "skip"."""
+
+
+def write_questions(questions: Iterable[Question], path: str | os.PathLike[str]) -> int:
+    """Write questions as JSON lines, one at a time, and return how many there were.
+
+    What is at `path` is replaced only when all are written.
+
+    Raises
+    ------
+    OSError
+        When the file cannot be written.
+    """
+    path = Path(path)
+    unfinished = path.with_name(f"{path.name}.part")
+    number = 0
+    try:
+        with unfinished.open("w", encoding="utf-8", newline="\n") as file:
+            for question in questions:
+                row = {
+                    "id": question.id,
+                    "query": question.query,
+                    "answers": question.answers,
+                    "source": question.source,
+                }
+                file.write(f"{encoded(row)}\n")
+                number += 1
+        unfinished.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+    return number
+
+
+def ignore(_: str) -> None:
+    """Say nothing of a row that is left out."""
+
+
+def read_questions(
+    path: str | os.PathLike[str],
+    on_malformed: OnMalformed = "refuse",
+    tell: Callable[[str], object] = ignore,
+    *,
+    source: str = "",
+    prefix: str = "line ",
+) -> Iterator[Question]:
+    """Read questions from JSON lines, one at a time.
+
+    Parameters
+    ----------
+    path : path
+        Keys are recognised as the headings of an upload are: `query` or "question", `answers`
+        or "answer", "aliases" and such. The answers may be a flat list of texts, each an answer
+        of its own, or one text.
+    on_malformed : {"refuse", "skip"}
+        Whether a row that cannot be used ends the reading, or is left out.
+    tell : callable
+        Gets a sentence about each row that is left out.
+    source : str
+        Of rows that name none.
+    prefix : str
+        With the number of its line, the id of a row that has none.
+
+    Raises
+    ------
+    MalformedRowError
+        When a row cannot be used: with its line.
+    UploadError
+        When the file cannot be read, or has no question.
+    """
+
+    def make(line: bytes, number: int) -> Question:
+        return question_in(object_of(line, number), f"{prefix}{number}", source)
+
+    return questions_from(lines(path), make, on_malformed, tell)
+
+
+# ---------------------------------------------------------------- for every kind of file
+
+
+def questions_from(
+    rows: Iterable[tuple[int, T]],
+    make: Callable[[T, int], Question | None],
+    on_malformed: OnMalformed = "refuse",
+    tell: Callable[[str], object] = ignore,
+    *,
+    unit: str = "Line",
+) -> Iterator[Question]:
+    """Yield what `make` makes of rows, no id twice.
+
+    Parameters
+    ----------
+    rows : iterable of (int, row)
+        Each with the number by which it is named.
+    make : callable
+        Gets a row and its number; returns None for one that is left out on purpose. A
+        `ValueError` of it says what is wrong with the row.
+    on_malformed, tell
+        As of `read_questions`.
+    unit : str
+        What the numbers count.
+
+    Raises
+    ------
+    MalformedRowError
+        When a row cannot be used, and `on_malformed` is not "skip".
+    UploadError
+        When there is no question, or there are more than `MAX_QUESTIONS`.
+    """
+    ids: set[str] = set()
+    for number, row in rows:
+        try:
+            question = make(row, number)
+            if question is None:
+                continue
+            if question.id in ids:
+                raise ValueError(f"the id “{shortened(question.id)}” appears more than once.")
+        except ValueError as error:
+            # The errors of a parser name the line themselves.
+            named = isinstance(error, UploadError)
+            problem = str(error) if named else f"{unit} {number}: {error}"
+            if on_malformed != "skip":
+                raise MalformedRowError(problem) from error
+            tell(problem)
+            continue
+        ids.add(question.id)
+        if len(ids) > MAX_QUESTIONS:
+            raise UploadError(
+                f"The dataset has more than {MAX_QUESTIONS:,} questions, the most that can be "
+                "read; split it."
+            )
+        yield question
+    if not ids:
+        raise UploadError("The dataset has no question with a right answer.")
+
+
+def question_of(
+    *, id: object, query: object, answers: Iterable[Iterable[object]], source: object = ""
+) -> Question:
+    """Return a question out of what a file held, with white space around its texts removed.
+
+    Names that are empty or repeated are left out, and so are answers without a name.
+
+    Raises
+    ------
+    ValueError
+        When a part is missing, no text or number, or too long: the sentence says which.
+    """
+    key, asked = _text(id, "id", MAX_ID), _text(query, "question")
+    if not key:
+        raise ValueError("the id is empty.")
+    if not asked:
+        raise ValueError("there is no question.")
+    right: dict[tuple[str, ...], None] = {}
+    number = 0
+    for answer in answers:
+        names: dict[str, None] = {}
+        for name in answer:
+            number += 1
+            if number > MAX_NAMES:
+                raise ValueError(
+                    f"the answers have more than {MAX_NAMES:,} names, the most that can be read."
+                )
+            names.setdefault(_text(name, "name of an answer"))
+        names.pop("", None)
+        if names:
+            right.setdefault(tuple(names))
+    if not right:
+        raise ValueError("there is no right answer.")
+    return Question(key, asked, tuple(right), _text(source, "source", MAX_ID))
+
+
+def grouped(found: object) -> list[list[object]]:
+    """Return answers by their names: a list within a list holds the names of one answer."""
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        return [[found]]
+    return [item if isinstance(item, list) else [item] for item in found]
+
+
+def _text(value: object, what: str, longest: int = MAX_TEXT) -> str:
+    """Return a text or a number as a text that can be written; None is ""."""
+    if value is not None and not isinstance(value, str | int | float):
+        raise ValueError(f"the {what} is no text.")
+    text = as_text(value).strip()
+    if len(text) > longest:
+        raise ValueError(
+            f"the {what} has more than {longest:,} characters, the most that can be read."
+        )
+    if not is_writable(text):
+        raise ValueError(f"the {what} contains half of a character, such as \\ud800.")
+    return text
+
+
+# -------------------------------------------------------------------- rows by their keys
+
+
+def question_in(row: Mapping[str, Any], id: str, source: str = "") -> Question:
+    """Return the question in a JSON object whose keys say what they are, as headings do.
+
+    Parameters
+    ----------
+    row : mapping
+    id, source : str
+        Of a row that names none.
+
+    Raises
+    ------
+    ValueError
+        As of `question_of`.
+    """
+    found: dict[str, Any] = {}
+    for key, value in row.items():
+        found.setdefault(plain_heading(key), value)
+
+    def first(names: Iterable[str]) -> Any:
+        return next((found[name] for name in names if name in found), None)
+
+    given = first(IDS)
+    return question_of(
+        id=id if given is None else given,
+        query=first(QUERIES),
+        answers=grouped(first(GOLD_ANSWERS)),
+        source=first(SOURCES) or source,
+    )

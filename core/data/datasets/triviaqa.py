@@ -1,0 +1,88 @@
+"""TriviaQA without its evidence: the official files, and the 2,000 rows that EVOUNA judged.
+
+The official JSON is one object of 600 MB and more, whose list “Data” is read row by row. EVOUNA
+(QA-Eval) is a list of objects; its aliases are one text, joined by “/”.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+from core.data.datasets.files import array, beginning
+from core.data.datasets.questions import OnMalformed, Question, ignore, question_of, questions_from
+
+Improper = Literal["drop", "keep"]
+
+SOURCE = "triviaqa"
+IMPROPER = f"{SOURCE} improper"
+
+
+def read_triviaqa(
+    path: str | os.PathLike[str],
+    on_malformed: OnMalformed = "refuse",
+    tell: Callable[[str], object] = ignore,
+    *,
+    improper: Improper = "drop",
+    dropped: Callable[[], object] = lambda: None,
+) -> Iterator[Question]:
+    """Yield the questions of a file of TriviaQA or EVOUNA, whichever it is.
+
+    Of the official answer all aliases count, and what people answered: as its own evaluation
+    does. Normalised aliases add nothing, since answers are compared without case and articles.
+
+    Parameters
+    ----------
+    path, on_malformed, tell
+        As of `core.data.datasets.questions.read_questions`.
+    improper : {"drop", "keep"}
+        What becomes of EVOUNA's rows whose question or answer is wrong, by its own mark. Those
+        that are kept have the source `IMPROPER`.
+    dropped : callable
+        Called for each that is dropped.
+
+    Raises
+    ------
+    UploadError
+        As of `core.data.datasets.questions.read_questions`.
+    """
+    if beginning(path, 1000).startswith(b"{"):
+        yield from questions_from(array(path, "Data"), _official, on_malformed, tell)
+        return
+
+    def judged(row: tuple[int, dict[str, Any]], _: int) -> Question | None:
+        number, item = row
+        if item.get("improper") is True and improper == "drop":
+            dropped()
+            return None
+        return question_of(
+            id=f"{SOURCE}:{number}",
+            query=item.get("question"),
+            answers=[_text(item.get("golden_answer"), "golden_answer").split("/")],
+            source=IMPROPER if item.get("improper") is True else SOURCE,
+        )
+
+    rows = ((line, (number, item)) for number, (line, item) in enumerate(array(path), 1))
+    yield from questions_from(rows, judged, on_malformed, tell)
+
+
+def _official(item: dict[str, Any], _: int) -> Question:
+    answer = item.get("Answer")
+    if not isinstance(answer, dict):
+        raise ValueError("there is no right answer: “Answer” is missing.")
+    names = [answer.get("Value")]
+    for key in ("Aliases", "HumanAnswers"):
+        more = answer.get(key, [])
+        if not isinstance(more, list):
+            raise ValueError(f"“{key}” is no list.")
+        names += more
+    return question_of(
+        id=item.get("QuestionId"), query=item.get("Question"), answers=[names], source=SOURCE
+    )
+
+
+def _text(value: object, key: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"“{key}” is no text.")
+    return value

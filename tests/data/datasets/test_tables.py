@@ -1,0 +1,133 @@
+"""Anybody's file: whatever its kind, the same questions come out."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from core.data.datasets import tables
+from core.data.datasets.questions import MalformedRowError, Question, write_questions
+from core.data.datasets.tables import read_file
+from core.data.tabular.rows import UploadError
+from core.data.tabular.uploads import parse
+from tests.data.datasets.outside import outside
+
+QUESTIONS = [
+    Question("a", "Name a mammal.", (("dog", "hound"), ("cat",)), "animals"),
+    Question("b", "What is the capital of France?", (("Paris",),), "capitals"),
+]
+ROWS = [
+    {"id": q.id, "question": q.query, "answers": [list(a) for a in q.answers], "group": q.source}
+    for q in QUESTIONS
+]
+
+
+@pytest.fixture(autouse=True)
+def read_here(monkeypatch):
+    """Read files in this process, which is faster."""
+    monkeypatch.setattr(tables, "parse_isolated", parse)
+
+
+def file(folder, name, content):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def as_csv(rows, **options):
+    cells = [row | {"answers": json.dumps(row["answers"])} for row in rows]
+    return pd.DataFrame(cells).to_csv(index=False, **options)
+
+
+def test_every_kind_of_file_gives_the_same_questions(tmp_path):
+    write_questions(QUESTIONS, tmp_path / "own.jsonl")
+    frame = pd.DataFrame(ROWS)
+    frame.to_parquet(tmp_path / "q.parquet")
+    pd.DataFrame([row | {"answers": json.dumps(row["answers"])} for row in ROWS]).to_excel(
+        tmp_path / "q.xlsx", index=False
+    )
+    paths = [
+        tmp_path / "own.jsonl",
+        file(tmp_path, "q.jsonl", "\n".join(map(json.dumps, ROWS))),
+        file(tmp_path, "q.json", json.dumps(ROWS, indent=2)),
+        file(tmp_path, "q.csv", as_csv(ROWS)),
+        file(tmp_path, "q.tsv", as_csv(ROWS, sep="\t")),
+        tmp_path / "q.parquet",
+        tmp_path / "q.xlsx",
+    ]
+    assert {path.name: list(read_file(path)) for path in paths} == {
+        path.name: QUESTIONS for path in paths
+    }
+
+
+def test_cells_may_separate_answers(tmp_path):
+    path = file(tmp_path, "q.csv", "question,gold answers\nName a mammal.,dog | cat\nQ?,a; b\n")
+    assert [(q.id, q.answers) for q in read_file(path)] == [
+        ("line 2", (("dog",), ("cat",))),
+        ("line 3", (("a; b",),)),
+    ]
+
+
+def test_an_answer_beside_gold_answers_is_a_models(tmp_path):
+    path = file(tmp_path, "q.csv", "question,answer,score,gold_aliases\nQ?,wrong,0.5,right\n")
+    assert [q.answers for q in read_file(path)] == [(("right",),)]
+
+
+def test_malformed_rows_are_named_by_their_lines(tmp_path):
+    text = 'id,question,answers\n1,"two\nlines",A\n2,,B\n3,Q?,\n1,R?,C\n5,S?,D\n'
+    path = file(tmp_path, "q.csv", text)
+    with pytest.raises(MalformedRowError, match=r"^Line 4: there is no question\.$"):
+        list(read_file(path))
+    told = []
+    assert [q.id for q in read_file(path, "skip", told.append)] == ["1", "5"]
+    assert told == [
+        "Line 4: there is no question.",
+        "Line 5: there is no right answer.",
+        "Line 6: the id “1” appears more than once.",
+    ]
+
+
+def test_rows_of_parquet_are_named_by_their_numbers(tmp_path):
+    frame = pd.DataFrame({"question": ["Q?", ""], "answer": [["A"], ["B"]]})
+    frame.to_parquet(tmp_path / "q.parquet")
+    told = []
+    assert [q.id for q in read_file(tmp_path / "q.parquet", "skip", told.append)] == ["row 1"]
+    assert told == ["Row 2: there is no question."]
+
+
+def test_malformed_objects_of_an_array_are_named_by_their_lines(tmp_path):
+    path = file(tmp_path, "q.json", json.dumps([ROWS[0], {"question": "Q?"}], indent=0))
+    told = []
+    assert [q.id for q in read_file(path, "skip", told.append)] == ["a"]
+    assert [sentence.partition(": ")[2] for sentence in told] == ["there is no right answer."]
+    line = path.read_text().split("\n").index('"question": "Q?"')  # the line before it, from 1
+    assert told[0].startswith(f"Line {line}:")
+
+
+def test_what_a_file_left_open_is_noted(tmp_path):
+    notes = []
+    path = file(tmp_path, "q.csv", "question;answers\nQ?;A\n")
+    assert len(list(read_file(path, note=notes.append))) == 1
+    assert notes == ["The columns are separated by “;”."]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("question,score\nQ?,0.5\n", "no column of questions with one of right answers"),
+        ("text,answers\nQ?,A\n", "no column of questions with one of right answers"),
+        ("", "The file is empty"),
+        (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
+    ],
+)
+def test_a_file_that_holds_no_questions_is_refused(tmp_path, content, says):
+    with pytest.raises(UploadError, match=says):
+        list(read_file(file(tmp_path, "q.csv", content)))
+
+
+def test_gold_answers_of_outside_scores():
+    path = outside("calibration/tq_agreement.csv")
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    found = list(read_file(path))
+    assert [q.id for q in found] == frame["id"].tolist()
+    assert all(q.answers for q in found) and len(found) == 1938
