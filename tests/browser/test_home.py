@@ -101,6 +101,8 @@ def test_the_challenge_cannot_be_won_with_entropy_and_can_with_mutual_informatio
             "return [...said] }"
         )
         assert ("All four decisions are right." in scores) == can_be_won, scores
+        hint = page.get_by_text("By this measure, no threshold gets all four right.")
+        expect(hint).to_have_count(0 if can_be_won else 1)
 
 
 def test_the_threshold_can_be_dragged(address, open_page):

@@ -1,5 +1,7 @@
 // The challenge of the home page: a threshold to drag over the doubts of the lanes.
 
+const FEW = 15; // movements
+
 function draw(root, { cases, measures, widest, words }) {
   let measure = root.dataset.measure ?? measures[0].key;
   const fieldset = element("fieldset", { class: "measures" }, element("legend", {}, words.measure));
@@ -8,6 +10,7 @@ function draw(root, { cases, measures, widest, words }) {
     input.checked = key === measure;
     input.addEventListener("change", () => {
       measure = root.dataset.measure = key;
+      tries = 0;
       step();
     });
     fieldset.append(element("label", {}, input, ` ${title}`));
@@ -35,12 +38,23 @@ function draw(root, { cases, measures, widest, words }) {
   range.value = root.dataset.threshold ?? widest / 2;
   const score = element("p", { class: "score", role: "status" });
   plot.append(element("label", { class: "name" }, words.threshold), range);
-  root.append(fieldset, plot, score);
+  const hint = element("p", { class: "hint" });
+  root.append(fieldset, plot, score, hint);
+  let tries = 0;
 
   function drag(track, event) {
     const { left, width } = track.getBoundingClientRect();
     range.value = (widest * (event.clientX - left)) / width;
+    tries += 1;
     step();
+  }
+
+  function most() {
+    // Between any two doubts a threshold decides alike.
+    const places = [...cases.map(({ doubts }) => doubts[measure]), Infinity];
+    const rights = places.map((place) =>
+      cases.filter(({ doubts, right }) => doubts[measure] < place === right).length);
+    return Math.max(...rights);
   }
 
   function step() {
@@ -59,8 +73,13 @@ function draw(root, { cases, measures, widest, words }) {
       decision.textContent = `${said} ${one.right ? words.right : words.wrong}${well ? "" : words.bad}`;
       decision.classList.toggle("bad", !well);
     }
+    // Who has looked for a while may know that there is nothing to find.
+    hint.textContent = tries > FEW && most() < cases.length ? words.hopeless : "";
     score.textContent = good === cases.length ? words.won : words.score.replace("{}", good);
   }
-  range.addEventListener("input", step);
+  range.addEventListener("input", () => {
+    tries += 1;
+    step();
+  });
   step();
 }

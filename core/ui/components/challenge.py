@@ -22,6 +22,7 @@ WORDS: Final = {
     "bad": ": bad",
     "won": "All four decisions are right.",
     "score": "{} of 4 decisions are right.",
+    "hopeless": "By this measure, no threshold gets all four right. Try the other measure.",
 }
 
 
