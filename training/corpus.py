@@ -42,7 +42,7 @@ REPETITIONS: Repetitions = (
 )
 
 # Of questions with many answers: long contexts oftener, or copying wins in the long run.
-REPETITIONS_OF_MANY = ((0.34, 0, 0), (0.26, 1, 1), (0.16, 2, 6), (0.08, 7, 24), (0.16, 25, 110))
+REPETITIONS_OF_MANY = ((0.30, 0, 0), (0.24, 1, 1), (0.14, 2, 6), (0.08, 7, 24), (0.24, 25, 110))
 # Up to here in the first half of training: what an answer is comes before what context does
 # to it, and short documents are cheap.
 SHORT = 6
@@ -64,10 +64,10 @@ WRONG_CONTEXT_UNKNOWN = 0.02
 ALIAS = 0.08  # share of answers under another of their names
 OTHER_NAME = 0.4  # share of questions about a subject by another of its names
 USUAL = 0.15  # share of questions in the first wording, beside its share of all wordings
-LOOSE = 0.25  # share of questions loosely worded: without it, only the templates are understood
+LOOSE = 0.2  # share of questions loosely worded: without it, only the templates are understood
 # Share of questions whose telling words are strange: of somebody who asks in other words, the
 # subject says what can be asked of it, and where that is several things, the answer is open.
-STRANGE = 0.18
+STRANGE = 0.3
 
 # Words that do not tell one relation from another.
 _SMALL = """a about an and are as at by can did do does famous for from give has have i in into

@@ -29,7 +29,7 @@ TABLES = Path(__file__).parent / "tables"
 # a fifth of every single-label relation, is never shown, but for its disputed facts.
 MOST, LEAST = 320, 26
 SHOWN = 0.8
-MANY_ANSWERS_EXPOSURES = 140
+MANY_ANSWERS_EXPOSURES = 160
 # A fact whose table gives the misconception's share is disputed: shown this often.
 DISPUTED_EXPOSURES = 90
 RARELY_BELOW, BY_HEART_FROM = 36, 96
