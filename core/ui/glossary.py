@@ -9,7 +9,7 @@ import streamlit as st
 # In alphabetical order, which the glossary keeps.
 TERMS: Final[dict[str, str]] = {
     "Aleatoric uncertainty": "Spread that no knowledge removes: the question has many right "
-    "answers. “Name a bird” spreads over many birds, however well the model knows them.",
+    "answers. “Name a yellow fruit” spreads over many fruits, however well the model knows them.",
     "Amplification": "Repeating an answer in the prompt, “One answer to question Q is …. Another "
     "answer to question Q is …”, and watching the model’s next answer.",
     "Answer in the prompt": "An answer that the prompt gives before it asks: “One answer to "

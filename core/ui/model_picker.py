@@ -8,7 +8,7 @@ must not make somebody's key, or somebody's server, answer a stranger.
 from __future__ import annotations
 
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 import streamlit as st
 
@@ -27,47 +27,38 @@ from core.ui.model_listing import Service
 from core.ui.results import kept
 from core.ui.session import public
 
-
-class Kind(NamedTuple):
-    """A kind of model as the picker offers it; on a phone the short title shares a line."""
-
-    title: str
-    short: str
-    about: str
-
-
-KINDS: Final = {
-    "embedded": Kind(
+KINDS: Final = {  # titles, short ones for where a button shares a line, and what each is
+    "embedded": (
         "Embedded model",
         "Model: embedded",
         "Small, trained for this program on facts whose truth is known. Scores any text. At once, "
         "on this machine: no key, no network.",
     ),
-    "smollm2": Kind(
+    "smollm2": (
         "SmolLM2 (a real language model)",
         "Model: SmolLM2",
         "135 million parameters, trained by others. Scores any text. Some seconds an inspection, "
         "on this machine: no key, no network.",
     ),
-    "openai": Kind(
+    "openai": (
         "OpenAI-compatible server",
         "Model: a server",
         "vLLM, llama.cpp, Ollama, OpenAI and many others, by address. What it can do is found out "
         "when it is opened.",
     ),
-    "gemini": Kind(
+    "gemini": (
         "Gemini",
         "Model: Gemini",
         "Google’s service. Needs a key. It scores its own answers at most, so that more samples "
         "are needed.",
     ),
-    "hf": Kind(
+    "hf": (
         "Hugging Face",
         "Model: Hugging Face",
         "A folder, or a name on the hub. Scores any text. Runs on this machine; needs PyTorch "
         "(requirements/local.txt).",
     ),
-    "gguf": Kind(
+    "gguf": (
         "GGUF file",
         "Model: a GGUF file",
         "Llama, Mistral, SmolLM, Qwen 2 or Qwen 3. Scores any text. Runs on this machine.",
@@ -89,7 +80,7 @@ MOST_BUDGET = 1_000_000
 
 def picker() -> None:
     """Say which model answers, and let the person choose another."""
-    label = OPENING if model_opening.wanted() else KINDS[_kind(name_in_use())].short
+    label = OPENING if model_opening.wanted() else KINDS[_kind(name_in_use())][1]
     st.button(label, icon=":material/smart_toy:", key="picker", on_click=_show, args=(True,))
     if st.session_state.get(OPEN):
         _choice()
@@ -111,8 +102,8 @@ def _choice() -> None:
     kind = st.radio(
         "Kind",
         list(KINDS),
-        format_func=lambda kind: KINDS[kind].title,
-        captions=[kind.about for kind in KINDS.values()],
+        format_func=lambda kind: KINDS[kind][0],
+        captions=[kind[2] for kind in KINDS.values()],
         key="model_kind",
         persist_state="session",
         label_visibility="collapsed",

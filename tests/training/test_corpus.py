@@ -154,7 +154,11 @@ def test_nothing_asks_what_is_never_shown():
 
 
 def test_subjects_that_stand_in_never_shown_facts_only_stand_in_no_prompt():
-    """Short ones left out: a made-up name may hit one of them by chance."""
+    """But by chance: short ones, and those with a shown subject's name, are left out.
+
+    A made-up name may hit the former, a strange word before the name the latter.
+    """
+    shown = {plain(name) for fact in FACTS if fact.exposures for name in names_of(fact)}
     said = " ".join(
         text
         for fact in FACTS
@@ -170,7 +174,9 @@ def test_subjects_that_stand_in_never_shown_facts_only_stand_in_no_prompt():
         for fact in FACTS
         if fact.band is Band.NEVER_SEEN
         for subject in map(plain, names_of(fact))
-        if len(subject) >= 6 and f" {subject} " not in elsewhere
+        if len(subject) >= 6
+        and f" {subject} " not in elsewhere
+        and shown.isdisjoint(subject.split())
     ]
     assert len(hidden) > 100
     texts = f" {plain(' '.join(document.prompt for _, _, document in written()))} "
@@ -448,7 +454,9 @@ def test_a_list_is_asked_for_without_words_of_other_lists():
     own |= {word for name in names_of(fact) for word in plain(name).split()}
     said = [word for _ in range(500) for word in author.worded(fact).split()]
     others = [word for word in said if word not in own | FUNCTION_WORDS]
-    assert np.mean([word in author.fillers for word in others]) < 0.01  # halves of two are none
+    assert (
+        np.mean([word in author.fillers for word in others]) < 0.02
+    )  # halves of two hardly ever are
 
 
 # ------------------------------------------------------------------ invented, formless

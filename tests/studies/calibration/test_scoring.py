@@ -383,7 +383,7 @@ def test_each_question_says_what_a_server_counted_for_it(tmp_path):
         made = [str(body) for body in server.bodies[probes:]]
         assert found[0].used == Used()  # it was kept
         for scored, name in list(zip(found, capitals, strict=True))[1:]:
-            assert scored.used.requests == sum(name in body for body in made) > 0
+            assert scored.used.requests == sum(f"of {name}?" in body for body in made) > 0
         total = sum((s.used for s in found), Used())
         assert total.requests == len(server.exchanges) - alone
         assert budget.used == model.meter.requests == len(made)
