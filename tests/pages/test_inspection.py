@@ -392,10 +392,10 @@ def test_who_asks_something_else_has_no_more_sampled_for_what_was_asked_before(a
     gate, search = threading.Event(), EmbeddedModel.likeliest
 
     def slow(self, prompt, count):
-        assert "lilliput" not in prompt or gate.wait(60)
+        assert "tool" not in prompt or gate.wait(60)
         return search(self, prompt, count)
 
-    ask(app, "Who is the queen of Lilliput?")
+    ask(app, "Name a tool")
     monkeypatch.setattr(EmbeddedModel, "likeliest", slow)
     app.button(key="certify").click().run()
     job = app.session_state["run_certifying"].job
