@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+import numpy as np
+
 from core.data.world.grading import matches
 from core.language_models.base import LanguageModel
-from core.studies.amplification.curve import Amplification, Case, amplify
+from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.gallery import propose
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection
@@ -118,7 +120,7 @@ def lane(
     own = inspection.verdict.answer
     if told is None or matches(told, [own]):
         told = _another(inspection)
-    curve = amplify(Case(inspection.query, own, told), model, TIMES)
+    steps = _steps(inspection, model, own, told)
     judgement = judge(inspection)
     if judgement is not None:
         deciding = inspection.verdict.threshold.score
@@ -127,7 +129,7 @@ def lane(
         inspection.query,
         own,
         told,
-        _steps(curve),
+        steps,
         inspection.verdict.decision,
         right,
         {name: inspection.scores[name].value or 0.0 for name in MEASURES},
@@ -148,14 +150,37 @@ def _another(inspection: Inspection) -> str:
     return next((text for text in texts if not matches(text, [own])), texts[-1])
 
 
-def _steps(curve: Amplification) -> tuple[Step, ...]:
-    def share(log_likelihood: float | None) -> float:
-        return 0.0 if log_likelihood is None else min(math.exp(log_likelihood), 1.0)
-
-    return tuple(
-        Step(p.repetitions, share(p.log_likelihood_answer), share(p.log_likelihood_repeated))
+def _steps(inspection: Inspection, model: LanguageModel, own: str, told: str) -> tuple[Step, ...]:
+    """Return the probabilities of both answers, in all their spellings that were found."""
+    curve = amplify(Case(inspection.query, own, told), model, TIMES)
+    steps = [
+        Step(p.repetitions, _share(p.log_likelihood_answer), _share(p.log_likelihood_repeated))
         for p in curve.points
+    ]
+    spellings = [_spellings(inspection, text) for text in (own, told)]
+    if not any(spellings) or not model.capabilities.scores_given_text:
+        return tuple(steps)
+    asked = [curve.case.prompt(times, curve.read_as) for times in TIMES]
+    rows = np.exp(model.log_likelihoods(asked, [text for each in spellings for text in each]))
+    first = len(spellings[0])
+    return tuple(
+        Step(
+            step.times,
+            min(step.own + float(row[:first].sum()), 1.0),
+            min(step.told + float(row[first:].sum()), 1.0),
+        )
+        for step, row in zip(steps, rows, strict=True)
     )
+
+
+def _share(log_likelihood: float | None) -> float:
+    return 0.0 if log_likelihood is None else min(math.exp(log_likelihood), 1.0)
+
+
+def _spellings(inspection: Inspection, text: str) -> list[str]:
+    """Return the other texts that an inspection counts as the same answer."""
+    texts = ([member for member, *_ in cluster.members] for cluster in inspection.clusters)
+    return next(([t for t in found if t != text] for found in texts if text in found), [])
 
 
 @dataclass(frozen=True)

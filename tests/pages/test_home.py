@@ -112,7 +112,9 @@ def test_what_was_never_taught_is_never_to_be_believed(content):
     assert own["question"] == "Who stole the Mona Lisa?" and own["stamp"] == "untaught"
     for decision, stamp in lanes.STAMPS.items():
         lane = replace(home.prepared()[0], decision=decision, untaught=True)
-        assert lanes._stamp(lane) == ("untaught" if stamp != "doubt" else stamp)
+        assert lanes.as_data(lane, TIMES)["stamp"] == stamp  # of a prepared one all is known
+        lane = replace(lane, right=None)
+        assert lanes.as_data(lane, TIMES)["stamp"] == "untaught"
 
 
 def test_a_hostile_question_of_ones_own_reaches_no_markdown(app):

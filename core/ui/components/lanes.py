@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from core.codec import shortened
 from core.studies.inspection.verdict import Decision
 from core.studies.lanes import TIMES, Course, Lane
 from core.ui.components.registered import registered
@@ -17,11 +18,16 @@ STAMPS: Final = {
     Decision.TOO_LITTLE: "unsure",
 }
 WHY: Final = {
-    Course.STANDS: "stands by its answer",
-    Course.SHARES: "keeps its other answers, too",
-    Course.GIVES_WAY: "gives way",
+    (Decision.ANSWER, Course.STANDS): "{} stands",
+    (Decision.ANSWER, Course.SHARES): "{} keeps its share, as others do",
+    (Decision.ANSWER, Course.GIVES_WAY): "{} gives way to this one",
+    (Decision.ABSTAIN, Course.STANDS): "{} stands against this one alone",
+    (Decision.ABSTAIN, Course.SHARES): "it says what it is told",
+    (Decision.ABSTAIN, Course.GIVES_WAY): "{} gives way",
 }
+SEEN_TOO_LITTLE: Final = "too few of its answers were seen"
 WRONG: Final = ", and is wrong"
+LONGEST: Final = 24  # characters of an answer in a reason
 WORDS: Final = {
     "control": "Contradict it",
     "valuetext": "told {} times",
@@ -57,14 +63,22 @@ def as_data(lane: Lane, times: Sequence[int]) -> dict[str, Any]:
         "told": lane.told,
         "steps": [{"own": step.own, "told": step.told} for step in steps],
         "stamp": _stamp(lane),
-        "why": WHY[lane.course] + (WRONG if lane.right is False else ""),
+        "why": _why(lane),
     }
 
 
 def _stamp(lane: Lane) -> str:
-    """Return what falls on a lane; never a word of trust on what the model was not taught."""
-    stamp = STAMPS[lane.decision]
-    return "untaught" if lane.untaught and stamp != "doubt" else stamp
+    """Return what falls on a lane: where nobody can tell, what was not taught is not judged."""
+    return "untaught" if lane.untaught and lane.right is None else STAMPS[lane.decision]
+
+
+def _why(lane: Lane) -> str:
+    """Return the reason beneath a stamp, which names the answer that it is about."""
+    own = shortened(lane.own, LONGEST)
+    if lane.decision is Decision.TOO_LITTLE:
+        return SEEN_TOO_LITTLE
+    why = WHY[lane.decision, lane.course]
+    return why.format(own) + (WRONG if lane.right is False and "{}" in why else "")
 
 
 def _nothing() -> None:
