@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy
-from core.charts.theme import DASHES, Chart, Palette, share, themed
+from core.charts.theme import DASHES, QUARTERS, Chart, Palette, share, themed
 from core.studies.calibration.diagnostics import Binned
 from core.uncertainty.scores import SCORES
 
@@ -241,10 +241,9 @@ def groups(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
             title="wrong among the answered",
             axis=alt.Axis(
                 format="%",
-                tickCount=5,
                 labelFlush=False,
                 # The scale goes on to the right for the words: there is nothing above 100%.
-                labelExpr="datum.value <= 1 ? datum.label : ''",
+                **({"values": QUARTERS} if data["error"].max() > 0.8 else {"tickCount": 5}),
             ),
             scale=alt.Scale(domain=[0, max(2 * target, float(data["error"].max() or 0) * 1.25)])
             if len(data)

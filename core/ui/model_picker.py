@@ -37,8 +37,8 @@ KINDS: Final = {  # titles, short ones for where a button shares a line, and wha
     "smollm2": (
         "SmolLM2 (a real language model)",
         "Model: SmolLM2",
-        "135 million parameters, trained by others. Scores any text. Some seconds an inspection, "
-        "on this machine: no key, no network.",
+        "135 million parameters, trained by others; make demo installs it. Scores any text. Some "
+        "seconds an inspection, on this machine: no key, no network.",
     ),
     "openai": (
         "OpenAI-compatible server",

@@ -15,7 +15,7 @@ PATIENCE = 120_000  # milliseconds, of a wait that ends as soon as all is well: 
 
 
 def pick(page, label, option):
-    page.get_by_role("combobox", name=label).click()
+    page.get_by_role("combobox", name=label).press("ArrowDown")  # a list closes on scrolling
     page.get_by_role("option", name=option, exact=True).click()
     at_rest(page)
 

@@ -125,7 +125,9 @@ def answered(page):
 
 def has_no_result(page):
     return (
-        bool(said(page, "Load labelled scores to see the result"))
+        bool(
+            said(page, "Load labelled scores to see the result") or said(page, "The result follows")
+        )
         and not page.metric
         and not pictures(page)
     )
@@ -638,7 +640,7 @@ def test_what_cannot_be_certified_shows_what_can_and_offers_it(app):
 
 def test_the_list_pays_for_itself_and_not_for_other_choices(app):
     upload(app, written())
-    assert said(app, "5% was set before these rows were looked at: it has all of δ.")
+    assert said(app, "5% was set before these rows were looked at, and uses all of δ.")
     set_target(app, alpha=0.1)
     assert said(app, "10% was chosen from the list") and not tried(app)
     assert answered(app) == share(certified(RIGHT, WRONG, 0.1, 1 - 0.1 / 7))

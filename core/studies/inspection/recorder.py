@@ -432,18 +432,7 @@ def _unlike(text: str, found: Sequence[Response]) -> list[str]:
     """Return the first `OTHERS` texts that do not count as one answer with a text."""
     texts = [other for other, _ in Counter(response.text for response in found).most_common()]
     same = alike(text, texts)
-    return [
-        other for other in texts if other and other not in same and not _is_stammer(text, other)
-    ][:OTHERS]
-
-
-def _is_stammer(text: str, other: str) -> bool:
-    """Whether a text begins with another's first word and runs on in it: Leonardoa, for Leonardo.
-
-    A small model says so next to what it is sure of; told so, it was told nothing else.
-    """
-    first, own = (each.partition(" ")[0].casefold() for each in (text, other))
-    return bool(first) and first != own and own.startswith(first)
+    return [other for other in texts if other and other not in same][:OTHERS]
 
 
 # ------------------------------------------------------------------- which mean the same

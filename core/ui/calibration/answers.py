@@ -51,7 +51,11 @@ def answers(
             f"{len(places):,} {'row' if len(places) == 1 else 'rows'}. Click there to see all."
         )
     if not len(places):
-        st.text("There is no such row.")
+        st.text(
+            "No such row lies in the selected range. Click in the histogram to see all."
+            if between
+            else "There is no such row."
+        )
         return
     picked = st.dataframe(
         {name: [_cell(cell) for cell in cells] for name, cells in columns.items()},

@@ -57,7 +57,7 @@ def labelled_data() -> Labelled | None:
         st.button(
             "Use the bundled example",
             key="use_example",
-            type="secondary" if _UPLOAD in st.session_state else "primary",
+            type="secondary" if has_file() else "primary",
             icon=":material/dataset:",
             on_click=_use_example,
             help="1,000 questions of the embedded model’s world, scored and labelled.",
@@ -95,6 +95,11 @@ def labelled_data() -> Labelled | None:
         if upload is None:
             return None
     return _mapped(upload)
+
+
+def has_file() -> bool:
+    """Say whether a file is here, or on its way in this run."""
+    return _UPLOAD in st.session_state or st.session_state.get("labelled_file") is not None
 
 
 def _after_reload() -> None:

@@ -129,8 +129,9 @@ def why(found: Calibration) -> str:
         )
     if target.error == _first(found.data, target.error):
         return (
-            f"{share} was set before these rows were looked at: it has all of δ. The targets of "
-            "the list share δ, to pay for choosing among them."
+            f"{share} was set before these rows were looked at, and uses all of δ. In the list "
+            f"each target uses one part in {len(TARGETS)} of δ, and answers less: that pays for "
+            "choosing one after seeing all."
         )
     return (
         f"{share} is not on the list: it has all of δ. If you chose it after a look at these "

@@ -187,7 +187,7 @@ def _offers(found: Calibration, policy: Policy) -> None:
         if st.button(
             "Use this policy",
             key="use_policy",
-            type="primary",
+            type="primary" if policy.guaranteed else "secondary",
             icon=":material/policy:",
             disabled=reason is not None,
             help="Verdicts on Inspection follow it from now on, in this session.",

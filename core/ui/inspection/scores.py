@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
 import streamlit as st
@@ -12,6 +13,7 @@ from core.studies.costs import calls
 from core.studies.inspection.grading import Judged, decisions
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import Recording
+from core.studies.inspection.verdict import SCORE
 from core.ui.inspection.estimators import ladder
 from core.ui.payment import spent
 from core.uncertainty.scores import SCORES
@@ -58,6 +60,8 @@ def scores(inspection: Inspection) -> None:
         "answers." + (" A single question proves little; see the model card." if known else "")
     )
     st.text(f"Sampled mass: {inspection.sampled_mass:.1%} of the model’s probability.")
+    if raised := _raised(inspection, decided):
+        st.text(raised)
     for name in names:
         if reason := inspection.scores[name].reason:
             st.text(f"{SCORES[name].title}: {reason}")
@@ -67,6 +71,18 @@ def scores(inspection: Inspection) -> None:
     recording = inspection.recording
     st.text(f"Estimator: {recording.estimator.value}. {cost(recording)}")
     ladder(inspection)
+
+
+def _raised(inspection: Inspection, decided: Sequence[Judged]) -> str | None:
+    """Say why mutual information is doubted more than its value says, where it is."""
+    value = inspection.scores[SCORE].value
+    doubt = next(one.doubt for one in decided if one.name == SCORE)
+    if value is None or doubt is None or doubt <= value:
+        return None
+    return (
+        f"{SCORES[SCORE].title} counts as a doubt of {doubt:.3f} nats, not {value:z.3f}: so much "
+        "is certified, or the model turned from its only answer when it was told others."
+    )
 
 
 def _value(inspection: Inspection, name: str) -> str:

@@ -36,8 +36,8 @@ WITHHELD: Final = {
 # No word of trust on what the model was not taught: the decision stands beneath, and small.
 NOT_TAUGHT: Final = "Not something this model was taught."
 BENEATH: Final = {
-    Decision.ANSWER: "By its doubt alone, it would have answered:",
-    Decision.ABSTAIN: "By its doubt alone, too, it would not have answered:",
+    Decision.ANSWER: "Judged by its doubt alone, it would have answered:",
+    Decision.ABSTAIN: "Its doubt alone would have withheld this, too:",
     Decision.TOO_LITTLE: "Too little was sampled besides. It may say:",
 }
 LONG: Final = 60  # characters; a longer answer is set smaller

@@ -702,14 +702,6 @@ def test_where_the_likeliest_are_spellings_of_one_answer_others_are_looked_for_f
     assert {text for text, _ in made.others} == {*words(3)}
 
 
-def test_a_stammer_is_told_nobody_as_another_answer():
-    """A small model runs on in the first word of what it is sure of."""
-    texts = ["New York", "Newyo", "Newa York", "Bath", "Leeds"]
-    first = [0.99, 0.004, 0.003, 0.002, 0.001]
-    made = record(searched(samples=1), Searched(texts, first, np.tile(first, (5, 1))))
-    assert [text for text, _ in made.others] == ["Bath", "Leeds"]
-
-
 @pytest.mark.parametrize("estimator", [Estimator.EXACT, *SAMPLED])
 def test_where_answers_are_drawn_others_are_drawn_more_freely(estimator):
     table = TableModel(words(3), [0.98, 0.01, 0.01], holds_to(0.2)[2])
