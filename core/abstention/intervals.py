@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.abstention.blocks import checked
+from core.abstention.blocks import Blocks, checked
+from core.abstention.metrics import MEASURES
 
 RESAMPLES = 2000
 
@@ -44,7 +45,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The AUROC of several scores, and its difference from a reference score."""
+    """One measure of several scores, and its difference from a reference score."""
 
     values: Mapping[str, Interval]
     differences: Mapping[str, Interval]
@@ -61,6 +62,10 @@ class Ranked:
         doubt, wrong = checked(scores, correct)
         doubt = np.where(np.isnan(doubt), np.inf, doubt)
         order = np.argsort(doubt, kind="stable")
+        self._order, self._is_wrong = order, wrong[order]
+        rising = doubt[order]
+        self._last = np.flatnonzero(np.append(rising[1:] != rising[:-1], len(rising) > 0))
+        self._doubts = rising[self._last]
         is_wrong = wrong[order] == 1
         self._right, self._wrong = order[~is_wrong], order[is_wrong]
         right, bad = doubt[self._right], doubt[self._wrong]
@@ -75,6 +80,29 @@ class Ranked:
         if not pairs:
             return float("nan")
         return float(wrong @ (right[self._below] + right[self._level]) / (2 * pairs))
+
+    def blocks(self, weights: Weights) -> Blocks:
+        """Return the weighted rows as `all_blocks` has them; a block may be empty."""
+        drawn = weights[self._order]
+        answered = np.cumsum(drawn)[self._last]
+        errors = np.cumsum(drawn * self._is_wrong)[self._last]
+        return Blocks(self._doubts, answered, errors, int(drawn.sum()))
+
+    def precision(self, weights: Weights, recalls: Floats) -> Floats:
+        """Return the weighted precision where so large a share of all queries is answered.
+
+        The mean over all orders of tied queries; NaN where fewer queries have a score.
+        """
+        known = self.blocks(weights)
+        scored = self._doubts < np.inf
+        answered = np.append(0, known.answered[scored])
+        position = recalls * known.queries
+        errors = np.interp(position, answered, np.append(0, known.errors[scored]))
+        # A share as a float may lie above the last query by its rounding.
+        there = (position > 0) & (position <= answered[-1] * (1 + 1e-12))
+        wrong = np.full(position.shape, np.nan)
+        np.divide(errors, position, out=wrong, where=there)
+        return 1 - wrong
 
 
 def _running(weights: Weights) -> Weights:
@@ -107,12 +135,13 @@ def compare(
     clusters: ArrayLike,
     reference: str,
     *,
+    measure: str = "auroc",
     confidence: float = 0.95,
     number: int = RESAMPLES,
     seed: int = 0,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Comparison:
-    """Compare the AUROC of scores on the same resamples [1]_.
+    """Compare scores by one measure, on the same resamples [1]_.
 
     Parameters
     ----------
@@ -122,6 +151,8 @@ def compare(
         The query of each row.
     reference : str
         The score that all are subtracted from.
+    measure : str
+        A key of `metrics.MEASURES`.
     progress : callable
         Told the share of resamples done; may raise to cancel.
 
@@ -140,12 +171,18 @@ def compare(
         raise ValueError(f"Give {n} scores, one for every query.")
     ranked = {name: Ranked(scores[name], correct[name]) for name in scores}
     names = list(ranked)
-    whole = np.array([ranked[name].auroc(np.ones(n, np.int64)) for name in names])
+
+    def value(name: str, weights: Weights) -> float:
+        if measure == "auroc":  # the quicker way to the same
+            return ranked[name].auroc(weights)
+        return MEASURES[measure](ranked[name].blocks(weights))
+
+    whole = np.array([value(name, np.ones(n, np.int64)) for name in names])
     drawn = np.empty((number, len(names)))
     for i, weights in enumerate(resamples(clusters, number, seed)):
         if i % 50 == 0:
             progress(i / number)
-        drawn[i] = [ranked[name].auroc(weights) for name in names]
+        drawn[i] = [value(name, weights) for name in names]
     at = names.index(reference)
     return Comparison(
         {n: _interval(whole[j], drawn[:, j], confidence) for j, n in enumerate(names)},
@@ -155,6 +192,68 @@ def compare(
             if j != at
         },
     )
+
+
+@dataclass(frozen=True)
+class Band:
+    """Precision by recall in the paper's sense, with its percentile band.
+
+    Attributes
+    ----------
+    recalls : ndarray of shape (r,)
+        Shares of all queries that are answered.
+    precision : ndarray of shape (r,)
+        Of the rows as they are: the share of right ones among the answered. NaN where fewer
+        queries have a score.
+    lower, upper : ndarray of shape (r,)
+        Each point by itself; of those resamples that answer so many.
+    """
+
+    recalls: Floats
+    precision: Floats
+    lower: Floats
+    upper: Floats
+
+
+def precision_band(
+    scores: ArrayLike,
+    correct: ArrayLike,
+    clusters: ArrayLike,
+    recalls: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    number: int = RESAMPLES,
+    seed: int = 0,
+) -> Band:
+    """Return the precision–recall curve of the paper's Figure 5 with a bootstrap band [1]_.
+
+    Below the recall of the first distinct doubt, which no threshold reaches, the precision is
+    that of answering any so many of these tied queries.
+
+    Parameters
+    ----------
+    scores, correct : array_like of shape (n,)
+        Doubts, and whether the answer that is served is right.
+    clusters : array_like of shape (n,)
+        The query of each row.
+    recalls : array_like of shape (r,)
+        In (0, 1].
+
+    Raises
+    ------
+    ValueError
+        When shapes differ, a correctness is neither 0 nor 1, or a recall is out of range.
+    """
+    at, rows = np.asarray(recalls, float), np.asarray(clusters)
+    if not ((at > 0) & (at <= 1)).all():
+        raise ValueError("A recall lies above 0, and is at most 1.")
+    ranked = Ranked(scores, correct)
+    drawn = np.array([ranked.precision(w, at) for w in resamples(rows, number, seed)])
+    lower, upper = np.full((2, len(at)), np.nan)
+    some = ~np.isnan(drawn).all(axis=0)
+    tail = (1 - confidence) / 2
+    lower[some], upper[some] = np.nanquantile(drawn[:, some], [tail, 1 - tail], axis=0)
+    return Band(at, ranked.precision(np.ones(len(rows), np.int64), at), lower, upper)
 
 
 def _interval(value: float, drawn: Floats, confidence: float) -> Interval:

@@ -10,18 +10,25 @@ References
    Believe Your LLM, 2024, arXiv 2406.02543, Section 6 (precision, recall, entropy bins).
 .. [2] Y. Geifman, R. El-Yaniv: Selective Classification for Deep Neural Networks, 2017,
    arXiv 1705.08500 (risk–coverage).
+.. [3] J. Traub, T. Bungert, C. Lüth, M. Baumgartner, K. Maier-Hein, L. Maier-Hein, P. Jäger:
+   Overcoming Common Flaws in the Evaluation of Selective Classification Systems, 2024,
+   arXiv 2407.01032.
+.. [4] A. Malinin, M. Gales: Uncertainty Estimation in Autoregressive Structured Prediction, 2021,
+   arXiv 2002.07650; over risk and coverage as in LM-Polygraph (E. Fadeeva et al., 2023,
+   arXiv 2311.07383).
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from core.abstention.blocks import all_blocks, blocks, checked
+from core.abstention.blocks import Blocks, all_blocks, blocks, checked
 
 
 @dataclass(frozen=True)
@@ -112,13 +119,25 @@ def aurc(scores: ArrayLike, correct: ArrayLike) -> float:
     The mean, over answering the 1, 2, … n surest queries, of the share of wrong ones among
     them; the mean over all orders of tied queries.
     """
-    known = all_blocks(scores, correct)
-    if not known.queries:
-        return float("nan")
-    # Within a tie, the expected number of errors grows in a straight line.
-    position = np.arange(1, known.queries + 1)
-    errors = np.interp(position, np.append(0, known.answered), np.append(0, known.errors))
-    return float(np.mean(errors / position))
+    return _aurc(all_blocks(scores, correct))
+
+
+def augrc(scores: ArrayLike, correct: ArrayLike) -> float:
+    """Return the area under the generalised risk–coverage curve [3]_, in [0, 1/2]; lower is better.
+
+    The generalised risk is the share of all queries that are answered and wrong. So a wrong
+    answer counts by how many queries are no surer, and not most of all if it is among the first.
+    """
+    return _augrc(all_blocks(scores, correct))
+
+
+def prr(scores: ArrayLike, correct: ArrayLike) -> float:
+    """Return the prediction–rejection ratio [4]_, at most 1; NaN where all are of one kind.
+
+    How much of the way from a random order of queries to the best, all right ones first, a score
+    goes, measured by `aurc`: 1 is the best order, 0 as good as random, below 0 worse.
+    """
+    return _prr(all_blocks(scores, correct))
 
 
 def auroc(scores: ArrayLike, correct: ArrayLike) -> float:
@@ -127,13 +146,51 @@ def auroc(scores: ArrayLike, correct: ArrayLike) -> float:
     The probability that a wrong answer has a larger doubt than a right one, equal doubts
     counting half.
     """
-    known = all_blocks(scores, correct)
+    return _auroc(all_blocks(scores, correct))
+
+
+def _aurc(known: Blocks) -> float:
+    if not known.queries:
+        return float("nan")
+    # Within a tie, the expected number of errors grows in a straight line.
+    position = np.arange(1, known.queries + 1)
+    errors = np.interp(position, np.append(0, known.answered), np.append(0, known.errors))
+    return float(np.mean(errors / position))
+
+
+def _augrc(known: Blocks) -> float:
+    if not known.queries:
+        return float("nan")
+    answered, errors = np.append(0, known.answered), np.append(0, known.errors)
+    return float(np.diff(answered) @ (errors[1:] + errors[:-1]) / (2 * known.queries**2))
+
+
+def _prr(known: Blocks) -> float:
+    n = known.queries
+    wrong = int(known.errors[-1]) if n else 0
+    if not 0 < wrong < n:
+        return float("nan")
+    by_chance = wrong / n
+    best = float(np.sum(np.arange(1, wrong + 1) / np.arange(n - wrong + 1, n + 1)) / n)
+    return (by_chance - _aurc(known)) / (by_chance - best)
+
+
+def _auroc(known: Blocks) -> float:
     bad = np.diff(known.errors, prepend=0)
     good = np.diff(known.answered, prepend=0) - bad
     if not bad.sum() or not good.sum():
         return float("nan")
     below = np.cumsum(good) - good / 2
     return float(bad @ below / (bad.sum() * good.sum()))
+
+
+#: What one number says of a score, by name: of all queries, those never answered as one block.
+MEASURES: Mapping[str, Callable[[Blocks], float]] = {
+    "auroc": _auroc,
+    "aurc": _aurc,
+    "augrc": _augrc,
+    "prr": _prr,
+}
 
 
 @dataclass(frozen=True)
@@ -164,6 +221,11 @@ class Bin:
 
 
 ENTROPY_EDGES = (0.5, 1.0, 1.5, 2.0)  # nats; ten samples have an entropy of at most 2.3
+ENTROPY_BINS = (
+    f"below {ENTROPY_EDGES[0]}",
+    *(f"{a} to {b}" for a, b in itertools.pairwise(ENTROPY_EDGES)),
+    f"{ENTROPY_EDGES[-1]} or more",
+)
 
 
 def by_entropy(
@@ -183,15 +245,10 @@ def by_entropy(
     """
     entropy = np.asarray(entropies, float)
     at = np.digitize(entropy, ENTROPY_EDGES)
-    edges = ENTROPY_EDGES
-    names = [
-        f"below {edges[0]}",
-        *(f"{a} to {b}" for a, b in itertools.pairwise(edges)),
-        f"{edges[-1]} or more",
-    ]
-    kind = np.array([*names, ""], object)[np.where(np.isnan(entropy), len(names), at)]
+    names = np.array([*ENTROPY_BINS, ""], object)
+    kind = names[np.where(np.isnan(entropy), len(ENTROPY_BINS), at)]
     bins = by_kind(kind, scores, correct, threshold)
-    return [b for name in names for b in bins if b.name == name]
+    return [b for name in ENTROPY_BINS for b in bins if b.name == name]
 
 
 def by_kind(kinds: ArrayLike, scores: ArrayLike, correct: ArrayLike, threshold: float) -> list[Bin]:

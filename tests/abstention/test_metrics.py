@@ -70,11 +70,52 @@ def test_aurc_is_the_mean_over_all_orders_of_tied_rows(data):
     assert metrics.aurc(doubts, correct) == pytest.approx(expected, abs=1e-12)
 
 
-def test_neither_area_depends_on_the_order_of_rows():
+@given(small(12))
+def test_augrc_is_what_auroc_and_accuracy_make_it(rows):
+    """Equation 5 of Traub et al.: (1 − AUROC)·acc·(1 − acc) + (1 − acc)²/2."""
+    doubts, correct = rows
+    accuracy = correct.mean()
+    area = metrics.auroc(doubts, correct) if 0 < accuracy < 1 else 0.0
+    expected = (1 - area) * accuracy * (1 - accuracy) + (1 - accuracy) ** 2 / 2
+    assert metrics.augrc(doubts, correct) == pytest.approx(expected, abs=1e-12)
+
+
+def test_augrc_by_hand():
+    # Wrong is the second of four: from a half on, a quarter of all is answered and wrong.
+    assert metrics.augrc([1, 2, 3, 4], [1, 0, 1, 1]) == pytest.approx((1 / 8 + 1 / 4 + 1 / 4) / 4)
+    # All tied: a straight line from nothing to the two wrong ones of four.
+    assert metrics.augrc([7] * 4, [1, 0, 0, 1]) == pytest.approx(1 / 4)
+    assert metrics.augrc([1, 2], [1, 1]) == 0 and np.isnan(metrics.augrc([], []))
+
+
+def share_right(correct):
+    """The mean precision over answering the 1, 2, … n first."""
+    return np.mean(np.cumsum(correct) / np.arange(1, len(correct) + 1))
+
+
+@given(st.lists(st.booleans(), min_size=2, max_size=12))
+def test_prr_is_how_far_it_goes_from_a_random_order_to_the_best(correct):
+    found = metrics.prr(np.arange(len(correct)), correct)
+    best, random = share_right(sorted(correct, reverse=True)), np.mean(correct)
+    if len(set(correct)) == 1:
+        assert np.isnan(found)
+    else:
+        assert found == pytest.approx((share_right(correct) - random) / (best - random))
+
+
+def test_prr_by_hand():
+    assert metrics.prr([1, 2, 3], [1, 1, 0]) == pytest.approx(1)
+    # Precisions 1, 1/2, 2/3 have the mean 13/18; at best 8/9; by chance 2/3.
+    assert metrics.prr([1, 2, 3], [1, 0, 1]) == pytest.approx((13 / 18 - 2 / 3) / (8 / 9 - 2 / 3))
+    assert metrics.prr([7] * 5, [1, 0, 0, 1, 1]) == pytest.approx(0, abs=1e-12)
+    assert np.isnan(metrics.prr([], []))
+
+
+def test_no_area_depends_on_the_order_of_rows():
     for seed in range(20):
         doubts, correct = seeded(seed)
         order = np.random.default_rng(seed).permutation(len(doubts))
-        for area in (metrics.auroc, metrics.aurc):
+        for area in (metrics.auroc, metrics.aurc, metrics.augrc, metrics.prr):
             shuffled = area(doubts[order], correct[order])
             assert area(doubts, correct) == pytest.approx(shuffled, abs=1e-14)
 
