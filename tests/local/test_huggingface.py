@@ -113,20 +113,25 @@ def test_both_runtimes_score_a_hundred_repetitions_alike(model, embedded):
     np.testing.assert_allclose(theirs, ours, atol=1e-4)
 
 
-def same_samples(one, other, prompt, count, **options):
+def same_samples(one, other, prompt, count, *, but_for=0, **options):
     drawn = [
         [(r.text, r.complete) for r in model.sample(prompt, count, **options)]
         for model in (one, other)
     ]
-    assert drawn[0] == drawn[1]
+    assert sum(a != b for a, b in zip(*drawn, strict=True)) <= but_for
 
 
-@pytest.mark.parametrize("temperature", [0.5, 0.9, 1.0, 2.0])
-def test_both_runtimes_draw_the_same_samples(model, embedded, temperature):
-    """A uniform number falls between two roundings about once in a million tokens."""
+@pytest.mark.parametrize(("temperature", "but_for"), [(0.5, 0), (0.9, 0), (1.0, 0), (2.0, 2)])
+def test_both_runtimes_draw_the_same_samples(model, embedded, temperature, but_for):
+    """A uniform number falls between two roundings about once in a million tokens.
+
+    At temperature 2 nonsense goes on in nearly any of 9,000 tokens, so that a thousand times as
+    many roundings can be hit: 6 of 1,440 answers differed.
+    """
     for seed, question in enumerate([KNOWN, UNKNOWN, "Name a colour."]):
         prompt = prompts.iterative(question)
-        same_samples(model, embedded, prompt, 40, temperature=temperature, seed=seed)
+        options = {"temperature": temperature, "seed": seed}
+        same_samples(model, embedded, prompt, 40, but_for=but_for, **options)
 
 
 def test_both_runtimes_give_the_same_greedy_answers(model, embedded):
