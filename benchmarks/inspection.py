@@ -46,7 +46,7 @@ LIMIT, LIMIT_OF_DRAWN = 1.5, 1.2
 class Recorder:
     """Writes down every pass of a network, to run them again and nothing else."""
 
-    METHODS = ("forward", "log_softmax", "log_probability")
+    METHODS = ("forward_all", "log_softmax", "log_probability")
 
     def __init__(self, llama: Llama) -> None:
         self.llama = llama

@@ -11,6 +11,7 @@ import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -82,6 +83,9 @@ class Capabilities:
         How many (prompt, answer) pairs one request to the service can score.
     calls_a_prompt : int
         How many more requests each prompt takes before its answers are scored.
+    questions_at_once : int
+        From how many questions at a time, each asked by a thread of its own within `beside`, a
+        local model gains: 1 where it does not.
     quick : bool
         Whether a hundred prompts take a moment, so that a curve can have every point.
     in_front : int
@@ -100,6 +104,7 @@ class Capabilities:
     candidates_a_call: int = 1000
     pairs_a_call: int = 2000
     calls_a_prompt: int = 0
+    questions_at_once: int = 1
     quick: bool = True
     in_front: int = 0
     notes: tuple[str, ...] = ()
@@ -184,6 +189,14 @@ class LanguageModel(ABC):
     def reads(self, question: str) -> str:
         """Return a question as the model is asked it: some do not tell all spellings apart."""
         return question
+
+    def beside(self) -> AbstractContextManager[None]:
+        """Ask beside other threads that do the same, until the end of the block.
+
+        A call may then wait for theirs, to be computed with them. What it returns depends on
+        them by rounding alone.
+        """
+        return nullcontext()
 
     @abstractmethod
     def sample(

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from core.data.world.facts import FIELD, Fact, facts
 from core.data.world.plain import plain
-from core.uncertainty.similarity import token_f1
+from core.uncertainty.similarity import token_f1, tokens
 
 SAME_ANSWER = 0.25  # the paper's τ: from here on two texts count as one answer
 
@@ -41,6 +41,12 @@ def is_right(answer: str, fact: Fact) -> bool:
 def matches(answer: str, right: Iterable[str]) -> bool:
     """Return whether `answer` counts as one of the right answers, by token F1 (Section 6)."""
     return any(token_f1(answer, name) >= SAME_ANSWER for name in right)
+
+
+def matches_exactly(answer: str, right: Iterable[str]) -> bool:
+    """Return whether `answer` is one of the right answers, word for word, as TriviaQA compares."""
+    said = tokens(answer)
+    return any(said == tokens(name) for name in right)
 
 
 # Before and after the name; the relations that ask so, and whether in training; and the field.

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    FIRST_EXCEPTION,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
+from itertools import islice
 from typing import TypeVar
 
+A = TypeVar("A")
 T = TypeVar("T")
 
 AT_ONCE = 8  # requests to a service
@@ -62,4 +71,90 @@ def at_once(
                 raise failed
         return [future.result() for future in futures]
     finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+class Abandoned(Exception):
+    """Raised into work whose result nobody wants any more."""
+
+
+def stream(
+    items: Iterable[A],
+    work: Callable[[A, Callable[[], None]], T],
+    *,
+    workers: int,
+    tick: Callable[[], None],
+) -> Iterator[T]:
+    """Do work on items, several at a time, and yield each result as soon as it is there.
+
+    Neither items nor results gather: only so many are begun that no worker waits.
+
+    Parameters
+    ----------
+    items : iterable
+        Asked for the next one in the caller's thread only.
+    work : callable
+        Given an item and a function to call now and then, which raises where nobody wants the
+        result any more: `Abandoned`, or what `tick` raises if there is one worker.
+    workers : int
+        How many threads; 1 works in the caller's own.
+    tick : callable
+        Called in the caller's thread, with several workers many times a second. May raise to
+        stop: what is done is yielded first, what is under way is not waited for.
+
+    Raises
+    ------
+    Exception
+        The first that work raises. No other is begun then; what is under way is waited for, and
+        yielded.
+    """
+    if workers <= 1:
+        for item in items:
+            tick()
+            yield work(item, tick)
+        return
+    left, failing, stopped = iter(items), threading.Event(), threading.Event()
+
+    def go_on() -> None:
+        if stopped.is_set():
+            raise Abandoned
+
+    def begin(item: A) -> T:
+        if failing.is_set():
+            raise Abandoned
+        try:
+            return work(item, go_on)
+        except BaseException:
+            failing.set()
+            raise
+
+    pool = ThreadPoolExecutor(workers)
+    under_way: set[Future[T]] = set()
+    failure: BaseException | None = None
+    try:
+        while True:
+            if failure is None:  # one more for each worker, who then waits for nobody
+                begun = islice(left, 2 * workers - len(under_way))
+                under_way |= {pool.submit(begin, item) for item in begun}
+            if not under_way:
+                break
+            stop: BaseException | None = None
+            try:
+                tick()
+                done, under_way = wait(under_way, TICK, FIRST_COMPLETED)
+            except BaseException as raised:
+                stop = raised
+                done, under_way = wait(under_way, 0)
+            for future in done:
+                error = future.exception()
+                if error is None:
+                    yield future.result()
+                elif failure is None and not isinstance(error, Abandoned):
+                    failure = error
+            if stop is not None:
+                raise stop
+        if failure is not None:
+            raise failure
+    finally:
+        stopped.set()
         pool.shutdown(wait=False, cancel_futures=True)

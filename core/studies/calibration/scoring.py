@@ -9,24 +9,23 @@ doubts are missing: the pipeline abstains there whatever the score.
 from __future__ import annotations
 
 import math
-import threading
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
+from core.abstention.policy import Pipeline
 from core.data.tabular.csv_export import to_csv
 from core.data.world.grading import matches
 from core.language_models.base import LanguageModel
-from core.language_models.client.concurrency import at_once
+from core.language_models.client.concurrency import stream
 from core.language_models.client.metered import metered
 from core.language_models.usage import Meter, Used
-from core.studies.inspection.inspection import read
+from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.pipeline import pipeline_of, to_text
 from core.studies.inspection.recorder import record
 from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.verdict import DecisionRule, default_threshold, doubt_of
-from core.studies.progress import Cancelled, Progress, silent
+from core.studies.progress import Progress, silent
 from core.uncertainty.scores import SCORES
 
 # Of a service. A question often waits for its slowest reply before it can ask on: so many keep
@@ -84,11 +83,38 @@ def score(
 
     `least_mass` is the default policy's unless another is given.
     """
+    asked = replace(request, query=gold.query)
+    return grade(gold, inspected(asked, model, reading, progress, least_mass=least_mass))
+
+
+def inspected(
+    request: Request,
+    model: LanguageModel,
+    reading: Reading | None = None,
+    progress: Progress = silent,
+    *,
+    least_mass: float | None = None,
+) -> Inspection:
+    """Inspect one question, beside others, to score it: nothing is decided.
+
+    `progress` must not wait: other threads may wait for this one.
+    """
+    with model.beside():
+        recording = record(request, model, progress)
     least_mass = default_threshold().least_mass if least_mass is None else least_mass
-    threshold = DecisionRule(math.inf, least_mass)  # nothing is decided here
-    recording = record(replace(request, query=gold.query), model, progress)
-    inspection = read(recording, reading, threshold)
+    return read(recording, reading, DecisionRule(math.inf, least_mass))
+
+
+def asked_at_once(model: LanguageModel) -> int:
+    """Return how many questions are best asked at the same time."""
+    able = model.capabilities
+    return able.questions_at_once if able.local else QUESTIONS_AT_ONCE
+
+
+def grade(gold: Gold, inspection: Inspection) -> Scored:
+    """Hold every score's answer against the right ones."""
     mass, clusters = inspection.sampled_mass, len(inspection.clusters)
+    least_mass = inspection.verdict.threshold.least_mass
     return Scored(
         gold=gold,
         answer=inspection.scores["mutual_information"].answer,
@@ -99,7 +125,7 @@ def score(
         correct={name: matches(inspection.scores[name].answer, gold.answers) for name in SCORES},
         entropy=inspection.scores["semantic_entropy"].doubt,
         sampled_mass=mass,
-        used=recording.used,
+        used=inspection.recording.used,
     )
 
 
@@ -114,7 +140,7 @@ def score_all(
     keep: Callable[[int, Scored], None] = lambda place, scored: None,
     meters: MutableMapping[int, Meter] | None = None,
 ) -> list[Scored]:
-    """Score many questions, those that are not done: of a service several at the same time.
+    """Score many questions, those that are not done: several at the same time where that helps.
 
     Parameters
     ----------
@@ -123,8 +149,8 @@ def score_all(
     done : mapping of int to Scored, optional
         Results by the question's place in `golds`, from an attempt that was stopped.
     keep : callable
-        Given every new result and its place at once, in whatever order and thread they come,
-        so that nothing is lost when somebody cancels or another question fails.
+        Given every new result and its place at once, in whatever order they come, so that
+        nothing is lost when somebody cancels or another question fails.
     meters : mutable mapping of int to Meter, optional
         What each question takes of a service, by its place. Given again with `done`, a result
         says what its earlier attempts took too.
@@ -144,70 +170,28 @@ def score_all(
     found = dict(done or {})
     left = [place for place in range(len(golds)) if place not in found]
     local = model.capabilities.local
+    workers = asked_at_once(model)
+    meters = {} if meters is None else meters
 
     def say() -> None:
         number = len(found)
         stage = (
             f"Asking question {number + 1} of {len(golds)}"
-            if local
+            if workers == 1
             else f"{number} of {len(golds)} questions done"
         )
         progress(stage, number / len(golds))
 
-    def ask(place: int, asked: LanguageModel, go_on: Callable[[], None]) -> None:
+    def ask(place: int, go_on: Callable[[], None]) -> tuple[int, Scored]:
         # Within a question too: who stops must not wait for a slow service's hundred answers.
+        asked = model if local else metered(model, meters.setdefault(place, Meter()))
         scored = score(golds[place], asked, request, reading, lambda _, __: go_on())
-        if not local:
-            scored = replace(scored, used=asked.meter.used)
+        return place, scored if local else replace(scored, used=asked.meter.used)
+
+    for place, scored in stream(left, ask, workers=workers, tick=say):
         found[place] = scored
         keep(place, scored)
-
-    if local:  # its calls keep the processor busy: two at once would be no faster
-        for place in left:
-            say()
-            ask(place, model, say)
-    else:
-        meters = {} if meters is None else meters
-        asking = {place: metered(model, meters.setdefault(place, Meter())) for place in left}
-        _all_at_once(left, lambda place, go_on: ask(place, asking[place], go_on), say)
     return [found[place] for place in range(len(golds))]
-
-
-def _all_at_once(
-    places: Sequence[int], ask: Callable[[int, Callable[[], None]], None], say: Callable[[], None]
-) -> None:
-    """Ask several questions at a time; after an error, wait for those under way and raise it.
-
-    `say` is called in this thread several times a second, to the end: one can also stop while
-    what is under way is waited for.
-    """
-    failed: list[Exception] = []
-    stopped = threading.Event()
-
-    def go_on() -> None:
-        if stopped.is_set():
-            raise Cancelled
-
-    def one(place: int) -> None:
-        if failed:
-            return
-        try:
-            ask(place, go_on)
-        except Exception as error:
-            failed.append(error)
-
-    def tick(_: float) -> None:
-        try:
-            say()
-        except BaseException:
-            stopped.set()
-            raise
-
-    if places:
-        tick(0.0)  # before the first of them can be done
-    at_once([partial(one, place) for place in places], workers=QUESTIONS_AT_ONCE, tick=tick)
-    if failed:
-        raise failed[0]
 
 
 HEADING = (
@@ -228,7 +212,8 @@ def table(
 ) -> bytes:
     """Return scored questions as a CSV that the calibration reads."""
     least = default_threshold().least_mass if least_mass is None else least_mass
-    pipeline = to_text(
+    return labelled_table(
+        scored,
         pipeline_of(
             model.name,
             model.revision,
@@ -236,8 +221,13 @@ def table(
             reading or Reading(),
             least,
             estimator_of(model.capabilities),
-        )
+        ),
     )
+
+
+def labelled_table(scored: Iterable[Scored], pipeline: Pipeline) -> bytes:
+    """Return questions that one pipeline scored as a CSV that the calibration reads."""
+    made_with = to_text(pipeline)
     return to_csv(
         HEADING,
         (
@@ -245,7 +235,7 @@ def table(
                 *(s.gold.query, " | ".join(s.gold.answers), s.gold.source, s.answer),
                 *(_cell(s.doubts[name]) for name in SCORES),
                 *(int(s.correct[name]) for name in SCORES),
-                *(_cell(s.entropy), f"{s.sampled_mass:.6g}", pipeline),
+                *(_cell(s.entropy), f"{s.sampled_mass:.6g}", made_with),
             )
             for s in scored
         ),

@@ -25,6 +25,10 @@ from core.uncertainty.confidence import CONFIDENCE
 
 FORMAT, VERSION = "believe.inspection", 2
 MAX_BYTES = 20_000_000  # of a saved inspection: ten times what 300 samples, the most, take
+_UNREADABLE = (
+    *(ValueError, KeyError, TypeError, AttributeError, IndexError),
+    *(OverflowError, RecursionError),  # numbers beyond all floats; a file of brackets
+)
 LONGEST_WORDS = 200  # of what Python says about a file
 
 
@@ -139,14 +143,39 @@ def from_json(text: str | bytes) -> Inspection:
         return read(_recording_from_dict(saved["recording"]), reading, threshold)
     except InvalidRequestError:
         raise
-    except (
-        *(ValueError, KeyError, TypeError, AttributeError, IndexError),
-        *(OverflowError, RecursionError),  # numbers beyond all floats; a file of brackets
-    ) as error:
+    except _UNREADABLE as error:
         raise InvalidRequestError(
             "This file is not an inspection saved by Believe, or it was changed "
             f"({type(error).__name__}: {str(error)[:LONGEST_WORDS]}). Save the inspection again as "
             "JSON."
+        ) from error
+
+
+def recording_to_json(recording: Recording) -> str:
+    """Return what was asked and said as one JSON object.
+
+    Raises
+    ------
+    ValueError
+        When a likelihood is 0, whose logarithm JSON does not know.
+    """
+    return encoded(_recording_to_dict(recording))
+
+
+def recording_from_json(text: str) -> Recording:
+    """Return what `recording_to_json` wrote.
+
+    Raises
+    ------
+    InvalidRequestError
+        When the text is something else.
+    """
+    try:
+        return _recording_from_dict(json.loads(text))
+    except _UNREADABLE as error:
+        raise InvalidRequestError(
+            "What the model said to this question cannot be read: the file was changed "
+            f"({type(error).__name__}). Ask the question again."
         ) from error
 
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from core.language_models.client.concurrency import AT_ONCE, at_once
+from core.language_models.client.concurrency import AT_ONCE, Abandoned, at_once, stream
 from tests.language_models.threads import LONG, pool_threads, wait_for_pools
 
 
@@ -233,3 +233,139 @@ def test_a_tick_that_raises_stops_at_once_and_nothing_new_begins():
         release.set()
     wait_for_pools()
     assert sorted(ended) == [0, 1, 2]  # these end by themselves, and no other begins
+
+
+# ------------------------------------------------------------------------------ streams
+
+
+def nothing():
+    """Tick."""
+
+
+def doubled(item, go_on):
+    go_on()
+    return 2 * item
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_stream_does_every_item_once(workers):
+    found = list(stream(range(50), doubled, workers=workers, tick=nothing))
+    assert sorted(found) == [2 * item for item in range(50)]
+    assert list(stream([], doubled, workers=workers, tick=nothing)) == []
+
+
+def test_one_worker_works_in_the_callers_thread_and_ticks_within():
+    heard = []
+    work = stream([1, 2], doubled, workers=1, tick=lambda: heard.append(threading.get_ident()))
+    assert list(work) == [2, 4]
+    assert set(heard) == {threading.get_ident()} and len(heard) == 4
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_neither_items_nor_results_gather(workers):
+    taken = []
+
+    def items():
+        for item in range(200):
+            taken.append(item)
+            yield item
+
+    results = stream(items(), doubled, workers=workers, tick=nothing)
+    for used, _ in enumerate(results, 1):
+        assert len(taken) - used <= 2 * workers
+
+
+def test_results_come_as_they_are_ready():
+    gate = threading.Event()
+
+    def work(item, go_on):
+        assert item or gate.wait(LONG)
+        return item
+
+    found = stream(range(4), work, workers=2, tick=nothing)
+    assert {next(found), next(found), next(found)} == {1, 2, 3}  # beside the first
+    gate.set()
+    assert list(found) == [0]
+
+
+def test_an_error_lets_what_is_under_way_end_and_begins_nothing_else():
+    together, begun = threading.Barrier(3), []
+
+    def work(item, go_on):
+        begun.append(item)
+        if item < 3:
+            together.wait(LONG)
+        if item == 1:
+            raise ValueError("one")
+        return item
+
+    found = []
+    with pytest.raises(ValueError, match="one"):
+        for result in stream(range(1000), work, workers=3, tick=nothing):
+            found.append(result)
+    assert {0, 1, 2} <= set(begun) and len(begun) < 1000
+    assert sorted(found) == sorted(set(begun) - {1})
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, Stopped])
+def test_who_stops_gets_what_is_done_and_waits_for_nothing(error):
+    gate, begun, told = threading.Event(), threading.Semaphore(0), threading.Semaphore(0)
+    stopping = []
+
+    def work(item, go_on):
+        if item < 2:
+            return item
+        begun.release()
+        assert gate.wait(LONG)
+        try:
+            go_on()
+        except Abandoned:
+            told.release()
+            raise
+
+    def tick():
+        if stopping:
+            raise error
+
+    found = []
+    with pytest.raises(error):
+        for result in stream(range(100), work, workers=2, tick=tick):
+            found.append(result)
+            if not stopping:  # both workers are at another item: the first two are done
+                assert begun.acquire(timeout=LONG) and begun.acquire(timeout=LONG)
+                stopping.append(True)
+    assert sorted(found) == [0, 1]
+    assert not gate.is_set()
+    gate.set()
+    assert told.acquire(timeout=LONG) and told.acquire(timeout=LONG)
+
+
+def test_who_takes_no_more_ends_it():
+    gate, begun, told = threading.Event(), threading.Semaphore(0), threading.Semaphore(0)
+
+    def work(item, go_on):
+        if item:
+            begun.release()
+            assert gate.wait(LONG)
+            try:
+                go_on()
+            except Abandoned:
+                told.release()
+                raise
+        return item
+
+    found = stream(range(100), work, workers=2, tick=nothing)
+    assert next(found) == 0
+    assert begun.acquire(timeout=LONG) and begun.acquire(timeout=LONG)
+    found.close()
+    gate.set()
+    assert told.acquire(timeout=LONG) and told.acquire(timeout=LONG)
+
+
+def test_items_that_cannot_be_read_end_it():
+    def items():
+        yield 1
+        raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        list(stream(items(), doubled, workers=2, tick=nothing))

@@ -443,10 +443,11 @@ def test_the_shipped_model_is_scored_as_it_is_inspected(embedded):
     ]
     for gold, found in zip(golds, score_all(golds, embedded, Request("unused", 5)), strict=True):
         seen = run(Request(gold.query, 5), embedded)
-        assert found.sampled_mass == seen.sampled_mass
+        assert found.sampled_mass == pytest.approx(seen.sampled_mass, abs=1e-5)
         for name in SCORES:
             assert found.correct[name] == matches(seen.scores[name].answer, gold.answers)
-            assert found.doubts[name] is None or found.doubts[name] >= seen.scores[name].doubt
+            doubt = found.doubts[name]
+            assert doubt is None or doubt >= seen.scores[name].doubt - 1e-5  # of other batches
 
 
 # --------------------------------------------------- what is promised, from the seed on

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from threadpoolctl import ThreadpoolController
 from tokenizers import Tokenizer
 
 from core.language_models import search
+from core.language_models.backends.llama.passes import Pass, Passes
 from core.language_models.backends.llama.runtime import Llama, Segment
 from core.language_models.base import (
     MAX_RESPONSE_TOKENS,
@@ -29,24 +30,7 @@ BLOCK_TOKENS = 1024
 
 END = -1  # in place of a token: any of those that end an answer
 
-F = TypeVar("F", bound=Callable[..., Any])
-Pass = tuple[NDArray[np.float32], Segment]
-
-
-@functools.cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def _one_thread(method: F) -> F:
-    """Run a method with one thread in NumPy's matrix library; see `runtime`'s products."""
-
-    @functools.wraps(method)
-    def limited(*arguments: Any, **options: Any) -> Any:
-        with _libraries().limit(limits=1, user_api="blas"):
-            return method(*arguments, **options)
-
-    return cast(F, limited)
+QUESTIONS_AT_ONCE = 32  # enough for long passes while some are under way
 
 
 class LlamaModel(LanguageModel):
@@ -64,7 +48,9 @@ class LlamaModel(LanguageModel):
     """
 
     title: str  # what sentences call it
-    capabilities = Capabilities(scores_given_text=True, searches=True)
+    capabilities = Capabilities(
+        scores_given_text=True, searches=True, questions_at_once=QUESTIONS_AT_ONCE
+    )
 
     def __init__(
         self,
@@ -73,6 +59,7 @@ class LlamaModel(LanguageModel):
         end_tokens: Sequence[int],
         scored_ends: Sequence[int] | None = None,
     ) -> None:
+        _hold_to_one_thread()
         self.llama, self.tokenizer = llama, tokenizer
         size = len(llama.embeddings)
         texts = tokenizer.decode_batch([[i] for i in range(size)], skip_special_tokens=False)
@@ -83,14 +70,18 @@ class LlamaModel(LanguageModel):
         self.stops_at_once[list(end_tokens)] = self.stops[list(end_tokens)] = True
         self.is_blank[list(end_tokens)] = False
         self.ends = np.array(np.flatnonzero(self.stops) if scored_ends is None else scored_ends)
+        self._passes = Passes(llama, self.ends, self.speed)
         self.frame = Frame()
         self._before: tuple[Segment, ...] = ()  # what the frame's first part became
 
-    @_one_thread
     def put_in(self, frame: Frame) -> None:
         """Put a frame around every prompt; what stands in front is read once, now."""
         self.frame = frame
         self._before = (_read(self.llama, tuple(frame.before)),) if frame.before else ()
+
+    def beside(self) -> AbstractContextManager[None]:
+        """Share passes with other threads; see `LanguageModel.beside`."""
+        return self._passes.beside()
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text; nothing in it is ever read as the end token."""
@@ -98,14 +89,12 @@ class LlamaModel(LanguageModel):
 
     # ---------------------------------------------------------------------- sampling
 
-    @_one_thread
     def sample(
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses; see `LanguageModel.sample`. One batch for all of them."""
         tokens = self._prompt_tokens(prompt)
-        hidden, past = self._pass(np.array([tokens]), self._before)
-        log_probabilities = self.llama.log_softmax(hidden[:, -1])  # (1, V)
+        log_probabilities, past = self._next(np.array([tokens]), self._before)  # (1, V)
         log_probabilities = np.repeat(log_probabilities, count, axis=0)
         own_seed = series(seed, prompt)
         drawers = [np.random.default_rng([own_seed, first + i]) for i in range(count)]
@@ -127,30 +116,28 @@ class LlamaModel(LanguageModel):
                 break
             own = own.take(~ended) if own else None
             before = [*self._before, past, *([own] if own else [])]
-            hidden, step = self._pass(token[~ended][:, None], before)
+            log_probabilities, step = self._next(token[~ended][:, None], before)
             own = own.extended(step) if own else step
-            log_probabilities = self.llama.log_softmax(hidden[:, -1])
         return [
             Response(self.tokenizer.decode(ids).strip(), bool(done))
             for ids, done in zip(drawn, complete, strict=True)
         ]
 
-    @_one_thread
     def likeliest(self, prompt: str, count: int) -> list[Response]:
         """Search for answers; see `LanguageModel.likeliest`. All beginnings in one batch."""
-        hidden, past = self._pass(np.array([self._prompt_tokens(prompt)]), self._before)
+        opening, past = self._next(np.array([self._prompt_tokens(prompt)]), self._before)
         own: Segment | None = None
 
         def extend(rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float32]:
             nonlocal own
             kept = own.take(rows) if own else None
             before = [*self._before, past, *([kept] if kept else [])]
-            hidden, step = self._pass(tokens[:, None], before)
+            said, step = self._next(tokens[:, None], before)
             own = kept.extended(step) if kept else step
-            return self.llama.log_softmax(hidden[:, -1])
+            return said
 
         found = search.likeliest(
-            self.llama.log_softmax(hidden[:, -1])[0],
+            opening[0],
             extend,
             count=count,
             ends=self.ends,
@@ -161,7 +148,6 @@ class LlamaModel(LanguageModel):
 
     # ----------------------------------------------------------------------- scoring
 
-    @_one_thread
     def log_likelihoods(
         self, prompts: Sequence[str], answers: Sequence[str]
     ) -> NDArray[np.float64]:
@@ -179,7 +165,8 @@ class LlamaModel(LanguageModel):
         trunk, shared = _trunk(tokens)
         past: Segment | None = None
         if len(trunk):
-            past = self._pass(np.array([trunk]), self._before)[1]
+            nothing = np.empty(0, int)  # is asked for but what the trunk becomes
+            past = self._passes.run(Pass(np.array([trunk]), self._before, nothing)).segment
         result = np.empty((len(prompts), len(answers)))
         own = max(len(t) - s for t, s in zip(tokens, shared, strict=True))
         rows = max(1, BLOCK_TOKENS // max(len(answers) * longest, own))
@@ -196,7 +183,6 @@ class LlamaModel(LanguageModel):
 
     # --------------------------------------------------------------------- attention
 
-    @_one_thread
     def attention(self, prompt: str) -> tuple[list[tuple[int, int]], NDArray[np.float32]]:
         """Return how the prompt's last position attends to every token of the prompt.
 
@@ -214,18 +200,27 @@ class LlamaModel(LanguageModel):
         own = slice(len(self.frame.before), len(self.frame.before) + len(encoded))
         return list(encoded.offsets), np.concatenate(weights)[:, :, own]
 
-    def _pass(self, tokens: NDArray[np.int64], past: Sequence[Segment] = ()) -> Pass:
-        """Run the network, and measure what it takes; see `Llama.forward`."""
-        with self.speed.passing(tokens.size):
-            return self.llama.forward(tokens, past)
+    def _next(
+        self,
+        tokens: NDArray[np.int64],
+        past: Sequence[Segment],
+        last: NDArray[np.int64] | None = None,
+    ) -> tuple[NDArray[np.float32], Segment]:
+        """Run tokens, (B, L); return ln p of what comes next, (B, V), and what they became.
+
+        Each row ends at its last token, or at the one that `last`, (B,), says.
+        """
+        rows, length = tokens.shape
+        last = np.full(rows, length - 1) if last is None else last
+        done = self._passes.run(Pass(tokens, past, np.arange(rows) * length + last))
+        return done.said, done.segment
 
     def _read_prompts(
         self, rest: list[list[int]], past: tuple[Segment, ...]
     ) -> tuple[NDArray[np.float32], Segment]:
         """Run the prompts' own ends; return ln p of what comes next, `END` in the last column."""
         padded, lengths = _pad(rest)
-        hidden, segment = self._pass(padded, past)
-        opening = self.llama.log_softmax(hidden[np.arange(len(rest)), lengths - 1])
+        opening, segment = self._next(padded, past, lengths - 1)
         ended = np.logaddexp.reduce(opening[:, self.ends], axis=1)
         opening = np.concatenate([opening, ended[:, None]], axis=1)
         return opening, Segment(segment.keys, segment.values, lengths)
@@ -237,13 +232,13 @@ class LlamaModel(LanguageModel):
         prompts = len(opening)
         padded, lengths = _pad([t[:-1] for t in targets])  # the end predicts nothing
         total = opening[:, [t[0] for t in targets]].astype(np.float64)
-        hidden, _ = self._pass(np.tile(padded, (prompts, 1)), past)
         following, _ = _pad([t[1:] for t in targets])
         real = np.tile(np.arange(padded.shape[1]) < lengths[:, None], (prompts, 1))
+        answers = np.tile(padded, (prompts, 1)), np.tile(following, (prompts, 1))[real]
         scored = np.zeros(real.shape)
-        scored[real] = self.llama.log_probability(
-            hidden[real], np.tile(following, (prompts, 1))[real], self.ends
-        )
+        scored[real] = self._passes.run(
+            Pass(answers[0], past, np.flatnonzero(real), answers[1])
+        ).said
         return total + scored.sum(axis=1).reshape(prompts, len(targets))
 
     def _prompt_tokens(self, prompt: str, room: int = MAX_RESPONSE_TOKENS) -> list[int]:
@@ -256,6 +251,16 @@ class LlamaModel(LanguageModel):
                 f"{limit:,}. Shorten the question or repeat fewer answers."
             )
         return [*tokens, *self.frame.after]
+
+
+@functools.cache
+def _hold_to_one_thread() -> None:
+    """Hold NumPy's matrix library to one thread from now on; see `runtime`'s products.
+
+    Not call by call: with several threads here, only the first could set that, and would free it
+    while the others are still computing.
+    """
+    ThreadpoolController().limit(limits=1, user_api="blas")
 
 
 @functools.cache

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -36,8 +36,8 @@ PROCESSORS = len(os.sched_getaffinity(0)) if _CAN_TELL else os.cpu_count() or 1
 # From this many rows of weights, and this many multiplications on, a product is large.
 WIDE, LARGE = 576, 2**22
 
-# How many logits `log_probability` holds at once, 64 MB.
-LOGITS = 2**24
+# How many logits are computed at a time: few enough to stay near the processor.
+LOGITS = 2**20
 
 _NEVER = np.float32(-1e30)  # a score that softmax turns into exactly 0
 
@@ -139,56 +139,94 @@ class Llama:
         segment : Segment
             The keys and values of `tokens`, to continue from.
         """
-        B, L = tokens.shape
-        H, K, D = self.heads, self.key_heads, self.head_width
-        start = sum((np.repeat(s.lengths, B // len(s.lengths)) for s in past), np.zeros(B, int))
-        positions = start[:, None] + np.arange(L)  # (B, L)
-        # A head's axis after the batch's: (B, 1, L, D)
-        cosine, sine = self.cosine[positions][:, None], self.sine[positions][:, None]
-        visible = [_padding_mask(s) for s in past] + [_causal_mask(L, H // K)]
+        return self.forward_all([(tokens, past)], attention)[0]
 
-        x = np.ascontiguousarray(self.embeddings[tokens])  # (B, L, W)
-        keys, values = [], []
+    def forward_all(
+        self,
+        batches: Sequence[tuple[Tokens, Sequence[Segment]]],
+        attention: list[Array] | None = None,
+    ) -> list[tuple[Array, Segment]]:
+        """Run several batches that share nothing, each behind its own past; see `forward`.
+
+        Everything but the attention works on the N tokens of all of them at once, so that the
+        weights are read once. Nothing is padded for the sake of another batch.
+        """
+        H, K, D = self.heads, self.key_heads, self.head_width
+        ends = np.cumsum([tokens.size for tokens, _ in batches])
+        places = [slice(e - tokens.size, e) for e, (tokens, _) in zip(ends, batches, strict=True)]
+        positions = np.concatenate([_positions(*batch) for batch in batches])  # (N,)
+        # A head's axis after the tokens': (N, 1, D)
+        cosine, sine = self.cosine[positions][:, None], self.sine[positions][:, None]
+        visible = [
+            [*map(_padding_mask, past), _causal_mask(tokens.shape[1], H // K)]
+            for tokens, past in batches
+        ]
+        segments = [Segment([], [], np.full(len(t), t.shape[1])) for t, _ in batches]
+
+        N = len(positions)
+        x = self.embeddings[np.concatenate([tokens.ravel() for tokens, _ in batches])]  # (N, W)
+        x = np.ascontiguousarray(x)
         for i, layer in enumerate(self.layers):
             normed = _rms_norm(x, layer.input_norm, self.epsilon)
-            qkv = _product(normed, layer.qkv)  # (B, L, (H+2K)D)
+            qkv = _product(normed, layer.qkv)  # (N, (H+2K)D)
             if layer.qkv_bias is not None:
                 qkv += layer.qkv_bias
-            heads = qkv.reshape(B, L, H + 2 * K, D).swapaxes(1, 2)  # (B, H+2K, L, D)
-            query, key, value = heads[:, :H], heads[:, H : H + K], heads[:, H + K :]
+            heads = qkv.reshape(N, H + 2 * K, D)
             if layer.query_norm is not None and layer.key_norm is not None:
-                query = _rms_norm(query, layer.query_norm, self.epsilon)
-                key = _rms_norm(key, layer.key_norm, self.epsilon)
-            query, key = _rotate(query, cosine, sine), _rotate(key, cosine, sine)
-            query = query.reshape(B, K, H // K * L, D)
-            stretches = [(s.keys[i], s.values[i]) for s in past] + [(key, value)]
-            out = _attention(query, stretches, visible, L, attention)  # (B, H, L, D)
-            x = x + _product(out.transpose(0, 2, 1, 3).reshape(B, L, H * D), layer.output)
+                heads[:, :H] = _rms_norm(heads[:, :H], layer.query_norm, self.epsilon)
+                heads[:, H:-K] = _rms_norm(heads[:, H:-K], layer.key_norm, self.epsilon)
+            turned, value = _rotate(heads[:, :-K], cosine, sine), heads[:, -K:]
+            query, key = turned[:, :H], turned[:, H:]
+            out = np.empty((N, H, D), np.float32)
+            for place, (tokens, past), masks, own in zip(
+                places, batches, visible, segments, strict=True
+            ):
+                B, L = tokens.shape
+                own.keys.append(_by_head(key[place], B))
+                own.values.append(_by_head(value[place], B))
+                attended = _attention(
+                    _by_head(query[place], B).reshape(B, K, H // K * L, D),
+                    [(s.keys[i], s.values[i]) for s in (*past, own)],
+                    masks,
+                    L,
+                    attention,
+                )  # (B, H, L, D)
+                out[place] = attended.swapaxes(1, 2).reshape(B * L, H, D)
+            x = x + _product(out.reshape(N, H * D), layer.output)
             normed = _rms_norm(x, layer.mlp_norm, self.epsilon)
-            gate_up = _product(normed, layer.gate_up)  # (B, L, 2M)
+            gate_up = _product(normed, layer.gate_up)  # (N, 2M)
             gate, up = np.split(gate_up, 2, axis=-1)
-            x = x + _product(gate / (1 + np.exp(-gate)) * up, layer.down)
-            keys.append(key)
-            values.append(value)
-        segment = Segment(keys, values, np.full(B, L))
-        return _rms_norm(x, self.norm, self.epsilon), segment
+            x = x + _product(_silu(gate) * up, layer.down)
+        hidden = _rms_norm(x, self.norm, self.epsilon)
+        return [
+            (hidden[place].reshape(*tokens.shape, -1), own)
+            for place, (tokens, _), own in zip(places, batches, segments, strict=True)
+        ]
 
     def log_softmax(self, hidden: Array) -> Array:
         """Return ln P(next token) for hidden states (…, W), of shape (…, V)."""
-        logits = _product(hidden, self.unembedding)
-        logits -= logits.max(axis=-1, keepdims=True)
-        logits -= np.log(np.exp(logits).sum(axis=-1, keepdims=True))
-        return logits
+        rows = hidden.reshape(-1, self.width)
+        result = np.empty((len(rows), self.unembedding.shape[1]), np.float32)
+        for part in self._few_logits(len(rows)):
+            logits = _product(rows[part], self.unembedding)
+            logits -= logits.max(axis=-1, keepdims=True)
+            np.subtract(
+                logits, np.log(np.exp(logits).sum(axis=-1, keepdims=True)), out=result[part]
+            )
+        return result.reshape(*hidden.shape[:-1], self.unembedding.shape[1])
 
     def log_probability(self, hidden: Array, targets: Tokens, ends: Tokens) -> Array:
         """Return ln P(target) for hidden states (N, W) and targets (N,), of shape (N,).
 
         A target of -1 stands for any of `ends`.
         """
-        size = max(1, LOGITS // self.unembedding.shape[1])
-        parts = (slice(i, i + size) for i in range(0, len(hidden), size))
+        parts = self._few_logits(len(hidden))
         values = [self._log_probability(hidden[part], targets[part], ends) for part in parts]
         return np.concatenate(values) if values else np.empty(0, np.float32)
+
+    def _few_logits(self, rows: int) -> Iterator[slice]:
+        size = max(1, LOGITS // self.unembedding.shape[1])
+        return (slice(i, i + size) for i in range(0, rows, size))
 
     def _log_probability(self, hidden: Array, targets: Tokens, ends: Tokens) -> Array:
         logits = _product(hidden, self.unembedding)  # (N, V)
@@ -225,6 +263,13 @@ class _Layer:
         self.down = joined("mlp.down_proj")  # (M, W)
 
 
+def _positions(tokens: Tokens, past: Sequence[Segment]) -> Tokens:
+    """Return where the tokens of a batch stand behind its past, of shape (B·L,)."""
+    B, L = tokens.shape
+    start = sum((np.repeat(s.lengths, B // len(s.lengths)) for s in past), np.zeros(B, int))
+    return (start[:, None] + np.arange(L)).ravel()
+
+
 @functools.cache
 def _processors() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(PROCESSORS, "product")
@@ -255,6 +300,11 @@ def _transposed(*parts: NDArray[np.floating]) -> Array:
     """Return matrices (out, in), one below the other, as one of shape (in, out)."""
     whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
     return np.ascontiguousarray(whole.T, dtype=np.float32)
+
+
+def _by_head(x: Array, B: int) -> Array:
+    """Return (B·L, H, D) as (B, H, L, D): a copy, for a view would hold more than its part."""
+    return x.reshape(B, -1, *x.shape[1:]).swapaxes(1, 2).copy()
 
 
 def _attention(
@@ -325,9 +375,20 @@ def _rms_norm(x: Array, weight: Array, epsilon: np.float32) -> Array:
     return x / np.sqrt(np.square(x).mean(axis=-1, keepdims=True) + epsilon) * weight
 
 
+def _silu(x: Array) -> Array:
+    result = np.exp(-x)
+    result += 1
+    return np.divide(x, result, out=result)
+
+
 def _rotate(x: Array, cosine: Array, sine: Array) -> Array:
-    first, second = np.split(x, 2, axis=-1)
-    return x * cosine + np.concatenate((-second, first), axis=-1) * sine
+    half = x.shape[-1] // 2
+    turned = np.empty_like(x)
+    np.negative(x[..., half:], out=turned[..., :half])
+    turned[..., half:] = x[..., :half]
+    turned *= sine
+    turned += x * cosine
+    return turned
 
 
 def _rotary_table(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.language_models.backends.llama import runtime
-from core.language_models.backends.llama.runtime import Llama
+from core.language_models.backends.llama.runtime import Llama, Segment
 
 VOCABULARY, LAYERS = 50, 2
 
@@ -100,3 +100,37 @@ def test_an_output_of_its_own_is_not_the_embeddings():
     found = Llama(weights | {"lm_head.weight": own}, config).log_softmax(hidden)[0]
     logits = own.sum(axis=1)
     np.testing.assert_allclose(found, logits - np.logaddexp.reduce(logits), rtol=1e-4, atol=1e-4)
+
+
+def test_batches_that_share_nothing_are_each_what_they_are_alone():
+    """Of different lengths, some behind a past that rows share or leave at their own places."""
+    llama = Llama(*made(6, 2, 8))
+    rng = np.random.default_rng(4)
+    _, one = llama.forward(rng.integers(0, VOCABULARY, (1, 7)))
+    _, two = llama.forward(rng.integers(0, VOCABULARY, (2, 5)))
+    left = Segment(one.keys, one.values, np.array([3, 7]))
+    batches = [
+        (rng.integers(0, VOCABULARY, shape), past)
+        for shape, past in (
+            *(((1, 6), ()), ((4, 1), (one,)), ((2, 3), (left,))),
+            *(((6, 2), (one, two)), ((1, 1), ())),
+        )
+    ]
+    found = llama.forward_all(batches)
+    for (tokens, past), (hidden, segment) in zip(batches, found, strict=True):
+        expected, became = llama.forward(tokens, past)
+        np.testing.assert_allclose(hidden, expected, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(segment.keys, became.keys, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(segment.values, became.values, rtol=1e-4, atol=1e-4)
+        np.testing.assert_array_equal(segment.lengths, became.lengths)
+
+
+@pytest.mark.parametrize("chunk", [1, 100, 10**9])
+def test_likelihoods_of_many_rows_are_those_of_each(monkeypatch, chunk):
+    llama = Llama(*made(2, 1, 8))
+    monkeypatch.setattr(runtime, "LOGITS", chunk)
+    hidden = np.random.default_rng(5).normal(size=(3, 4, 16)).astype(np.float32)
+    found = llama.log_softmax(hidden)
+    logits = hidden @ llama.unembedding
+    expected = logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)

@@ -1,0 +1,149 @@
+"""The passes of several threads through one network, run as one.
+
+A pass over few tokens takes nearly as long as one over many, for it reads all weights. Threads
+that ask at the same time, each for its own question, leave their passes here: they wait until
+together they are long enough, or until every thread that asks waits. The last to come runs them
+all. What a pass returns depends on the others by rounding alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from core.language_models.backends.llama.runtime import Array, Llama, Segment, Tokens
+from core.language_models.usage import Speed
+
+ENOUGH = 512  # tokens: with more at a time, none takes less
+
+
+@dataclass(eq=False)
+class Pass:
+    """A pass that is wanted, and what came of it.
+
+    Attributes
+    ----------
+    tokens : (B, L)
+    past : sequence of Segment
+    at : (n,)
+        Behind which of the B·L tokens the next one is asked for.
+    targets : (n,), optional
+        Which next ones; -1 stands for any that ends an answer. By default all V.
+    segment : Segment
+        What the tokens became.
+    said : (n,), or (n, V)
+        ln p of the next ones.
+    """
+
+    tokens: Tokens
+    past: Sequence[Segment]
+    at: Tokens
+    targets: Tokens | None = None
+    segment: Segment = field(init=False)
+    said: Array = field(init=False)
+    error: BaseException | None = field(default=None, init=False)
+    done: threading.Event = field(default_factory=threading.Event, init=False)
+
+
+class Passes:
+    """Where the threads that ask one network leave their passes.
+
+    Parameters
+    ----------
+    llama : Llama
+    ends : (E,)
+        The tokens that end an answer.
+    speed : Speed
+        Where passes are measured.
+    """
+
+    def __init__(self, llama: Llama, ends: Tokens, speed: Speed) -> None:
+        self._llama, self._ends, self._speed = llama, ends, speed
+        self._lock = threading.Lock()
+        self._asking = 0  # threads, those that wait included
+        self._running = 0  # passes of theirs that are being computed
+        self._waiting: list[Pass] = []
+        self._here = threading.local()
+
+    @contextmanager
+    def beside(self) -> Iterator[None]:
+        """Ask beside others until the end of the block, from this thread."""
+        if self._is_beside:
+            yield
+            return
+        with self._lock:
+            self._asking += 1
+        self._here.beside = True
+        try:
+            yield
+        finally:
+            self._here.beside = False
+            with self._lock:
+                self._asking -= 1
+                ready = self._ready()  # they may have waited for this thread
+            self._run(ready)
+
+    def run(self, wanted: Pass) -> Pass:
+        """Compute a pass, with those of other threads if this one asks beside them."""
+        if not self._is_beside:
+            self._compute([wanted])
+            return wanted
+        with self._lock:
+            self._waiting.append(wanted)
+            ready = self._ready()
+        self._run(ready)
+        wanted.done.wait()
+        if wanted.error is not None:
+            raise wanted.error
+        return wanted
+
+    @property
+    def _is_beside(self) -> bool:
+        return getattr(self._here, "beside", False)
+
+    def _ready(self) -> list[Pass]:
+        """Take the passes that wait, unless it is worth waiting for more. The lock is held."""
+        more_will_come = len(self._waiting) < self._asking - self._running
+        if more_will_come and sum(p.tokens.size for p in self._waiting) < ENOUGH:
+            return []
+        ready, self._waiting = self._waiting, []
+        self._running += len(ready)
+        return ready
+
+    def _run(self, passes: list[Pass]) -> None:
+        if not passes:
+            return
+        try:
+            self._compute(passes)
+        except BaseException as error:
+            for each in passes:
+                each.error = error
+        with self._lock:
+            self._running -= len(passes)
+        for each in passes:
+            each.done.set()
+
+    def _compute(self, passes: Sequence[Pass]) -> None:
+        with self._speed.passing(sum(p.tokens.size for p in passes)):
+            found = self._llama.forward_all([(p.tokens, p.past) for p in passes])
+        hidden = []
+        for each, (after, segment) in zip(passes, found, strict=True):
+            hidden.append(after.reshape(-1, after.shape[-1])[each.at])
+            each.segment = segment
+        for whole in (True, False):
+            these = [i for i, p in enumerate(passes) if (p.targets is None) is whole]
+            if not these:
+                continue
+            rows = np.concatenate([hidden[i] for i in these])
+            if whole:
+                said = self._llama.log_softmax(rows)
+            else:
+                targets = np.concatenate([passes[i].targets for i in these])
+                said = self._llama.log_probability(rows, targets, self._ends)
+            ends = np.cumsum([len(hidden[i]) for i in these])
+            for i, part in zip(these, np.split(said, ends[:-1]), strict=True):
+                passes[i].said = part

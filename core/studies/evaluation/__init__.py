@@ -1,0 +1,1 @@
+"""Many questions to a model, each scored by every score, in a run that survives anything."""

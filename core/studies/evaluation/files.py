@@ -1,0 +1,249 @@
+"""The folder of a run: what was asked for, and every finished question, whatever ends the process.
+
+::
+
+    run.json                  the model, its form, the pipeline, the questions, the versions
+    rows-00000.parquet        finished questions, `PART` at a time; see `rows`
+    recordings-00000.parquet  what the model said to each, as JSON
+    unfinished.jsonl          the finished questions of the next part
+
+A question is finished once its line is in the last file; of a line that a kill has cut off, the
+question is asked again. A part is written beside its place and renamed. Its lines go afterwards;
+where a kill leaves them there, the part's ids tell that they are twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Final
+
+import pyarrow as pa
+from pyarrow import compute, parquet
+
+from core.codec import encoded
+from core.studies.evaluation.rows import RECORDINGS, SCHEMA, Row, table
+
+if sys.platform != "win32":  # there nothing keeps two processes apart
+    import fcntl
+
+FORMAT, VERSION = "believe.evaluation", 1
+PART: Final = 2_000  # questions
+MANIFEST, UNFINISHED, LOCK = "run.json", "unfinished.jsonl", "lock"
+
+
+class RunError(Exception):
+    """A run that cannot be begun, gone on with or read; one sentence says why."""
+
+
+class Files:
+    """A run's folder that this process alone writes to; see `opened`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._parts = 0  # the number of the next one
+        self._pending: list[Row] = []
+        self._lines: IO[bytes] | None = None
+
+    def manifest(self) -> dict[str, Any] | None:
+        """Return what is written of the run; None where there is none yet."""
+        return manifest_of(self.folder) if (self.folder / MANIFEST).exists() else None
+
+    def write_manifest(self, found: dict[str, Any]) -> None:
+        """Write what the run is, in place of what was written."""
+        with _writing(self.folder), _in_one_piece(self.folder / MANIFEST) as beside:
+            beside.write_text(f"{encoded(found, indent=2)}\n", encoding="utf-8")
+
+    def begin(self, *, again: bool = False) -> tuple[set[str], int]:
+        """Be ready for more rows; return the ids of those that are there, and how many failed.
+
+        With `again`, those that failed are forgotten, to be asked once more.
+        """
+        with _writing(self.folder):
+            if again:
+                for part in parts_of(self.folder):
+                    _forget_failed(part)
+            path = self.folder / UNFINISHED
+            pending, length = unfinished(path)
+            self._lines = path.open("ab", buffering=0)
+            self._lines.truncate(length)  # what a kill has cut off goes
+            parts = parts_of(self.folder)
+            self._parts = 1 + max((int(part.stem[-5:]) for part in parts), default=-1)
+            done: set[str] = set()
+            failed = 0
+            for part in parts:
+                for batch in batches(part, ["id", "error"]):
+                    done.update(batch.column("id").to_pylist())
+                    failed += len(batch) - batch.column("error").null_count
+            rows = [row for row in pending if row.id not in done]
+            self._pending = [row for row in rows if not (again and row.failed)]
+            done.update(row.id for row in self._pending)
+            failed += sum(row.failed for row in self._pending)
+            if len(self._pending) < len(rows):
+                self._write_part()
+        return done, failed
+
+    def add(self, row: Row) -> None:
+        """Write a finished question: from now on it is never asked again."""
+        assert self._lines is not None, "begin() first"
+        line = f"{encoded({'values': row.values, 'recording': row.recording})}\n".encode()
+        with _writing(self.folder):
+            if self._lines.write(line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._pending.append(row)
+            if len(self._pending) >= PART:
+                self._write_part()
+
+    def end(self) -> None:
+        """Write the last part: no question is left."""
+        with _writing(self.folder):
+            self._write_part()
+            (self.folder / UNFINISHED).unlink()
+
+    def close(self) -> None:
+        """Write no more."""
+        if self._lines is not None:
+            self._lines.close()
+
+    def _write_part(self) -> None:
+        assert self._lines is not None
+        if self._pending:
+            name = f"{self._parts:05d}.parquet"
+            said = [{"id": r.id, "recording": r.recording} for r in self._pending if r.recording]
+            _write(pa.Table.from_pylist(said, RECORDINGS), self.folder / f"recordings-{name}")
+            _write(table(self._pending), self.folder / f"rows-{name}")
+            self._parts += 1
+        self._pending = []
+        self._lines.truncate(0)
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Files]:
+    """Hold a folder, which is made where there is none, until the end of the block.
+
+    Raises
+    ------
+    RunError
+        When it cannot be written, or another process holds it.
+    """
+    with _writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / LOCK).open("a")
+    with lock, contextlib.closing(Files(folder)) as files:
+        if not _held(lock.fileno()):
+            raise RunError(
+                f"Another process is writing to {folder}. Wait until it has ended, or choose "
+                "another folder."
+            )
+        yield files
+
+
+def _held(file: int) -> bool:
+    """Lock a file for this process, or return that another one has."""
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:  # a file system without locks: nobody is kept out
+            return True
+    return True
+
+
+# ----------------------------------------------------------------------------- reading
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """Return what a run is.
+
+    Raises
+    ------
+    RunError
+        When the folder holds no run that can be read.
+    """
+    try:
+        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if found["format"] != FORMAT or type(found["version"]) is not int:
+            raise ValueError("another format")
+    except FileNotFoundError as error:
+        raise RunError(f"{folder} holds no run: there is no {MANIFEST} in it.") from error
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        raise RunError(f"{folder / MANIFEST} does not describe a run of Believe.") from error
+    if found["version"] > VERSION:
+        raise RunError(f"{folder} was written by a newer Believe. Update Believe to read it.")
+    return dict(found)
+
+
+def parts_of(folder: Path, kind: str = "rows") -> list[Path]:
+    """Return the parts of a run in their order."""
+    return sorted(folder.glob(f"{kind}-[0-9][0-9][0-9][0-9][0-9].parquet"))
+
+
+def batches(part: Path, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """Yield what a part holds, piece by piece.
+
+    Raises
+    ------
+    RunError
+        When it is damaged.
+    """
+    try:
+        with parquet.ParquetFile(part) as file:
+            yield from file.iter_batches(columns=None if columns is None else list(columns))
+    except (OSError, pa.ArrowException) as error:
+        raise RunError(f"{part} is damaged. Delete it to ask its questions again.") from error
+
+
+def unfinished(path: Path) -> tuple[list[Row], int]:
+    """Return the rows of a file of lines, and how many of its bytes are whole lines."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return [], 0
+    length = content.rfind(b"\n") + 1
+    rows = []
+    for line in content[:length].splitlines():
+        with contextlib.suppress(ValueError, TypeError, LookupError, AttributeError):
+            found = json.loads(line)
+            row = Row(found["values"], found["recording"])
+            if row.values.keys() <= set(SCHEMA.names) and isinstance(row.values["id"], str):
+                rows.append(row)
+    return rows, length
+
+
+# ----------------------------------------------------------------------------- writing
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RunError(f"{folder} cannot be written: {error.strerror or error}.") from error
+
+
+@contextmanager
+def _in_one_piece(path: Path) -> Iterator[Path]:
+    """Give a place to write to; what stands there then replaces a file at once."""
+    beside = path.with_name(f"{path.name}.part")
+    yield beside
+    with beside.open("rb") as written:
+        os.fsync(written.fileno())
+    beside.replace(path)
+
+
+def _write(rows: pa.Table, path: Path) -> None:
+    with _in_one_piece(path) as beside:
+        parquet.write_table(rows, beside, compression="zstd")
+
+
+def _forget_failed(part: Path) -> None:
+    rows = pa.Table.from_batches(batches(part), SCHEMA)
+    if rows["error"].null_count < len(rows):
+        _write(rows.filter(compute.is_null(rows["error"])), part)

@@ -1,0 +1,109 @@
+"""The engine on this machine: threads that ask, whose model computes many questions as one.
+
+An engine takes questions as they come and yields their rows in whatever order they are finished.
+Another one does the same elsewhere with `ask`, and everything around it stays.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+
+from core.data.datasets.questions import Question
+from core.language_models.base import LanguageModel
+from core.language_models.client.concurrency import Abandoned, stream
+from core.language_models.client.metered import metered
+from core.language_models.errors import (
+    BrokenModelError,
+    BudgetError,
+    ModelError,
+    NeedsKeyError,
+    NotSavedError,
+    UnknownModelError,
+    UnreachableError,
+)
+from core.language_models.usage import Meter
+from core.store.errors import StoreError
+from core.studies.calibration.scoring import asked_at_once, inspected
+from core.studies.evaluation.rows import Row, Took, failed_row, scored_row
+from core.studies.inspection.request import InvalidRequestError, Reading, Request
+from core.studies.progress import Cancelled
+
+#: What ends a run, and is no question's own fault: the question is asked when somebody goes on.
+ENDS_A_RUN = (
+    *(Abandoned, Cancelled, BudgetError, NotSavedError, StoreError),
+    *(NeedsKeyError, BrokenModelError, UnknownModelError),
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """How every question is asked and read.
+
+    Attributes
+    ----------
+    model : LanguageModel
+    request : Request
+        Its own question is none of them.
+    reading : Reading
+    least_mass : float
+        The sampled mass below which a score decides nothing.
+    """
+
+    model: LanguageModel
+    request: Request
+    reading: Reading
+    least_mass: float
+
+
+class Engine(Protocol):
+    """What works through questions."""
+
+    def __call__(
+        self, questions: Iterator[Question], task: Task, tick: Callable[[], None]
+    ) -> Iterator[Row]:
+        """Yield the row of every question, once, in any order, as soon as it is finished.
+
+        `tick` is called several times a second, in the caller's thread, and may raise: then the
+        rows that are finished are yielded, and the error goes on.
+        """
+
+
+def local(questions: Iterator[Question], task: Task, tick: Callable[[], None]) -> Iterator[Row]:
+    """Ask in this process; see `Engine`."""
+    return stream(questions, partial(ask, task), workers=asked_at_once(task.model), tick=tick)
+
+
+def ask(task: Task, question: Question, go_on: Callable[[], None]) -> Row:
+    """Ask one question, and hold every score's answer against the right ones.
+
+    Raises
+    ------
+    Exception
+        One of `ENDS_A_RUN`, or out of `go_on`. Any other becomes part of the row.
+    """
+    at_a_price = not task.model.capabilities.local
+    meter, started = Meter(), time.perf_counter()
+    model = metered(task.model, meter) if at_a_price else task.model
+
+    def progress(stage: str, share: float) -> None:
+        go_on()
+
+    def took() -> Took:
+        return Took(meter.used if at_a_price else None, time.perf_counter() - started)
+
+    try:
+        request = replace(task.request, query=question.query)
+        inspection = inspected(request, model, task.reading, progress, least_mass=task.least_mass)
+        return scored_row(question, inspection, took())
+    except ENDS_A_RUN:
+        raise
+    except UnreachableError as error:
+        return replace(failed_row(question, str(error), took()), unreachable=True)
+    except (ModelError, InvalidRequestError) as error:
+        return failed_row(question, str(error), took())
+    except Exception as error:  # whatever it is, the other questions are worth going on
+        return failed_row(question, f"{type(error).__name__}: {error}", took())

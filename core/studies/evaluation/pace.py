@@ -1,0 +1,69 @@
+"""How fast a run goes, and how long it will take, in words."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from core.codec import counted
+
+WINDOW: Final = 30.0  # seconds over which a rate is measured: a run may slow down or speed up
+
+
+class Pace:
+    """Counts finished questions over time.
+
+    Parameters
+    ----------
+    number : int
+        All questions.
+    done : int
+        Those that were finished before.
+    clock : callable
+        Seconds.
+    """
+
+    def __init__(
+        self, number: int, done: int = 0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._number, self._clock = number, clock
+        self._seen = deque([(clock(), done)])
+
+    def sentence(self, done: int, failed: int = 0) -> str:
+        """Say how far the run is, how fast it goes, and when it will be done."""
+        said = f"{done:,} of {counted(self._number, 'question')}"
+        rate = self._rate(done)
+        if rate:
+            said += f", {_rate(rate)}"
+            if done < self._number:
+                said += f", {lasting((self._number - done) / rate)} left"
+        return f"{said}, {failed:,} failed" if failed else said
+
+    def _rate(self, done: int) -> float:
+        """Return questions a second, of late; 0 while nobody can say."""
+        now = self._clock()
+        if now - self._seen[-1][0] >= 1:
+            self._seen.append((now, done))
+        while len(self._seen) > 2 and self._seen[1][0] <= now - WINDOW:
+            self._seen.popleft()
+        then, before = self._seen[0]
+        return (done - before) / (now - then) if now - then >= 1 else 0.0
+
+
+def lasting(seconds: float) -> str:
+    """Return a time in words: “40 seconds”, “3 minutes”, “2.5 hours”."""
+    if seconds < 55:
+        return counted(max(10 * math.ceil(seconds / 10), 10), "second")
+    if seconds < 3570:
+        return counted(math.ceil(seconds / 60), "minute")
+    hours = math.ceil(10 * seconds / 3600) / 10
+    return f"{hours:g} hour{'' if hours == 1 else 's'}"
+
+
+def _rate(rate: float) -> str:
+    if rate >= 1:
+        return f"{rate:.{1 if rate < 10 else 0}f} a second"
+    return f"{60 * rate:.{1 if rate < 1 / 6 else 0}f} a minute"

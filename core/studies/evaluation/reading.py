@@ -1,0 +1,256 @@
+"""A run read again: its rows, through the paper's filters, as labelled data, as inspections.
+
+Nothing is dropped when questions are asked, for that was paid for. Filters apply when rows are
+read, and report what they drop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from core.abstention.policy import Pipeline
+from core.codec import counted, listed, shortened
+from core.studies.calibration.scoring import labelled_table
+from core.studies.evaluation.files import (
+    UNFINISHED,
+    RunError,
+    batches,
+    manifest_of,
+    parts_of,
+    unfinished,
+)
+from core.studies.evaluation.rows import SCHEMA, Match, Row, scored_of, table
+from core.studies.evaluation.run import pipeline_in
+from core.studies.inspection.inspection import Inspection, read
+from core.studies.inspection.request import Reading
+from core.studies.inspection.serialise import recording_from_json
+
+SHORT: Final = 20  # characters
+DIVERSE: Final = 0.7  # nats: about the entropy of two equally likely answers
+
+
+def is_short(row: Mapping[str, Any]) -> bool:
+    """Return whether the greedy answer and another one are shorter than `SHORT`."""
+    return len(row["greedy"]) < SHORT and any(len(text) < SHORT for text in row["responses"])
+
+
+def is_diverse(row: Mapping[str, Any]) -> bool:
+    """Return whether the semantic entropy is above `DIVERSE`."""
+    return row["entropy"] is not None and row["entropy"] > DIVERSE
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a filter keeps.
+
+    Attributes
+    ----------
+    keeps : callable
+        Says of a row that did not fail whether it stays.
+    columns : tuple of str
+        What it looks at.
+    dropped : str
+        What is said of the others.
+    """
+
+    keeps: Callable[[Mapping[str, Any]], bool]
+    columns: tuple[str, ...]
+    dropped: str
+
+
+#: The filters of the paper's Section 6, by name.
+FILTERS: Final[Mapping[str, Kind]] = {
+    "short": Kind(
+        is_short,
+        ("greedy", "responses"),
+        f"the greedy answer, or every other one, has {SHORT} characters or more",
+    ),
+    "diverse": Kind(is_diverse, ("entropy",), f"the semantic entropy is {DIVERSE} nats or less"),
+}
+
+
+@dataclass(frozen=True)
+class Filter:
+    """One of `FILTERS`, on all rows or on those of a source: “diverse=wordnet”."""
+
+    name: str
+    source: str | None = None
+
+    @classmethod
+    def named(cls, text: str) -> Filter:
+        """Return a filter by its text.
+
+        Raises
+        ------
+        RunError
+            When there is none of that name.
+        """
+        name, equals, source = text.partition("=")
+        if name not in FILTERS:
+            raise RunError(
+                f"There is no filter “{shortened(name)}”. Choose {listed(list(FILTERS), 'or')}."
+            )
+        return cls(name, source if equals else None)
+
+    def keeps(self, row: Mapping[str, Any]) -> bool:
+        """Return whether a row that did not fail stays."""
+        concerned = self.source is None or row["source"] == self.source
+        return not concerned or FILTERS[self.name].keeps(row)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a run, and what was dropped on the way.
+
+    Attributes
+    ----------
+    table : Table
+        Of `SCHEMA`, or of the columns that were wanted.
+    dropped : tuple of str
+        A sentence for every reason.
+    """
+
+    table: pa.Table
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run in a folder, finished or not."""
+
+    folder: Path
+
+    @cached_property
+    def manifest(self) -> Mapping[str, Any]:
+        """What is written of it; see `files.manifest_of`."""
+        return manifest_of(self.folder)
+
+    @cached_property
+    def pipeline(self) -> Pipeline:
+        """What its scores were made with."""
+        return pipeline_in(self.manifest)
+
+    @property
+    def reading(self) -> Reading:
+        """How its recordings were read."""
+        made = self.pipeline
+        return Reading(made.similarity, made.tau, made.gamma_1, made.gamma_2)
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield all rows, a part at a time, those that wait for their part last."""
+        waiting = self._waiting  # first: they may be on their way into a part
+        parts = parts_of(self.folder)
+        for part in parts:
+            yield from batches(part, columns)
+        if waiting:
+            last = [id for b in (batches(parts[-1], ["id"]) if parts else ()) for id in b["id"]]
+            known = {id.as_py() for id in last}
+            rows = table(row for row in waiting if row.id not in known)
+            yield from rows.select(list(columns or SCHEMA.names)).to_batches()
+
+    @property
+    def _waiting(self) -> list[Row]:
+        return unfinished(self.folder / UNFINISHED)[0]
+
+    def rows(self, filters: Sequence[Filter] = (), columns: Sequence[str] | None = None) -> Rows:
+        """Return the rows that did not fail and that the filters keep.
+
+        Parameters
+        ----------
+        filters : sequence of Filter
+            Each drops of what those before it keep.
+        columns : sequence of str, optional
+            All by default.
+
+        Raises
+        ------
+        RunError
+            When no row has the source that a filter names.
+        """
+        wanted = list(columns or SCHEMA.names)
+        looked_at = {c for f in filters for c in FILTERS[f.name].columns} | {"source", "error"}
+        kept: list[pa.RecordBatch] = []
+        failed, total = 0, 0
+        dropped = [0] * len(filters)
+        sources: set[str] = set()
+        for batch in self.batches(list(dict.fromkeys([*wanted, *looked_at]))):
+            stays = []
+            for row in batch.select(sorted(looked_at)).to_pylist():
+                total += 1
+                sources.add(row["source"])
+                if row["error"] is not None:
+                    failed += 1
+                    stays.append(False)
+                    continue
+                by = next((i for i, f in enumerate(filters) if not f.keeps(row)), None)
+                if by is not None:
+                    dropped[by] += 1
+                stays.append(by is None)
+            kept.append(batch.select(wanted).filter(pa.array(stays, pa.bool_())))
+        for each in filters:
+            if each.source is not None and each.source not in sources:
+                raise RunError(
+                    f"No question of this run is of the source “{shortened(each.source)}”. There "
+                    f"are {listed([shortened(s) or '(none)' for s in sorted(sources)])}."
+                )
+        schema = pa.schema([SCHEMA.field(name) for name in wanted])
+        return Rows(
+            pa.Table.from_batches(kept, schema),
+            (
+                *([f"Dropped {failed:,} of {counted(total, 'row')}: failed."] if failed else []),
+                *(
+                    _said(each, number, total)
+                    for each, number in zip(filters, dropped, strict=True)
+                ),
+            ),
+        )
+
+    def inspection(self, id: str) -> Inspection | None:
+        """Return what a question's row was made of; None where nothing was recorded.
+
+        Raises
+        ------
+        InvalidRequestError
+            When the recording was changed.
+        """
+        for row in self._waiting:
+            if row.id == id and row.recording:
+                return self._read(row.recording)
+        for part in reversed(parts_of(self.folder, "recordings")):
+            found = parquet.read_table(part, filters=[("id", "==", id)])
+            if len(found):
+                return self._read(found["recording"][0].as_py())
+        return None
+
+    def _read(self, recording: str) -> Inspection:
+        return read(recording_from_json(recording), self.reading)
+
+
+def _said(each: Filter, dropped: int, total: int) -> str:
+    of = "" if each.source is None else f" of the source “{shortened(each.source)}”"
+    why = FILTERS[each.name].dropped
+    return f"Dropped {dropped:,} of {counted(total, 'row')}: {why}{of}."
+
+
+def labelled_csv(
+    run: Run, filters: Sequence[Filter] = (), match: Match = "f1"
+) -> tuple[bytes, tuple[str, ...]]:
+    """Return a run as the labelled table that the calibration reads, and what was dropped.
+
+    Parameters
+    ----------
+    match : {"f1", "exact"}
+        When an answer counts as right: by token F1, or word for word.
+    """
+    rows = run.rows(filters)
+    scored = (
+        scored_of(row, match) for batch in rows.table.to_batches() for row in batch.to_pylist()
+    )
+    return labelled_table(scored, run.pipeline), rows.dropped

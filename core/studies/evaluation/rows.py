@@ -1,0 +1,181 @@
+"""A row of a run: one question, what every score says of it, and whether its answer is right.
+
+A score has five columns: its doubt as a policy decides by it, empty where too little was seen
+(`NAME`); its own doubt (`NAME_raw`); the answer that it serves (`NAME_answer`); whether that is
+right by token F1 (`NAME_correct`), and word for word (`NAME_exact`). A question that failed has
+its error and no scores. What the model said is beside the rows, in the same order of questions:
+see `files`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from itertools import chain
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from core.codec import finite, shortened
+from core.data.datasets.questions import Question
+from core.data.world.grading import matches_exactly
+from core.language_models.base import whole
+from core.language_models.usage import Used
+from core.studies.calibration.scoring import Gold, Scored, grade
+from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.serialise import recording_to_json
+from core.uncertainty.scores import SCORES
+
+Match = Literal["f1", "exact"]
+#: The column of a score that says whether its answer is right, by how answers are compared.
+RIGHT: Mapping[Match, str] = {"f1": "correct", "exact": "exact"}
+
+LONGEST_ERROR = 500  # characters
+
+SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("query", pa.string()),
+        ("answers", pa.list_(pa.list_(pa.string()))),
+        ("source", pa.string()),
+        ("error", pa.string()),
+        ("greedy", pa.string()),
+        ("responses", pa.list_(pa.string())),
+        ("clusters", pa.int32()),
+        ("sampled_mass", pa.float64()),
+        ("entropy", pa.float64()),
+        *chain.from_iterable(
+            (
+                (name, pa.float64()),
+                (f"{name}_raw", pa.float64()),
+                (f"{name}_answer", pa.string()),
+                (f"{name}_correct", pa.bool_()),
+                (f"{name}_exact", pa.bool_()),
+            )
+            for name in SCORES
+        ),
+        ("requests", pa.int64()),
+        ("prompt_tokens", pa.int64()),
+        ("response_tokens", pa.int64()),
+        ("seconds", pa.float64()),
+    ]
+)
+RECORDINGS = pa.schema([("id", pa.string()), ("recording", pa.string())])
+
+
+@dataclass(frozen=True)
+class Took:
+    """What a question took.
+
+    Attributes
+    ----------
+    used : Used or None
+        Of a service; None where calls cost nothing but time.
+    seconds : float
+        From its first call to its scores, those included in which it waited beside others.
+    """
+
+    used: Used | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One finished question.
+
+    Attributes
+    ----------
+    values : dict
+        By the names of `SCHEMA`; what is missing there is None.
+    recording : str or None
+        What the model said, as JSON; see `serialise.recording_from_json`.
+    unreachable : bool
+        Whether it failed because the service could not be reached.
+    """
+
+    values: dict[str, Any]
+    recording: str | None = None
+    unreachable: bool = False
+
+    @property
+    def id(self) -> str:
+        """The question's."""
+        return str(self.values["id"])
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error instead of scores."""
+        return self.values["error"] is not None
+
+
+def scored_row(question: Question, inspection: Inspection, took: Took) -> Row:
+    """Return the row of a question that was answered."""
+    gold = gold_of(question)
+    scored = grade(gold, inspection)
+    recording = inspection.recording
+    values = _about(question, took) | {
+        "greedy": recording.greedy.text,
+        "responses": list(recording.texts),
+        "clusters": len(inspection.clusters),
+        "sampled_mass": scored.sampled_mass,
+        "entropy": scored.entropy,
+    }
+    for name, score in inspection.scores.items():
+        values |= {
+            name: _doubt(scored.doubts[name]),
+            f"{name}_raw": _doubt(score.doubt),
+            f"{name}_answer": score.answer,
+            f"{name}_correct": scored.correct[name],
+            f"{name}_exact": matches_exactly(score.answer, gold.answers),
+        }
+    try:
+        said = recording_to_json(recording)
+    except ValueError:  # a likelihood of 0, which JSON cannot hold: the scores are here
+        said = None
+    return Row(values, said)
+
+
+def failed_row(question: Question, error: str, took: Took) -> Row:
+    """Return the row of a question that could not be scored."""
+    said = shortened(whole(error), LONGEST_ERROR)
+    return Row(_about(question, took) | {"error": said})
+
+
+def gold_of(question: Question) -> Gold:
+    """Return a question as scores are held against its answers: any name of any answer."""
+    return Gold(question.query, tuple(chain(*question.answers)), question.source)
+
+
+def scored_of(values: Mapping[str, Any], match: Match = "f1") -> Scored:
+    """Return what a row that did not fail says, as the calibration takes it."""
+    return Scored(
+        gold=Gold(values["query"], tuple(chain(*values["answers"])), values["source"]),
+        answer=values["mutual_information_answer"],
+        doubts={name: values[name] for name in SCORES},
+        correct={name: values[f"{name}_{RIGHT[match]}"] for name in SCORES},
+        entropy=values["entropy"],
+        sampled_mass=values["sampled_mass"],
+    )
+
+
+def table(rows: Iterable[Row]) -> pa.Table:
+    """Return rows as a table of `SCHEMA`."""
+    return pa.Table.from_pylist([row.values for row in rows], SCHEMA)
+
+
+def _about(question: Question, took: Took) -> dict[str, Any]:
+    return {
+        "id": question.id,
+        "query": question.query,
+        "answers": [list(names) for names in question.answers],
+        "source": question.source,
+        "error": None,
+        **(asdict(took.used) if took.used else {}),
+        "seconds": round(took.seconds, 6),
+    }
+
+
+def _doubt(value: float | None) -> float | None:
+    """Return a doubt that can be written; an infinite one is as good as missing."""
+    return None if value is None or math.isnan(value) else finite(value)

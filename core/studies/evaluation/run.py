@@ -1,0 +1,273 @@
+"""A run: every question of a dataset asked once, whatever ends the process in between.
+
+`evaluate` begins a run, or goes on with one. The questions are read as a stream and rows are
+written as they come, so that neither gathers in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import platform
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from core.abstention.policy import Pipeline, PolicyError, pipeline_from_dict
+from core.codec import encoded, listed
+from core.data.datasets.questions import Question
+from core.language_models.base import SAMPLING_RULE
+from core.language_models.errors import UnreachableError
+from core.studies.costs import Plan, plan
+from core.studies.evaluation.files import FORMAT, VERSION, Files, RunError, opened
+from core.studies.evaluation.local import Engine, Task, local
+from core.studies.evaluation.pace import Pace
+from core.studies.evaluation.rows import Row
+from core.studies.inspection.pipeline import pipeline_of
+from core.studies.inspection.recording import estimator_of
+from core.studies.progress import Progress, silent
+
+#: So many questions one after the other that could not reach the service end a run.
+MOST_UNREACHABLE: Final = 5
+#: What computes the answers and the scores, where it is installed.
+PACKAGES = (
+    *("numpy", "scipy", "rapidfuzz", "tokenizers", "safetensors", "gguf", "pyarrow"),
+    *("torch", "transformers", "requests", "google-generativeai"),
+)
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The questions of a run, which can be read as often as it takes.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    read : callable
+        Returns an iterator over them, in the same order each time.
+    number : int
+    longest : str
+        The longest question, for what it costs.
+    sha256 : str
+        Of all that counts in them.
+    """
+
+    name: str
+    read: Callable[[], Iterator[Question]]
+    number: int
+    longest: str
+    sha256: str
+
+
+def survey(name: str, read: Callable[[], Iterator[Question]]) -> Questions:
+    """Read all questions once.
+
+    Raises
+    ------
+    UploadError
+        Out of `read`, before anything is asked.
+    """
+    digest, number, longest = hashlib.sha256(), 0, ""
+    for question in read():
+        number += 1
+        digest.update(f"{encoded(list(asdict(question).values()))}\n".encode())
+        longest = max(longest, question.query, key=len)
+    return Questions(name, read, number, longest, digest.hexdigest())
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a run, or of going on with one.
+
+    Attributes
+    ----------
+    number, done, failed : int
+        Questions, those that are finished, and those of them that failed.
+    before : int
+        How many were finished before.
+    seconds : float
+        How long it took this time.
+    """
+
+    number: int
+    done: int
+    failed: int
+    before: int
+    seconds: float
+
+
+def evaluate(
+    questions: Questions,
+    task: Task,
+    folder: Path,
+    progress: Progress = silent,
+    *,
+    engine: Engine = local,
+    again: bool = False,
+) -> Outcome:
+    """Ask every question that has no row yet, and write its row.
+
+    Parameters
+    ----------
+    folder : Path
+        The run's; made where there is none.
+    progress : callable
+        Called several times a second, in this thread, with how far it is, how fast it goes and
+        how long it will take. May raise to stop: what is finished is kept.
+    engine : callable
+        What asks.
+    again : bool
+        Whether questions that failed before are asked once more.
+
+    Raises
+    ------
+    RunError
+        When the folder holds another run, or cannot be written.
+    UnreachableError, BudgetError, …
+        What ended the run. Every finished question is kept.
+    """
+    with opened(folder) as files:
+        manifest = _begun(files, questions, task)
+        done, failed = files.begin(again=again)
+        before, started = len(done), time.monotonic()
+        pace = Pace(questions.number, before)
+        left = (question for question in questions.read() if question.id not in done)
+        number = before
+
+        def tick() -> None:
+            progress(pace.sentence(number, failed), number / max(questions.number, 1))
+
+        try:
+            for row in _reached(engine(left, task, tick)):
+                files.add(row)
+                number += 1
+                failed += row.failed
+            files.end()
+            manifest["ended"] = _now()
+        finally:
+            took = time.monotonic() - started
+            manifest["seconds"] = round(manifest["seconds"] + took, 3)
+            files.write_manifest(manifest)
+        return Outcome(questions.number, number, failed, before, took)
+
+
+def most(questions: Questions, task: Task, left: int) -> Plan:
+    """Return the most that so many of the questions can take of a service."""
+    each = plan(replace(task.request, query=questions.longest), task.model.capabilities)
+    return Plan(*(left * used for used in asdict(each).values()))
+
+
+def _reached(rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield rows; hold those back that reached nobody until another one shows who is at fault.
+
+    Raises
+    ------
+    UnreachableError
+        When several in a row reached nobody: it is the service, and they are asked again when
+        somebody goes on.
+    """
+    waiting: list[Row] = []
+    for row in rows:
+        if row.unreachable:
+            waiting.append(row)
+            if len(waiting) == MOST_UNREACHABLE:
+                raise UnreachableError(row.values["error"])
+            continue
+        yield from waiting
+        waiting.clear()
+        yield row
+    yield from waiting
+
+
+# ------------------------------------------------------------------------ the manifest
+
+
+def pipeline_for(task: Task) -> Pipeline:
+    """Return what the scores of a run are made with."""
+    model = task.model
+    estimator = estimator_of(model.capabilities)
+    return pipeline_of(
+        model.name, model.revision, task.request, task.reading, task.least_mass, estimator
+    )
+
+
+def pipeline_in(manifest: Mapping[str, Any]) -> Pipeline:
+    """Return what the scores of a written run were made with.
+
+    Raises
+    ------
+    RunError
+        When the manifest was changed.
+    """
+    try:
+        return pipeline_from_dict(manifest["pipeline"])
+    except (LookupError, PolicyError, TypeError, ValueError) as error:
+        raise RunError("The run's pipeline cannot be read: its run.json was changed.") from error
+
+
+def _begun(files: Files, questions: Questions, task: Task) -> dict[str, Any]:
+    """Return the manifest: a new one, or that of the same run begun before."""
+    wanted = _described(questions, task)
+    found = files.manifest()
+    if found is None:
+        files.write_manifest(wanted)
+        return wanted
+    different = pipeline_in(found).differences(pipeline_for(task))
+    different += [
+        f"{what} = {there} there, {here} here"
+        for what, there, here in (
+            ("form", found.get("form"), wanted["form"]),
+            ("seed", found.get("seed"), wanted["seed"]),
+        )
+        if there != here
+    ]
+    if found.get("questions", {}).get("sha256") != questions.sha256:
+        different.append("other questions")
+    if different:
+        raise RunError(
+            f"{files.folder} holds a different run: {listed(different)}. Choose another folder, or "
+            "the same settings."
+        )
+    return found | {"ended": None, "seconds": float(found.get("seconds") or 0)}
+
+
+def _described(questions: Questions, task: Task) -> dict[str, Any]:
+    model = task.model
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": model.name,
+        "revision": model.revision,
+        "form": str(model.form),
+        "seed": task.request.seed,
+        "sampling_rule": SAMPLING_RULE,
+        "pipeline": asdict(pipeline_for(task)),
+        "questions": {
+            "name": questions.name,
+            "number": questions.number,
+            "sha256": questions.sha256,
+        },
+        "versions": _versions(),
+        "notes": list(model.capabilities.notes),
+        "begun": _now(),
+        "ended": None,
+        "seconds": 0.0,
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version(), "platform": platform.platform()}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,204 @@
+"""Passes of several threads: run as one, each with what it would have got alone."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from core.language_models.backends.llama import passes
+from core.language_models.backends.llama.passes import Pass, Passes
+from core.language_models.backends.llama.runtime import Llama
+from core.language_models.usage import Speed
+from tests.language_models.backends.llama.test_runtime import VOCABULARY, made
+
+ENDS = np.array([7, 11])
+LONG = 60  # seconds: what never happens unless something hangs
+
+
+class Watched(Llama):
+    """Writes down how many batches came together, and can be held up."""
+
+    def __init__(self):
+        super().__init__(*made(6, 2, 8))
+        self.together, self.gate, self.begun = [], threading.Event(), threading.Semaphore(0)
+        self.gate.set()
+
+    def forward_all(self, batches, attention=None):
+        self.together.append(len(batches))
+        self.begun.release()
+        assert self.gate.wait(LONG)
+        return super().forward_all(batches, attention)
+
+
+@pytest.fixture
+def llama():
+    return Watched()
+
+
+@pytest.fixture
+def shared(llama):
+    return Passes(llama, ENDS, Speed())
+
+
+def wanted(seed=0, *, rows=2, length=3, chosen=False, past=()):
+    rng = np.random.default_rng(seed)
+    tokens = rng.integers(0, VOCABULARY, (rows, length))
+    at = np.arange(rows) * length + length - 1
+    return Pass(tokens, past, at, rng.integers(-1, VOCABULARY, rows) if chosen else None)
+
+
+def alone(llama, each):
+    hidden, segment = Llama.forward(llama, each.tokens, each.past)
+    rows = hidden.reshape(-1, hidden.shape[-1])[each.at]
+    if each.targets is None:
+        return llama.log_softmax(rows), segment
+    return llama.log_probability(rows, each.targets, ENDS), segment
+
+
+def all_at_once(shared, asked):
+    """Every pass from a thread of its own, none before all ask."""
+    together = threading.Barrier(len(asked))
+
+    def ask(each):
+        with shared.beside():
+            together.wait(LONG)
+            return shared.run(each)
+
+    with ThreadPoolExecutor(len(asked)) as pool:
+        return list(pool.map(ask, asked))
+
+
+def test_passes_of_several_threads_are_one_and_say_what_each_says_alone(llama, shared):
+    _, past = Llama.forward(llama, np.array([[3, 1, 4, 1, 5]]))
+    asked = [
+        wanted(1),
+        wanted(2, rows=1, length=9),
+        wanted(3, rows=5, length=1, past=(past,)),
+        wanted(4, rows=3, length=4, chosen=True, past=(past,)),
+        wanted(5, chosen=True),
+    ]
+    asked.append(Pass(np.array([[1, 2, 3]]), (), np.empty(0, int)))  # nothing is asked for
+    llama.together.clear()
+    found = all_at_once(shared, asked)
+    assert llama.together == [len(asked)]
+    for each, done in zip(asked, found, strict=True):
+        assert done is each
+        said, segment = alone(llama, each)
+        np.testing.assert_allclose(done.said, said, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(done.segment.keys, segment.keys, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(done.segment.values, segment.values, rtol=1e-4, atol=1e-5)
+
+
+def test_what_became_of_one_holds_nothing_of_the_others(llama, shared):
+    found = all_at_once(shared, [wanted(seed) for seed in range(4)])
+    arrays = [a for each in found for a in (*each.segment.keys, *each.segment.values)]
+    assert all(array.base is None for array in arrays)
+
+
+def test_who_asks_alone_is_not_kept_waiting(llama, shared):
+    assert shared.run(wanted()).said.shape == (2, VOCABULARY)
+    with shared.beside():
+        shared.run(wanted())
+        with shared.beside():  # within itself: the same asker
+            shared.run(wanted())
+        shared.run(wanted())
+    assert llama.together == [1, 1, 1, 1]
+
+
+class Announced(threading.Event):
+    """Says when somebody begins to wait for it."""
+
+    def __init__(self):
+        super().__init__()
+        self.awaited = threading.Event()
+
+    def wait(self, timeout=None):
+        self.awaited.set()
+        return super().wait(timeout)
+
+
+def test_nobody_waits_for_one_who_asks_no_more(llama, shared):
+    inside, leave, mine = threading.Event(), threading.Event(), wanted()
+    mine.done = Announced()
+
+    def reads():
+        with shared.beside():
+            inside.set()
+            assert leave.wait(LONG)
+
+    def ask():
+        with shared.beside():
+            return shared.run(mine).said
+
+    with ThreadPoolExecutor(2) as pool:
+        reader = pool.submit(reads)
+        assert inside.wait(LONG)
+        asked = pool.submit(ask)
+        assert mine.done.awaited.wait(LONG)
+        assert llama.together == []  # the reader may ask as well
+        leave.set()
+        assert asked.result(LONG).shape == (2, VOCABULARY)
+        reader.result(LONG)
+    assert llama.together == [1]
+
+
+def test_enough_tokens_do_not_wait_for_more(llama, shared, monkeypatch):
+    monkeypatch.setattr(passes, "ENOUGH", 6)
+    inside, leave = threading.Event(), threading.Event()
+
+    def reads():
+        with shared.beside():
+            inside.set()
+            assert leave.wait(LONG)
+
+    with ThreadPoolExecutor(1) as pool:
+        reader = pool.submit(reads)
+        assert inside.wait(LONG)
+        with shared.beside():
+            shared.run(wanted(rows=2, length=3))  # six tokens
+        leave.set()
+        reader.result(LONG)
+    assert llama.together == [1]
+
+
+def test_while_some_are_computed_the_others_gather(llama, shared):
+    llama.gate.clear()
+    first, others = wanted(0), [wanted(seed) for seed in range(1, 4)]
+
+    def ask(each):
+        with shared.beside():
+            return shared.run(each)
+
+    with ThreadPoolExecutor(4) as pool:
+        done = [pool.submit(ask, first)]
+        assert llama.begun.acquire(timeout=LONG)
+        both = threading.Barrier(3)
+
+        def ask_together(each):
+            with shared.beside():
+                both.wait(LONG)
+                return shared.run(each)
+
+        done += [pool.submit(ask_together, each) for each in others]
+        assert llama.begun.acquire(timeout=LONG)  # the first need not be ready
+        llama.gate.set()
+        assert all(future.result(LONG).said is not None for future in done)
+    assert llama.together == [1, 3]
+
+
+def test_what_goes_wrong_is_said_to_all_and_ends_nothing(llama, shared, monkeypatch):
+    def broken(batches, attention=None):
+        raise MemoryError("too much")
+
+    with monkeypatch.context() as patch, pytest.raises(MemoryError, match="too much"):
+        patch.setattr(llama, "forward_all", broken)
+        all_at_once(shared, [wanted(seed) for seed in range(3)])
+    assert len(all_at_once(shared, [wanted(seed) for seed in range(3)])) == 3
+    assert llama.together == [3]
+
+
+def test_tokens_are_measured_once(llama):
+    speed = Speed()
+    all_at_once(Passes(llama, ENDS, speed), [wanted(seed, rows=4, length=5) for seed in range(3)])
+    assert speed.tokens == 60 and speed.seconds > 0

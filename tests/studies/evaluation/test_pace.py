@@ -1,0 +1,72 @@
+"""How fast a run goes, by a clock that is turned by hand."""
+
+import pytest
+
+from core.studies.evaluation.pace import WINDOW, Pace, lasting
+
+
+class Clock:
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def test_nothing_is_said_of_the_pace_before_a_second_is_over(clock):
+    pace = Pace(6015, 20, clock)
+    assert pace.sentence(20) == "20 of 6,015 questions"
+    clock.now += 0.9
+    assert pace.sentence(40) == "40 of 6,015 questions"
+    clock.now += 0.1
+    assert pace.sentence(70) == "70 of 6,015 questions, 50 a second, 2 minutes left"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "done", "said"),
+    [
+        (10, 30, "30 of 100 questions, 3.0 a second, 30 seconds left"),
+        (20, 10, "10 of 100 questions, 30 a minute, 3 minutes left"),
+        (20, 1, "1 of 100 questions, 3.0 a minute, 33 minutes left"),
+        (10, 100, "100 of 100 questions, 10 a second"),
+        (10, 0, "0 of 100 questions"),
+    ],
+)
+def test_the_pace_and_what_is_left(clock, seconds, done, said):
+    pace = Pace(100, 0, clock)
+    clock.now += seconds
+    assert pace.sentence(done) == said
+    assert pace.sentence(done, failed=2) == f"{said}, 2 failed"
+
+
+def test_the_pace_is_that_of_late(clock):
+    """A hundred a second at first, then one: after the window, one is what counts."""
+    pace, done = Pace(10_000, 0, clock), 0
+    for rate, seconds in ((100, 40), (1, int(WINDOW))):
+        for _ in range(seconds):
+            clock.now += 1
+            done += rate
+            said = pace.sentence(done)
+        assert f" {rate:.{1 if rate < 10 else 0}f} a second" in said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.2, "10 seconds"),
+        (11, "20 seconds"),
+        (54, "60 seconds"),
+        (56, "1 minute"),
+        (61, "2 minutes"),
+        (3600, "1 hour"),
+        (3601, "1.1 hours"),
+        (100_000, "27.8 hours"),
+    ],
+)
+def test_a_time_in_words(seconds, words):
+    assert lasting(seconds) == words

@@ -1,0 +1,254 @@
+"""A run read again: filters that report what they drop, labelled data, inspections."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.abstention import metrics
+from core.abstention.policy import PolicyError
+from core.data.tabular import uploads
+from core.data.tabular.labelled import labelled, suggest
+from core.language_models.errors import RefusedError
+from core.studies.calibration.calibration import Target, calibrate, pipeline_of_data
+from core.studies.calibration.new_rows import new_decisions, new_scores
+from core.studies.calibration.scoring import score_all
+from core.studies.calibration.scoring import table as scored_table
+from core.studies.evaluation import files
+from core.studies.evaluation.local import local
+from core.studies.evaluation.reading import (
+    Filter,
+    Run,
+    RunError,
+    is_diverse,
+    is_short,
+    labelled_csv,
+)
+from core.studies.evaluation.rows import Row, gold_of
+from core.studies.evaluation.run import evaluate
+from core.studies.inspection import serialise
+from core.studies.inspection.inspection import run as inspect
+from core.studies.inspection.request import InvalidRequestError
+from core.studies.progress import Cancelled
+from core.uncertainty.scores import SCORES
+from tests.studies.evaluation.worlds import World, questions, rows_of, surveyed, task
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """Of sixty questions, in several parts, two failed."""
+    monkeypatch.setattr(files, "PART", 19)
+    broken = {n: RefusedError("Not this one.") for n in (5, 11)}
+    evaluate(surveyed(questions(60)), task(World(broken)), tmp_path / "run")
+    return Run(tmp_path / "run")
+
+
+def with_rows(run, **changed):
+    """Change columns of some rows, by their ids, in place."""
+
+    def engine(left, wanted, tick):
+        for row in local(left, wanted, tick):
+            yield Row(row.values | changed.get(row.id, {}), row.recording)
+
+    folder = run.folder.with_name("changed")
+    evaluate(surveyed(questions(60)), task(World()), folder, engine=engine)
+    return Run(folder)
+
+
+# ------------------------------------------------------------------------------ filters
+
+
+@pytest.mark.parametrize(
+    ("greedy", "responses", "short"),
+    [
+        ("x" * 19, ["y" * 19], True),
+        ("x" * 20, ["y"], False),
+        ("x", ["y" * 20, "z" * 30], False),
+        ("x", ["y" * 20, "z" * 19], True),
+        ("x", [], False),
+    ],
+)
+def test_the_greedy_answer_and_one_other_are_shorter_than_20_characters(greedy, responses, short):
+    assert is_short({"greedy": greedy, "responses": responses}) is short
+
+
+@pytest.mark.parametrize(("entropy", "diverse"), [(0.7, False), (0.71, True), (None, False)])
+def test_an_entropy_above_seven_tenths_is_diverse(entropy, diverse):
+    assert is_diverse({"entropy": entropy}) is diverse
+
+
+def test_filters_drop_when_rows_are_read_and_report_what_they_drop(made):
+    changed = with_rows(
+        made,
+        q1={"greedy": "x" * 20},
+        q2={"responses": ["x" * 40]},
+        q6={"entropy": 0.7},
+        q10={"entropy": 0.2},
+        q14={"greedy": "x" * 25, "entropy": 0.1},
+    )
+    every = changed.rows()
+    assert (every.table.num_rows, every.dropped) == (60, ())
+    short = changed.rows([Filter.named("short")])
+    assert short.dropped == (
+        "Dropped 3 of 60 rows: the greedy answer, or every other one, has 20 characters or more.",
+    )
+    assert set(every.table["id"].to_pylist()) - set(short.table["id"].to_pylist()) == {
+        *("q1", "q2", "q14")
+    }
+    both = changed.rows([Filter.named("short"), Filter.named("diverse=many")], columns=["id"])
+    assert both.table.column_names == ["id"] and both.table.num_rows == 55
+    assert both.dropped[1] == (
+        "Dropped 2 of 60 rows: the semantic entropy is 0.7 nats or less of the source “many”."
+    )
+    diverse = changed.rows([Filter.named("diverse")])
+    entropies = [row["entropy"] for row in rows_of(changed.folder).values()]
+    assert diverse.table.num_rows == sum(entropy > 0.7 for entropy in entropies) < 57
+    assert changed.rows().table.num_rows == 60  # nothing was thrown away
+
+
+def test_rows_that_failed_are_dropped_first_and_reported(made):
+    rows = made.rows([Filter.named("short")])
+    assert rows.dropped[0] == "Dropped 2 of 60 rows: failed."
+    assert rows.dropped[1].startswith("Dropped 0 of 60 rows: ")
+    assert {"q5", "q11"}.isdisjoint(rows.table["id"].to_pylist())
+    assert len(rows_of(made.folder)) == 60
+
+
+def test_what_cannot_be_filtered_by_is_said(made):
+    with pytest.raises(RunError, match=r"no filter “long”\. Choose short or diverse"):
+        Filter.named("long")
+    with pytest.raises(RunError, match=r"of the source “wordnet”\. There are many and one"):
+        made.rows([Filter.named("diverse=wordnet")])
+
+
+def test_a_folder_without_a_run_is_none(tmp_path):
+    with pytest.raises(RunError, match="holds no run"):
+        _ = Run(tmp_path).manifest
+
+
+# ---------------------------------------------------------------------------- handed over
+
+
+def cells(content):
+    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+
+
+def read(content):
+    upload = uploads.parse(content, "run.csv")
+    return labelled(upload, suggest(upload))
+
+
+def test_a_run_is_the_labelled_table_that_scoring_makes(made):
+    """One way to score a question: the same table, cell for cell."""
+    content, dropped = labelled_csv(made)
+    asked = [q for q in questions(60) if q.id not in ("q5", "q11")]
+    scored = score_all([gold_of(question) for question in asked], World(), task(World()).request)
+    assert content == scored_table(scored, World(), task(World()).request)
+    assert dropped == ("Dropped 2 of 60 rows: failed.",)
+
+
+def test_the_labelled_table_is_read_as_what_the_run_says(made):
+    content, dropped = labelled_csv(made, [Filter.named("diverse=many")])
+    data, rows = read(content), made.rows([Filter.named("diverse=many")])
+    assert dropped == rows.dropped and data.problems == ()
+    assert pipeline_of_data(data) == made.pipeline
+    assert data.sources.tolist() == rows.table["source"].to_pylist()
+    for name in SCORES:
+        doubts = [np.nan if d is None else d for d in rows.table[name].to_pylist()]
+        np.testing.assert_allclose(data.doubts[name], doubts)
+        assert data.correct[name].tolist() == rows.table[f"{name}_correct"].to_pylist()
+
+
+def test_an_exact_match_is_an_option(tmp_path):
+    longer = [replace(q, answers=(("deep red sea",), ("green",))) for q in questions(8)]
+    evaluate(surveyed(longer), task(World()), tmp_path / "run")
+    found = {
+        match: [
+            row["semantic_entropy_correct"]
+            for row in cells(labelled_csv(Run(tmp_path / "run"), match=match)[0])
+        ]
+        for match in ("f1", "exact")
+    }
+    assert found["f1"].count("1") == 8 and found["exact"].count("1") == 0
+
+
+def test_a_policy_of_one_run_applies_to_another(made, tmp_path):
+    data = read(labelled_csv(made)[0])
+    policy = calibrate(data, Target(0.3, 0.8, "ltt", "mutual_information")).policy
+    assert policy is not None and policy.pipeline == made.pipeline
+    other = questions(40, first=100)
+    evaluate(surveyed(other), task(World()), tmp_path / "other")
+    content, _ = labelled_csv(Run(tmp_path / "other"))
+    fresh = new_scores(uploads.parse(content, "other.csv"), policy)
+    rows = rows_of(tmp_path / "other")
+    answers = [row["mutual_information"] < policy.threshold for row in rows.values()]
+    assert fresh.answers.tolist() == answers and 0 < sum(answers) < 40
+    decisions = [row["decision"] for row in cells(new_decisions(fresh))]
+    assert decisions == ["answer" if answer else "abstain" for answer in answers]
+    evaluate(surveyed(other), task(World(), 20), tmp_path / "more")
+    content, _ = labelled_csv(Run(tmp_path / "more"))
+    with pytest.raises(PolicyError, match="k = 10 there, 20 here"):
+        new_scores(uploads.parse(content, "more.csv"), policy)
+
+
+def test_the_world_separates_guesses_by_information_and_not_by_entropy(made):
+    """What the paper shows: many right answers look like guesses to the entropy alone."""
+    table = made.rows().table
+    areas = {
+        name: metrics.auroc(
+            table[f"{name}_raw"].to_numpy(), table[f"{name}_correct"].to_numpy(zero_copy_only=False)
+        )
+        for name in ("mutual_information", "semantic_entropy")
+    }
+    assert areas["mutual_information"] > areas["semantic_entropy"] + 0.1
+
+
+# ---------------------------------------------------------------------------- inspections
+
+
+def saved(recording):
+    """All of a recording but how long its calls took."""
+    return serialise.recording_to_json(replace(recording, calls=()))
+
+
+def test_a_row_opens_as_the_inspection_that_it_came_from(made):
+    for id in ("q0", "q18", "q19", "q59"):
+        found = made.inspection(id)
+        again = inspect(replace(task(World()).request, query=found.query), World())
+        assert saved(found.recording) == saved(again.recording)
+        assert found.scores == again.scores and found.verdict == again.verdict
+    assert made.inspection("q5") is None and made.inspection("nobody") is None
+
+
+def test_a_row_of_an_unfinished_part_opens_too(tmp_path):
+    def progress(stage, share):
+        if share >= 0.5:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        evaluate(surveyed(questions(4)), task(World()), tmp_path, progress)
+    assert Run(tmp_path).inspection("q1").query == "What is question number 1?"
+    assert Run(tmp_path).inspection("q3") is None
+
+
+def test_the_reading_of_the_run_is_that_of_its_inspections(tmp_path):
+    wanted = task(World())
+    wanted = replace(wanted, reading=replace(wanted.reading, similarity="ratio", threshold=0.8))
+    evaluate(surveyed(questions(2)), wanted, tmp_path)
+    assert Run(tmp_path).inspection("q1").reading == wanted.reading
+
+
+def test_a_recording_comes_back_and_a_changed_one_is_refused():
+    request = replace(task(World()).request, query="question number 7")
+    recording = inspect(request, World()).recording
+    text = serialise.recording_to_json(recording)
+    assert serialise.recording_to_json(serialise.recording_from_json(text)) == text
+    changed = json.loads(text) | {"texts": ["else"]}
+    for other in ("", "[]", "3", "{}", json.dumps(changed), "[" * 100_000):
+        with pytest.raises(InvalidRequestError, match="Ask the question again"):
+            serialise.recording_from_json(other)
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        serialise.recording_to_json(replace(recording, greedy_log_likelihood=-np.inf))

@@ -1,0 +1,536 @@
+"""A run: every question once, whatever ends the process, and each as if it were alone."""
+
+import json
+import math
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tracemalloc
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.data.datasets.draw import draw
+from core.data.datasets.world import world_questions
+from core.language_models.errors import (
+    BudgetError,
+    NeedsKeyError,
+    RefusedError,
+    UnreachableError,
+)
+from core.language_models.usage import Used
+from core.studies.calibration.scoring import Gold, score
+from core.studies.evaluation import files
+from core.studies.evaluation.local import Took, ask, local
+from core.studies.evaluation.reading import Run
+from core.studies.evaluation.rows import Row, failed_row
+from core.studies.evaluation.run import (
+    MOST_UNREACHABLE,
+    Outcome,
+    RunError,
+    evaluate,
+    most,
+    pipeline_for,
+)
+from core.studies.inspection.inspection import run as inspect
+from core.studies.inspection.recorder import usual_request
+from core.studies.inspection.request import MAX_QUERY_CHARACTERS, Reading
+from core.studies.inspection.verdict import default_threshold
+from core.studies.progress import Cancelled
+from core.uncertainty.scores import SCORES
+from tests.studies.evaluation.worlds import World, questions, rows_of, surveyed, task
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    monkeypatch.setattr(files, "PART", 7)
+
+
+@pytest.fixture
+def whole(tmp_path):
+    """The rows of a run that nothing disturbed."""
+    evaluate(surveyed(questions(30)), task(World()), tmp_path / "whole")
+    return rows_of(tmp_path / "whole")
+
+
+# -------------------------------------------------------------------------- what is written
+
+
+def test_every_question_is_asked_once_and_its_row_says_what_an_inspection_says(tmp_path):
+    model, asked = World(), questions(20)
+    outcome = evaluate(surveyed(asked), task(model), tmp_path / "run")
+    assert outcome == replace(Outcome(20, 20, 0, 0, 0), seconds=outcome.seconds)
+    assert sorted(model.asked) == list(range(20))
+    rows = rows_of(tmp_path / "run")
+    for question in asked:
+        row = rows[question.id]
+        seen = inspect(replace(task(model).request, query=question.query), World())
+        gold = Gold(question.query, tuple(name for names in question.answers for name in names))
+        scored = score(gold, World(), task(model).request)
+        assert (row["query"], row["source"], row["error"]) == (
+            question.query,
+            question.source,
+            None,
+        )
+        assert row["answers"] == [list(names) for names in question.answers]
+        assert row["greedy"] == seen.recording.greedy.text
+        assert row["responses"] == list(seen.recording.texts)
+        assert row["clusters"] == len(seen.clusters)
+        assert row["sampled_mass"] == seen.sampled_mass
+        assert row["entropy"] == seen.scores["semantic_entropy"].doubt
+        for name, found in seen.scores.items():
+            assert row[f"{name}_raw"] == found.doubt
+            assert row[name] == scored.doubts[name]
+            assert row[f"{name}_answer"] == found.answer
+            assert row[f"{name}_correct"] == scored.correct[name]
+        assert row["requests"] is None  # nothing but time
+    assert {row["mutual_information_correct"] for row in rows.values()} == {True, False}
+
+
+def test_a_right_answer_in_more_words_is_right_but_not_exactly(tmp_path):
+    (question,) = questions(1)
+    longer = replace(question, answers=(("the Red!",), ("deep red sea",)))
+    other = replace(question, id="other", answers=(("deep red sea",),))
+    evaluate(surveyed([longer, other]), task(World()), tmp_path / "run")
+    rows = rows_of(tmp_path / "run")
+    compared = [
+        (row["greedy_probability_correct"], row["greedy_probability_exact"])
+        for row in rows.values()
+    ]
+    assert compared == [(True, True), (True, False)]
+
+
+def test_the_manifest_is_complete(tmp_path):
+    asked = surveyed(questions(3), "three.jsonl")
+    evaluate(asked, task(World(), seed=5), tmp_path / "run")
+    found = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert (found["model"], found["revision"], found["form"]) == ("world of numbers", "1", "plain")
+    assert found["seed"] == 5 and found["pipeline"]["samples"] == 10
+    assert found["questions"] == {"name": "three.jsonl", "number": 3, "sha256": asked.sha256}
+    assert found["versions"]["python"] and found["versions"]["numpy"] == np.__version__
+    assert found["begun"] <= found["ended"] and found["seconds"] > 0
+    assert Run(tmp_path / "run").pipeline == pipeline_for(task(World(), seed=5))
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        "lock",
+        "recordings-00000.parquet",
+        "rows-00000.parquet",
+        "run.json",
+    ]
+
+
+def test_what_a_service_took_is_in_each_row(tmp_path):
+    model, asked = World(local=False), questions(9)
+    evaluate(surveyed(asked), task(model), tmp_path / "run")
+    rows = rows_of(tmp_path / "run").values()
+    names = ("requests", "prompt_tokens", "response_tokens")
+    assert all(row["requests"] > 3 for row in rows)
+    assert Used(*(sum(row[name] for row in rows) for name in names)) == model.meter.used
+
+
+def test_what_a_run_costs_at_most_is_that_of_its_longest_question():
+    asked = [*questions(2), replace(questions(1)[0], id="long", query="x" * 500)]
+    found = surveyed(asked)
+    assert found.longest == "x" * 500 and found.number == 3
+    one, three = (most(found, task(World(local=False)), left) for left in (1, 3))
+    assert three == one + one + one and one.prompt_tokens > 1000
+
+
+def test_the_fingerprint_changes_with_all_that_counts():
+    (one,) = questions(1)
+    other = questions(2)[1]
+    changed = [
+        [replace(one, **{field: getattr(other, field)})] for field in ("id", "query", "source")
+    ]
+    changed += [[replace(one, answers=(("red", "crimson"),))], [replace(one, source="x")]]
+    changed += [[one, other], [other, one]]
+    prints = [surveyed(asked).sha256 for asked in ([one], *changed)]
+    assert len(set(prints)) == len(prints) - 1  # the two share their source
+    assert surveyed([one], "renamed").sha256 == prints[0]
+
+
+# --------------------------------------------------------------- whatever ends the process
+
+
+def progress_until(number):
+    def progress(stage, share):
+        if share >= number / 30:
+            raise Cancelled
+
+    return progress
+
+
+@pytest.mark.parametrize("number", [0, 1, 7, 13, 14, 29])
+def test_who_cancels_keeps_what_is_done_and_goes_on_later(tmp_path, whole, number):
+    model, asked, folder = World(), surveyed(questions(30)), tmp_path / "run"
+    with pytest.raises(Cancelled):
+        evaluate(asked, task(model), folder, progress_until(number))
+    assert rows_of(folder) == {id: whole[id] for id in islice(whole, number)}
+    assert json.loads((folder / "run.json").read_text())["ended"] is None
+    outcome = evaluate(asked, task(model), folder)
+    assert (outcome.before, outcome.done) == (number, 30)
+    assert rows_of(folder) == whole
+    # The one under way when it was cancelled is asked again, and no other.
+    assert len(model.asked) <= 31 and set(model.asked) == set(range(30))
+
+
+def test_a_run_that_is_finished_asks_nothing(tmp_path, whole):
+    idle = World()
+    outcome = evaluate(surveyed(questions(30)), task(idle), tmp_path / "whole")
+    assert (outcome.before, outcome.done, idle.asked) == (30, 30, [])
+    assert rows_of(tmp_path / "whole") == whole
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from core.studies.evaluation import files
+from core.studies.evaluation.run import evaluate
+from tests.studies.evaluation.worlds import World, questions, surveyed, task
+
+files.PART = 7
+left = int(sys.argv[2])
+
+def at_each_line(frame, event, argument):
+    global left
+    left -= event == "line"
+    if left < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return at_each_line
+
+def in_files(frame, event, argument):
+    return at_each_line if frame.f_code.co_filename == files.__file__ else None
+
+sys.settrace(in_files)
+evaluate(surveyed(questions(30)), task(World()), Path(sys.argv[1]))
+sys.settrace(None)
+print(left)
+"""
+
+
+def killed_at(folder, line):
+    """Run until so many lines of `files` were executed; return how many were left."""
+    root = Path(__file__).parents[3]
+    command = [sys.executable, "-c", KILLED, str(folder), str(line)]
+    ended = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    if ended.returncode == -signal.SIGKILL:
+        return None
+    assert ended.returncode == 0, ended.stderr
+    return int(ended.stdout)
+
+
+@pytest.mark.slow
+def test_a_kill_at_any_moment_loses_and_repeats_no_finished_question(tmp_path, whole):
+    most = 10**6
+    lines = most - killed_at(tmp_path / "undisturbed", most)
+    moments = np.linspace(0, lines - 1, 14).astype(int)
+    for moment in moments.tolist():
+        folder = tmp_path / f"killed at {moment}"
+        assert killed_at(folder, moment) is None
+        before = rows_of(folder) if (folder / "run.json").exists() else {}
+        assert before == {id: whole[id] for id in before}
+        model = World()
+        outcome = evaluate(surveyed(questions(30)), task(model), folder)
+        assert outcome.before == len(before)
+        assert sorted(model.asked) == sorted(set(range(30)) - {int(id[1:]) for id in before})
+        assert rows_of(folder) == whole
+        assert all(Run(folder).inspection(id) for id in whole)
+        assert not (folder / "unfinished.jsonl").exists()
+
+
+@pytest.mark.parametrize("cut", [1, 10, 400])
+def test_a_line_that_a_kill_cut_off_is_asked_again(tmp_path, whole, cut):
+    folder, asked = tmp_path / "run", surveyed(questions(30))
+    with pytest.raises(Cancelled):
+        evaluate(asked, task(World()), folder, progress_until(10))
+    lines = folder / "unfinished.jsonl"
+    os.truncate(lines, lines.stat().st_size - cut)
+    model = World()
+    assert evaluate(asked, task(model), folder).before == 9
+    assert 9 in model.asked and rows_of(folder) == whole
+
+
+def test_lines_that_are_in_a_part_already_count_once(tmp_path, whole):
+    """A kill came after the part was in its place and before its lines were gone."""
+    folder, asked = tmp_path / "run", surveyed(questions(30))
+    with pytest.raises(Cancelled):
+        evaluate(asked, task(World()), folder, progress_until(6))
+    lines = (folder / "unfinished.jsonl").read_bytes()
+    with pytest.raises(Cancelled):
+        evaluate(asked, task(World()), folder, progress_until(7))
+    (folder / "unfinished.jsonl").write_bytes(lines)
+    assert len(rows_of(folder)) == 7  # to who looks on meanwhile
+    assert evaluate(asked, task(World()), folder).before == 7
+    assert rows_of(folder) == whole
+
+
+@pytest.mark.parametrize(
+    "line", [b"{}", b"[1]", b"null", b'{"values": 1, "recording": 2}', b"\xff"]
+)
+def test_a_line_that_is_damaged_is_asked_again(tmp_path, whole, line):
+    folder, asked = tmp_path / "run", surveyed(questions(30))
+    with pytest.raises(Cancelled):
+        evaluate(asked, task(World()), folder, progress_until(3))
+    lines = (folder / "unfinished.jsonl").read_bytes().splitlines()
+    (folder / "unfinished.jsonl").write_bytes(b"\n".join([lines[0], line, lines[2], b""]))
+    assert evaluate(asked, task(World()), folder).before == 2
+    assert rows_of(folder) == whole
+
+
+def test_a_damaged_part_is_named_and_its_questions_are_asked_again_without_it(tmp_path, whole):
+    folder, asked = tmp_path / "whole", surveyed(questions(30))
+    part = folder / "rows-00001.parquet"
+    part.write_bytes(part.read_bytes()[:100])
+    with pytest.raises(RunError, match=r"rows-00001\.parquet is damaged\. Delete it"):
+        evaluate(asked, task(World()), folder)
+    part.unlink()
+    model = World()
+    evaluate(asked, task(model), folder)
+    assert sorted(model.asked) == list(range(7, 14)) and rows_of(folder) == whole
+
+
+def test_two_processes_do_not_write_to_one_run(tmp_path):
+    with files.opened(tmp_path), pytest.raises(RunError, match="Another process is writing"):
+        evaluate(surveyed(questions(3)), task(World()), tmp_path)
+    evaluate(surveyed(questions(3)), task(World()), tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_anything_is_asked(tmp_path):
+    (tmp_path / "file").write_text("")
+    model = World()
+    with pytest.raises(RunError, match="cannot be written"):
+        evaluate(surveyed(questions(3)), task(model), tmp_path / "file")
+    assert model.asked == []
+
+
+def test_a_full_disk_ends_the_run_and_loses_nothing_that_was_written(tmp_path, whole, monkeypatch):
+    """Here a file may grow to 20,000 bytes: of the line that no longer fits, a part is written."""
+    monkeypatch.setattr(files, "PART", 100)
+    folder, asked = tmp_path / "run", surveyed(questions(30))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
+    try:
+        with pytest.raises(RunError, match="cannot be written: No space left"):
+            evaluate(asked, task(World()), folder)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    written = rows_of(folder)
+    assert 3 < len(written) < 30
+    assert written == {id: whole[id] for id in written}
+    assert evaluate(asked, task(World()), folder).before == len(written)
+    assert rows_of(folder) == whole
+
+
+# ------------------------------------------------------------------- the same run, or another
+
+
+def test_another_run_is_refused_with_what_differs(tmp_path):
+    folder, asked = tmp_path / "run", surveyed(questions(3))
+    evaluate(asked, task(World(), seed=1), folder)
+    reading = replace(task(World(), seed=1), reading=Reading(threshold=0.5))
+    other, newer = World(), World()
+    other.name, newer.revision = "another", "2"
+    for changed, asks, says in (
+        (task(World(), 20, seed=1), asked, "k = 10 there, 20 here"),
+        (task(World(), seed=2), asked, "seed = 1 there, 2 here"),
+        (reading, asked, "τ = 0.25 there, 0.5 here"),
+        (task(other, seed=1), asked, "model = “world of numbers” there, “another” here"),
+        (task(newer, seed=1), asked, "revision = “1” there, “2” here"),
+        (task(World(), seed=1), surveyed(questions(4)), "other questions"),
+    ):
+        with pytest.raises(RunError, match="holds a different run: ") as refusal:
+            evaluate(asks, changed, folder)
+        assert says in str(refusal.value)
+        assert str(refusal.value).count(". ") == 1  # what differs, and what to do
+    assert len(rows_of(folder)) == 3
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[]", "3", "{}", '{"format": "believe.evaluation"}', '{"format": "x", "version": 1}'],
+)
+def test_a_folder_with_another_run_json_is_no_run(tmp_path, content):
+    (tmp_path / "run.json").write_text(content)
+    with pytest.raises(RunError, match="does not describe a run"):
+        evaluate(surveyed(questions(1)), task(World()), tmp_path)
+
+
+def test_a_changed_pipeline_and_a_newer_run_are_said(tmp_path):
+    asked = surveyed(questions(1))
+    evaluate(asked, task(World()), tmp_path)
+    found = json.loads((tmp_path / "run.json").read_text())
+    for changed, says in (
+        ({"pipeline": {}}, "run.json was changed"),
+        ({"pipeline": None}, "run.json was changed"),
+        ({"version": 99}, "a newer Believe"),
+    ):
+        (tmp_path / "run.json").write_text(json.dumps(found | changed))
+        with pytest.raises(RunError, match=says):
+            evaluate(asked, task(World()), tmp_path)
+
+
+# ------------------------------------------------------------------------ what goes wrong
+
+
+@pytest.mark.parametrize("local", [True, False])
+def test_a_question_that_fails_is_a_row_with_its_error(tmp_path, whole, local):
+    broken = {
+        4: RefusedError("Number 4 is blocked."),
+        9: ZeroDivisionError("by 0"),
+        17: ValueError("half of a \ud800 character\n" + "x" * 2000),
+    }
+    asked = questions(30)
+    asked[20] = replace(asked[20], query="x" * (MAX_QUERY_CHARACTERS + 1))
+    outcome = evaluate(surveyed(asked), task(World(broken, local=local)), tmp_path / "run")
+    assert (outcome.done, outcome.failed) == (30, 4)
+    rows = rows_of(tmp_path / "run")
+    errors = {id: row["error"] for id, row in rows.items() if row["error"]}
+    assert errors["q4"] == "Number 4 is blocked."
+    assert errors["q9"] == "ZeroDivisionError: by 0"
+    assert errors["q17"].startswith("ValueError: half of a \ufffd character x")
+    assert len(errors["q17"]) <= 500
+    assert "2,001 characters" in errors["q20"] and len(errors) == 4
+    for id in errors:
+        assert all(rows[id][name] is None for name in SCORES)
+        assert rows[id]["greedy"] is None and rows[id]["answers"]
+    if local:
+        assert {id: rows[id] for id in rows if id not in errors} == {
+            id: whole[id] for id in whole if id not in errors
+        }
+
+
+def test_those_that_failed_are_asked_again_where_that_is_wanted(tmp_path, whole):
+    folder, asked = tmp_path / "run", surveyed(questions(30))
+    numbers = (2, 8, 29)
+    broken = {n: RefusedError("Not now.") for n in numbers}
+    evaluate(asked, task(World(broken)), folder)
+    idle, model = World(), World()
+    assert evaluate(asked, task(idle), folder).failed == 3 and idle.asked == []
+    outcome = evaluate(asked, task(model), folder, again=True)
+    assert (outcome.before, outcome.done, outcome.failed) == (27, 30, 0)
+    assert sorted(model.asked) == list(numbers) and rows_of(folder) == whole
+
+
+def test_those_that_failed_of_an_unfinished_part_are_asked_again_too(tmp_path, whole):
+    folder, asked = tmp_path / "run", surveyed(questions(30))
+    with pytest.raises(Cancelled):
+        model = World({9: RefusedError("Not now.")})
+        evaluate(asked, task(model), folder, progress_until(12))
+    model = World()
+    assert evaluate(asked, task(model), folder, again=True).before == 11
+    assert sorted(model.asked) == [9, *range(12, 30)] and rows_of(folder) == whole
+
+
+@pytest.mark.parametrize("error", [BudgetError, NeedsKeyError])
+def test_what_is_no_question_s_fault_ends_the_run_and_is_no_row(tmp_path, whole, error):
+    folder, asked = tmp_path / "run", surveyed(questions(30))
+    with pytest.raises(error, match="Enough"):
+        evaluate(asked, task(World({12: error("Enough.")})), folder)
+    assert rows_of(folder) == {id: whole[id] for id in islice(whole, 12)}
+    evaluate(asked, task(World()), folder)
+    assert rows_of(folder) == whole
+
+
+def test_a_service_that_is_gone_ends_the_run_and_a_question_that_breaks_it_does_not(tmp_path):
+    folder, asked = tmp_path / "run", surveyed(questions(30))
+    gone = UnreachableError("It failed 6 times in a row.")
+    alone = World({3: gone, 4: gone})
+    assert evaluate(asked, task(alone), folder).failed == 2
+    folder = tmp_path / "other"
+    down = World(dict.fromkeys(range(10, 30), gone))
+    with pytest.raises(UnreachableError, match="6 times"):
+        evaluate(asked, task(down), folder)
+    assert len(down.asked) == 10 + MOST_UNREACHABLE
+    assert set(rows_of(folder)) == {f"q{i}" for i in range(10)}  # the others are asked again
+    assert evaluate(asked, task(World()), folder).failed == 0
+
+
+# ------------------------------------------------------------------- batch equals single
+
+
+def decided(row):
+    """What every score's default threshold decides on a row."""
+    limit = default_threshold().value
+    return {name: row[name] is not None and row[name] < limit for name in SCORES}
+
+
+def assert_same(one, other):
+    assert one.keys() == other.keys()
+    for id, row in one.items():
+        for name, value in row.items():
+            if isinstance(value, float):
+                assert math.isclose(value, other[id][name], abs_tol=1e-4), (id, name)
+            else:
+                assert value == other[id][name], (id, name)
+        assert decided(row) == decided(other[id])
+
+
+@pytest.mark.parametrize("sampling", ["likeliest", "drawn"])
+def test_a_question_does_not_depend_on_its_neighbours(tmp_path, embedded, sampling):
+    """Nor on their order, nor on a run that was stopped: log-likelihoods to 1e-4."""
+    asked = list(draw(world_questions(), 40, 3))
+    request = usual_request("any", embedded.capabilities, sampling=sampling)
+    wanted = replace(task(embedded), request=request)
+    evaluate(surveyed(asked), wanted, tmp_path / "together")
+    evaluate(surveyed(asked[::-1]), wanted, tmp_path / "backwards")
+    with pytest.raises(Cancelled):
+        evaluate(surveyed(asked), wanted, tmp_path / "resumed", progress_until(9))
+    evaluate(surveyed(asked), wanted, tmp_path / "resumed")
+    together = rows_of(tmp_path / "together")
+    assert_same(together, rows_of(tmp_path / "backwards"))
+    assert_same(together, rows_of(tmp_path / "resumed"))
+    rows = [ask(wanted, question, lambda: None) for question in asked[:12]]
+    nothing = dict.fromkeys(("requests", "prompt_tokens", "response_tokens"))
+    alone = {row.id: row.values | nothing for row in rows}
+    for row in alone.values():
+        del row["seconds"]
+    assert_same({id: together[id] for id in alone}, alone)
+    for id in alone:
+        single = inspect(replace(request, query=together[id]["query"]), embedded).recording
+        batch = Run(tmp_path / "together").inspection(id).recording
+        assert batch.texts == single.texts and batch.greedy.text == single.greedy.text
+        np.testing.assert_allclose(batch.log_likelihoods, single.log_likelihoods, atol=1e-4)
+        np.testing.assert_allclose(batch.verification, single.verification, atol=1e-4)
+
+
+# ------------------------------------------------------------------------------- memory
+
+
+def test_memory_does_not_grow_with_the_number_of_questions(tmp_path, monkeypatch):
+    """200,000 questions may take 200 MB; of so many rows more, a kilobyte each."""
+    monkeypatch.setattr(files, "PART", 500)
+    (model_row,) = local(iter(questions(1)), task(World()), lambda: None)
+    (asked,) = questions(1)
+
+    def engine(left, task, tick):
+        for question in left:
+            yield Row(model_row.values | {"id": question.id}, model_row.recording)
+
+    def peak(number):
+        def read():
+            return (replace(asked, id=f"q{i}") for i in range(number))
+
+        found = replace(surveyed([asked]), read=read, number=number)
+        tracemalloc.start()
+        evaluate(found, task(World()), tmp_path / str(number), engine=engine)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    few, many = 1000, 6000
+    grown = peak(many) - peak(few)
+    assert grown < (many - few) * 1000
+    assert Run(tmp_path / str(many)).rows(columns=["id"]).table.num_rows == many
+    resumed = replace(surveyed([asked]), number=many)
+    assert evaluate(resumed, task(World()), tmp_path / str(many)).before == many
+
+
+def test_an_error_is_a_row_of_its_question(tmp_path):
+    (question,) = questions(1)
+    row = failed_row(question, "It says nothing.", Took(Used(3, 20, 1), 1.5))
+    assert row.failed and row.id == "q0" and row.recording is None
+    assert (row.values["requests"], row.values["seconds"]) == (3, 1.5)

@@ -1,0 +1,103 @@
+"""Questions and models of which every answer is known, for runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from core import prompts
+from core.data.datasets.questions import Question
+from core.language_models.base import Capabilities, LanguageModel, Response, series
+from core.studies.evaluation.local import Task
+from core.studies.evaluation.reading import Run
+from core.studies.evaluation.run import Questions, survey
+from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.verdict import default_threshold
+
+NUMBER = re.compile(r"question number (\d+)")
+TOLD = re.compile(re.escape(prompts.FIRST_ANSWER) + r"(\w+)")
+ANSWERS = ("red", "blue", "green", "yellow", "black")
+PERIOD = 4  # of every four questions: one known, one with many answers, two guessed
+RIGHT = (ANSWERS[:1], ANSWERS[2:3], ANSWERS[:3], ANSWERS[:1])
+
+
+def questions(number: int, first: int = 0) -> list[Question]:
+    """Questions by number, of two sources."""
+    return [
+        Question(
+            f"q{i}",
+            f"What is question number {i}?",
+            tuple((answer,) for answer in RIGHT[i % PERIOD]),
+            "many" if i % PERIOD == 2 else "one",
+        )
+        for i in range(first, first + number)
+    ]
+
+
+def surveyed(asked: list[Question], name: str = "questions.jsonl") -> Questions:
+    def read() -> Iterator[Question]:
+        return iter(asked)
+
+    return survey(name, read)
+
+
+class World(LanguageModel):
+    """Answers every question by its number; the numbers that it was asked are kept in `asked`.
+
+    Numbers in `broken` raise what they hold. It is a service unless `local`.
+    """
+
+    name, revision = "world of numbers", "1"
+
+    def __init__(self, broken: dict[int, Exception] | None = None, *, local: bool = True) -> None:
+        self.capabilities = Capabilities(scores_given_text=True, local=local)
+        self.broken = broken or {}
+        self.asked: list[int] = []
+
+    def table(self, prompt: str) -> dict[str, float]:
+        """The probability of every answer to a prompt."""
+        if prompts.VERIFICATION in prompt:
+            return {prompts.TRUE: 0.75, prompts.FALSE: 0.25}
+        number, told = int(NUMBER.search(prompt)[1]), TOLD.search(prompt)
+        weights = 1 / np.arange(2.0 + number % 7, 7.0 + number % 7)
+        if number % PERIOD == 0:
+            weights[0] = 50.0
+        elif number % 2 and told:
+            weights[ANSWERS.index(told[1])] *= 20
+        return dict(zip(ANSWERS, weights / weights.sum(), strict=True))
+
+    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
+        number = int(NUMBER.search(prompt)[1])
+        if temperature == 0:
+            self.asked.append(number)
+        if number in self.broken:
+            raise self.broken[number]
+        if not self.capabilities.local:
+            self.meter.add(1, 10, count)
+        p, keyed = np.array(list(self.table(prompt).values())), series(seed, prompt)
+        if temperature == 0:
+            return [Response(ANSWERS[int(p.argmax())], True)] * count
+        p = p ** (1 / temperature)
+        draws = (np.random.default_rng([keyed, first + i]) for i in range(count))
+        return [Response(ANSWERS[int(d.choice(len(p), p=p / p.sum()))], True) for d in draws]
+
+    def log_likelihoods(self, prompts, answers):
+        if not self.capabilities.local:
+            self.meter.add(1, 100, 0)
+        return np.log([[self.table(prompt)[answer] for answer in answers] for prompt in prompts])
+
+
+def task(model: LanguageModel, samples: int = 10, **more: object) -> Task:
+    request = Request("any", samples, **more)
+    return Task(model, request, Reading(), default_threshold().least_mass)
+
+
+def rows_of(folder: Path) -> dict[str, dict]:
+    """Every row by its id, without times; each id once."""
+    rows = [row for batch in Run(folder).batches() for row in batch.to_pylist()]
+    found = {row["id"]: {k: v for k, v in row.items() if k != "seconds"} for row in rows}
+    assert len(found) == len(rows), "a question has two rows"
+    return found
