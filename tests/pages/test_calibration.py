@@ -17,6 +17,7 @@ from core.abstention.policy import to_json
 from core.data.tabular import isolation, uploads
 from core.data.tabular.labels import Meaning
 from core.data.world.grading import matches
+from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.errors import ModelError
 from core.store import files
 from core.studies.calibration import calibration as study
@@ -1124,6 +1125,8 @@ def test_stopping_and_failing_keep_what_is_scored_and_it_goes_on_from_there(app,
         return score_one(question, *args, **kwargs)
 
     monkeypatch.setattr(study_of_scoring, "score", slow)
+    one_at_a_time = replace(EmbeddedModel.capabilities, questions_at_once=1)
+    monkeypatch.setattr(EmbeddedModel, "capabilities", one_at_a_time)
     upload(app, gold, "gold.csv")
     app.button(key="score").click().run()
     until(app, lambda: len(asked) == 3)
