@@ -8,19 +8,20 @@ else.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from core import settings
 from core.abstention.policy import Policy, to_dict, to_json
 from core.abstention.thresholds import Uncertifiable
 from core.codec import encoded, shortened
 from core.commands.dataset import dataset
+from core.commands.evaluate import evaluate
+from core.commands.model import asks, kept_calls, named, opened, paid, tell, usage
+from core.commands.request import reads, wanted
 from core.data.tabular import rows
 from core.data.tabular.columns import word_of
 from core.data.tabular.directions import UnknownDirectionError
@@ -29,13 +30,7 @@ from core.data.tabular.labels import Meaning, UnreadLabelsError
 from core.data.tabular.uploads import UploadError
 from core.language_models.base import Capabilities, LanguageModel
 from core.language_models.client.retry import Resilient
-from core.language_models.client.stack import prepared, stop
 from core.language_models.errors import ModelError
-from core.language_models.forms import Form
-from core.language_models.registry import SERVICES, full_name, open_model
-from core.language_models.trial import in_its_form
-from core.language_models.usage import Budget, Used
-from core.store.calls import Calls
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.results import Results
@@ -53,33 +48,25 @@ from core.studies.amplification.curve import (
 from core.studies.calibration import calibration, diagnostics, groups
 from core.studies.calibration.calibration import METHODS, CalibrationError
 from core.studies.calibration.groups import ByGroup
-from core.studies.costs import Plan, plan, plan_curves
+from core.studies.costs import plan, plan_curves
+from core.studies.evaluation.files import RunError
 from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Cluster, Inspection, run
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import estimator_of
-from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
+from core.studies.inspection.request import InvalidRequestError
 from core.uncertainty.scores import SCORES
-from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
 
 T = TypeVar("T")
 
-MODELS = (
-    "embedded, smollm2, gguf:PATH, gemini:NAME, openai:NAME@BASE_URL, ollama:NAME, llamacpp: or "
-    "hf:PATH_OR_NAME."
-)
-AUTO = "auto"
-FORM = (
-    "How the model is asked; auto tries its forms and takes the first that suits. Of a service, "
-    "each form takes five calls the first time."
-)
-PRICES = "Prices per million tokens in and out; the run then states its cost."
 KEEP = "Save the result to History."
 # What a person can act on, and reads as a sentence.
-PROBLEMS = (InvalidRequestError, ModelError, StoreError, UploadError, CalibrationError)
+PROBLEMS = (
+    *(InvalidRequestError, ModelError, StoreError, UploadError, CalibrationError),
+    RunError,
+)
 STOPPED = 130  # exit status after Ctrl-C, as shells have it
-BUDGET = "Most calls to a service; cached answers are free."
 MEANING = (
     "What a label that says neither right nor wrong means: VALUE=right, VALUE=wrong, or VALUE=out "
     "to leave its rows out. An empty VALUE is an empty cell. Repeat it for every value."
@@ -122,6 +109,7 @@ def main() -> None:
 
 
 main.add_command(dataset)
+main.add_command(evaluate)
 
 
 @main.command(help="Ask a model one question and report whether to believe the answer.")
@@ -132,39 +120,9 @@ main.add_command(dataset)
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Recompute a saved inspection (JSON) instead; calls no model.",
 )
-@click.option("--model", default="embedded", show_default=True, help=MODELS)
-@click.option(
-    "--form", type=click.Choice([AUTO, *map(str, Form)]), default=AUTO, show_default=True, help=FORM
-)
-@click.option("--budget", type=click.IntRange(0), default=2000, show_default=True, help=BUDGET)
-@click.option("--prices", type=(float, float), default=(0, 0), metavar="IN OUT", help=PRICES)
+@asks
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
-@click.option(
-    "--samples",
-    type=int,
-    help="k, 1 to 300: how many answers are drawn, or compared at most of the likeliest.  "
-    "[default: 8 of the likeliest; 10 drawn, 100 if the model scores only its own answers]",
-)
-@click.option(
-    "--sampling",
-    type=click.Choice([Sampling.LIKELIEST.value, Sampling.DRAWN.value]),
-    help="Which answers are compared.  [default: likeliest if the model can be searched for them, "
-    "and neither --temperature nor --seed is given]",
-)
-@click.option("--temperature", type=float, help="Of drawn answers.  [default: 0.9]")
-@click.option("--seed", type=int, help="Of drawn answers.  [default: 0]")
-@click.option(
-    "--similarity",
-    type=click.Choice(list(COMPARISONS)),
-    default="token_f1",
-    show_default=True,
-    help="How two answers are compared; judge asks the model about each pair.",
-)
-@click.option(
-    "--threshold", type=float, help="τ, the similarity threshold.  [default: 0.25; judge: 0.5]"
-)
-@click.option("--gamma-1", default=0.0, show_default=True, help="γ₁, stabilises M.I.")
-@click.option("--gamma-2", default=0.0, show_default=True, help="γ₂, stabilises M.I.")
+@reads
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def inspect(query: str | None, source: Path | None, as_json: bool, **given: Any) -> None:
     """Print one inspection, asked anew or recomputed from a file."""
@@ -181,24 +139,15 @@ def inspect(query: str | None, source: Path | None, as_json: bool, **given: Any)
 
 def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
     """Ask a question anew, by the options of `inspect`."""
-    samples, similarity, tau = given["samples"], given["similarity"], given["threshold"]
-    drawing = {name: given[name] for name in ("temperature", "seed") if given[name] is not None}
-    sampling = given["sampling"] or (Sampling.DRAWN if drawing else None)
-    if sampling == Sampling.LIKELIEST and drawing:
-        raise click.UsageError("--temperature and --seed are of drawn answers only.")
-    wanted = {"samples": samples, "sampling": sampling, "judged": similarity == JUDGE, **drawing}
-    wanted = {name: value for name, value in wanted.items() if value is not None}
-    _usage(Request, query, **wanted)  # before a model is opened
-    tau = usual_threshold(similarity) if tau is None else tau
-    reading = _usage(Reading, similarity, tau, given["gamma_1"], given["gamma_2"])
-    opened = _opened(given["model"], given["form"], given["budget"])
-    request = usual_request(query or "", opened.capabilities, **wanted)
-    check_samples(request, opened.capabilities)
-    with _paid(opened, plan(request, opened.capabilities), given["budget"], given["prices"]):
-        inspection = run(request, opened, reading)
+    chosen, reading = wanted(query, given)
+    model = opened(given["model"], given["form"], given["budget"])
+    request = usual_request(query or "", model.capabilities, **chosen)
+    check_samples(request, model.capabilities)
+    with paid(model, plan(request, model.capabilities), given["budget"], given["prices"]):
+        inspection = run(request, model, reading)
     if given["keep"]:
         text = serialise_inspection.to_json(inspection)
-        _keep("inspection", request.query, opened.name, text, inspection.outcome)
+        _keep("inspection", request.query, model.name, text, inspection.outcome)
     return inspection
 
 
@@ -234,7 +183,7 @@ def calibrate(
         group=given["group"],
     )
     score = calibration.preferred(data, scores, method)
-    target = _usage(calibration.Target, given["target_error"], given["confidence"], method, score)
+    target = usage(calibration.Target, given["target_error"], given["confidence"], method, score)
     found = calibration.calibrate(data, target)
     for problem in (*data.problems, *data.decided):
         click.echo(problem, err=True)
@@ -309,12 +258,7 @@ def _policy_json(policy: Policy, by_group: ByGroup) -> str:
     show_default=True,
     help="Whole numbers, separated by commas.",
 )
-@click.option("--model", default="embedded", show_default=True, help=MODELS)
-@click.option(
-    "--form", type=click.Choice([AUTO, *map(str, Form)]), default=AUTO, show_default=True, help=FORM
-)
-@click.option("--budget", type=click.IntRange(0), default=2000, show_default=True, help=BUDGET)
-@click.option("--prices", type=(float, float), default=(0, 0), metavar="IN OUT", help=PRICES)
+@asks
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def amplify(
@@ -327,14 +271,14 @@ def amplify(
         raise click.UsageError(
             "--repetitions takes whole numbers separated by commas: 0,1,10."
         ) from error
-    case = _usage(Case, query, answer, repeated)
-    _usage(tidied, times)
-    opened = _opened(given["model"], given["form"], given["budget"])
-    with _paid(opened, plan_curves([case], opened, times), given["budget"], given["prices"]):
-        found = curve.amplify(case, opened, times)
+    case = usage(Case, query, answer, repeated)
+    usage(tidied, times)
+    model = opened(given["model"], given["form"], given["budget"])
+    with paid(model, plan_curves([case], model, times), given["budget"], given["prices"]):
+        found = curve.amplify(case, model, times)
     if given["keep"]:
         text = serialise_curves.all_to_json([found])
-        _keep("amplification", case.query, opened.name, text, found.verdict)
+        _keep("amplification", case.query, model.name, text, found.verdict)
     click.echo(serialise_curves.to_json(found) if as_json else _curve(found))
 
 
@@ -359,18 +303,18 @@ def _point(point: Point) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def probe(model: str, as_json: bool) -> None:
     """Print what a model can do; the next commands start from that."""
-    opened = _named(model)
-    opened.remember_in(lambda: _calls().services)
-    asked = Resilient(opened, tell=_tell).probe()
-    able = opened.capabilities
+    opened_model = named(model)
+    opened_model.remember_in(lambda: kept_calls().services)
+    asked = Resilient(opened_model, tell=tell).probe()
+    able = opened_model.capabilities
     found = {
-        "model": opened.name,
-        "revision": opened.revision,
+        "model": opened_model.name,
+        "revision": opened_model.revision,
         "estimator": estimator_of(able),
         "capabilities": asdict(able),
         "asked": asked,
     }
-    click.echo(json.dumps(found) if as_json else _abilities(opened, able, asked))
+    click.echo(json.dumps(found) if as_json else _abilities(opened_model, able, asked))
 
 
 def _abilities(model: LanguageModel, able: Capabilities, asked: Sequence[str]) -> str:
@@ -387,90 +331,6 @@ def _abilities(model: LanguageModel, able: Capabilities, asked: Sequence[str]) -
     if asked:
         lines += ["", f"Found out by {costs.calls(len(asked))}:", *asked]
     return "\n".join(lines)
-
-
-def _tell(said: str) -> None:
-    click.echo(said, err=True)
-
-
-def _calls() -> Calls:
-    database = open_database()
-    if database.notice:
-        _tell(database.notice)
-    return Calls(database)
-
-
-def _named(name: str) -> LanguageModel:
-    """Open a model by its name."""
-    # On a public server, too, whoever types commands there is no stranger.
-    key = settings.owners_key(_kind(name)) if settings.is_public() else None
-    return open_model(name, key) if key else open_model(name)
-
-
-def _kind(name: str) -> str:
-    return full_name(name).partition(":")[0]
-
-
-def _opened(name: str, form: str, budget: int) -> LanguageModel:
-    """Open a model as a study should ask it; a service's answers are kept in the database."""
-    model, allowed = _named(name), Budget(budget)
-    if _kind(name) in SERVICES:
-        Budget(budget).take()  # with nothing left, its abilities are not asked for either
-    try:
-        opened = prepared(model, _calls, allowed, _tell)
-    finally:  # a request under way counts as well when somebody stops: it may be billed
-        took = model.meter.requests
-        if took:
-            click.echo(f"Finding out what {name} can do took {costs.calls(took)}.", err=True)
-    for _ in range(took):
-        allowed.take()
-    if form != AUTO and not opened.capabilities.local:  # chosen: no trial has to be paid for
-        return opened.asked_in(Form(form))
-    return _in_its_form(opened, None if form == AUTO else Form(form))
-
-
-def _in_its_form(opened: LanguageModel, wanted: Form | None) -> LanguageModel:
-    """Find the form in which a model is asked, and say what that took of a service."""
-    before = opened.meter.requests
-    try:
-        asked, trials = in_its_form(opened, wanted)
-    finally:
-        took = opened.meter.requests - before
-        if took and not opened.capabilities.local:
-            click.echo(f"Trying how {opened.name} is asked took {costs.calls(took)}.", err=True)
-    if trials:
-        said = f"{opened.name} is asked in the form {asked.form}. {trials[-1].sentence}"
-        click.echo(said, err=True)
-    return asked
-
-
-@contextmanager
-def _paid(
-    model: LanguageModel, offered: Plan, budget: int, prices: tuple[float, float]
-) -> Iterator[None]:
-    """Say what a run can take of a service, and what it took, however it ended."""
-    if model.capabilities.local:
-        yield
-        return
-    most = costs.at_most(offered, _costing(offered, prices))
-    click.echo(f"{model.name}: {most} The budget is {costs.calls(budget)}.", err=True)
-    ended, more, before = False, "", model.meter.used
-    try:
-        yield
-        ended = True
-    except KeyboardInterrupt:
-        stop(model)  # other threads may still be asking
-        more = " Requests in flight may still be billed. Answers received are saved; run the same "
-        more += "command again to continue."
-        raise
-    finally:
-        used = model.meter.used - before
-        said = costs.spent(used, _costing(used, prices), ended=ended)
-        click.echo(f"Used: {said}{more}", err=True)
-
-
-def _costing(tokens: Used, prices: tuple[float, float]) -> str:
-    return f", {costs.price(tokens, *prices):,.4f} at your prices" if any(prices) else ""
 
 
 def _keep(kind: str, query: str, model: str, payload: str, outcome: str) -> None:
@@ -497,14 +357,6 @@ def _beginning(file: Path, most: int) -> bytes:
     """Return what a file holds, and one byte too many of one that is too large to be read."""
     with file.open("rb") as opened:
         return opened.read(most + 1)
-
-
-def _usage(make: Callable[..., T], *values: object, **named: object) -> T:
-    """Make a request, a reading or a target; values out of range are wrong usage."""
-    try:
-        return make(*values, **named)
-    except (InvalidRequestError, CalibrationError) as error:
-        raise click.UsageError(str(error)) from error
 
 
 def _report(inspection: Inspection) -> str:

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from core import cli, prompts
 from core.abstention.policy import from_json, policy_from_dict, to_json
+from core.commands import model as model_of_commands
 from core.data.tabular.uploads import parse
 from core.language_models.base import Capabilities, LanguageModel, Response
 from core.store.database import open_database
@@ -57,7 +58,7 @@ def read_here(monkeypatch):
 def table(monkeypatch):
     """Serve a table instead of the shipped model, under any name."""
     model = copies(12)
-    monkeypatch.setattr(cli, "open_model", lambda name: model)
+    monkeypatch.setattr(model_of_commands, "open_model", lambda name: model)
     return model
 
 
@@ -128,7 +129,7 @@ def test_a_near_question_is_offered_and_not_asked():
 
 @pytest.mark.parametrize("abilities", [{"scores_given_text": True}, {"next_token": True}, {}])
 def test_the_model_itself_compares_answers(monkeypatch, tmp_path, abilities):
-    monkeypatch.setattr(cli, "open_model", lambda name: Limited(fruit(), **abilities))
+    monkeypatch.setattr(model_of_commands, "open_model", lambda name: Limited(fruit(), **abilities))
     options = ("--similarity", "judge", "--threshold", 0.5, "--samples", 8)
     result = believe("inspect", QUERY, *options, "--json")
     assert (result.exit_code, result.stderr) == (0, "")
@@ -278,7 +279,7 @@ def test_a_saved_inspection_is_recomputed_without_a_model(file, monkeypatch):
     def refuse(name):
         raise AssertionError("a model was opened")
 
-    monkeypatch.setattr(cli, "open_model", refuse)
+    monkeypatch.setattr(model_of_commands, "open_model", refuse)
     assert one_object(believe("inspect", "--from", file, "--json")) == json.loads(file.read_text())
     assert believe("inspect", "--from", file).stdout == report
 
@@ -365,14 +366,14 @@ def test_the_report_says_first_what_to_do_and_then_why(table):
 
 def test_the_report_says_what_is_likely_beyond_what_is_certified(monkeypatch):
     model = copies(200, share=0.9)
-    monkeypatch.setattr(cli, "open_model", lambda name: model)
+    monkeypatch.setattr(model_of_commands, "open_model", lambda name: model)
     result = believe("inspect", QUERY, "--samples", 60, "--temperature", 1)
     assert run(Request(QUERY, 60, 1.0), model).likely in result.stdout.splitlines()
 
 
 def test_a_score_without_a_value_is_a_dash(monkeypatch):
     model = TableModel(["a b", "c d"], falling(2), [falling(2)] * 2, cut={"a b", "c d"})
-    monkeypatch.setattr(cli, "open_model", lambda name: model)
+    monkeypatch.setattr(model_of_commands, "open_model", lambda name: model)
     result = believe("inspect", QUERY)
     assert result.exit_code == 0
     (line,) = (s for s in result.stdout.splitlines() if "Certified mutual information" in s)
@@ -696,7 +697,7 @@ def test_repetitions_may_come_twice_and_in_any_order(table):
 
 
 def test_frequencies_stand_where_likelihoods_are_missing(monkeypatch):
-    monkeypatch.setattr(cli, "open_model", lambda name: Speaking())
+    monkeypatch.setattr(model_of_commands, "open_model", lambda name: Speaking())
     *_, line = told("--repetitions", "5").stdout.splitlines()
     assert line.split() == ["5", "1.0000", "–", "–"]
     (point,) = one_object(told("--repetitions", "5", "--json"))["curve"]

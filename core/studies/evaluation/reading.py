@@ -156,6 +156,11 @@ class Run:
             yield from rows.select(list(columns or SCHEMA.names)).to_batches()
 
     @property
+    def done(self) -> int:
+        """How many questions are finished."""
+        return sum(len(batch) for batch in self.batches(["id"]))
+
+    @property
     def _waiting(self) -> list[Row]:
         return unfinished(self.folder / UNFINISHED)[0]
 

@@ -30,7 +30,7 @@ BLOCK_TOKENS = 1024
 
 END = -1  # in place of a token: any of those that end an answer
 
-QUESTIONS_AT_ONCE = 32  # enough for long passes while some are under way
+QUESTIONS_AT_ONCE = 64  # so that enough passes gather while others are computed
 
 
 class LlamaModel(LanguageModel):

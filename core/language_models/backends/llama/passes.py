@@ -3,7 +3,8 @@
 A pass over few tokens takes nearly as long as one over many, for it reads all weights. Threads
 that ask at the same time, each for its own question, leave their passes here: they wait until
 together they are long enough, or until every thread that asks waits. The last to come runs them
-all. What a pass returns depends on the others by rounding alone.
+all, and then those that have gathered meanwhile. What a pass returns depends on the others by
+rounding alone.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Passes:
         self._llama, self._ends, self._speed = llama, ends, speed
         self._lock = threading.Lock()
         self._asking = 0  # threads, those that wait included
-        self._running = 0  # passes of theirs that are being computed
+        self._running = 0  # passes that are being computed
         self._waiting: list[Pass] = []
         self._here = threading.local()
 
@@ -107,7 +108,7 @@ class Passes:
 
     def _ready(self) -> list[Pass]:
         """Take the passes that wait, unless it is worth waiting for more. The lock is held."""
-        more_will_come = len(self._waiting) < self._asking - self._running
+        more_will_come = self._running or len(self._waiting) < self._asking
         if more_will_come and sum(p.tokens.size for p in self._waiting) < ENOUGH:
             return []
         ready, self._waiting = self._waiting, []
@@ -115,17 +116,18 @@ class Passes:
         return ready
 
     def _run(self, passes: list[Pass]) -> None:
-        if not passes:
-            return
-        try:
-            self._compute(passes)
-        except BaseException as error:
+        while passes:
+            try:
+                self._compute(passes)
+            except BaseException as error:
+                for each in passes:
+                    each.error = error
+            with self._lock:
+                self._running -= len(passes)
+                ready = self._ready()  # they have gathered meanwhile
             for each in passes:
-                each.error = error
-        with self._lock:
-            self._running -= len(passes)
-        for each in passes:
-            each.done.set()
+                each.done.set()
+            passes = ready
 
     def _compute(self, passes: Sequence[Pass]) -> None:
         with self._speed.passing(sum(p.tokens.size for p in passes)):

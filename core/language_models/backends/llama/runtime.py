@@ -316,29 +316,27 @@ def _attention(
 ) -> Array:
     """Attend from (B, K, R·L, D) to every stretch of the past at once; returns (B, H, L, D)."""
     B, _, N, D = query.shape
-    scale = np.float32(1 / np.sqrt(D))
-    scores = []
+    query *= np.float32(1 / np.sqrt(D))
+    parts = []
     for (key, _), mask in zip(stretches, visible, strict=True):
-        G = len(key)
-        score = (_share(query, G) @ key.swapaxes(-1, -2)) * scale  # (G, K, B/G·R·L, P)
+        score = _share(query, len(key)) @ key.swapaxes(-1, -2)  # (G, K, B/G·R·L, P)
         score = _unshare(score, B, N)  # (B, K, R·L, P)
         if mask is not None:
             # (M, 1, 1, P) for padding, M dividing the batch; (1, 1, R·L, P) for causality.
-            score = (
-                score + np.repeat(mask, B // len(mask), axis=0) if len(mask) > 1 else score + mask
-            )
-        scores.append(score)
-    peak = np.maximum.reduce([s.max(axis=-1, keepdims=True) for s in scores])
-    weights = [np.exp(s - peak) for s in scores]
-    total = sum(w.sum(axis=-1, keepdims=True) for w in weights)
+            score += np.repeat(mask, B // len(mask), axis=0) if len(mask) > 1 else mask
+        parts.append(score)
+    weights = np.concatenate(parts, axis=-1)  # of all stretches, one behind the other
+    weights -= weights.max(axis=-1, keepdims=True)
+    np.exp(weights, out=weights)
+    weights /= weights.sum(axis=-1, keepdims=True)
     if seen is not None:
-        all_weights = np.concatenate(weights, axis=-1) / total  # (B, K, R·L, P)
-        seen.append(all_weights.reshape(B, -1, length, all_weights.shape[-1])[:, :, -1])
-    out = sum(
-        _unshare(_share(w, len(value)) @ value, B, N)
-        for w, (_, value) in zip(weights, stretches, strict=True)
-    )  # (B, K, R·L, D)
-    return (out / total).reshape(B, -1, length, D)
+        seen.append(weights.reshape(B, -1, length, weights.shape[-1])[:, :, -1])
+    out, start = np.zeros((B, len(query[0]), N, D), np.float32), 0
+    for _, value in stretches:
+        own = weights[..., start : start + value.shape[2]]
+        out += _unshare(_share(own, len(value)) @ value, B, N)  # (B, K, R·L, D)
+        start += value.shape[2]
+    return out.reshape(B, -1, length, D)
 
 
 def _share(x: Array, groups: int) -> Array:

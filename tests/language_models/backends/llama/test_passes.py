@@ -164,27 +164,44 @@ def test_enough_tokens_do_not_wait_for_more(llama, shared, monkeypatch):
 
 def test_while_some_are_computed_the_others_gather(llama, shared):
     llama.gate.clear()
-    first, others = wanted(0), [wanted(seed) for seed in range(1, 4)]
+    asked = [wanted(seed) for seed in range(4)]
+    for each in asked:
+        each.done = Announced()
 
     def ask(each):
         with shared.beside():
             return shared.run(each)
 
     with ThreadPoolExecutor(4) as pool:
-        done = [pool.submit(ask, first)]
+        done = [pool.submit(ask, asked[0])]
         assert llama.begun.acquire(timeout=LONG)
-        both = threading.Barrier(3)
-
-        def ask_together(each):
-            with shared.beside():
-                both.wait(LONG)
-                return shared.run(each)
-
-        done += [pool.submit(ask_together, each) for each in others]
-        assert llama.begun.acquire(timeout=LONG)  # the first need not be ready
+        done += [pool.submit(ask, each) for each in asked[1:]]
+        for each in asked[1:]:
+            assert each.done.awaited.wait(LONG)
+        assert llama.together == [1]
         llama.gate.set()
         assert all(future.result(LONG).said is not None for future in done)
     assert llama.together == [1, 3]
+
+
+def test_many_passes_of_many_threads_are_each_their_own(llama, shared):
+    """Each asks ten times: no thread may be kept from its own results by the others."""
+
+    def ask(seed):
+        found = []
+        with shared.beside():
+            for i in range(10):
+                found.append(shared.run(wanted(seed + i)).said)
+        return found
+
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(ask, range(8)))
+    assert sum(llama.together) == 80
+    for seed, found in enumerate(results):
+        for i, said in enumerate(found):
+            np.testing.assert_allclose(
+                said, alone(llama, wanted(seed + i))[0], rtol=1e-5, atol=1e-5
+            )
 
 
 def test_what_goes_wrong_is_said_to_all_and_ends_nothing(llama, shared, monkeypatch):

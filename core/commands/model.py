@@ -1,0 +1,158 @@
+"""The model that a command asks: opened, asked in its form, and paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from core import settings
+from core.language_models.base import LanguageModel
+from core.language_models.client.stack import prepared, stop
+from core.language_models.forms import Form
+from core.language_models.registry import SERVICES, full_name, open_model
+from core.language_models.trial import in_its_form
+from core.language_models.usage import Budget, Used
+from core.store.calls import Calls
+from core.store.database import open_database
+from core.studies import costs
+from core.studies.calibration.calibration import CalibrationError
+from core.studies.costs import Plan
+from core.studies.inspection.request import InvalidRequestError
+
+T = TypeVar("T")
+Command = Callable[..., Any]
+
+AUTO = "auto"
+MODELS = (
+    "embedded, smollm2, gguf:PATH, gemini:NAME, openai:NAME@BASE_URL, ollama:NAME, llamacpp: or "
+    "hf:PATH_OR_NAME."
+)
+FORM = (
+    "How the model is asked; auto tries its forms and takes the first that suits. Of a service, "
+    "each form takes five calls the first time."
+)
+BUDGET = "Most calls to a service; cached answers are free."
+PRICES = "Prices per million tokens in and out; the run then states its cost."
+
+
+def asks(command: Command) -> Command:
+    """Add the options on which model is asked, how, and for how much."""
+    forms, numbers = click.Choice([AUTO, *map(str, Form)]), (float, float)
+    for option in (
+        click.option("--prices", type=numbers, default=(0, 0), metavar="IN OUT", help=PRICES),
+        click.option(
+            "--budget", type=click.IntRange(0), default=2000, show_default=True, help=BUDGET
+        ),
+        click.option("--form", type=forms, default=AUTO, show_default=True, help=FORM),
+        click.option("--model", default="embedded", show_default=True, help=MODELS),
+    ):
+        command = option(command)
+    return command
+
+
+def tell(said: str) -> None:
+    """Say something that is no result."""
+    click.echo(said, err=True)
+
+
+def kept_calls() -> Calls:
+    """Open the calls that were paid for."""
+    database = open_database()
+    if database.notice:
+        tell(database.notice)
+    return Calls(database)
+
+
+def named(name: str) -> LanguageModel:
+    """Open a model by its name."""
+    # On a public server, too, whoever types commands there is no stranger.
+    key = settings.owners_key(_kind(name)) if settings.is_public() else None
+    return open_model(name, key) if key else open_model(name)
+
+
+def _kind(name: str) -> str:
+    return full_name(name).partition(":")[0]
+
+
+def opened(name: str, form: str, budget: int) -> LanguageModel:
+    """Open a model as a study should ask it; a service's answers are kept in the database."""
+    model, allowed = named(name), Budget(budget)
+    if _kind(name) in SERVICES:
+        Budget(budget).take()  # with nothing left, its abilities are not asked for either
+    try:
+        ready = prepared(model, kept_calls, allowed, tell)
+    finally:  # a request under way counts as well when somebody stops: it may be billed
+        took = model.meter.requests
+        if took:
+            tell(f"Finding out what {name} can do took {costs.calls(took)}.")
+    for _ in range(took):
+        allowed.take()
+    if form != AUTO and not ready.capabilities.local:  # chosen: no trial has to be paid for
+        return ready.asked_in(Form(form))
+    return _in_its_form(ready, None if form == AUTO else Form(form))
+
+
+def _in_its_form(model: LanguageModel, wanted: Form | None) -> LanguageModel:
+    """Find the form in which a model is asked, and say what that took of a service."""
+    before = model.meter.requests
+    try:
+        asked, trials = in_its_form(model, wanted)
+    finally:
+        took = model.meter.requests - before
+        if took and not model.capabilities.local:
+            tell(f"Trying how {model.name} is asked took {costs.calls(took)}.")
+    if trials:
+        tell(f"{model.name} is asked in the form {asked.form}. {trials[-1].sentence}")
+    return asked
+
+
+@contextmanager
+def paid(
+    model: LanguageModel,
+    offered: Plan,
+    budget: int,
+    prices: tuple[float, float],
+    *,
+    agree: Callable[[], None] = lambda: None,
+) -> Iterator[None]:
+    """Say what a run can take of a service, and what it took, however it ended.
+
+    Parameters
+    ----------
+    agree : callable
+        Called once that is said, before anything is asked; may raise.
+    """
+    if model.capabilities.local:
+        yield
+        return
+    most = costs.at_most(offered, _costing(offered, prices))
+    tell(f"{model.name}: {most} The budget is {costs.calls(budget)}.")
+    agree()
+    ended, more, before = False, "", model.meter.used
+    try:
+        yield
+        ended = True
+    except KeyboardInterrupt:
+        stop(model)  # other threads may still be asking
+        more = " Requests in flight may still be billed. Answers received are saved; run the same "
+        more += "command again to continue."
+        raise
+    finally:
+        used = model.meter.used - before
+        said = costs.spent(used, _costing(used, prices), ended=ended)
+        tell(f"Used: {said}{more}")
+
+
+def _costing(tokens: Used, prices: tuple[float, float]) -> str:
+    return f", {costs.price(tokens, *prices):,.4f} at your prices" if any(prices) else ""
+
+
+def usage(make: Callable[..., T], *values: object, **named: object) -> T:
+    """Make a request, a reading or a target; values out of range are wrong usage."""
+    try:
+        return make(*values, **named)
+    except (InvalidRequestError, CalibrationError) as error:
+        raise click.UsageError(str(error)) from error

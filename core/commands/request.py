@@ -1,0 +1,73 @@
+"""How a command's questions are asked, and how what was said is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from core.commands.model import Command, usage
+from core.studies.inspection.request import Reading, Request, Sampling
+from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
+
+
+def reads(command: Command) -> Command:
+    """Add the options on which answers are found, and how they are compared."""
+    samplings = click.Choice([Sampling.LIKELIEST.value, Sampling.DRAWN.value])
+    for option in (
+        click.option("--gamma-2", default=0.0, show_default=True, help="γ₂, stabilises M.I."),
+        click.option("--gamma-1", default=0.0, show_default=True, help="γ₁, stabilises M.I."),
+        click.option(
+            "--threshold",
+            type=float,
+            help="τ, the similarity threshold.  [default: 0.25; judge: 0.5]",
+        ),
+        click.option(
+            "--similarity",
+            type=click.Choice(list(COMPARISONS)),
+            default="token_f1",
+            show_default=True,
+            help="How two answers are compared; judge asks the model about each pair.",
+        ),
+        click.option("--seed", type=int, help="Of drawn answers.  [default: 0]"),
+        click.option("--temperature", type=float, help="Of drawn answers.  [default: 0.9]"),
+        click.option(
+            "--sampling",
+            type=samplings,
+            help="Which answers are compared.  [default: likeliest if the model can be searched "
+            "for them, and neither --temperature nor --seed is given]",
+        ),
+        click.option(
+            "--samples",
+            type=int,
+            help="k, 1 to 300: how many answers are drawn, or compared at most of the likeliest.  "
+            "[default: 8 of the likeliest; 10 drawn, 100 if the model scores only its own answers]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def wanted(query: str | None, given: dict[str, Any]) -> tuple[dict[str, Any], Reading]:
+    """Return what somebody chose of a request, and the reading, by the options of `reads`.
+
+    Raises
+    ------
+    UsageError
+        When they contradict each other, or are out of range; no model is opened yet.
+    """
+    similarity, tau = given["similarity"], given["threshold"]
+    drawing = {name: given[name] for name in ("temperature", "seed") if given[name] is not None}
+    sampling = given["sampling"] or (Sampling.DRAWN if drawing else None)
+    if sampling == Sampling.LIKELIEST and drawing:
+        raise click.UsageError("--temperature and --seed are of drawn answers only.")
+    chosen = {
+        "samples": given["samples"],
+        "sampling": sampling,
+        "judged": similarity == JUDGE,
+        **drawing,
+    }
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    usage(Request, query, **chosen)
+    tau = usual_threshold(similarity) if tau is None else tau
+    return chosen, usage(Reading, similarity, tau, given["gamma_1"], given["gamma_2"])

@@ -1,0 +1,227 @@
+"""The command `evaluate`: a run begun, stopped, gone on with, read, and handed over."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from core import cli
+from core.abstention.policy import from_json
+from core.commands import evaluate as command
+from core.commands import model as model_of_commands
+from core.data.datasets.questions import write_questions
+from core.data.datasets.world import world_questions
+from core.data.world.facts import Band
+from core.language_models.errors import RefusedError
+from core.studies.evaluation.reading import Run, labelled_csv
+from core.uncertainty.scores import SCORES
+from tests.studies.evaluation.worlds import World, questions, rows_of
+
+ROOT = Path(__file__).parents[2]
+LONG = 60  # seconds: what never happens unless something hangs
+
+
+def believe(*arguments, **more):
+    return CliRunner().invoke(cli.main, ["evaluate", *map(str, arguments)], **more)
+
+
+@pytest.fixture
+def world(monkeypatch):
+    """Serve a world of numbers instead of the shipped model, under any name."""
+    model = World()
+    monkeypatch.setattr(model_of_commands, "open_model", lambda name: model)
+    return model
+
+
+@pytest.fixture
+def asked(tmp_path):
+    path = tmp_path / "questions.jsonl"
+    write_questions(questions(40), path)
+    return path
+
+
+def refused(result, says, status=1):
+    assert (result.exit_code, result.stdout) == (status, "")
+    assert says in result.stderr and "Traceback" not in result.stderr
+    assert result.stderr.rstrip().endswith(".") and isinstance(result.exception, SystemExit)
+
+
+def test_a_run_is_asked_reported_and_read_again(world, asked, tmp_path):
+    result = believe(asked, "--out", tmp_path / "run")
+    assert result.exit_code == 0, result.stderr
+    assert "40 questions asked, 0 finished before." in result.stderr
+    first, _, head, *lines = result.stdout.splitlines()
+    assert first == f"40 of 40 questions finished, 40 rows count, in {tmp_path / 'run'}."
+    assert head.split() == ["right", "AUROC", "AURC", "AUGRC", "PRR"]
+    assert [line.split()[0] for line in lines] == [i.symbol.split()[0] for i in SCORES.values()]
+    assert sorted(world.asked) == list(range(40))
+    again = believe(asked, "--out", tmp_path / "run")
+    assert "0 questions asked, 40 finished before." in again.stderr
+    assert again.stdout == result.stdout and len(world.asked) == 40
+    read = believe("--out", tmp_path / "run")
+    assert (read.stdout, read.stderr) == (result.stdout, "")
+
+
+def test_json_is_one_object_with_every_measure_of_every_score(world, asked, tmp_path):
+    result = believe(asked, "--out", tmp_path / "run", "--json")
+    found = json.loads(result.stdout)
+    assert (found["questions"], found["done"], found["rows"]) == (40, 40, 40)
+    assert (found["model"], found["form"], found["match"]) == ("world of numbers", "plain", "f1")
+    assert list(found["scores"]) == list(SCORES)
+    for values in found["scores"].values():
+        assert set(values) == {"right", "auroc", "aurc", "augrc", "prr"}
+    assert found["scores"]["mutual_information"]["auroc"] > 0.5
+
+
+def test_options_reach_the_run(world, asked, tmp_path):
+    options = ("--samples", 20, "--temperature", 0.6, "--seed", 4, "--similarity", "ratio")
+    believe(asked, "--out", tmp_path / "run", *options, "--threshold", 0.9, "--gamma-1", 0.01)
+    made = Run(tmp_path / "run").pipeline
+    assert (made.samples, made.temperature, made.sampling) == (20, 0.6, "drawn")
+    assert (made.similarity, made.tau, made.gamma_1) == ("ratio", 0.9, 0.01)
+    assert Run(tmp_path / "run").manifest["seed"] == 4
+    other = believe(asked, "--out", tmp_path / "run", *options, "--threshold", 0.8)
+    refused(other, "holds a different run: τ = 0.9 there, 0.8 here and γ₁ = 0.01 there, 0.0 here")
+
+
+def test_the_rows_are_what_calibrate_reads_and_a_policy_comes_of_them(world, asked, tmp_path):
+    file, policy = tmp_path / "scores.csv", tmp_path / "policy.json"
+    believe(asked, "--out", tmp_path / "run", "--labelled", file)
+    assert file.read_bytes() == labelled_csv(Run(tmp_path / "run"))[0]
+    result = CliRunner().invoke(
+        cli.main,
+        ["calibrate", str(file), "--target-error", "0.4", "--out", str(policy), "--no-keep"],
+    )
+    assert result.exit_code == 0, result.stderr
+    assert from_json(policy.read_text()).pipeline == Run(tmp_path / "run").pipeline
+
+
+def test_filters_and_what_they_drop(world, asked, tmp_path):
+    believe(asked, "--out", tmp_path / "run")
+    result = believe("--out", tmp_path / "run", "--filter", "short", "--filter", "diverse=one")
+    first, second = result.stderr.splitlines()
+    assert first.startswith("Dropped 0 of 40 rows: the greedy answer")
+    assert second.startswith("Dropped ") and second.endswith("of the source “one”.")
+    refused(believe("--out", tmp_path / "run", "--filter", "long"), "no filter “long”")
+    refused(believe("--out", tmp_path / "run", "--filter", "short=x"), "the source “x”")
+
+
+def test_what_failed_is_said_and_asked_again_where_that_is_wanted(world, asked, tmp_path):
+    world.broken = {7: RefusedError("Not this one.")}
+    result = believe(asked, "--out", tmp_path / "run")
+    assert "Dropped 1 of 40 rows: failed." in result.stderr and result.exit_code == 0
+    world.broken = {}
+    assert "0 questions asked" in believe(asked, "--out", tmp_path / "run").stderr
+    result = believe(asked, "--out", tmp_path / "run", "--retry-failed")
+    assert "1 question asked, 39 finished before." in result.stderr
+    assert "Dropped" not in result.stderr
+
+
+# --------------------------------------------------------------------------- what it costs
+
+
+def test_what_a_service_costs_is_said_first_and_agreed_to(monkeypatch, asked, tmp_path):
+    model = World(local=False)
+    monkeypatch.setattr(model_of_commands, "open_model", lambda name: model)
+    out = tmp_path / "run"
+    refused(believe(asked, "--out", out, "--prices", 1, 2), "--yes agrees beforehand")
+    refused(believe(asked, "--out", out, input="n\n"), "Nothing was asked.")
+    assert model.asked == [] and model.meter.requests == 0
+    result = believe(asked, "--out", out, "--prices", 1, 2, input="y\n")
+    assert result.exit_code == 0, result.stderr
+    before, after = result.stderr.split("Ask? [y/N]:")
+    assert "at most" in before and "at your prices" in before and "The budget is" in before
+    assert f"Used: {model.meter.requests:,} calls" in after
+    assert "Ask?" not in believe(asked, "--out", out).stderr  # nothing is left
+
+
+def test_a_budget_ends_the_run_and_more_of_it_goes_on(monkeypatch, asked, tmp_path):
+    model, out = World(local=False), tmp_path / "run"
+    monkeypatch.setattr(model_of_commands, "open_model", lambda name: model)
+    result = believe(asked, "--out", out, "--yes", "--budget", 40)
+    refused(result, "The budget of 40 calls is used up.")
+    finished = Run(out).done
+    assert 0 < finished < 40
+    assert f"{finished} questions finished; run the same command again to go on." in result.stderr
+    assert believe(asked, "--out", out, "--yes").exit_code == 0
+    assert len(rows_of(out)) == 40
+
+
+# ------------------------------------------------------------------------- what goes wrong
+
+
+def test_bad_input_gets_a_sentence(world, asked, tmp_path):
+    out = tmp_path / "run"
+    refused(believe("--out", out), "holds no run")
+    lines = asked.read_text().splitlines()
+    asked.write_text("\n".join([*lines[:3], "{", lines[4]]))
+    refused(believe(asked, "--out", out), "Line 4")
+    assert not out.exists() and world.asked == []
+    result = believe(asked, "--out", out, "--on-malformed", "skip")
+    assert "Left out: Line 4" in result.stderr and "1 malformed row left out." in result.stderr
+    assert len(rows_of(out)) == 4
+    asked.write_text("")
+    refused(believe(asked, "--out", out), "no question with a right answer")
+    options = ("--sampling", "likeliest", "--seed", 1)
+    assert believe(asked, "--out", out, *options).exit_code == 2
+    assert believe(asked, "--out", out, "--samples", 0).exit_code == 2
+    (tmp_path / "file").mkdir()
+    refused(believe("--out", out, "--labelled", tmp_path / "no" / "x.csv"), "cannot be written")
+
+
+def test_a_stop_says_what_is_finished(world, asked, tmp_path, monkeypatch):
+    sample = world.sample
+
+    def stopped(prompt, *arguments, **options):
+        if len(world.asked) == 12:
+            raise KeyboardInterrupt
+        return sample(prompt, *arguments, **options)
+
+    monkeypatch.setattr(world, "sample", stopped)
+    result = believe(asked, "--out", tmp_path / "run")
+    assert result.exit_code == cli.STOPPED and result.stdout == ""
+    said = "11 questions finished; run the same command again to go on.\nStopped.\n"
+    assert result.stderr.endswith(said)
+    monkeypatch.undo()
+
+
+def test_the_state_is_shown_now_and_then(world, asked, tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "SAID", 0.0)
+    said = believe(asked, "--out", tmp_path / "run").stderr.splitlines()
+    states = [line.partition(" of 40 questions")[0] for line in said[:-1]]
+    assert list(dict.fromkeys(states)) == [str(i) for i in range(40)]
+
+
+# ----------------------------------------------------------------- the shipped model, killed
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_goes_on_where_it_was(tmp_path, embedded):
+    """The whole command on the shipped model, many threads at work, killed while it writes."""
+    file, out = tmp_path / "questions.jsonl", tmp_path / "run"
+    asked = list(world_questions([Band.BY_HEART]))[:120]
+    write_questions(asked, file)
+    arguments = [sys.executable, "-m", "core", "evaluate", str(file), "--out", str(out)]
+    environment = os.environ | {"BELIEVE_DATABASE_URL": "sqlite://"}
+    running = subprocess.Popen(
+        arguments, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    until = time.monotonic() + LONG
+    while not (out / "unfinished.jsonl").exists() or Run(out).done < 5:
+        assert time.monotonic() < until and running.poll() is None
+        time.sleep(0.01)
+    running.send_signal(signal.SIGKILL)
+    running.communicate(timeout=LONG)
+    finished = rows_of(out)
+    assert 5 <= len(finished) < 120
+    result = believe(file, "--out", out)
+    assert f"{len(finished)} finished before." in result.stderr
+    rows = rows_of(out)
+    assert set(rows) == {question.id for question in asked}
+    assert {id: rows[id] for id in finished} == finished
