@@ -1,6 +1,6 @@
 """Train the embedded model: ``python -m training.train`` (or ``make train``).
 
-Fixed steps, fixed seeds, two threads. A checkpoint every few hundred steps makes a
+Fixed steps, fixed seeds. A checkpoint every few hundred steps makes a
 stopped run go on where it was; the result is written next to the runtime that serves it.
 Runs are bit-identical only on the same processor with the same number of threads.
 """
@@ -220,8 +220,11 @@ def main() -> None:
     parser.add_argument("--checkpoint", type=Path, default=Path("build/checkpoint.pt"))
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--limit", type=int, help="stop after this many steps (a smoke run)")
+    parser.add_argument(
+        "--threads", type=int, default=2, help="one each is best for two seeds on two cores"
+    )
     options = parser.parse_args()
-    torch.set_num_threads(2)
+    torch.set_num_threads(options.threads)
     options.checkpoint.parent.mkdir(parents=True, exist_ok=True)
     model, tokenizer, run = train(options.seed, options.checkpoint, options.limit)
     save(model, tokenizer, run, options.folder, options.seed)
