@@ -12,7 +12,9 @@ PAGES = [*readme_tables.pages(), Path("CONTRIBUTING.md")]
 SUFFIXES = "py|md|toml|csv|txt|json|png|safetensors"
 PATH = re.compile(rf"(?:[\w.-]+/)+(?:[\w.-]+\.(?:{SUFFIXES}))?|[\w-]+\.(?:{SUFFIXES})")
 MODULE = re.compile(r"(?:core|benchmarks|training)(?:\.\w+)+")
-WRITTEN = re.compile(r"(build|\.venv[\w-]*)/|inspection\.json|policy\.json|NAME\.csv|secrets\.toml")
+WRITTEN = re.compile(
+    r"(build|\.venv[\w-]*)/|(inspection|policy|run)\.json|(NAME|scores)\.csv|secrets\.toml"
+)
 
 
 def text_of(path):
