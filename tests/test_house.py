@@ -283,7 +283,7 @@ def files_of_the_project() -> list[Path]:
         done = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True)
         paths = [ROOT / os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
     except (OSError, subprocess.CalledProcessError):
-        hidden = {".git", ".venv", ".venv-local", ".venv-peers", "build"}
+        hidden = {".git", ".venv", ".venv-local", ".venv-cluster", ".venv-peers", "build"}
         paths = [p for p in ROOT.rglob("*") if not hidden & set(p.relative_to(ROOT).parts)]
     return [path for path in paths if path.is_file()]
 

@@ -8,19 +8,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 import numpy as np
 
 from core.abstention import metrics
 from core.codec import counted, encoded, finite
+from core.commands.engines import engine_of, engines
 from core.commands.model import asks, opened, paid, tell
 from core.commands.request import reads, wanted
 from core.data.datasets.questions import read_questions
 from core.studies import costs
 from core.studies.evaluation.files import RunError
-from core.studies.evaluation.local import Engine, Task, local
+from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import FILTERS, Filter, Run, labelled_csv
 from core.studies.evaluation.rows import RIGHT, Match
 from core.studies.evaluation.run import Questions, most, survey
@@ -30,8 +31,6 @@ from core.studies.inspection.verdict import default_threshold
 from core.studies.progress import Progress
 from core.uncertainty.scores import SCORES
 
-#: What asks the questions, by name.
-ENGINES: Final[dict[str, Engine]] = {"local": local}
 SHOWN, SAID = 0.2, 30.0  # seconds between two states: on a terminal, and in a file
 LEFT_OUT = 20  # malformed rows of which it is said why they are left out
 AGREE = "Nothing was asked. --yes agrees beforehand."
@@ -50,13 +49,7 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
 )
 @asks
 @reads
-@click.option(
-    "--engine",
-    type=click.Choice(list(ENGINES)),
-    default="local",
-    show_default=True,
-    help="What asks.",
-)
+@engines
 @click.option(
     "--on-malformed",
     type=click.Choice(["refuse", "skip"]),
@@ -105,6 +98,7 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **given: Any) -> 
 def _asked(file: Path, run: Run, given: dict[str, Any]) -> None:
     """Ask the questions of a file that have no row yet."""
     options, reading = wanted("any", given)
+    engine = engine_of(given)
     asked = _surveyed(file, given["on_malformed"])
     model = opened(given["model"], given["form"], given["budget"])
     request = usual_request("any", model.capabilities, **options)
@@ -124,7 +118,7 @@ def _asked(file: Path, run: Run, given: dict[str, Any]) -> None:
             task,
             run.folder,
             progress,
-            engine=ENGINES[given["engine"]],
+            engine=engine(model, run.folder),
             again=given["retry_failed"],
         )
     new = outcome.done - outcome.before

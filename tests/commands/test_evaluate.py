@@ -19,6 +19,7 @@ from core.data.datasets.questions import write_questions
 from core.data.datasets.world import world_questions
 from core.data.world.facts import Band
 from core.language_models.errors import RefusedError
+from core.studies.evaluation import cluster
 from core.studies.evaluation.reading import Run, labelled_csv
 from core.uncertainty.scores import SCORES
 from tests.studies.evaluation.worlds import World, questions, rows_of
@@ -173,6 +174,31 @@ def test_bad_input_gets_a_sentence(world, asked, tmp_path):
     assert believe(asked, "--out", out, "--samples", 0).exit_code == 2
     (tmp_path / "file").mkdir()
     refused(believe("--out", out, "--labelled", tmp_path / "no" / "x.csv"), "cannot be written")
+
+
+def test_an_engine_that_is_not_installed_is_said_with_how_to_install_it(
+    world, asked, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(cluster, "find_spec", lambda name: None)
+    said = believe(asked, "--out", tmp_path / "run", "--engine", "ray")
+    refused(said, "pip install -r requirements/cluster.txt")
+    assert not (tmp_path / "run").exists() and world.asked == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *(("--workers", 2), ("--address", "auto"), ("--reserve", "GPU=1")),
+        *(("--engine", "ray", "--reserve", text) for text in ("GPU", "GPU=x", "=1", "GPU=-1")),
+        ("--engine", "ray", "--workers", 0),
+    ],
+)
+def test_options_of_an_engine_that_cannot_be_are_wrong_usage(
+    world, asked, tmp_path, monkeypatch, options
+):
+    monkeypatch.setattr(cluster, "find_spec", lambda name: True)
+    assert believe(asked, "--out", tmp_path / "run", *options).exit_code == 2
+    assert world.asked == []
 
 
 def test_a_stop_says_what_is_finished(world, asked, tmp_path, monkeypatch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     FIRST_EXCEPTION,
@@ -84,7 +84,7 @@ def stream(
     *,
     workers: int,
     tick: Callable[[], None],
-) -> Iterator[T]:
+) -> Generator[T, None, None]:
     """Do work on items, several at a time, and yield each result as soon as it is there.
 
     Neither items nor results gather: only so many are begun that no worker waits.

@@ -57,7 +57,7 @@ class Files:
 
     def write_manifest(self, found: dict[str, Any]) -> None:
         """Write what the run is, in place of what was written."""
-        with _writing(self.folder), _in_one_piece(self.folder / MANIFEST) as beside:
+        with writing(self.folder), _in_one_piece(self.folder / MANIFEST) as beside:
             beside.write_text(f"{encoded(found, indent=2)}\n", encoding="utf-8")
 
     def begin(self, *, again: bool = False) -> tuple[set[str], int]:
@@ -65,7 +65,7 @@ class Files:
 
         With `again`, those that failed are forgotten, to be asked once more.
         """
-        with _writing(self.folder):
+        with writing(self.folder):
             if again:
                 for part in parts_of(self.folder):
                     _forget_failed(part)
@@ -93,7 +93,7 @@ class Files:
         """Write a finished question: from now on it is never asked again."""
         assert self._lines is not None, "begin() first"
         line = f"{encoded({'values': row.values, 'recording': row.recording})}\n".encode()
-        with _writing(self.folder):
+        with writing(self.folder):
             if self._lines.write(line) < len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             self._pending.append(row)
@@ -102,7 +102,7 @@ class Files:
 
     def end(self) -> None:
         """Write the last part: no question is left."""
-        with _writing(self.folder):
+        with writing(self.folder):
             self._write_part()
             (self.folder / UNFINISHED).unlink()
 
@@ -132,7 +132,7 @@ def opened(folder: Path) -> Iterator[Files]:
     RunError
         When it cannot be written, or another process holds it.
     """
-    with _writing(folder):
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / LOCK).open("a")
     with lock, contextlib.closing(Files(folder)) as files:
@@ -221,7 +221,14 @@ def unfinished(path: Path) -> tuple[list[Row], int]:
 
 
 @contextmanager
-def _writing(folder: Path) -> Iterator[None]:
+def writing(folder: Path) -> Iterator[None]:
+    """Write to a folder until the end of the block.
+
+    Raises
+    ------
+    RunError
+        When it cannot be written.
+    """
     try:
         yield
     except OSError as error:

@@ -7,7 +7,7 @@ Another one does the same elsewhere with `ask`, and everything around it stays.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -64,7 +64,7 @@ class Engine(Protocol):
 
     def __call__(
         self, questions: Iterator[Question], task: Task, tick: Callable[[], None]
-    ) -> Iterator[Row]:
+    ) -> Generator[Row, None, None]:
         """Yield the row of every question, once, in any order, as soon as it is finished.
 
         `tick` is called several times a second, in the caller's thread, and may raise: then the
@@ -72,7 +72,9 @@ class Engine(Protocol):
         """
 
 
-def local(questions: Iterator[Question], task: Task, tick: Callable[[], None]) -> Iterator[Row]:
+def local(
+    questions: Iterator[Question], task: Task, tick: Callable[[], None]
+) -> Generator[Row, None, None]:
     """Ask in this process; see `Engine`."""
     return stream(questions, partial(ask, task), workers=asked_at_once(task.model), tick=tick)
 

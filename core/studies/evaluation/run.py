@@ -11,6 +11,7 @@ import importlib.metadata
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -142,10 +143,11 @@ def evaluate(
             progress(pace.sentence(number, failed), number / max(questions.number, 1))
 
         try:
-            for row in _reached(engine(left, task, tick)):
-                files.add(row)
-                number += 1
-                failed += row.failed
+            with closing(engine(left, task, tick)) as rows:
+                for row in _reached(rows):
+                    files.add(row)
+                    number += 1
+                    failed += row.failed
             files.end()
             manifest["ended"] = _now()
         finally:

@@ -1,7 +1,6 @@
 """A run: every question once, whatever ends the process, and each as if it were alone."""
 
 import json
-import math
 import os
 import resource
 import signal
@@ -40,10 +39,16 @@ from core.studies.evaluation.run import (
 from core.studies.inspection.inspection import run as inspect
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import MAX_QUERY_CHARACTERS, Reading
-from core.studies.inspection.verdict import default_threshold
 from core.studies.progress import Cancelled
 from core.uncertainty.scores import SCORES
-from tests.studies.evaluation.worlds import World, questions, rows_of, surveyed, task
+from tests.studies.evaluation.worlds import (
+    World,
+    assert_same,
+    questions,
+    rows_of,
+    surveyed,
+    task,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -450,23 +455,6 @@ def test_a_service_that_is_gone_ends_the_run_and_a_question_that_breaks_it_does_
 
 
 # ------------------------------------------------------------------- batch equals single
-
-
-def decided(row):
-    """What every score's default threshold decides on a row."""
-    limit = default_threshold().value
-    return {name: row[name] is not None and row[name] < limit for name in SCORES}
-
-
-def assert_same(one, other):
-    assert one.keys() == other.keys()
-    for id, row in one.items():
-        for name, value in row.items():
-            if isinstance(value, float):
-                assert math.isclose(value, other[id][name], abs_tol=1e-4), (id, name)
-            else:
-                assert value == other[id][name], (id, name)
-        assert decided(row) == decided(other[id])
 
 
 @pytest.mark.parametrize("sampling", ["likeliest", "drawn"])

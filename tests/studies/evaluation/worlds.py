@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from core.studies.evaluation.reading import Run
 from core.studies.evaluation.run import Questions, survey
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.verdict import default_threshold
+from core.uncertainty.scores import SCORES
 
 NUMBER = re.compile(r"question number (\d+)")
 TOLD = re.compile(re.escape(prompts.FIRST_ANSWER) + r"(\w+)")
@@ -101,3 +103,21 @@ def rows_of(folder: Path) -> dict[str, dict]:
     found = {row["id"]: {k: v for k, v in row.items() if k != "seconds"} for row in rows}
     assert len(found) == len(rows), "a question has two rows"
     return found
+
+
+def decided(row):
+    """What every score's default threshold decides on a row."""
+    limit = default_threshold().value
+    return {name: row[name] is not None and row[name] < limit for name in SCORES}
+
+
+def assert_same(one, other):
+    """The same rows: numbers to 1e-4, all else and every decision alike."""
+    assert one.keys() == other.keys()
+    for id, row in one.items():
+        for name, value in row.items():
+            if isinstance(value, float):
+                assert math.isclose(value, other[id][name], abs_tol=1e-4), (id, name)
+            else:
+                assert value == other[id][name], (id, name)
+        assert decided(row) == decided(other[id])

@@ -1,0 +1,116 @@
+"""What asks the questions of a run: this process, or workers on a cluster."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from core.commands.model import Command, kept_calls, named
+from core.language_models.base import LanguageModel
+from core.language_models.client.stack import prepared
+from core.language_models.forms import Form
+from core.language_models.usage import Budget
+from core.studies.evaluation.cluster import CPU, Cluster, check_installed, engine_on
+from core.studies.evaluation.local import Engine, local
+
+LOCAL, RAY = "local", "ray"
+#: What only workers on a cluster have.
+OF_RAY: Final = ("address", "workers", "reserve")
+
+
+def engines(command: Command) -> Command:
+    """Add the options on what asks the questions."""
+    for option in (
+        click.option(
+            "--reserve",
+            multiple=True,
+            metavar="NAME=AMOUNT",
+            help="What Ray reserves for a worker: CPU, GPU, or a resource of your cluster. Repeat "
+            "it for several.  [default: CPU=1]",
+        ),
+        click.option(
+            "--workers",
+            type=click.IntRange(1),
+            help="How many processes of Ray hold the model.  [default: as many as there is room "
+            "for; of a service, one a machine]",
+        ),
+        click.option(
+            "--address",
+            help="Of the Ray cluster that this machine is part of, or auto. Without it, Ray is "
+            "started on this machine until the run ends.",
+        ),
+        click.option(
+            "--engine",
+            type=click.Choice([LOCAL, RAY]),
+            default=LOCAL,
+            show_default=True,
+            help="What asks: this process, or workers of Ray on one machine or many.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def engine_of(given: dict[str, Any]) -> Callable[[LanguageModel, Path], Engine]:
+    """Return what makes the engine of a model and a run's folder, by the options of `engines`.
+
+    Raises
+    ------
+    UsageError
+        When the options contradict each other.
+    RunError
+        When what the engine needs is not installed.
+    """
+    if given["engine"] == LOCAL:
+        for name in OF_RAY:
+            if given[name]:
+                raise click.UsageError(f"--{name} is of --engine {RAY} only.")
+        return lambda model, folder: local
+    check_installed()
+    reserved = dict(map(_reserved, given["reserve"])) or {CPU: 1.0}
+    cluster = Cluster(given["address"], given["workers"], reserved)
+    return partial(_on_ray, cluster, given["model"])
+
+
+def _on_ray(cluster: Cluster, name: str, model: LanguageModel, folder: Path) -> Engine:
+    return engine_on(cluster, folder, Opening(name, model.form))
+
+
+@dataclass(frozen=True)
+class Opening:
+    """Opens in another process the model that a command asks, as that command has opened it.
+
+    Keys are none of it: a worker finds them in the environment of its machine.
+
+    Attributes
+    ----------
+    name : str
+    form : Form
+    """
+
+    name: str
+    form: Form
+
+    def __call__(self, budget: Budget) -> LanguageModel:
+        """Open it; what a service is asked for that counts against the budget."""
+        model = named(self.name)
+        with model.meter.allowed_by(budget.take):
+            ready = prepared(model, kept_calls, budget)
+        return ready.asked_in(self.form)
+
+
+def _reserved(text: str) -> tuple[str, float]:
+    name, _, amount = text.partition("=")
+    try:
+        number = float(amount)
+    except ValueError:
+        number = math.nan
+    if not name or not 0 < number < math.inf:
+        raise click.UsageError(f"--reserve takes NAME=AMOUNT, such as GPU=1, not “{text}”.")
+    return name, number

@@ -1,0 +1,67 @@
+"""A world of numbers that workers open, and that writes down what it was asked."""
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.language_models.base import LanguageModel
+from core.language_models.usage import Budget
+from tests.studies.evaluation.worlds import NUMBER, World
+
+
+class Logged(World):
+    """Writes every number that it is asked to a file, and holds some back until a file is there."""
+
+    def __init__(self, folder: Path, held: frozenset[int], broken: dict[int, Exception]) -> None:
+        super().__init__(broken)
+        self.folder, self.held = folder, held
+
+    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
+        number = int(NUMBER.search(prompt)[1])
+        if temperature == 0:
+            with (self.folder / "asked").open("a") as file:
+                file.write(f"{number}\n")
+        while number in self.held and not (self.folder / "open").exists():
+            time.sleep(0.05)
+        return super().sample(prompt, count, temperature=temperature, seed=seed, first=first)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Opens a world in a worker.
+
+    Attributes
+    ----------
+    folder : Path
+        Of what it writes.
+    held : frozenset of int
+        Numbers that are answered only once `release` was called.
+    broken : dict of int to Exception
+    revision : str
+    unopened : Exception or None
+        What goes wrong when it is opened.
+    """
+
+    folder: Path
+    held: frozenset[int] = frozenset()
+    broken: dict[int, Exception] = field(default_factory=dict)
+    revision: str = World.revision
+    unopened: Exception | None = None
+
+    def __call__(self, budget: Budget) -> LanguageModel:
+        if self.unopened:
+            raise self.unopened
+        model = Logged(self.folder, self.held, self.broken)
+        model.revision = self.revision
+        return model
+
+    @property
+    def asked(self) -> Counter[int]:
+        """How often every number was asked."""
+        file = self.folder / "asked"
+        return Counter(map(int, file.read_text().split())) if file.exists() else Counter()
+
+    def release(self) -> None:
+        """Let those that are held be answered."""
+        (self.folder / "open").touch()

@@ -1,0 +1,68 @@
+"""What a worker of a cluster is sent and returns, and what all workers share; without Ray."""
+
+import pytest
+
+from core.language_models.errors import BudgetError, NeedsKeyError, StoppedError, UnreachableError
+from core.studies.evaluation.local import local
+from core.studies.evaluation.rows import table
+from core.studies.evaluation.worker import (
+    Desk,
+    SharedBudget,
+    asked,
+    questions_in,
+    returned,
+    rows_in,
+)
+from tests.studies.evaluation.worlds import World, questions, task
+
+
+def test_questions_are_the_same_behind_a_table():
+    block = asked(7, questions(9))
+    assert list(questions_in(block)) == questions(9)
+    assert set(block["block"].to_pylist()) == {7}
+
+
+def test_rows_are_the_same_behind_a_table():
+    broken = {3: ValueError("by hand"), 4: UnreachableError("Nobody is there.")}
+    rows = list(local(iter(questions(9)), task(World(broken)), lambda: None))
+    block = returned(7, rows)
+    found, error = rows_in(block)
+    assert error is None and set(block["block"].to_pylist()) == {7}
+    assert table(found) == table(rows)
+    for name in ("id", "failed", "unreachable", "recording"):
+        assert [getattr(row, name) for row in found] == [getattr(row, name) for row in rows]
+    assert [row.unreachable for row in found].count(True) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"), [(NeedsKeyError("Say it."), NeedsKeyError), (StoppedError("x"), BudgetError)]
+)
+def test_what_ended_the_run_comes_behind_the_rows(error, kind):
+    rows = list(local(iter(questions(2)), task(World()), lambda: None))
+    for finished in (rows, []):
+        found, raised = rows_in(returned(1, finished, error))
+        assert [row.id for row in found] == [row.id for row in finished]
+        assert type(raised) is kind and str(raised) == str(error)
+
+
+def test_a_budget_is_one_for_all_workers_and_counts_what_was_taken_before():
+    desk = Desk(10, 4)
+    one, other = SharedBudget(desk.take), SharedBudget(desk.take)
+    for budget in (one, other, one, other, one, other):
+        budget.take()
+    for budget in (one, other):
+        with pytest.raises(BudgetError, match="The budget of 10 calls is used up"):
+            budget.take()
+    assert desk.used() == 10
+    closed = SharedBudget(Desk(None, 0).take)
+    closed.close()
+    with pytest.raises(StoppedError):
+        closed.take()
+
+
+def test_no_block_is_begun_once_the_run_is_stopped():
+    desk = Desk(None, 0)
+    assert desk.begin(0) and desk.begin(1) and not desk.stopped()
+    assert desk.stop() == {0, 1}
+    assert desk.stopped() and not desk.begin(2)
+    assert desk.stop() == {0, 1}
