@@ -1,6 +1,6 @@
 """Two workers of Ray against one, and one against this process, on two idle cores.
 
-    python -m benchmarks.cluster [--questions 1536] [--rounds 2]
+    python -m benchmarks.cluster [--questions 1024] [--rounds 2]
 
 On the embedded model, ten drawn answers a question as in the paper, Ray started on this machine
 (`requirements/cluster.txt`). Timed from when every worker holds its model to the last row; what
@@ -34,7 +34,7 @@ from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Sampling
 from core.studies.inspection.verdict import default_threshold
 
-QUESTIONS, ROUNDS = 1536, 2
+QUESTIONS, ROUNDS = 1024, 2
 LEAST_FASTER = 1.6
 
 

@@ -5,8 +5,6 @@ import os
 
 import pytest
 
-pytest.importorskip("ray", reason="needs requirements/cluster.txt: run `make test-cluster`")
-
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 KEY = "sk-cluster-c0ffee"  # of no service
 # Ray's nodes hand their environment on to the workers, as those of a real cluster do theirs.

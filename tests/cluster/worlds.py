@@ -62,6 +62,11 @@ class Numbers:
         file = self.folder / "asked"
         return Counter(map(int, file.read_text().split())) if file.exists() else Counter()
 
+    @property
+    def released(self) -> bool:
+        """Whether those that are held may be answered."""
+        return (self.folder / "open").exists()
+
     def release(self) -> None:
         """Let those that are held be answered."""
         (self.folder / "open").touch()

@@ -220,7 +220,6 @@ class _Work:
                 num_cpus=reserved.pop(CPU, 0.0),
                 num_gpus=reserved.pop(GPU, 0.0),
                 resources=reserved,
-                scheduling_strategy="SPREAD",
             ).write_parquet(
                 f"local://{self._staged}",  # in this machine's files, wherever it is asked
                 ray_remote_args={"num_cpus": 0},
