@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_AUTO_CONNECT": "0"}
 KEY = "sk-cluster-c0ffee"  # of no service
 # Ray's nodes hand their environment on to the workers, as those of a real cluster do theirs.
 os.environ["OPENAI_API_KEY"] = KEY

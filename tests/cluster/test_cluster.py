@@ -14,11 +14,12 @@ from core.data.datasets.draw import draw
 from core.data.datasets.questions import write_questions
 from core.data.datasets.world import world_questions
 from core.language_models.errors import NeedsKeyError, RefusedError, UnreachableError
+from core.studies.evaluation import cluster
 from core.studies.evaluation.cluster import STAGED, Cluster, engine_on
 from core.studies.evaluation.local import local
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.run import RunError, evaluate
-from core.studies.evaluation.worker import returned
+from core.studies.evaluation.worker import Desk, returned
 from core.studies.progress import Cancelled, silent
 from tests.cluster.conftest import KEY, SMALL
 from tests.cluster.worlds import Numbers
@@ -81,19 +82,23 @@ def test_a_node_that_is_killed_loses_no_question_and_doubles_none(nodes, tmp_pat
     assert not (folder / STAGED).exists()
 
 
-def test_who_stops_keeps_what_is_done_and_goes_on_later(nodes, tmp_path, numbers, whole):
+def test_who_stops_keeps_what_is_done_and_goes_on_later(
+    nodes, tmp_path, numbers, whole, monkeypatch
+):
+    """The third and the fourth block are under way then; their third or first question waits."""
     folder = tmp_path / "run"
     held = replace(numbers, held=frozenset(range(2 * BLOCK + 2, NUMBER)))
 
-    def progress(stage, share):
-        if share >= 1.5 * BLOCK / NUMBER:
+    class ReleasingDesk(Desk):
+        def stop(self):
             held.release()
-            raise Cancelled
+            return super().stop()
 
+    monkeypatch.setattr(cluster, "Desk", ReleasingDesk)
     with pytest.raises(Cancelled):
-        on_nodes(nodes, folder, held, progress)
+        on_nodes(nodes, folder, held, stop_at(2 * BLOCK))
     before = rows_of(folder)
-    assert 2 * BLOCK <= len(before) < NUMBER
+    assert 2 * BLOCK + 2 <= len(before) <= 4 * BLOCK
     assert before == {id: whole[id] for id in before}
     asked = numbers.asked
     outcome = on_nodes(nodes, folder, numbers)

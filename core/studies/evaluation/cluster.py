@@ -45,7 +45,7 @@ CPU, GPU = "CPU", "GPU"  # as Ray calls them
 STAGED: Final = "ray"
 TIMES_AT_ONCE: Final = 4  # a block has so many times the questions that are asked at once
 WRITERS: Final = 2  # processes that write
-PATIENCE: Final = 60.0  # seconds in which workers hand in what they have finished by a stop
+PATIENCE: Final = 30.0  # seconds in which workers hand in what they have finished by a stop
 OBJECT_STORE: Final = 200 * 2**20  # bytes, of a Ray that is started here
 INSTALL = (
     "Ray is not installed. Install it with pip install -r requirements/cluster.txt, or leave out "
@@ -185,20 +185,24 @@ class _Work:
         desk = ray.remote(Desk).options(**_beside()).remote(budget.most, before)
         asking = threading.Thread(target=self._write, args=(blocks, desk, workers), daemon=True)
         asking.start()
-        while self._failure is None and asking.is_alive():
-            yield from self._gathered()
-            try:
-                tick()
+        try:
+            while self._failure is None and asking.is_alive():
+                yield from self._gathered()
+                try:
+                    tick()
+                    asking.join(TICK)
+                except BaseException as error:
+                    self._failure = error
+            begun, until = ray.get(desk.stop.remote()), time.monotonic() + PATIENCE
+            while asking.is_alive() and not begun <= self._closed and time.monotonic() < until:
+                yield from self._gathered()
                 asking.join(TICK)
-            except BaseException as error:
-                self._failure = error
-        begun, until = ray.get(desk.stop.remote()), time.monotonic() + PATIENCE
-        while asking.is_alive() and not begun <= self._closed and time.monotonic() < until:
             yield from self._gathered()
-            asking.join(TICK)
-        yield from self._gathered()
-        # Those for rows that a machine took with it, too.
-        self._model.meter.add(max(ray.get(desk.used.remote()) - before - self._calls, 0))
+            # Calls for rows that a machine took with it are made, too.
+            self._model.meter.add(max(ray.get(desk.used.remote()) - before - self._calls, 0))
+        finally:
+            desk.abandon.remote()
+            asking.join(PATIENCE)
         if self._failure is not None:
             raise self._failure
         if self._left:
@@ -220,11 +224,7 @@ class _Work:
                 num_cpus=reserved.pop(CPU, 0.0),
                 num_gpus=reserved.pop(GPU, 0.0),
                 resources=reserved,
-            ).write_parquet(
-                f"local://{self._staged}",  # in this machine's files, wherever it is asked
-                ray_remote_args={"num_cpus": 0},
-                concurrency=WRITERS,
-            )
+            ).write_parquet(str(self._staged), ray_remote_args=_beside(), concurrency=WRITERS)
         except Exception as error:
             said = shortened(str(error).strip().rpartition("\n")[2], 300)
             self._failure = self._failure or RunError(f"Ray ended the run: {said}")
@@ -263,13 +263,14 @@ def _read(path: Path) -> pa.Table | None:
 @contextmanager
 def _connected(cluster: Cluster) -> Iterator[None]:
     """Be part of the cluster until the end of the block."""
+    # Both are read on import. Once this Ray ends, no thread is to begin another.
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_AUTO_CONNECT": "0"}
     import ray
     import ray.data
 
     if (cluster.address or "").startswith("ray://"):
         raise RunError(CLIENT)
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # what ends a run is said
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = context.print_on_execution_start = False
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
@@ -294,7 +295,7 @@ def _connected(cluster: Cluster) -> Iterator[None]:
 
 
 def _beside() -> dict[str, Any]:
-    """Return where an actor runs that is to be on this machine, and to take no room on it."""
+    """Return where something runs that is to be on this machine, and to take no room on it."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 

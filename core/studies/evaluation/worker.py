@@ -18,6 +18,7 @@ import pyarrow as pa
 from core.codec import shortened
 from core.data.datasets.questions import Question
 from core.language_models.base import LanguageModel
+from core.language_models.client.concurrency import Abandoned
 from core.language_models.client.stack import stop
 from core.language_models.errors import BudgetError
 from core.language_models.usage import Budget
@@ -61,7 +62,7 @@ class Desk:
         for _ in range(used):
             self._budget.take()
         self._begun: set[int] = set()
-        self._stopped = False
+        self._stopped = self._abandoned = False
 
     def take(self) -> str | None:
         """Count one call; return why it may not be made, or None."""
@@ -76,7 +77,15 @@ class Desk:
         return self._budget.used
 
     def begin(self, block: int) -> bool:
-        """Return whether a block may be begun."""
+        """Return whether a block may be begun.
+
+        Raises
+        ------
+        Abandoned
+            When nobody wants another one: Ray ends.
+        """
+        if self._abandoned:
+            raise Abandoned
         if not self._stopped:
             self._begun.add(block)
         return not self._stopped
@@ -89,6 +98,10 @@ class Desk:
         """Let no block be begun any more; return those that were."""
         self._stopped = True
         return self._begun
+
+    def abandon(self) -> None:
+        """Have what is left given up."""
+        self._stopped = self._abandoned = True
 
 
 class SharedBudget(Budget):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.language_models.client.concurrency import Abandoned
 from core.language_models.errors import BudgetError, NeedsKeyError, StoppedError, UnreachableError
 from core.studies.evaluation.local import local
 from core.studies.evaluation.rows import table
@@ -66,3 +67,6 @@ def test_no_block_is_begun_once_the_run_is_stopped():
     assert desk.stop() == {0, 1}
     assert desk.stopped() and not desk.begin(2)
     assert desk.stop() == {0, 1}
+    desk.abandon()
+    with pytest.raises(Abandoned):
+        desk.begin(3)
