@@ -176,9 +176,16 @@ def test_a_worker_without_the_model_ends_the_run(nodes, tmp_path, numbers, wrong
     assert not numbers.asked
 
 
-def test_where_there_is_no_room_one_sentence_says_so(nodes, tmp_path, numbers):
-    engine = engine_on(Cluster(nodes.address, None, {"unobtainium": 1.0}), tmp_path, numbers)
-    with pytest.raises(RunError, match=r"room for a worker, which takes unobtainium=1\."):
+@pytest.mark.parametrize(
+    ("where", "says"),
+    [
+        (Cluster(reserved={"unobtainium": 1.0}), r"room for a worker, which takes unobtainium=1\."),
+        (Cluster("ray://localhost:10001"), r"Run the command on a machine of the cluster"),
+    ],
+)
+def test_where_no_worker_can_run_one_sentence_says_so(nodes, tmp_path, numbers, where, says):
+    engine = engine_on(replace(where, address=where.address or nodes.address), tmp_path, numbers)
+    with pytest.raises(RunError, match=says):
         evaluate(surveyed(questions(2)), task(World()), tmp_path, engine=engine)
 
 

@@ -99,7 +99,6 @@ def engine_on(cluster: Cluster, folder: Path, opening: Callable[[Budget], Langua
     opening : callable
         Opens the model in a worker, asked in its form. It is sent there, so it must be made of
         what can be pickled, and hold no secret: keys are in the environment of the machines.
-
     """
 
     def engine(
@@ -150,7 +149,7 @@ class _Work:
             path.unlink()
         if blocks:
             yield from self._asked(blocks, tick)
-        self._staged.rmdir()
+        shutil.rmtree(self._staged, ignore_errors=True)
 
     def _left_behind(self) -> Iterator[Row]:
         """Yield what a process that was killed has not gathered."""
