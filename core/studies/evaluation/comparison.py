@@ -23,8 +23,7 @@ from core.uncertainty.scores import SCORES
 Test = Literal["DeLong", "paired bootstrap"]
 
 LEVEL: Final = 0.05  # of an adjusted p-value, below which a difference counts as shown
-LARGER_IS_DIGITS: Final = {"auroc": 2, "aurc": 3, "augrc": 3, "prr": 2}
-BETTER: Final = {"auroc": True, "aurc": False, "augrc": False, "prr": True}
+LARGER_IS_BETTER: Final = {"auroc": True, "aurc": False, "augrc": False, "prr": True}
 DIGITS: Final = {"auroc": 2, "aurc": 3, "augrc": 3, "prr": 2}
 BETTER: Final = {  # what a score does by a measure, in words
     "auroc": "finds wrong answers",
@@ -73,7 +72,10 @@ class Compared:
     @property
     def sentence(self) -> str:
         """What came out, with its numbers."""
-        one, two = SCORES[self.score].symbol, SCORES[self.other].symbol
+        return self.sentence_of(SCORES[self.score].symbol, SCORES[self.other].symbol)
+
+    def sentence_of(self, one: str, two: str) -> str:
+        """Say what came out of two scores under names of one's own."""
         if math.isnan(self.difference.value):
             return f"{one} and {two} cannot be compared by {self.measure.upper()}."
         digits = DIGITS[self.measure]
@@ -115,8 +117,7 @@ def adjusted(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
     """Return comparisons with their p-values adjusted for their number."""
     p_values = holm([each.p_value for each in comparisons]) if comparisons else ()
     return tuple(
-        replace(each, adjusted=float(p))
-        for each, p in zip(comparisons, p_values, strict=True)
+        replace(each, adjusted=float(p)) for each, p in zip(comparisons, p_values, strict=True)
     )
 
 

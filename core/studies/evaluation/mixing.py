@@ -116,7 +116,7 @@ class Mixed:
     Attributes
     ----------
     found : tuple of Mixture
-        None where a kind has fewer than two questions.
+        Every score by both rules; empty where a kind has fewer than two questions.
     target_error, confidence : float
     single, many : int
         How many questions there are of either kind.
@@ -205,11 +205,9 @@ def _made_of(sizes: Sequence[int], dropped: int, diverse_only: bool, each: int) 
     )
 
 
-def _came_out(
-    found: Sequence[Mixture], rule: str, target_error: float, confidence: float
-) -> str:
+def _came_out(found: Sequence[Mixture], rule: str, target_error: float, confidence: float) -> str:
     """Say what every score answers by one rule, of all questions and where the entropy is high."""
-    with_it = f", with {confidence:.6g} confidence" if rule == GUARANTEED else ""
+    with_it = f", with {100 * confidence:.6g}% confidence" if rule == GUARANTEED else ""
     head = f"At a target loss of {100 * target_error:.6g}%{with_it}, by {_RULE_IN_WORDS[rule]}: "
     return head + "; ".join(_one(each) for each in found if each.rule == rule) + "."
 
@@ -228,7 +226,7 @@ def _one(mixture: Mixture) -> str:
     *bins, every = mixture.bars
     said = f"{symbol} answers {_shares(every)}"
     if bins:
-        said += f", and where the entropy is {bins[-1].name} nats {_shares(bins[-1])}"
+        said += f", and {_shares(bins[-1])} at an entropy of {bins[-1].name} nats"
     if none:
         said += f"; no threshold in {none} of {len(mixture.values)} repetitions"
     return said

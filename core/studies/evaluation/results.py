@@ -189,7 +189,8 @@ def read_results(
 def stamp(run: Run) -> Hashable:
     """Return what changes whenever a run gets rows, without reading them."""
     files = sorted(path for path in run.folder.glob("*") if path.name != LOCK)
-    return tuple((path.name, found.st_size, found.st_mtime_ns) for path in files if (found := _stat(path)))
+    there = ((path.name, _stat(path)) for path in files)
+    return tuple((name, found.st_size, found.st_mtime_ns) for name, found in there if found)
 
 
 def _stat(path: Any) -> os.stat_result | None:
