@@ -114,10 +114,17 @@ def compared(measured: Measured, score: str, measure: str = "auroc") -> tuple[Co
 
 
 def adjusted(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
-    """Return comparisons with their p-values adjusted for their number."""
-    p_values = holm([each.p_value for each in comparisons]) if comparisons else ()
+    """Return comparisons with their p-values adjusted for their number.
+
+    One whose p-value is not known yet counts as if it showed nothing.
+    """
+    known = np.array([each.p_value for each in comparisons])
+    unknown = np.isnan(known)
+    possible = np.array([not math.isnan(each.difference.value) for each in comparisons], bool)
+    counted = np.where(unknown & possible, 1.0, known)
+    found = np.where(unknown, math.nan, holm(counted)) if len(known) else known
     return tuple(
-        replace(each, adjusted=float(p)) for each, p in zip(comparisons, p_values, strict=True)
+        replace(each, adjusted=float(p)) for each, p in zip(comparisons, found, strict=True)
     )
 
 
@@ -153,5 +160,7 @@ def signed(value: float, digits: int = 2) -> str:
 
 
 def p_in_words(p_value: float) -> str:
-    """Return “p = 0.012”, or “p < 0.001”."""
+    """Return “p = 0.012”, or “p < 0.001”; “–” where it is not known."""
+    if math.isnan(p_value):
+        return "–"
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"

@@ -236,7 +236,7 @@ class Measured:
         """Say what the intervals are."""
         rows = len(self.results)
         if not self.number:
-            return f"No intervals: resampling {counted(rows, 'row')} takes a while."
+            return f"No intervals yet: resampling {counted(rows, 'row')} takes a while."
         less = "" if self.number >= RESAMPLES else f" ({RESAMPLES:,} would take a while)"
         return (
             f"Intervals: {CONFIDENCE:.0%}, paired bootstrap of {self.number:,} resamples of the "

@@ -249,7 +249,7 @@ def _side(name: str, here: NDArray[np.bool_], there: NDArray[np.bool_], by: Comp
     only = int(np.count_nonzero(here & ~there)), int(np.count_nonzero(there & ~here))
     chance = float(stats.binomtest(only[0], sum(only)).pvalue) if sum(only) else 1.0
     shares = [float(each.mean()) if len(each) else math.nan for each in (here, there)]
-    return Side(name, *shares, *only, chance, by)
+    return Side(name, shares[0], shares[1], only[0], only[1], chance, by)
 
 
 def _texts(results: Results, column: str) -> NDArray[np.object_]:

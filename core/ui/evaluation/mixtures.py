@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.charts import evaluation as charts
@@ -101,5 +103,5 @@ def mixtures(found: Results) -> None:
             f"mixture_{measure}",
             title,
             "",
-            lambda of=measure: charts.mixture_bars(mixed.found, of, figures.palette()),
+            partial(charts.mixture_bars, mixed.found, measure, figures.palette()),
         )

@@ -68,9 +68,10 @@ def _at(drawn: Plotted, chosen: Sequence[Any]) -> NDArray[np.int64]:
     """Return the rows at the chosen points; a point that is not drawn has none."""
     wanted = np.zeros(len(drawn.rows), bool)
     for point in chosen:
-        values = [point.get(name) for name in charts.FIELDS] if isinstance(point, dict) else []
-        if len(values) == 2 and all(isinstance(value, int | float) for value in values):
-            wanted |= np.isclose(drawn.entropy, values[0], rtol=0, atol=1e-9) & np.isclose(
-                drawn.information, values[1], rtol=0, atol=1e-9
-            )
+        try:
+            entropy, information = (float(point[name]) for name in charts.FIELDS)
+        except (KeyError, TypeError, ValueError):  # it comes from a browser
+            continue
+        near = np.isclose(drawn.entropy, entropy, rtol=0, atol=1e-9)
+        wanted |= near & np.isclose(drawn.information, information, rtol=0, atol=1e-9)
     return drawn.rows[wanted]
