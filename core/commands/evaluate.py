@@ -45,6 +45,7 @@ SHOWN, SAID = 0.2, 30.0  # seconds between two states: on a terminal, and in a f
 LEFT_OUT = 20  # malformed rows of which it is said why they are left out
 PATIENCE = 5.0  # seconds that resampling may take, about
 REFERENCE = "mutual_information"  # every other score is compared with it
+ASK = " --resamples says how many to draw."
 WIDTH = 22  # of a measure with its interval
 AGREE = "Nothing was asked. --yes agrees beforehand."
 
@@ -276,7 +277,7 @@ def _report(made: Measured, found: dict[str, Any]) -> str:
                 + "".join(_with_ends(values, measure) for measure in measures)
                 for name, values in found["scores"].items()
             ),
-            *(["", made.sentence] if found["rows"] else []),
+            *(["", made.sentence + ("" if made.number else ASK)] if found["rows"] else []),
             *([""] if found["comparisons"] else []),
             *(each["sentence"] for each in found["comparisons"]),
         ]
