@@ -84,7 +84,7 @@ class Compared:
             f"{signed(self.values[1], digits)}, difference {signed(self.difference.value, digits)}"
         )
         if math.isnan(self.p_value):
-            return f"{one} and {two}: {numbers}; without resamples its chance is not known."
+            return f"{one} and {two}: {numbers}; how much of that is chance is not known."
         ends = f"{signed(self.difference.lower, digits)} to {signed(self.difference.upper, digits)}"
         numbers += (
             f" ({CONFIDENCE:.0%} {ends}), Holm-adjusted {p_in_words(self.adjusted)} ({self.test})."

@@ -209,7 +209,7 @@ def _came_out(found: Sequence[Mixture], rule: str, target_error: float, confiden
     """Say what every score answers by one rule, of all questions and where the entropy is high."""
     with_it = f", with {100 * confidence:.6g}% confidence" if rule == GUARANTEED else ""
     head = f"At a target loss of {100 * target_error:.6g}%{with_it}, by {_RULE_IN_WORDS[rule]}: "
-    return head + "; ".join(_one(each) for each in found if each.rule == rule) + "."
+    return head + "; ".join(in_words(each) for each in found if each.rule == rule) + "."
 
 
 _RULE_IN_WORDS: Final = {
@@ -218,7 +218,8 @@ _RULE_IN_WORDS: Final = {
 }
 
 
-def _one(mixture: Mixture) -> str:
+def in_words(mixture: Mixture) -> str:
+    """Say what one score answers by one rule."""
     symbol = SCORES[mixture.score].symbol
     none = sum(value is None for value in mixture.values)
     if none == len(mixture.values):

@@ -49,7 +49,7 @@ def scatter(found: Results) -> None:
         "",
         lambda: charts.scatter(points, figures.palette()),
     )
-    at = _at(drawn, _selected(st.session_state.get(key)))
+    at = at_points(drawn, selected(st.session_state.get(key)))
     if not len(at):
         st.text("Choose a point to see its questions.")
         return
@@ -57,14 +57,14 @@ def scatter(found: Results) -> None:
     chosen_row(found, "mutual_information", at, key="results_point")
 
 
-def _selected(state: Any) -> Sequence[Any]:
+def selected(state: Any) -> Sequence[Any]:
     """Return the points that a person chose, as the browser names them."""
     selection = getattr(state, "selection", None) or {}
     chosen = selection.get(charts.CHOSEN) or []
     return chosen if isinstance(chosen, list) else []
 
 
-def _at(drawn: Plotted, chosen: Sequence[Any]) -> NDArray[np.int64]:
+def at_points(drawn: Plotted, chosen: Sequence[Any]) -> NDArray[np.int64]:
     """Return the rows at the chosen points; a point that is not drawn has none."""
     wanted = np.zeros(len(drawn.rows), bool)
     for point in chosen:

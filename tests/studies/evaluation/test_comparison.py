@@ -49,9 +49,7 @@ def made(found):
 
 def test_scores_that_share_their_labels_are_compared_by_delong(found, made):
     by_delong, by_bootstrap = compared(made, INFORMATION)
-    expected = delong(
-        found.doubts[INFORMATION], found.doubts[ENTROPY], found.correct[INFORMATION]
-    )
+    expected = delong(found.doubts[INFORMATION], found.doubts[ENTROPY], found.correct[INFORMATION])
     assert (by_delong.other, by_delong.test) == (ENTROPY, "DeLong")
     assert by_delong.p_value == expected.p_value
     assert by_delong.values == (expected.first, expected.second)
@@ -98,7 +96,7 @@ def test_where_nothing_is_shown_that_is_said(made):
 def test_without_resamples_only_delong_says_how_sure_it_is(found):
     by_delong, unknown = compared(measured(found, 0), INFORMATION)
     assert math.isnan(unknown.p_value) and not unknown.shown
-    assert unknown.sentence.endswith("; without resamples its chance is not known.")
+    assert unknown.sentence.endswith("; how much of that is chance is not known.")
     # The one that is not known still counts among the comparisons.
     assert by_delong.adjusted == pytest.approx(min(1, 2 * by_delong.p_value))
 

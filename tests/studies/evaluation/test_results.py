@@ -40,9 +40,7 @@ def made(tmp_path, monkeypatch):
 
 def test_four_rows_by_hand(tmp_path):
     """Doubts .1 right, .2 wrong, .3 right, none wrong: the last is the most doubtful of all."""
-    run = written(
-        tmp_path / "run", row(0.1), row(0.2, False), row(0.3), row(None, False)
-    )
+    run = written(tmp_path / "run", row(0.1), row(0.2, False), row(0.3), row(None, False))
     found = read_results(run)
     one = measured(found, 0)
     assert found.scores == (INFORMATION,) and found.right(INFORMATION) == 0.5
