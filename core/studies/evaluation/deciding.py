@@ -20,7 +20,7 @@ from core.studies.evaluation.results import Results
 from core.uncertainty.scores import SCORES
 
 CONFIDENCE = 0.9  # of the bound, where the policy names none
-MOST_COMPARED = 20_000  # rows: of more it is not looked up whether the policy comes of them
+MOST_COMPARED = 10_000  # rows: of more it is not looked up whether the policy comes of them
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,21 +6,23 @@ import math
 from hashlib import sha256
 
 from core.abstention.intervals import Interval
-from core.studies.evaluation.comparison import DIGITS, signed
+from core.studies.evaluation.comparison import signed
 
 NONE = "–"  # where nothing can be said
 LONGEST_CELL = 200  # characters
 
 
-def measured(of: Interval, measure: str) -> str:
+def measured(of: Interval) -> str:
     """Return a measure with its interval, as far as there is one."""
-    digits = max(DIGITS[measure], 3)
-    if not math.isfinite(of.value):
-        return NONE
-    value = signed(of.value, digits)
+    value = number_shown(of.value)
     if not (math.isfinite(of.lower) and math.isfinite(of.upper)):
         return value
-    return f"{value} ({signed(of.lower, digits)} to {signed(of.upper, digits)})"
+    return f"{value} ({signed(of.lower, 3)} to {signed(of.upper, 3)})"
+
+
+def number_shown(value: float) -> str:
+    """Return a measure without its interval."""
+    return signed(value, 3) if math.isfinite(value) else NONE
 
 
 def percent(value: float) -> str:

@@ -15,7 +15,14 @@ from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import RESAMPLES, Results, affordable, read_results, stamp
 from core.studies.evaluation.sides import Change, Side, Sides, compared_sides, differences, sides
 from core.ui import downloads
-from core.ui.evaluation.cells import digest, measured, percent, shown
+from core.ui.evaluation.cells import (
+    digest,
+    finite,
+    measured,
+    number_shown,
+    percent,
+    shown,
+)
 from core.ui.evaluation.opening import offer
 from core.ui.evaluation.rows import MOST_SHOWN, in_full
 from core.ui.messages import problem
@@ -65,77 +72,75 @@ def compare(found: Results, others: Mapping[str, Run]) -> None:
     if not len(both):
         st.text("No question is in both, so there is nothing to compare.")
         return
-    _scores(both)
-    _questions(both)
+    every = _scores(both)
+    _questions(both, every)
 
 
-def _scores(both: Sides) -> None:
-    """Draw the scores of both runs, on the questions that they share."""
+def _scores(both: Sides) -> tuple[Side, ...]:
+    """Draw the scores of both runs, on the questions that they share, and return them."""
     if not both.scores:
         st.text("No score has a value in both runs.")
-        return
-    number = affordable(len(both), 2 * len(both.scores))
+        return ()
+    affords = affordable(len(both), 2 * len(both.scores))
+    number = affords or RESAMPLES
     wanted = remembered("results_sides_wanted", both, object)
     every = run(
         PLACE,
         wanted,
-        lambda: Job(lambda job: compared_sides(both, number or RESAMPLES, job.progress)),
-        on_press=not number,
+        lambda: Job(lambda job: compared_sides(both, number, job.progress)),
+        on_press=not affords,
         cancelled="Cancelled.",
     )
-    if every is None:
-        if run_of(PLACE, wanted) is None:
-            st.button(
-                f"Compute intervals with {RESAMPLES:,d} resamples",
-                key="results_sides_intervals",
-                on_click=want,
-                args=(PLACE, wanted),
-            )
-        number = 0
-        every = remembered("results_sides_plain", both, lambda: compared_sides(both, 0))
-    else:
-        number = number or RESAMPLES
+    if every is None and run_of(PLACE, wanted) is None:
+        st.button(
+            f"Compute intervals with {RESAMPLES:,d} resamples",
+            key="results_sides_intervals",
+            on_click=want,
+            args=(PLACE, wanted),
+        )
+    shown_now = every or remembered("results_sides_plain", both, lambda: compared_sides(both, 0))
     st.dataframe(
         {
-            "score": [SCORES[each.score].title for each in every],
-            "right here": [percent(each.right_here) for each in every],
-            "right there": [percent(each.right_there) for each in every],
-            "McNemar": [p_in_words(each.chance) for each in every],
-            "AUROC here": [f"{each.by.values[0]:.3f}" for each in every],
-            "AUROC there": [f"{each.by.values[1]:.3f}" for each in every],
-            "here minus there": [measured(each.by.difference, "auroc") for each in every],
-            "Holm-adjusted": [p_in_words(each.by.adjusted) for each in every],
+            "score": [SCORES[each.score].title for each in shown_now],
+            "right here": [percent(each.right_here) for each in shown_now],
+            "right there": [percent(each.right_there) for each in shown_now],
+            "McNemar": [p_in_words(each.chance) for each in shown_now],
+            "AUROC here": [number_shown(each.by.values[0]) for each in shown_now],
+            "AUROC there": [number_shown(each.by.values[1]) for each in shown_now],
+            "here minus there": [measured(each.by.difference) for each in shown_now],
+            "Holm-adjusted": [p_in_words(each.by.adjusted) for each in shown_now],
         },
         hide_index=True,
         key="results_sides",
         alt="Every score in both runs",
     )
-    if number:
+    if every:
         st.caption(
             f"Paired bootstrap of {number:,d} resamples of the shared questions, 95% intervals, "
             "p-values adjusted for the number of scores."
         )
-    downloads.table(lambda: _numbers(every), "evaluation_two_runs")
+    downloads.table(lambda: _numbers(shown_now), "evaluation_two_runs")
+    return shown_now
 
 
 def _numbers(every: tuple[Side, ...]) -> dict[str, list[object]]:
     return {
         "score": [each.score for each in every],
-        "right here": [each.right_here for each in every],
-        "right there": [each.right_there for each in every],
+        "right here": [finite(each.right_here) for each in every],
+        "right there": [finite(each.right_there) for each in every],
         "right only here": [each.only_here for each in every],
         "right only there": [each.only_there for each in every],
         "McNemar p": [each.chance for each in every],
-        "AUROC here": [each.by.values[0] for each in every],
-        "AUROC there": [each.by.values[1] for each in every],
-        "difference": [each.by.difference.value for each in every],
-        "from": [each.by.difference.lower for each in every],
-        "to": [each.by.difference.upper for each in every],
-        "Holm-adjusted p": [each.by.adjusted for each in every],
+        "AUROC here": [finite(each.by.values[0]) for each in every],
+        "AUROC there": [finite(each.by.values[1]) for each in every],
+        "difference": [finite(each.by.difference.value) for each in every],
+        "from": [finite(each.by.difference.lower) for each in every],
+        "to": [finite(each.by.difference.upper) for each in every],
+        "Holm-adjusted p": [finite(each.by.adjusted) for each in every],
     }
 
 
-def _questions(both: Sides) -> None:
+def _questions(both: Sides, every: tuple[Side, ...]) -> None:
     """List what became of the questions, by one score."""
     names = list(both.scores) or ["mutual_information"]
     score = st.selectbox(
@@ -145,6 +150,9 @@ def _questions(both: Sides) -> None:
         key="results_sides_score",
         persist_state="session",
     )
+    for side in every:
+        if side.score == score:
+            st.text(side.sentence)
     change = st.pills(
         "Which questions",
         list(Change),

@@ -40,7 +40,7 @@ def _table(made: Measured) -> None:
         "symbol": [info.symbol for info in SCORES.values()],
         "right": [percent(found.right(name)) for name in SCORES],
         **{
-            measure.upper(): [measured(made.interval(name, measure), measure) for name in SCORES]
+            measure.upper(): [measured(made.interval(name, measure)) for name in SCORES]
             for measure in MEASURES
         },
     }

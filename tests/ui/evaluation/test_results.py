@@ -156,6 +156,7 @@ def test_two_runs_beside_each_other(runs):
     both = table(app, "here minus there")
     assert len(both) == len(SCORES) and all(cell.startswith("p = ") for cell in both["McNemar"])
     assert len(table(app, "answer, the other")) == 60
+    assert said(app, "M.I.’s answer is right in ") and said(app, "M.I. here")
     app.pills(key="results_change").set_value(app.pills(key="results_change").options[1]).run()
     assert not app.exception
     assert opened(runs / "one", tab=BESIDE) and said(
