@@ -22,6 +22,13 @@ from core.codec import counted
 from core.studies.evaluation.mixing import RULES
 from core.uncertainty.scores import SCORES
 
+#: The scores of the paper's Figure 5.
+PAPERS: Final = (
+    "mutual_information",
+    "semantic_entropy",
+    "greedy_probability",
+    "self_verification",
+)
 HEIGHT: Final = 320
 BARS_HEIGHT: Final = 260
 MOST_POINTS: Final = 4_000  # in a scatter; Altair draws no more than 5,000 rows

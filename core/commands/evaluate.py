@@ -303,9 +303,12 @@ def _figures(made: Measured, folder: Path, target_loss: float) -> list[str]:
 
     results = made.results
     drawn = {}
-    if results.scores:
-        bands = {name: made.band(name) for name in results.scores}
-        drawn["precision-recall"] = charts.precision_recall(bands, LIGHT)
+    bands = {name: made.band(name) for name in results.scores}
+    papers = {name: band for name, band in bands.items() if name in charts.PAPERS}
+    others = {name: band for name, band in bands.items() if name not in charts.PAPERS}
+    for name, some in (("precision-recall", papers), ("precision-recall-others", others)):
+        if some:  # seven bands in one picture hide each other
+            drawn[name] = charts.precision_recall(some, LIGHT)
     kinds = mixing.kinds(mixing.sources(results))
     mixed = mixing.mix(results, kinds.single, kinds.many, target_error=target_loss)
     for sentence in (kinds.how, *mixed.sentences):

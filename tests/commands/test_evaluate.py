@@ -105,7 +105,8 @@ def test_the_figures_of_the_paper_are_written(world, asked, tmp_path):
     result = believe(asked, *options, "--target-loss", 0.2)
     assert "Each half has 5 of either kind (the paper has 500)" in result.stderr
     assert "At a target loss of 20%, by the paper’s rule: " in result.stderr
-    names = ("precision-recall", "mixture-recall", "mixture-error")
+    curves = ("precision-recall", "precision-recall-others")
+    names = (*curves, "mixture-recall", "mixture-error")
     found = [tmp_path / "figures" / f"{name}.svg" for name in names]
     assert all("<svg" in path.read_text() for path in found)
     read = json.loads(believe(*options, "--json").stdout)

@@ -15,7 +15,6 @@ from core.ui.glossary import TERMS
 from core.ui.session import remembered
 from core.uncertainty.scores import SCORES
 
-PAPERS = ("mutual_information", "semantic_entropy", "greedy_probability", "self_verification")
 TITLE = "Precision by recall"
 
 
@@ -79,7 +78,7 @@ def _curves(found: Results, made: Measured) -> None:
     chosen = st.multiselect(
         "Scores drawn",
         list(found.scores),
-        [name for name in PAPERS if name in found.scores],
+        [name for name in charts.PAPERS if name in found.scores],
         format_func=charts.symbol_of,
         key="results_drawn",
         persist_state="session",
