@@ -90,11 +90,12 @@ def _sentences(
     of_all: bool,
 ) -> list[str]:
     symbol = SCORES[policy.score].symbol
+    where = f", where {symbol} is {policy.where}" if math.isfinite(policy.threshold) else ""
     if not found.queries:
         return ["No row counts, so there is nothing to decide on."]
     said = [
         f"The policy answers {counted(found.answered, 'question')} of {found.queries:,} "
-        f"({found.answered / found.queries:.1%}), those with {symbol} {policy.where}"
+        f"({found.answered / found.queries:.1%}){where}"
         + (
             f"; {found.errors:,} of them wrongly ({found.errors / found.answered:.1%})."
             if found.answered
@@ -134,12 +135,12 @@ def is_made_of(policy: Policy, results: Results) -> bool:
 def decisions_csv(decided: Decided) -> bytes:
     """Return every row with its doubt and the decision, as a disarmed CSV."""
     results, score = decided.results, decided.policy.score
-    answers = results.table[f"{score}_answer"].to_pylist()
+    answers = results.texts(f"{score}_answer")
     return to_csv(
         ("id", "question", "source", "answer", score, "decision", "correct"),
         (
             (
-                *(id, query, source, answer or ""),
+                *(id, query, source, answer),
                 "" if math.isnan(doubt) else float(doubt),
                 "answer" if answered else "abstain",
                 int(right),

@@ -64,17 +64,17 @@ class Results:
     @cached_property
     def ids(self) -> NDArray[np.object_]:
         """The questions' ids."""
-        return self._texts("id")
+        return self.texts("id")
 
     @cached_property
     def queries(self) -> NDArray[np.object_]:
         """The questions."""
-        return self._texts("query")
+        return self.texts("query")
 
     @cached_property
     def sources(self) -> NDArray[np.object_]:
         """Where the questions are from; "" where that is not said."""
-        return self._texts("source")
+        return self.texts("source")
 
     @cached_property
     def entropies(self) -> Floats:
@@ -137,7 +137,8 @@ class Results:
         """Return the share of questions that a score serves a right answer to; NaN of none."""
         return float(self.correct[score].mean()) if len(self) else float("nan")
 
-    def _texts(self, column: str) -> NDArray[np.object_]:
+    def texts(self, column: str) -> NDArray[np.object_]:
+        """Return a column of texts; "" where there is none."""
         found = np.empty(len(self), object)
         found[:] = [text or "" for text in self.table[column].to_pylist()]
         return found

@@ -84,8 +84,8 @@ class Sides:
     def answers(self, score: str) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
         """Return the answer that a score serves in this run, and in the other."""
         return (
-            _texts(self.here, f"{score}_answer")[self.at_here],
-            _texts(self.there, f"{score}_answer")[self.at_there],
+            self.here.texts(f"{score}_answer")[self.at_here],
+            self.there.texts(f"{score}_answer")[self.at_there],
         )
 
     def of(self, change: Change, score: str) -> NDArray[np.int64]:
@@ -250,9 +250,3 @@ def _side(name: str, here: NDArray[np.bool_], there: NDArray[np.bool_], by: Comp
     chance = float(stats.binomtest(only[0], sum(only)).pvalue) if sum(only) else 1.0
     shares = [float(each.mean()) if len(each) else math.nan for each in (here, there)]
     return Side(name, shares[0], shares[1], only[0], only[1], chance, by)
-
-
-def _texts(results: Results, column: str) -> NDArray[np.object_]:
-    found = np.empty(len(results), object)
-    found[:] = [text or "" for text in results.table[column].to_pylist()]
-    return found
