@@ -15,8 +15,8 @@ from core.ui.session import remembered
 PLACE = "results_measures"
 
 
-def measures(found: Results) -> Measured:
-    """Return the measures of all scores, without intervals while these are computed.
+def measures(found: Results) -> tuple[Measured, bool]:
+    """Return the measures of all scores, and whether their intervals are still on the way.
 
     Resampling many rows takes long: that is done when somebody asks for it.
     """
@@ -31,15 +31,17 @@ def measures(found: Results) -> Measured:
         cancelled="Cancelled.",
     )
     if made is not None:
-        return made
-    if run_of(PLACE, wanted) is None:
+        return made, False
+    this = run_of(PLACE, wanted)
+    if this is None:
         st.button(
             f"Compute intervals with {RESAMPLES:,d} resamples",
             key="results_intervals",
             on_click=want,
             args=(PLACE, wanted),
         )
-    return remembered("results_plain", found, partial(measured, found, 0))
+    plain = remembered("results_plain", found, partial(measured, found, 0))
+    return plain, this is not None and this.running
 
 
 def _work(found: Results, number: int) -> Callable[[Job[Measured]], Measured]:

@@ -20,7 +20,7 @@ TITLE = "Precision by recall"
 
 def scores(found: Results) -> None:
     """Draw what every score is worth, and which is better than which."""
-    made = measures(found)
+    made, is_waiting = measures(found)
     _table(made)
     for sentence in found.unsaid:
         st.text(sentence)
@@ -29,7 +29,10 @@ def scores(found: Results) -> None:
     st.subheader("Precision by recall")
     _curves(found, made)
     st.subheader("Which score is better")
-    _comparisons(found, made)
+    if is_waiting:
+        st.text("The comparisons come with the intervals.")
+    else:
+        _comparisons(found, made)
 
 
 def _table(made: Measured) -> None:
