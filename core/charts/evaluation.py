@@ -233,6 +233,7 @@ class Points:
 
 CHOSEN: Final = "chosen"  # the scatter's parameter in which a person chooses
 FIELDS: Final = ("entropy", "information")
+TEN_TICKS: Final = alt.Axis(tickCount=10)
 
 
 def scatter(points: Points, palette: Palette) -> Chart:
@@ -255,8 +256,8 @@ def scatter(points: Points, palette: Palette) -> Chart:
         alt.Chart(data)
         .mark_point(size=60, opacity=0.75)
         .encode(
-            x=alt.X("entropy:Q", title="S.E.: semantic entropy, nats"),
-            y=alt.Y("information:Q", title="M.I.: mutual information, nats"),
+            x=alt.X("entropy:Q", title="S.E.: semantic entropy, nats", axis=TEN_TICKS),
+            y=alt.Y("information:Q", title="M.I.: mutual information, nats", axis=TEN_TICKS),
             color=told_apart(alt.Color, "answer:N", kinds),
             fill=told_apart(
                 alt.Fill, "answer:N", {"right": palette.background, "wrong": kinds["wrong"]}

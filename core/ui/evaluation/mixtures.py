@@ -20,6 +20,13 @@ DRAWN = ("mutual_information", "semantic_entropy")
 TITLES = {charts.RECALL: "Recall by entropy", charts.ERROR: "Error by entropy"}
 
 
+def finding(found: Results) -> str:
+    """Say what one threshold does to both kinds by the paper's rule; "" where it cannot be said."""
+    told = kinds(sources(found))
+    mixed = mix(found, told.single, told.many)
+    return mixed.sentences[1] if mixed.found else ""
+
+
 def mixtures(found: Results) -> None:
     """Let the person tell the kinds apart and set the target; draw what a threshold does."""
     st.text(

@@ -16,7 +16,7 @@ from core.studies.evaluation.rows import RIGHT, Match
 from core.ui.evaluation.cells import digest, source_shown
 from core.ui.evaluation.compare import compare
 from core.ui.evaluation.decisions import decisions
-from core.ui.evaluation.mixtures import mixtures
+from core.ui.evaluation.mixtures import finding, mixtures
 from core.ui.evaluation.rows import rows
 from core.ui.evaluation.scatter import scatter
 from core.ui.evaluation.scores import scores
@@ -64,6 +64,9 @@ def results(run: Run, others: Mapping[str, Run]) -> None:
         if not len(found):
             st.text("No row is left to show. Choose fewer filters, or other sources.")
             return
+        if said := remembered("results_finding", found, lambda: finding(found)):
+            with st.container(border=True, key="finding"):
+                st.text(said)
         _parts(found, others)
     except RunError as error:
         problem(str(error))
