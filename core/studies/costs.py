@@ -138,9 +138,13 @@ def computed_by_curves(cases: Sequence[Case], repetitions: Sequence[int]) -> int
     return longest + len(repetitions) * ends
 
 
-def lasting(tokens: int, model: LanguageModel) -> str | None:
-    """Say how long computing so many tokens takes here; None where it is short or unknown."""
-    seconds = None if model.capabilities.quick else model.speed.lasts(tokens)
+def lasting(tokens: int, model: LanguageModel, *, many: bool = False) -> str | None:
+    """Say how long computing so many tokens takes here; None where it is short or unknown.
+
+    With `many` questions, even those of a model that answers one in a moment take time.
+    """
+    quick = model.capabilities.quick and not many
+    seconds = None if quick else model.speed.lasts(tokens)
     if seconds is None or seconds < LONG:
         return None
     if seconds < 50:

@@ -131,7 +131,7 @@ def evaluate(
         What ended the run. Every finished question is kept.
     """
     with opened(folder) as files:
-        manifest = _begun(files, questions, task)
+        manifest = begun(files, questions, task)
         done, failed = files.begin(again=again)
         before, started = len(done), time.monotonic()
         pace = Pace(questions.number, before)
@@ -209,8 +209,14 @@ def pipeline_in(manifest: Mapping[str, Any]) -> Pipeline:
         raise RunError("The run's pipeline cannot be read: its run.json was changed.") from error
 
 
-def _begun(files: Files, questions: Questions, task: Task) -> dict[str, Any]:
-    """Return the manifest: a new one, or that of the same run begun before."""
+def begun(files: Files, questions: Questions, task: Task) -> dict[str, Any]:
+    """Return the manifest: a new one, or that of the same run begun before.
+
+    Raises
+    ------
+    RunError
+        When the folder holds another run, or cannot be written.
+    """
     wanted = _described(questions, task)
     found = files.manifest()
     if found is None:
