@@ -17,6 +17,7 @@ import time
 import weakref
 from contextlib import suppress
 from dataclasses import astuple
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -169,7 +170,8 @@ class Runs:
 
 def runs() -> Runs:
     """Return the runs of this machine; of this session alone in a public demo."""
-    return shared("evaluation_runs", _open)
+    beside = None if public() else kept().database.folder
+    return shared("evaluation_runs", partial(_open, beside))
 
 
 def said(error: Exception, folder: Path) -> str:
@@ -180,8 +182,7 @@ def said(error: Exception, folder: Path) -> str:
     )
 
 
-def _open() -> Runs:
-    beside = None if public() else kept().database.folder
+def _open(beside: Path | None) -> Runs:
     if beside is not None:
         return Runs(beside / FOLDER)
     root = tempfile.mkdtemp(prefix="believe-runs-")  # as lasting as a database in memory
