@@ -28,6 +28,7 @@ from core.studies.evaluation.pace import Pace
 from core.studies.evaluation.rows import Row
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recording import estimator_of
+from core.studies.inspection.request import MAX_QUERY_CHARACTERS
 from core.studies.progress import Progress, silent
 
 #: So many questions one after the other that could not reach the service end a run.
@@ -157,7 +158,8 @@ def evaluate(
 
 def most(questions: Questions, task: Task, left: int) -> Plan:
     """Return the most that so many of the questions can take of a service."""
-    each = plan(replace(task.request, query=questions.longest), task.model.capabilities)
+    longest = questions.longest[:MAX_QUERY_CHARACTERS]  # what is longer is refused
+    each = plan(replace(task.request, query=longest), task.model.capabilities)
     return Plan(*(left * used for used in asdict(each).values()))
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 import streamlit as st
 
 from core.language_models.base import LanguageModel
-from core.studies.costs import computed, lasting
+from core.studies.costs import computed, lasting, up_to
 from core.studies.evaluation.files import RunError
-from core.studies.evaluation.local import Task
+from core.studies.evaluation.local import Task, lasts
 from core.studies.evaluation.run import Questions, most
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.request import (
+    MAX_QUERY_CHARACTERS,
     MAX_SAMPLES,
     InvalidRequestError,
     Reading,
@@ -28,7 +30,7 @@ from core.ui.glossary import TERMS
 from core.ui.messages import problem
 from core.ui.payment import offer
 from core.ui.runs.widget import want
-from core.ui.session import alone, public
+from core.ui.session import alone, public, remembered
 from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
 
 _ANSWERS: Final = {
@@ -49,7 +51,7 @@ def new_run(model: LanguageModel) -> None:
     except InvalidRequestError as error:
         problem(str(error))
         return
-    say_what_it_takes(asked, task, asked.number)
+    say_what_it_takes("new", asked, task, asked.number)
     if st.button("Start", key="start_run", type="primary", icon=":material/play_arrow:"):
         try:
             folder = runs().prepare(asked, task)
@@ -67,17 +69,25 @@ def place_of(key: str) -> str:
     return f"evaluation_{key}"
 
 
-def say_what_it_takes(asked: Questions, task: Task, left: int) -> None:
+def say_what_it_takes(place: str, asked: Questions, task: Task, left: int) -> None:
     """Say the most that so many questions can take: of a service calls, here time."""
     model = task.model
     if not model.capabilities.local:
         offer(model, most(asked, task, left))
         return
-    if model.capabilities.quick and not model.speed.tokens:
-        model.sample(asked.longest, 1)  # how fast it is here shows in a moment
-    tokens = left * computed(Request(asked.longest[:1000], task.request.samples))
-    lasts = lasting(tokens, model, many=True) or "less than 5 seconds"
-    st.text(f"{model.name}: {left:,} questions take {lasts} on this machine.")
+    if model.capabilities.quick:  # one question shows in a moment how long all take
+        each = remembered(
+            f"evaluation_lasts_{place}",
+            model,
+            partial(lasts, asked.longest, task),
+            (task.request, asked),
+        )
+        takes: str | None = up_to(left * each)
+    else:
+        longest = Request(asked.longest[:MAX_QUERY_CHARACTERS], task.request.samples)
+        takes = lasting(left * computed(longest), model)
+    if takes:
+        st.text(f"{model.name}: this takes {takes} on this machine.")
 
 
 def _settings(model: LanguageModel) -> tuple[Request, Reading]:

@@ -11,7 +11,7 @@ from core.codec import counted, shortened
 from core.data.tabular.uploads import UploadError
 from core.language_models.base import LanguageModel
 from core.studies.evaluation.files import RunError
-from core.studies.evaluation.reading import Run, labelled_csv
+from core.studies.evaluation.reading import Filter, Run, labelled_csv
 from core.studies.evaluation.run import Outcome, Questions
 from core.studies.evaluation.saved import questions_in, task_in
 from core.ui import frame
@@ -74,7 +74,10 @@ def draw(listed: Listed, model: LanguageModel | None) -> bool:
         _go_on(listed, model, state)
     with st.container(horizontal=True, vertical_alignment="center"):
         if state.done > state.failed and st.button(
-            "Calibrate on these rows", key="calibrate_run", icon=":material/rule:"
+            "Calibrate on these rows",
+            key="calibrate_run",
+            icon=":material/rule:",
+            help="Rows that count by what is chosen below, of all sources.",
         ):
             _calibrate(run)
         if listed.is_own and not running:
@@ -123,7 +126,7 @@ def _go_on(listed: Listed, model: LanguageModel | None, state: State) -> None:
     except RunError as error:
         st.text(said(error, listed.run.folder))
         return
-    say_what_it_takes(asked, task, left or state.failed)
+    say_what_it_takes("left", asked, task, left or state.failed)
     with st.container(horizontal=True, vertical_alignment="center"):
         if left:
             st.button(
@@ -153,7 +156,9 @@ def _want(key: str, again: bool) -> None:
 def _calibrate(run: Run) -> None:
     """Give the rows to Calibration as if they were uploaded, and go there."""
     try:
-        content, _ = labelled_csv(run)
+        match = "exact" if st.session_state.get("results_match") == "exact" else "f1"
+        only = [Filter(name) for name in st.session_state.get("results_only") or ()]
+        content, _ = labelled_csv(run, only, match)
         calibration.use(content, f"{shortened(run.manifest['questions']['name'])} (run).csv")
     except (RunError, UploadError) as error:
         problem(said(error, run.folder))
