@@ -45,7 +45,7 @@ class Gated(World):
     def __init__(self, **more):
         super().__init__(**more)
         self.open = threading.Event()
-        self.free = NUMBER
+        self.free = 10**9
 
     def sample(self, prompt, count, *, temperature=1.0, **more):
         in_a_run = threading.current_thread().name == JOB
@@ -145,6 +145,8 @@ def test_cancelled_found_again_and_gone_on_with(world):
     page.run().button(key=f"cancel_evaluation_{key}").click().run()
     assert not runs().is_running(run_of(key).folder)
     world.open.set()
+    for job in [thread for thread in threading.enumerate() if thread.name == JOB]:
+        job.join(LONG)
     st.cache_resource.clear()  # as a restart does
     later = session("evaluation", run=key)
     (state,) = finished(later)
