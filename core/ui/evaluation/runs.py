@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 import time
 import weakref
 from contextlib import suppress
@@ -34,7 +35,6 @@ from core.studies.evaluation.run import Outcome, Questions, evaluate, most, pipe
 from core.studies.evaluation.saved import QUESTIONS, questions_in, save
 from core.ui.results import kept
 from core.ui.runs.job import Job
-from core.ui.runs.registry import Registry
 from core.ui.session import alone, owner, public, shared, this_session
 
 FOLDER: Final = "runs"
@@ -63,8 +63,8 @@ class Runs:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._jobs = Registry()
-        self._last: dict[Path, Job[Outcome]] = {}
+        self._jobs: dict[Path, Job[Outcome]] = {}  # the last one of each folder
+        self._lock = threading.Lock()
 
     def own(self) -> list[Path]:
         """Return the folders of the runs of who looks at the page, the newest first."""
@@ -123,36 +123,39 @@ class Runs:
             Whether questions that failed before are asked once more.
         """
         folder, questions = run.folder, questions_in(run)
-        before = self._last.get(folder)
         left = max(questions.number - run.done, 0)
         at_most = None if task.model.capabilities.local else most(questions, task, left).requests
+        with self._lock:
+            if (job := self.joined(folder)) is not None:
+                return job
+            before = self._jobs.get(folder)
 
-        def work(job: Job[Outcome]) -> Outcome:
-            try:
-                while before is not None and before is not job and not before.done:
-                    job.progress("Waiting for the cancelled run to end", 0.0)
-                    time.sleep(_WAIT)
-                return evaluate(questions, task, folder, job.progress, again=again)
-            except BaseException as error:
-                stop(task.model)
-                if isinstance(error, RunError | StoreError):  # a person can act on these
-                    raise ModelError(said(error, folder)) from error
-                raise
+            def work(job: Job[Outcome]) -> Outcome:
+                try:
+                    while before is not None and not before.done:
+                        job.progress("Waiting for the cancelled run to end", 0.0)
+                        time.sleep(_WAIT)
+                    return evaluate(questions, task, folder, job.progress, again=again)
+                except BaseException as error:
+                    stop(task.model)
+                    if isinstance(error, RunError | StoreError):  # a person can act on these
+                        raise ModelError(said(error, folder)) from error
+                    raise
 
-        self._last[folder] = self._jobs.start(folder, work, task.model, most=at_most)
-        return self._last[folder]
+            self._jobs[folder] = Job(work, task.model, most=at_most)
+            return self._jobs[folder]
 
     def joined(self, folder: Path) -> Job[Outcome] | None:
         """Return the job that is adding to a run, which is this session's, too, from now on."""
-        if not self.is_running(folder):
+        job = self._jobs.get(folder)
+        if job is None or not self.is_running(folder):
             return None
-        job = self._last[folder]
         job.join(this_session())
         return job
 
     def is_running(self, folder: Path) -> bool:
         """Return whether somebody's job is adding to a run."""
-        job = self._last.get(folder)
+        job = self._jobs.get(folder)
         return job is not None and not job.done and not job.cancelling
 
     def delete(self, folder: Path) -> None:
@@ -165,7 +168,7 @@ class Runs:
         """
         with opened(folder):
             shutil.rmtree(folder, ignore_errors=True)
-        self._last.pop(folder, None)
+        self._jobs.pop(folder, None)
 
 
 def runs() -> Runs:
