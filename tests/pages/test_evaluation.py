@@ -19,8 +19,10 @@ from core.ui.evaluation import runs as module
 from core.ui.evaluation.runs import runs
 from core.ui.runs.job import JOB
 from tests.hostile import TEXTS
+from tests.language_models.openai_server import serving
 from tests.sessions import (
     badges,
+    chosen,
     go,
     harmless,
     keys,
@@ -105,8 +107,8 @@ def finished(page):
 def test_opens_on_a_bundled_run_which_nobody_changes():
     page = settled(visit("evaluation").run())
     assert page.title[0].value == "Which doubt finds the wrong answers?"
-    (chosen,) = [box for box in page.selectbox if box.key == "evaluation_run"]
-    assert chosen.value == "embedded_world" and "(bundled)" in chosen.options[0]
+    box = page.selectbox(key="evaluation_run")
+    assert box.value == "embedded_world" and "(bundled)" in box.options[0]
     assert finished(page)[0].startswith("100 of 100 questions finished.")
     assert "calibrate_run" in keys(page) and not {"go_on", "delete_run"} & {*keys(page)}
     assert said(page, "300 questions, drawn at random of") and said(page, "on this machine.")
@@ -170,6 +172,25 @@ def test_what_failed_is_a_row_and_is_asked_again_where_that_is_wanted(world):
     press(page, "ask_again")
     assert finished(page)[0].startswith("12 of 12 questions finished. ")
     assert rows_of(run_of(key).folder)["q3"]["error"] is None
+
+
+def test_a_service_says_what_it_takes_first_and_the_budget_ends_a_run_that_goes_on(world):
+    with serving("echo") as server:
+        page = chosen(uploaded(session("evaluation")), server)
+        until(page, lambda: said(page, ": at most "))
+        probes = len(server.exchanges)
+        assert said(page.run(), "Cached answers are not requested again.")
+        assert len(server.exchanges) == probes  # nobody has agreed yet
+        page.number_input(key="budget_calls").set_value(probes + 20).run()
+        begun(page)
+        settled(page)
+        assert said(page, "The budget of") and said(page, "Used so far: ")
+        assert len(server.exchanges) - probes == 20
+        page.number_input(key="budget_calls").set_value(2000).run()
+        press(page, "go_on")
+        assert finished(page)[0].startswith("12 of 12 questions finished. ")
+        bodies = server.paid()[probes:]
+        assert len(bodies) == len(set(bodies))
 
 
 def test_its_rows_go_to_calibration_and_it_is_deleted(world):

@@ -65,6 +65,8 @@ def chosen() -> tuple[Listed | None, Mapping[str, Run]]:
         return None, {}
     titles = _different({key: each.title for key, each in listed.items()})
     keys = list(listed)
+    if wanted in listed and st.query_params.get(RUN) != wanted:
+        st.query_params[RUN] = wanted  # somebody has come back from another page
     st.session_state[_CHOICE] = wanted if wanted in listed else _first(listed)
     st.selectbox("Run", keys, key=_CHOICE, format_func=partial(_title, titles), on_change=_change)
     key = str(st.session_state[_CHOICE])

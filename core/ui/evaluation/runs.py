@@ -142,6 +142,8 @@ class Runs:
                         raise ModelError(said(error, folder)) from error
                     raise
 
+            for ended in [there for there, old in self._jobs.items() if old.done]:
+                del self._jobs[ended]
             self._jobs[folder] = Job(work, task.model, most=at_most)
             return self._jobs[folder]
 
@@ -167,7 +169,10 @@ class Runs:
             When it is being written to.
         """
         with opened(folder):
-            shutil.rmtree(folder, ignore_errors=True)
+            try:
+                shutil.rmtree(folder)
+            except OSError as error:
+                raise RunError(f"The run cannot be deleted: {error.strerror}.") from error
         self._jobs.pop(folder, None)
 
 
