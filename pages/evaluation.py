@@ -22,8 +22,7 @@ def page() -> None:
     page_header(
         "Which doubt finds the wrong answers?",
         "Ask a model many questions whose right answers are known. **Every score says how much to "
-        "doubt each answer; the right answers say what that is worth.** A run can be left: it is "
-        "found again under its address.",
+        "doubt each answer; the right answers say what that is worth.**",
     )
     model = None
     try:
