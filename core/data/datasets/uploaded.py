@@ -64,8 +64,11 @@ def uploaded_questions(
         # Where a dataset gives no ids, its readers count its rows, whatever their lines are.
         return known(cells, place) if known else plain(cells, number) if plain else None
 
-    columns = (upload.table[name] for name in upload.table)
-    rows = (dict(zip(upload.table, cells, strict=True)) for cells in zip(*columns, strict=True))
+    names = [str(name) for name in upload.table]
+    columns = (upload.table[name] for name in names)
+    rows: Iterator[Cells] = (
+        dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)
+    )
     numbered = zip(upload.lines.tolist(), enumerate(rows, 1), strict=True)
     return questions_from(numbered, make, on_malformed, tell, unit=upload.unit.capitalize())
 

@@ -14,7 +14,7 @@ from core.data.datasets.draw import draw
 from core.data.datasets.questions import Question
 from core.data.datasets.uploaded import uploaded_questions
 from core.data.datasets.wordnet import FOLDER, wordnet_questions
-from core.data.datasets.world import world_questions
+from core.data.datasets.world import Wording, world_questions
 from core.data.tabular.uploads import Upload, UploadError
 from core.data.world.facts import Band
 from core.studies.evaluation.run import Questions, survey
@@ -28,7 +28,10 @@ TYPES: Final = ["csv", "tsv", "txt", "json", "jsonl", "ndjson", "parquet", "xlsx
 WORLD, FILE, WORDNET = "The embedded world", "Your file", "WordNet"
 HERE: Final = [WORLD, FILE]
 WITH_WORDNET: Final = [WORLD, FILE, WORDNET]
-WORDINGS: Final = {"as in training": "trained", "in words it never saw": "held-out"}
+WORDINGS: Final[dict[str, Wording]] = {
+    "as in training": "trained",
+    "in words it never saw": "held-out",
+}
 FIRST: Final = 300  # questions
 TOLD: Final = 20  # rows of which it is said why they are left out
 LARGEST_SEED: Final = 2**32 - 1

@@ -12,6 +12,7 @@ from core.data.tabular.uploads import UploadError
 from core.language_models.base import LanguageModel
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Filter, Run, labelled_csv
+from core.studies.evaluation.rows import Match
 from core.studies.evaluation.run import Outcome, Questions
 from core.studies.evaluation.saved import questions_in, task_in
 from core.ui import frame
@@ -156,7 +157,7 @@ def _want(key: str, again: bool) -> None:
 def _calibrate(run: Run) -> None:
     """Give the rows to Calibration as if they were uploaded, and go there."""
     try:
-        match = "exact" if st.session_state.get("results_match") == "exact" else "f1"
+        match: Match = "exact" if st.session_state.get("results_match") == "exact" else "f1"
         only = [Filter(name) for name in st.session_state.get("results_only") or ()]
         content, _ = labelled_csv(run, only, match)
         calibration.use(content, f"{shortened(run.manifest['questions']['name'])} (run).csv")

@@ -45,6 +45,7 @@ MOST_OF_SESSIONS: Final = 100  # of all sessions in which nobody signed in: the 
 _KEY: Final = re.compile("[0-9a-f]{32}")
 _SESSION: Final = "session"
 _WAIT = 0.1  # seconds
+_ENDING = 10.0  # seconds that a cancelled run may take to end before it is deleted
 
 
 def most_questions() -> int:
@@ -168,6 +169,8 @@ class Runs:
         RunError
             When it is being written to.
         """
+        if (job := self._jobs.get(folder)) is not None and job.cancelling:
+            job.wait(_ENDING)
         with opened(folder):
             try:
                 shutil.rmtree(folder)
