@@ -190,6 +190,7 @@ def test_a_service_says_what_it_takes_first_and_the_budget_ends_a_run_that_goes_
         page.number_input(key="budget_calls").set_value(2000).run()
         press(page, "go_on")
         assert finished(page)[0].startswith("12 of 12 questions finished. ")
+        assert said(page, "Used for these rows: ")
         bodies = server.paid()[probes:]
         assert len(bodies) == len(set(bodies))
 

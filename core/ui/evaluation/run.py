@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 
 import streamlit as st
@@ -10,6 +10,7 @@ import streamlit as st
 from core.codec import counted, shortened
 from core.data.tabular.uploads import UploadError
 from core.language_models.base import LanguageModel
+from core.language_models.usage import Used
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Filter, Run, labelled_csv
 from core.studies.evaluation.rows import Match
@@ -21,6 +22,7 @@ from core.ui.evaluation.choice import Listed, show_no_longer
 from core.ui.evaluation.form import place_of, say_what_it_takes
 from core.ui.evaluation.runs import runs, said
 from core.ui.messages import later, problem
+from core.ui.payment import spent
 from core.ui.runs.job import Job
 from core.ui.runs.widget import forget, run_of, want
 from core.ui.runs.widget import run as watched
@@ -37,11 +39,14 @@ class State:
     ----------
     number, done, failed : int
         Questions, those that are finished, and those of them that failed.
+    used : Used or None
+        What these took of a service; None where they took only time.
     """
 
     number: int
     done: int
     failed: int
+    used: Used | None = None
 
     @property
     def sentence(self) -> str:
@@ -53,10 +58,17 @@ class State:
 def state_of(run: Run) -> State:
     """Count the rows of a run."""
     done = failed = 0
-    for batch in run.batches(["error"]):
+    took = dict.fromkeys(asdict(Used()), 0)
+    at_a_price = False
+    for batch in run.batches(["error", *took]):
         done += len(batch)
         failed += len(batch) - batch.column("error").null_count
-    return State(int(run.manifest["questions"]["number"]), done, failed)
+        for name in took:
+            numbers = [number for number in batch.column(name).to_pylist() if number is not None]
+            at_a_price |= bool(numbers)
+            took[name] += sum(numbers)
+    number = int(run.manifest["questions"]["number"])
+    return State(number, done, failed, Used(**took) if at_a_price else None)
 
 
 def draw(listed: Listed, model: LanguageModel | None) -> bool:
@@ -67,6 +79,8 @@ def draw(listed: Listed, model: LanguageModel | None) -> bool:
     state = state_of(run)
     asked_of = f"{shortened(run.pipeline.model)}, asked in the form {run.manifest['form']}"
     st.text(f"{state.sentence} Answers of {asked_of}.")
+    if state.used:
+        st.text(f"Used for these rows: {spent(state.used)}")
     this = run_of(place, listed.key)
     running = this is not None and this.running
     if running:

@@ -60,24 +60,28 @@ class Runs:
     ----------
     root : Path
         Made where there is none.
+
+    Attributes
+    ----------
+    root : Path
     """
 
     def __init__(self, root: Path) -> None:
-        self._root = root
+        self.root = root
         self._jobs: dict[Path, Job[Outcome]] = {}  # the last one of each folder
         self._lock = threading.Lock()
 
     def own(self) -> list[Path]:
         """Return the folders of the runs of who looks at the page, the newest first."""
-        found = (self._root / _named(owner())).glob(f"*/{MANIFEST}")
+        found = (self.root / _named(owner())).glob(f"*/{MANIFEST}")
         return [each.parent for each in sorted(found, key=_begun, reverse=True)]
 
     def find(self, key: str) -> Path | None:
         """Return the folder of a run that who looks at the page may see; None without one."""
         if not _KEY.fullmatch(key):
             return None
-        own = self._root / _named(owner()) / key
-        for folder in (own, *self._root.glob(f"{_SESSION}-*/{key}")):
+        own = self.root / _named(owner()) / key
+        for folder in (own, *self.root.glob(f"{_SESSION}-*/{key}")):
             if (folder / MANIFEST).exists():
                 return folder
         return None
@@ -94,7 +98,7 @@ class Runs:
         asked = (*astuple(pipeline_for(task)), str(task.model.form), task.request.seed)
         what = encoded([whose, questions.sha256, *asked, SAMPLING_RULE])
         key = hashlib.sha256(what.encode()).hexdigest()[:32]
-        folder = self._root / _named(whose) / key
+        folder = self.root / _named(whose) / key
         if not (folder / MANIFEST).exists():
             if not alone():
                 self._make_room(whose)
@@ -110,7 +114,7 @@ class Runs:
                 f"You have {MOST_RUNS} runs, the most that this server saves of one visitor. "
                 "Delete one, then start again."
             )
-        others = self._root.glob(f"{_SESSION}-*/*/{MANIFEST}")
+        others = self.root.glob(f"{_SESSION}-*/*/{MANIFEST}")
         for old in sorted(others, key=_begun, reverse=True)[MOST_OF_SESSIONS:]:
             with suppress(RunError):  # it is being written to
                 self.delete(old.parent)
@@ -182,7 +186,7 @@ class Runs:
 def runs() -> Runs:
     """Return the runs of this machine; of this session alone in a public demo."""
     beside = None if public() else kept().database.folder
-    return shared("evaluation_runs", partial(_open, beside))
+    return shared("evaluation_runs", partial(runs_beside, beside))
 
 
 def said(error: Exception, folder: Path) -> str:
@@ -193,10 +197,11 @@ def said(error: Exception, folder: Path) -> str:
     )
 
 
-def _open(beside: Path | None) -> Runs:
+def runs_beside(beside: Path | None) -> Runs:
+    """Return the runs in a folder; without one, in a temporary folder that goes with them."""
     if beside is not None:
         return Runs(beside / FOLDER)
-    root = tempfile.mkdtemp(prefix="believe-runs-")  # as lasting as a database in memory
+    root = tempfile.mkdtemp(prefix="believe-runs-")
     found = Runs(Path(root))
     weakref.finalize(found, shutil.rmtree, root, ignore_errors=True)
     return found
