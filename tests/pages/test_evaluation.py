@@ -133,7 +133,14 @@ def test_a_file_is_asked_once_whatever_happens(world):
     assert address(page) == key and len(world.in_runs) == NUMBER
     again = session("evaluation", run=key)
     assert finished(again) == finished(page) and rows_of(run_of(key).folder) == first
-    assert len(again.selectbox(key="evaluation_run").options) == 1 + len(bundled())
+    box = again.selectbox(key="evaluation_run")
+    assert len(box.options) == 1 + len(bundled()) and box.value == key
+    settled(box.select_index(1).run())
+    assert address(again) == again.selectbox(key="evaluation_run").value in bundled()
+    settled(go(again, "history").run())
+    again.query_params.pop("run", None)
+    settled(go(again, "evaluation").run())
+    assert address(again) in bundled()  # the page is as it was left
 
 
 def test_cancelled_found_again_and_gone_on_with(world):
