@@ -277,7 +277,7 @@ def _estimates(
     sample, state, spelling = spelt
     digits = spelling[:, None] // ways ** np.arange(n) % ways
     weights = p[state] / ways**n
-    mass = np.bincount(sample, weights, settings.seeds)
+    mass = np.asarray(np.bincount(sample, weights, settings.seeds), dtype=np.float64)
     found = {
         "algorithm_1": many_samples.algorithm_1(
             sample,
@@ -289,7 +289,7 @@ def _estimates(
     }
     if ways > 1:
         # Step 4: a meaning is as likely as all of its spellings that were drawn.
-        merged = np.bincount(sample * p.size + state, weights, counts.size)
+        merged = np.bincount(sample * p.size + state, weights, counts.size).astype(np.float64)
         at = np.flatnonzero(counts.ravel())
         found["algorithm_2"] = many_samples.algorithm_1(
             at // p.size,
