@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from core.data.world.facts import Fact
 from core.language_models.base import LanguageModel
-from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.asking import must_score
+from core.studies.laboratory.limits import within
 from core.studies.laboratory.pseudo_joint import (
     LIKELIEST,
     MOST_LIKELIEST,
@@ -45,11 +45,7 @@ class Settings:
     def __post_init__(self) -> None:
         """Enforce the limits, whatever the screen in front allowed."""
         smoothed(np.ones(1), self.smoothing)
-        if not 0 <= self.likeliest <= MOST_LIKELIEST:
-            raise InvalidRequestError(
-                f"The number of likeliest answers is {self.likeliest}; choose one from 0 to "
-                f"{MOST_LIKELIEST}."
-            )
+        within("number of likeliest answers", self.likeliest, 0, MOST_LIKELIEST)
 
 
 @dataclass(frozen=True, eq=False)

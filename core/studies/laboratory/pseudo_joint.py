@@ -20,6 +20,7 @@ from core.data.world.facts import Band, Fact
 from core.data.world.plain import plain
 from core.language_models.base import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
+from core.studies.laboratory.limits import within
 from core.uncertainty.logarithms import log_normalise, log_sum_exp
 
 Floats = NDArray[np.float64]
@@ -161,11 +162,7 @@ def smoothed(probabilities: Floats, smoothing: float) -> Floats:
     InvalidRequestError
         If ε is out of its range.
     """
-    if not LEAST_SMOOTHING <= smoothing <= MOST_SMOOTHING:
-        raise InvalidRequestError(
-            f"The smoothing is {smoothing:g}; choose one from {LEAST_SMOOTHING:g} to "
-            f"{MOST_SMOOTHING:g}."
-        )
+    within("smoothing", smoothing, LEAST_SMOOTHING, MOST_SMOOTHING)
     m = probabilities.shape[-1]
     return np.asarray(np.log((1 - smoothing) * probabilities + smoothing / m))
 

@@ -23,6 +23,7 @@ from core.data.world.facts import Band, Fact, facts
 from core.language_models.base import LanguageModel
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.asking import Seldom, must_score, of_each
+from core.studies.laboratory.limits import within
 from core.studies.laboratory.pseudo_joint import (
     LIKELIEST,
     MOST_LIKELIEST,
@@ -90,10 +91,7 @@ class Settings:
             ("number of triples", self.triples, 0, MOST_TRIPLES),
             ("seed", self.seed, 0, 2**32 - 1),
         ):
-            if not least <= value <= most:
-                raise InvalidRequestError(
-                    f"The {name} is {value:g}; choose one from {least:g} to {most:,g}."
-                )
+            within(name, value, least, most)
 
 
 @dataclass(frozen=True)
