@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from core import prompts
 from core.codec import counted
 from core.language_models.base import LanguageModel
+from core.language_models.errors import ModelError
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.asking import Seldom, must_score, of_each
 from core.studies.laboratory.limits import within
 from core.studies.progress import Progress, silent
 from core.uncertainty import missing_mass as mass
+from core.uncertainty.certified import ROUNDING
 from core.uncertainty.confidence import CONFIDENCE
 
 Floats = NDArray[np.float64]
@@ -144,7 +146,7 @@ def run(
     InvalidRequestError
         When a setting is out of its limits, or there is no question.
     ModelError
-        Also when the model does not score given, whole answers.
+        Also when the model does not score given, whole answers, or scores them above 1.
     Cancelled
         Out of `progress`.
     """
@@ -165,7 +167,14 @@ def _found(model: LanguageModel, question: str, settings: Settings, go_on: Seldo
     # By another seed, for what made X̃ misses nothing of it.
     again = model.sample(prompt, settings.draws, temperature=1.0, seed=settings.seed + 1)
     came = {response.text for response in again if response.complete}
-    covered = min(1.0, sum(p.values()))
+    total = sum(p.values())
+    if total > 1 + ROUNDING:
+        raise ModelError(
+            f"The likelihoods of distinct answers add up to {total:.4g}, which is more than 1: "
+            f"{model.name} does not score whole answers."
+        )
+    p = {text: q / max(1.0, total) for text, q in p.items()}  # what is above 1 is rounding
+    covered = min(1.0, total)
     missing = sum(q for text, q in p.items() if text not in came)
     high = min(1.0, missing + 1 - covered)
     order = sorted(p, key=lambda text: -p[text])

@@ -96,6 +96,25 @@ def test_many_questions_in_their_order_with_one_sentence():
     assert shares[0] == 0 and shares[-1] == 1
 
 
+@pytest.mark.parametrize("excess", [1.005, 1.2])
+def test_a_little_more_than_everything_is_rounding_and_more_is_refused(excess):
+    p = falling(3)
+    model = Quick(words(3), p, np.tile(p, (3, 1)))
+    prompt = next(iter(model.table))
+    settings = Settings(enough=1.0, most=100, draws=10)
+    whole = run(model, [QUERY], settings).questions[0]
+    for text in model.table[prompt]:
+        model.table[prompt][text] *= excess
+    model.sample = Quick(words(3), p, np.tile(p, (3, 1))).sample
+    if excess < 1.01:
+        found = run(model, [QUERY], settings).questions[0]
+        assert found.probabilities == pytest.approx(whole.probabilities)
+        assert found.mass == pytest.approx(1)
+    else:
+        with pytest.raises(ModelError, match="more than 1"):
+            run(model, [QUERY], settings)
+
+
 def test_it_can_be_stopped():
     def stop(stage, share):
         raise Cancelled

@@ -19,6 +19,6 @@ def test_what_is_beyond_is_refused(value):
 
 def test_numbers_are_written_out():
     with pytest.raises(
-        InvalidRequestError, match="^The k is 20,000; choose one from 0.01 to 1,000"
+        InvalidRequestError, match=r"^The k is 20,000; choose one from 0\.01 to 1,000"
     ):
         within("k", 20_000, 0.01, 1000)
