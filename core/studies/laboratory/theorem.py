@@ -219,6 +219,13 @@ class TheoremOne:
                 f"which the theorem’s assumption rules out, and on {sum(r.breaks for r in alone)} "
                 f"of the other {len(alone)}."
             )
+        triples = [row.triple for row in rows if row.triple]
+        if triples:
+            low, high, d = np.mean([(t.lower, t.upper, t.divergence) for t in triples], axis=0)
+            said += (
+                f" Of three answers, I is {low:.3f} to {high:.3f} nats on average, and D "
+                f"{d:.3f} (from {self.settings.triples:,} pairs a question)."
+            )
         return said
 
 
@@ -296,7 +303,7 @@ def _row(model: LanguageModel, fact: Fact, settings: Settings, go_on: Seldom) ->
         corpus_divergence=of_corpus[0],
         corpus_information=of_corpus[1],
         clustered=_clustered(q, settings.similarity_threshold),
-        sampled=_sampled(q, texts, 1.0),
+        sampled=_sampled(q, texts),
         sampled_clustered=_sampled(q, texts, settings.similarity_threshold),
     )
     if not settings.triples:
@@ -317,15 +324,14 @@ def _clustered(q: PseudoJoint, threshold: float) -> float:
     return from_table(aggregate(aggregate(q.log_joint, labels, 0), labels, 1)).value
 
 
-def _sampled(q: PseudoJoint, drawn: Sequence[str], threshold: float) -> float:
-    """Return Algorithm 3 on drawn texts: each row is that of its cluster's centre."""
+def _sampled(q: PseudoJoint, drawn: Sequence[str], threshold: float | None = None) -> float:
+    """Return Algorithm 3 on drawn texts; with τ, each row is that of its cluster's centre."""
     came = set(drawn)
     at = np.array([i for i, text in enumerate(q.texts) if text in came], dtype=np.int64)
     if not at.size:
         return 0.0
     own = [q.texts[i] for i in at]
-    # At 1 only what is the same is merged; by token F1 that would be more than one text.
-    labels = cluster(pairwise(own), threshold) if threshold < 1 else np.arange(len(own))
+    labels = np.arange(len(own)) if threshold is None else cluster(pairwise(own), threshold)
     rows = q.log_rows[np.ix_(at[centres(labels)], at)]
     return from_conditionals(aggregate(q.log_first[at], labels), aggregate(rows, labels, 1)).value
 

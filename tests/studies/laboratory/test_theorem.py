@@ -135,6 +135,7 @@ def test_the_embedded_model_keeps_the_identity(embedded):
             assert not row.breaks  # independent documents are a truth as the theorem wants it
     assert {row.band for row in found.rows} == {band.value for band in Band} == {*found.means}
     assert found.sentence.startswith("D(Q̃, P̃) is at least I(Q̃) on 5 of 5 questions")
+    assert "Of three answers, I is" in found.sentence
     assert shares[0] == 0 and shares[-1] == 1
 
 
