@@ -18,6 +18,7 @@ from core.ui.evaluation.compare import compare
 from core.ui.evaluation.decisions import decisions
 from core.ui.evaluation.mixtures import finding, mixtures
 from core.ui.evaluation.rows import rows
+from core.ui.evaluation.runs import said
 from core.ui.evaluation.scatter import scatter
 from core.ui.evaluation.scores import scores
 from core.ui.messages import problem
@@ -64,12 +65,12 @@ def results(run: Run, others: Mapping[str, Run]) -> None:
         if not len(found):
             st.text("No row is left to show. Choose fewer filters, or other sources.")
             return
-        if said := remembered("results_finding", found, lambda: finding(found)):
+        if sentence := remembered("results_finding", found, lambda: finding(found)):
             with st.container(border=True, key="finding"):
-                st.text(said)
+                st.text(sentence)
         _parts(found, others)
     except RunError as error:
-        problem(str(error))
+        problem(said(error, run.folder))
 
 
 def _parts(found: Results, others: Mapping[str, Run]) -> None:
