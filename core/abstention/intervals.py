@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from core.abstention.blocks import Blocks, checked
 from core.abstention.metrics import MEASURES
@@ -192,6 +193,43 @@ def compare(
             if j != at
         },
     )
+
+
+def rank_correlation(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    number: int = RESAMPLES,
+    seed: int = 0,
+) -> Interval:
+    """Return Spearman's rank correlation of pairs with its bootstrap interval [1]_.
+
+    Equal values share their mean rank, so that values that are only known to be large may all be
+    given the same large one. NaN where all values of one kind are equal; so are the interval's
+    ends where they are in a resample.
+
+    Parameters
+    ----------
+    x, y : array_like of shape (n,)
+    """
+    pairs = np.stack([np.asarray(x, float), np.asarray(y, float)])  # (2, n)
+    n = pairs.shape[1]
+    rng = np.random.default_rng(seed)
+    drawn = pairs[:, rng.integers(n, size=(number, n))]  # (2, number, n)
+    values = _spearman(drawn)
+    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    lower, upper = np.quantile(values, tails)
+    return Interval(float(_spearman(pairs[:, None])[0]), float(lower), float(upper))
+
+
+def _spearman(pairs: Floats) -> Floats:
+    """Return the correlation of the ranks of many samples, (2, samples, n), (samples,)."""
+    ranks = stats.rankdata(pairs, axis=-1)
+    ranks -= ranks.mean(axis=-1, keepdims=True)
+    spread = np.sqrt(np.square(ranks).sum(axis=-1).prod(axis=0))
+    with np.errstate(invalid="ignore"):  # nothing varies: 0 / 0 is NaN
+        return np.asarray(ranks.prod(axis=0).sum(axis=-1) / spread)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,49 @@
+"""Section 3.1 on the embedded network: ``python -m benchmarks.yielding [--write]``.
+
+Over 300 facts, what goes with the number of repetitions that turn the model: the overlap of the
+question with the large principal components of the key–query products, and what else may. Takes
+some minutes on one core. Printed beside it, with other shares of what counts as large.
+
+``--write`` saves what the page ships, of the weights in use. Run it again whenever they have
+changed: those of other weights are not shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from core.language_models.registry import open_model
+from core.studies.laboratory.yielding import FILE, MEASURES, Settings, why_it_yields, written
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="save what the page ships")
+    parser.add_argument("--facts", type=int, default=Settings.facts)
+    parser.add_argument("--large", type=float, default=Settings.large)
+    options = parser.parse_args()
+    settings = Settings(facts=options.facts, large=options.large)
+    found = why_it_yields(open_model("embedded"), settings)
+    print(found.sentence)
+    print(f"\nLarge components of a head, on average: {found.components:.1f}")
+    print("\nRank correlation with the repetitions, and its 95% interval")
+    for name, words in MEASURES.items():
+        one = found.correlations[name]
+        print(f"  {words:66} {one.value:+.2f}  {one.lower:+.2f} to {one.upper:+.2f}")
+    print("\nOf the overlap, among facts of one band")
+    for band, (facts, one) in found.by_band.items():
+        print(f"  {band:14} {facts:4} {one.value:+.2f}  {one.lower:+.2f} to {one.upper:+.2f}")
+    seen = found.seen
+    print(f"\nExposures and overlap: {seen.value:+.2f}  {seen.lower:+.2f} to {seen.upper:+.2f}")
+    print("\nEach head’s own overlap, layer by layer")
+    for layer in found.heads:
+        print("  ", "  ".join(f"{value:+.2f}" for value in layer))
+    if options.write:
+        FILE.write_text(written(found), encoding="utf-8")
+        print(f"\n{FILE.name}: {FILE.stat().st_size:,} bytes of the weights {found.revision}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
