@@ -14,10 +14,9 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.abstention.intervals import RESAMPLES, Interval
 from core.codec import counted, listed
@@ -39,7 +38,7 @@ from core.studies.laboratory.asking import Seldom, of_each
 from core.studies.progress import Progress, silent
 from core.uncertainty.similarity import JUDGE, SIMILARITIES, usual_threshold
 
-Floats = NDArray[np.float64]
+N = TypeVar("N", int, float)
 
 MOST_SEEDS: Final = 50
 #: A setting keeps a verdict if so large a share of its draws does.
@@ -335,7 +334,7 @@ def _plan(
     return wanted, left_out
 
 
-def _with(values: Sequence[float], own: float) -> list[float]:
+def _with(values: Sequence[N], own: N) -> list[N]:
     return sorted({*values, own})
 
 
