@@ -335,7 +335,8 @@ def _plan(
 
 
 def _with(values: Sequence[N], own: N) -> list[N]:
-    return sorted({*values, own})
+    found: set[N] = {own, *values}
+    return sorted(found)
 
 
 def _seeded(request: Request, settings: Settings) -> tuple[Request, ...]:
