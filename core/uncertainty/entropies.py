@@ -33,9 +33,7 @@ def plug_in(counts: ArrayLike) -> Floats:
     ValueError
         If a count is no whole number of at least 0, or nothing was counted.
     """
-    came = _counted(counts)
-    total = came.sum(axis=-1)
-    return np.asarray(np.log(total) - xlogy(came, came).sum(axis=-1) / total)
+    return _of_shares(_counted(counts))
 
 
 def miller_madow(counts: ArrayLike) -> Floats:
@@ -44,7 +42,7 @@ def miller_madow(counts: ArrayLike) -> Floats:
     Miller (1955). Parameters, result and errors as there.
     """
     came = _counted(counts)
-    return np.asarray(plug_in(came) + ((came > 0).sum(axis=-1) - 1) / (2 * came.sum(axis=-1)))
+    return np.asarray(_of_shares(came) + ((came > 0).sum(axis=-1) - 1) / (2 * came.sum(axis=-1)))
 
 
 def chao_wang_jost(counts: ArrayLike) -> Floats:
@@ -61,6 +59,11 @@ def chao_wang_jost(counts: ArrayLike) -> Floats:
     # Where nothing came once, what follows is multiplied by 0: any A from 0 to 1 does.
     a = np.where(once > 0, np.where(twice > 0, 2 * twice, 2) / np.maximum(many, 2), 1.0)
     return np.asarray(seen + once / n * _rest(a, n))
+
+
+def _of_shares(came: Floats) -> Floats:
+    total = came.sum(axis=-1)
+    return np.asarray(np.log(total) - xlogy(came, came).sum(axis=-1) / total)
 
 
 def _rest(a: Floats, n: Floats) -> Floats:

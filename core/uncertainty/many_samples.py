@@ -11,7 +11,7 @@ j − 1 answers and the next one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,7 +62,9 @@ def algorithm_1(
     return np.asarray(np.bincount(sample, joint * (log_joint - log_product), samples))
 
 
-def information_of_counts(counts: Integers, entropy: object = plug_in) -> Floats:
+def information_of_counts(
+    counts: Integers, entropy: Callable[[Integers], Floats] = plug_in
+) -> Floats:
     """Return Σ H(Y_j) − H(Y_1 … Y_n) of each sample, (r,), by an estimator of entropies, nats.
 
     Parameters
@@ -72,7 +74,6 @@ def information_of_counts(counts: Integers, entropy: object = plug_in) -> Floats
     entropy : callable, default ``entropies.plug_in``
         A function of :mod:`core.uncertainty.entropies`.
     """
-    assert callable(entropy)
     axes = range(1, counts.ndim)
     of_one = [counts.sum(axis=tuple(a for a in axes if a != kept)) for kept in axes]
     whole = entropy(counts.reshape(len(counts), -1))

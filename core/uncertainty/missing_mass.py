@@ -211,6 +211,8 @@ def theorem_bound(
     Where δ_supp > 0, the proof in Appendix E.3 takes Σ μ ln(μ/μ⊗) over X̃ for D(μ, μ⊗). It can be
     larger by δ_supp ln(1/δ_supp), for what was left out may be negative. So the logarithm here is
     the larger of the printed one and ln(1/δ_supp); they differ where δ_supp < 1 / (e (1 + k|X̃|)).
+    (All of (i) in that proof is at most D + |X̃| γ₁ + δ_supp ln(1/δ_supp), if δ_supp <= 1/e: split
+    what was left out by whether μ is above μ⊗. So ln(1/δ_supp) alone would do.)
 
     Parameters
     ----------

@@ -126,6 +126,30 @@ def test_the_theorem_holds_in_simulation(outside):
     assert outside or said[1] > 0  # it says something at last
 
 
+@given(st.integers(0, 2**32 - 1), st.floats(1e-9, 0.1))
+def test_what_the_proof_drops_is_no_more_than_it_costs(seed, gamma):
+    """Term (i) of Appendix E.3, with any X̃ that leaves at most 1/e."""
+    rng = np.random.default_rng(seed)
+    table = rng.dirichlet(np.full(12, rng.choice([0.05, 0.3, 2]))).clip(1e-200).reshape(3, 4)
+    product = np.outer(table.sum(axis=1), table.sum(axis=0))
+    left_out = (rng.random((3, 4)) < 0.5) & (table < 0.3)
+    outside = table[left_out].sum()
+    if not 0 < outside <= 1 / np.e:
+        return
+    terms = table * np.log(table / product)
+    price = outside * np.log(1 / outside)
+    assert terms[~left_out].sum() <= terms.sum() + price + 1e-12
+    whole = (table * np.log((table + gamma) / (product + gamma))).sum()
+    assert whole <= terms.sum() + (~left_out).sum() * gamma + price + 1e-12
+
+
+def test_the_proof_drops_something():
+    """Half and half on the diagonal: what is beside it is negative."""
+    table = np.array([[0.495, 0.005], [0.005, 0.495]])
+    terms = table * np.log(table / 0.25)
+    assert np.diag(terms).sum() > terms.sum() + 0.03
+
+
 def test_a_tiny_part_left_out_costs_its_own_logarithm():
     """What the proof drops: below 1/(e (1 + k|X̃|)), ln(1/δ) is the larger price."""
     common = {"expected_missing": 0.0, "support": 1, "confidence": 0.9}

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.codec import counted
-from core.studies.inspection.request import InvalidRequestError
+from core.studies.laboratory.limits import within
 from core.studies.progress import Progress, silent
 from core.uncertainty import entropies, gibbs, many_samples
 from core.uncertainty.confidence import CONFIDENCE
@@ -25,6 +25,7 @@ from core.uncertainty.mutual_information import from_counts
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Spelt = tuple[Integers, Integers, Integers | None]
 
 LARGEST_N: Final = 10
 MOST_SEEDS, MOST_DRAWS, MOST_SIZES = 1000, 10_000, 50
@@ -52,11 +53,11 @@ ESTIMATES: Final = {
 }
 #: What bounds it, on average or with what is said.
 BOUNDS: Final = {
-    "certified": "Certified bound",
-    "limit": "Lower limit",
+    "certified": "The certified bound",
+    "limit": "The lower limit",
     "lower": "L, not above it on average",
     "upper": "U, not below it on average",
-    "theorem": "Theorem 4.6",
+    "theorem": "The theorem’s bound",
 }
 NEVER_ABOVE: Final = ("certified", "limit", "theorem")
 
@@ -110,10 +111,7 @@ class Settings:
             ("number of spellings", self.spellings, 1, MOST_SPELLINGS),
             ("confidence", self.confidence, 0.01, 0.999),
         ):
-            if not least <= value <= most:
-                raise InvalidRequestError(
-                    f"The {name} is {value:g}; choose one from {least:g} to {most:,g}."
-                )
+            within(name, value, least, most)
 
 
 @dataclass(frozen=True)
@@ -235,7 +233,11 @@ def run(settings: Settings | None = None, progress: Progress = silent) -> Compar
         counts = np.bincount(sample * p.size + drawn.ravel(), minlength=settings.seeds * p.size)
         counts = counts.reshape(settings.seeds, p.size)
         masses.append((counts > 0) @ p)
-        spelt = _spelt(sample, drawn.ravel(), settings, spelling)
+        spelt: Spelt
+        if settings.spellings > 1:
+            spelt = _spelt(sample, drawn.ravel(), settings, spelling)
+        else:
+            spelt = (*np.divmod(np.flatnonzero(counts), p.size), None)
         found.append(
             _estimates(counts, p, spelt, k, settings)
             | _counted(counts.reshape(-1, *[2] * n), k)
@@ -254,12 +256,10 @@ def run(settings: Settings | None = None, progress: Progress = silent) -> Compar
 
 def _spelt(
     sample: Integers, drawn: Integers, settings: Settings, rng: np.random.Generator
-) -> tuple[Integers, Integers, Integers]:
+) -> Spelt:
     """Return the distinct spelt tuples: their sample, state and spelling, each (u,)."""
     ways = settings.spellings**settings.n
-    key = sample * 2**settings.n + drawn
-    if ways > 1:
-        key = key * ways + rng.integers(ways, size=len(key))
+    key = (sample * 2**settings.n + drawn) * ways + rng.integers(ways, size=len(drawn))
     key, spelling = np.divmod(np.unique(key), ways)
     return (*np.divmod(key, 2**settings.n), spelling)
 
@@ -267,7 +267,7 @@ def _spelt(
 def _estimates(
     counts: Integers,
     p: Floats,
-    spelt: tuple[Integers, Integers, Integers],
+    spelt: Spelt,
     k: int,
     settings: Settings,
 ) -> dict[str, Floats]:
@@ -275,13 +275,15 @@ def _estimates(
     n, ways = settings.n, settings.spellings
     bits = (gibbs.states(n) > 0).astype(np.int64)
     sample, state, spelling = spelt
-    digits = spelling[:, None] // ways ** np.arange(n) % ways
+    codes = bits[state]
+    if spelling is not None:
+        codes = codes * ways + spelling[:, None] // ways ** np.arange(n) % ways
     weights = p[state] / ways**n
     mass = np.asarray(np.bincount(sample, weights, settings.seeds), dtype=np.float64)
     found = {
         "algorithm_1": many_samples.algorithm_1(
             sample,
-            bits[state] * ways + digits,
+            codes,
             weights,
             samples=settings.seeds,
             **_gammas(k, (2 * ways) ** n, mass, settings),

@@ -132,7 +132,7 @@ def test_it_reports_and_can_be_stopped():
         ({"temperature": 0.001}, "temperature is 0.001"),
         ({"draws": ()}, "sample sizes is 0"),
         ({"draws": (1, 5)}, "smallest k is 1"),
-        ({"draws": (20_000,)}, "k is 20000"),
+        ({"draws": (20_000,)}, "k is 20,000"),
         ({"seeds": 0}, "seeds is 0"),
         ({"spellings": 0}, "spellings is 0"),
         ({"confidence": 1.0}, "confidence is 1"),
