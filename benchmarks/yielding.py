@@ -14,7 +14,7 @@ import argparse
 import sys
 
 from core.language_models.registry import open_model
-from core.studies.laboratory.yielding import FILE, MEASURES, Settings, why_it_yields, written
+from core.studies.laboratory.yielding import FILE, MEASURES, Settings, run, written
 
 
 def main() -> int:
@@ -24,7 +24,7 @@ def main() -> int:
     parser.add_argument("--large", type=float, default=Settings.large)
     options = parser.parse_args()
     settings = Settings(facts=options.facts, large=options.large)
-    found = why_it_yields(open_model("embedded"), settings)
+    found = run(open_model("embedded"), settings)
     print(found.sentence)
     print(f"\nLarge components of a head, on average: {found.components:.1f}")
     print("\nRank correlation with the repetitions, and its 95% interval")

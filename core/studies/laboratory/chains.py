@@ -30,6 +30,7 @@ from core.studies.inspection.inspection import evidence_of, sampled_chains
 from core.studies.inspection.recorder import PAIRS_A_CALL, SLOW_PAIRS_A_CALL
 from core.studies.inspection.recording import Estimator, Recording
 from core.studies.inspection.request import InvalidRequestError, Reading
+from core.studies.laboratory.limits import within
 from core.studies.progress import Progress, silent
 from core.uncertainty import chains as of_chains
 from core.uncertainty.certified import certified_lower_bound, lump_seconds
@@ -79,10 +80,7 @@ class Settings:
             ("seed", self.seed, 0, 2**32 - 1),
             ("largest number of prompts", self.most_prompts, 1, 10_000),
         ):
-            if not least <= value <= most:
-                raise InvalidRequestError(
-                    f"The {name} is {value:,}; choose one from {least} to {most:,}."
-                )
+            within(name, value, least, most)
 
 
 @dataclass(frozen=True)
@@ -209,7 +207,7 @@ def _nats(values: Iterator[float]) -> str:
     return f"{listed([f'{value:.3f}' for value in values])} nats"
 
 
-def lengthen(
+def run(
     recording: Recording,
     model: LanguageModel,
     settings: Settings | None = None,

@@ -35,6 +35,7 @@ from core.studies.inspection.request import (
 )
 from core.studies.inspection.verdict import Decision, DecisionRule, default_threshold
 from core.studies.laboratory.asking import Seldom, of_each
+from core.studies.laboratory.limits import within
 from core.studies.progress import Progress, silent
 from core.uncertainty.similarity import JUDGE, SIMILARITIES, usual_threshold
 
@@ -80,14 +81,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Enforce the limits that no request or reading does."""
-        if not 2 <= self.seeds <= MOST_SEEDS:
-            raise InvalidRequestError(
-                f"The number of seeds is {self.seeds}; choose one from 2 to {MOST_SEEDS}."
-            )
-        if max(self.samples, default=1) > MAX_SAMPLES:
-            raise InvalidRequestError(
-                f"The largest k is {max(self.samples)}; choose {MAX_SAMPLES} or less."
-            )
+        within("number of seeds", self.seeds, 2, MOST_SEEDS)
+        within("largest k", max(self.samples, default=1), 1, MAX_SAMPLES)
 
 
 @dataclass(frozen=True)
@@ -357,7 +352,7 @@ def _why(request: Request, model: LanguageModel) -> str:
     return ""
 
 
-def vary(
+def run(
     queries: Sequence[str],
     model: LanguageModel,
     request: Request | None = None,

@@ -3,7 +3,8 @@
 - The two-stage threshold that the paper proposes for the test of Ahdritz et al.: how well the score
   finds wrong answers at every threshold, and at one that was tuned on other questions.
 - V̂(y|x) of Johnson et al. answer by answer, and second-order calibration: whether the squared error
-  of the model's probabilities is what V̂ says, where the true distribution is known.
+  of the model's probabilities is what V̂ says, where the true distribution is known. Answers that
+  were not found have no part in it.
 
 Questions are asked once; thresholds and bins are read off what was recorded.
 """
@@ -245,20 +246,28 @@ class Related:
             if name != "mutual_information"
         )
         first, second = self.tuned[0]
-        low, high = self.excess.lower, self.excess.upper
-        calibrated = (
-            "which is compatible with second-order calibration"
-            if low <= 0 <= high
-            else "so that the model is not second-order calibrated"
-        )
         return (
             f"AUROC for wrong answers on {counted(len(self.questions), 'question')}: M.I. "
-            f"{ours.value:.2f} ({ours.lower:.2f} to {ours.upper:.2f}); {others}. The threshold of "
-            f"the first stage, tuned on either half: {first:g} and {second:g}. The mean squared "
-            f"error of the model’s probabilities is {self.overall.error.value:.3f} where V̂ says "
-            f"{self.overall.promised:.3f}, {calibrated}; {self.beyond:.0%} of the answers err by "
-            f"more than V̂ allows, and {EXCEEDED:.0%} may."
+            f"{_said(ours)}; {others}. The threshold of the first stage, tuned on either half: "
+            f"{first:g} and {second:g}. The mean squared error of the model’s probabilities is "
+            f"{self.overall.error.value:.3f} where V̂ says {self.overall.promised:.3f}: "
+            f"{self._calibrated} {self.beyond:.0%} of the answers err by more than V̂ allows, and "
+            f"{EXCEEDED:.0%} may."
         )
+
+    @property
+    def _calibrated(self) -> str:
+        low, high = self.excess.lower, self.excess.upper
+        if low <= 0 <= high:
+            return "compatible with second-order calibration."
+        return f"not second-order calibrated, it errs {'more' if low > 0 else 'less'} than it says."
+
+
+def _said(found: Interval) -> str:
+    """Return a number with its interval, where it has one."""
+    if np.isnan(found.lower):
+        return f"{found.value:.2f}"
+    return f"{found.value:.2f} ({found.lower:.2f} to {found.upper:.2f})"
 
 
 def _or_nan(doubt: float | None) -> float:
@@ -268,7 +277,7 @@ def _or_nan(doubt: float | None) -> float:
 # ------------------------------------------------------------------------------- asking
 
 
-def relate(
+def run(
     questions: Sequence[Known],
     model: LanguageModel,
     request: Request | None = None,

@@ -44,7 +44,7 @@ from core.language_models.errors import ModelError
 from core.studies.amplification.curve import Amplification, Case, amplify, grid
 from core.studies.amplification.gallery import drawn, of_fact
 from core.studies.amplification.mechanism import looking, places
-from core.studies.inspection.request import InvalidRequestError
+from core.studies.laboratory.limits import within
 from core.studies.progress import Progress, silent
 from core.uncertainty.attention import Principal, principal
 
@@ -95,10 +95,7 @@ class Settings:
             ("share of the large components", self.large, 0.01, 1),
             ("seed", self.seed, 0, 2**32 - 1),
         ):
-            if not least <= value <= most:
-                raise InvalidRequestError(
-                    f"The {name} is {value:g}; choose one from {least:g} to {most:,g}."
-                )
+            within(name, value, least, most)
 
 
 @dataclass(frozen=True)
@@ -202,6 +199,9 @@ class Yielding:
 
 
 def _said(found: Interval) -> str:
+    """Return a correlation with its interval, where it has one."""
+    if math.isnan(found.lower):
+        return f"{found.value:+.2f}"
     return f"{found.value:+.2f} ({found.lower:+.2f} to {found.upper:+.2f})"
 
 
@@ -222,7 +222,7 @@ def _lasts(repetitions: Sequence[int | None], most: int) -> Floats:
     return np.array([most + 1 if t is None else t for t in repetitions], float)
 
 
-def why_it_yields(
+def run(
     model: LanguageModel, settings: Settings | None = None, progress: Progress = silent
 ) -> Yielding:
     """Measure the overlap of many questions, and how many repetitions turn each.

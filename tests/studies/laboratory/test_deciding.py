@@ -16,7 +16,7 @@ from core.studies.laboratory.deciding import (
     Settings,
     Variant,
     Variations,
-    vary,
+    run,
 )
 from core.studies.progress import Cancelled
 from core.uncertainty.similarity import JUDGE
@@ -48,7 +48,7 @@ def information(model, request, reading=None):
 def test_every_panel_is_what_single_inspections_say():
     model = searched(0.6)
     base = Request(QUERY, 5, 0.9, 7)
-    found = vary([QUERY], model, base, settings=SMALL, rule=RULE)
+    found = run([QUERY], model, base, settings=SMALL, rule=RULE)
 
     def shown(factor):
         return {
@@ -81,7 +81,7 @@ def test_every_panel_is_what_single_inspections_say():
 
 def test_each_question_is_asked_once_however_many_panels_it_serves():
     model = TableModel(words(6), falling(6), np.tile(falling(6), (6, 1)))
-    found = vary([QUERY], model, Request(QUERY, 5), settings=SMALL, rule=RULE)
+    found = run([QUERY], model, Request(QUERY, 5), settings=SMALL, rule=RULE)
     drawn = [count for _, count in model.sampled if count > 1]
     assert sorted(drawn) == [5] * 3 + [8] * 3  # the other temperature, and its own at the largest k
     assert found.recordings == 6
@@ -89,7 +89,7 @@ def test_each_question_is_asked_once_however_many_panels_it_serves():
 
 
 def test_the_likeliest_answers_are_varied_without_chance():
-    found = vary([QUERY], searched(0.6), settings=SMALL, rule=RULE)
+    found = run([QUERY], searched(0.6), settings=SMALL, rule=RULE)
     assert found.request.sampling is Sampling.LIKELIEST
     for factor in (Factor.SAMPLES, Factor.THRESHOLD):
         for variant in found.panel(factor):
@@ -113,7 +113,7 @@ def test_other_forms_are_panels_of_their_own():
 
     model = Formed(words(4), falling(4), np.tile(falling(4), (4, 1)))
     settings = replace(SMALL, samples=(20,))
-    found = vary([QUERY], model, Request(QUERY, 20), settings=settings, rule=RULE)
+    found = run([QUERY], model, Request(QUERY, 20), settings=settings, rule=RULE)
     plain, examples = found.panel(Factor.FORM)
     assert (plain.value, plain.usual, examples.usual) == ("plain", True, False)
     assert plain.interval("mutual_information").upper < 0.01
@@ -123,7 +123,7 @@ def test_other_forms_are_panels_of_their_own():
 
 
 def test_the_models_own_judgement_is_a_similarity_where_it_was_asked():
-    found = vary([QUERY], fruit(), Request(QUERY, 6, judged=True), settings=SMALL, rule=RULE)
+    found = run([QUERY], fruit(), Request(QUERY, 6, judged=True), settings=SMALL, rule=RULE)
     assert [v.value for v in found.panel(Factor.SIMILARITY)] == ["token_f1", JUDGE]
     (usual,) = (v for v in found.panel(Factor.SIMILARITY) if v.usual)
     assert usual.value == "token_f1"
@@ -132,7 +132,7 @@ def test_the_models_own_judgement_is_a_similarity_where_it_was_asked():
 def test_what_a_model_cannot_do_is_left_out_with_a_sentence():
     model = Limited(copies(4), scores_given_text=False)
     settings = replace(SMALL, temperatures=(0.2, 1.0))
-    found = vary([QUERY], model, Request(QUERY, 5), settings=settings, rule=RULE)
+    found = run([QUERY], model, Request(QUERY, 5), settings=settings, rule=RULE)
     assert [v.value for v in found.panel(Factor.TEMPERATURE)] == [0.9, 1.0]
     assert any("At a temperature of 0.2" in why for why in found.left_out)
 
@@ -144,7 +144,7 @@ def test_a_model_that_knows_and_one_that_copies_are_decided_alike_by_every_setti
     for model, decision in ((knows(4), "answer"), (copies(4, 0.95), "abstain")):
         request = Request(QUERY, 20)
         settings = replace(SMALL, samples=(10, 20))
-        found = vary([QUERY], model, request, settings=settings, rule=RULE)
+        found = run([QUERY], model, request, settings=settings, rule=RULE)
         assert found.sentence.startswith(f"The verdict “{decision}” is stable: all")
 
 
@@ -222,7 +222,7 @@ def test_settings_have_limits():
     with pytest.raises(InvalidRequestError, match="largest k is 301"):
         Settings(samples=(301,))
     with pytest.raises(InvalidRequestError, match="no question"):
-        vary([], knows(3))
+        run([], knows(3))
 
 
 def test_it_can_be_cancelled():
@@ -230,13 +230,13 @@ def test_it_can_be_cancelled():
         raise Cancelled
 
     with pytest.raises(Cancelled):
-        vary([QUERY], knows(3), Request(QUERY), settings=SMALL, progress=stop)
+        run([QUERY], knows(3), Request(QUERY), settings=SMALL, progress=stop)
 
 
 def test_the_embedded_model_is_varied(embedded):
     queries = ["What is the capital of France?", "Name a yellow fruit."]
     settings = replace(SMALL, seeds=2, samples=(4,), temperatures=(1.5,))
-    found = vary(queries, embedded, settings=settings)
+    found = run(queries, embedded, settings=settings)
     assert " of 2 verdicts " in found.sentence
     for variant in found.variants:
         for score in ("mutual_information", "semantic_entropy"):

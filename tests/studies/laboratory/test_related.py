@@ -18,7 +18,7 @@ from core.studies.laboratory.related import (
     of_fact,
     of_gold,
     of_inspection,
-    relate,
+    run,
 )
 from core.studies.progress import Cancelled
 from core.uncertainty.related import Candidates
@@ -52,7 +52,7 @@ SURE = (np.array([1 - 1e-9, 1e-9]), np.tile([1 - 1e-9, 1e-9], (2, 1)))
 
 def test_a_model_that_cannot_tell_two_questions_apart_and_says_so_is_calibrated():
     model, _ = many({"one": COPIES, "two": COPIES})
-    found = relate([known("one", "one0"), known("two", "two1")], model, LIKELIEST)
+    found = run([known("one", "one0"), known("two", "two1")], model, LIKELIEST)
     assert found.overall.promised == pytest.approx(0.25)
     assert found.overall.error.value == pytest.approx(0.25)
     assert found.excess.value == pytest.approx(0) and found.beyond == 0
@@ -61,7 +61,7 @@ def test_a_model_that_cannot_tell_two_questions_apart_and_says_so_is_calibrated(
 
 def test_a_model_that_knows_all_right_answers_errs_by_nothing_and_says_so():
     model, _ = many({"q": KNOWS_BOTH})
-    found = relate([known("q", "q0", "q1")], model, LIKELIEST)
+    found = run([known("q", "q0", "q1")], model, LIKELIEST)
     assert found.overall.promised == pytest.approx(0, abs=1e-12)
     assert found.overall.error.value == pytest.approx(0, abs=1e-12)
 
@@ -69,13 +69,13 @@ def test_a_model_that_knows_all_right_answers_errs_by_nothing_and_says_so():
 def test_a_model_that_is_sure_of_something_wrong_is_not_calibrated():
     rules = {f"q{i}": SURE for i in range(30)}
     model, names = many(rules)
-    found = relate([known(name, "elsewhere") for name in names], model, LIKELIEST)
+    found = run([known(name, "elsewhere") for name in names], model, LIKELIEST)
     assert found.overall.promised == pytest.approx(0, abs=1e-6)
     assert found.overall.error.value == pytest.approx(
         1, abs=1e-6
     )  # of the one answer likely enough
     assert found.beyond == 1
-    assert "not second-order calibrated" in found.sentence
+    assert "not second-order calibrated, it errs more than it says" in found.sentence
 
 
 def test_spellings_of_one_right_answer_are_one():
@@ -168,7 +168,7 @@ def test_questions_of_the_world_and_labelled_ones_have_a_truth():
 
 def test_the_embedded_model_is_asked(embedded):
     facts = [fact for band in Band for fact in drawn(band, 2)]
-    found = relate([of_fact(fact) for fact in facts], embedded)
+    found = run([of_fact(fact) for fact in facts], embedded)
     assert len(found.questions) == 10
     for asked in found.questions:
         assert sum(asked.predicted) <= 1 + 1e-6
@@ -181,10 +181,10 @@ def test_the_embedded_model_is_asked(embedded):
 def test_no_question_is_refused_and_asking_can_be_cancelled():
     model, _ = many({"q": COPIES})
     with pytest.raises(InvalidRequestError, match="no question"):
-        relate([], model)
+        run([], model)
 
     def stop(stage, share):
         raise Cancelled
 
     with pytest.raises(Cancelled):
-        relate([known("q", "q0")], model, LIKELIEST, progress=stop)
+        run([known("q", "q0")], model, LIKELIEST, progress=stop)

@@ -20,7 +20,7 @@ from core.studies.laboratory.yielding import (
     Yielding,
     find,
     read,
-    why_it_yields,
+    run,
     written,
 )
 from core.studies.progress import Cancelled
@@ -32,7 +32,7 @@ FEW = Settings(facts=8, most=3)
 
 @pytest.fixture(scope="module")
 def found(embedded):
-    return why_it_yields(embedded, FEW)
+    return run(embedded, FEW)
 
 
 def row(repetitions, overlap, band=OF_BANDS[0], **more):
@@ -83,7 +83,7 @@ def test_each_fact_is_measured_as_by_hand(embedded, found):
 
 
 def test_more_of_the_question_lies_in_more_components(embedded, found):
-    all_of_them = why_it_yields(embedded, replace(FEW, large=1.0))
+    all_of_them = run(embedded, replace(FEW, large=1.0))
     assert (all_of_them.of("overlap") > found.of("overlap")).all()
     assert found.components < all_of_them.components == embedded.llama.head_width
 
@@ -143,7 +143,7 @@ def test_only_a_measurement_of_these_weights_is_shown(embedded, found, monkeypat
 
 def test_a_model_that_runs_elsewhere_is_refused():
     with pytest.raises(ModelError, match="does not show its weights"):
-        why_it_yields(copies(3))
+        run(copies(3))
 
 
 @pytest.mark.parametrize("wrong", [{"facts": 7}, {"most": 0}, {"large": 0.0}, {"seed": -1}])
@@ -157,4 +157,4 @@ def test_it_can_be_cancelled(embedded):
         raise Cancelled
 
     with pytest.raises(Cancelled):
-        why_it_yields(embedded, FEW, stop)
+        run(embedded, FEW, stop)
