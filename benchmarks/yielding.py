@@ -13,8 +13,13 @@ from __future__ import annotations
 import argparse
 import sys
 
+from core.abstention.intervals import Interval
 from core.language_models.registry import open_model
 from core.studies.laboratory.yielding import FILE, MEASURES, Settings, run, written
+
+
+def _print(words: str, one: Interval) -> None:
+    print(f"  {words:66} {one.value:+.2f}  {one.lower:+.2f} to {one.upper:+.2f}")
 
 
 def main() -> int:
@@ -29,13 +34,13 @@ def main() -> int:
     print(f"\nLarge components of a head, on average: {found.components:.1f}")
     print("\nRank correlation with the repetitions, and its 95% interval")
     for name, words in MEASURES.items():
-        one = found.correlations[name]
-        print(f"  {words:66} {one.value:+.2f}  {one.lower:+.2f} to {one.upper:+.2f}")
-    print("\nOf the overlap, among facts of one band")
+        _print(words, found.correlations[name])
+    print("Of the overlap")
+    _print("within relations", found.within)
     for band, (facts, one) in found.by_band.items():
-        print(f"  {band:14} {facts:4} {one.value:+.2f}  {one.lower:+.2f} to {one.upper:+.2f}")
-    seen = found.seen
-    print(f"\nExposures and overlap: {seen.value:+.2f}  {seen.lower:+.2f} to {seen.upper:+.2f}")
+        _print(f"{band}, {facts} facts", one)
+    print("Of exposures and overlap")
+    _print("over all facts", found.seen)
     print("\nEach head’s own overlap, layer by layer")
     for layer in found.heads:
         print("  ", "  ".join(f"{value:+.2f}" for value in layer))

@@ -199,6 +199,7 @@ def rank_correlation(
     x: ArrayLike,
     y: ArrayLike,
     *,
+    groups: ArrayLike | None = None,
     confidence: float = 0.95,
     number: int = RESAMPLES,
     seed: int = 0,
@@ -212,24 +213,36 @@ def rank_correlation(
     Parameters
     ----------
     x, y : array_like of shape (n,)
+    groups : array_like of shape (n,), optional
+        Each rank is taken less the mean rank of its group: what groups have in common, and by what
+        they differ, has no part in the correlation.
     """
     pairs = np.stack([np.asarray(x, float), np.asarray(y, float)])  # (2, n)
     n = pairs.shape[1]
-    rng = np.random.default_rng(seed)
-    drawn = pairs[:, rng.integers(n, size=(number, n))]  # (2, number, n)
-    values = _spearman(drawn)
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    lower, upper = np.quantile(values, tails)
-    return Interval(float(_spearman(pairs[:, None])[0]), float(lower), float(upper))
+    group = np.zeros(n, int)
+    if groups is not None:
+        group = np.unique(np.asarray(groups), return_inverse=True)[1]
+    at = np.random.default_rng(seed).integers(n, size=(number, n))
+    drawn = _spearman(pairs[:, at], group[at])
+    lower, upper = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
+    whole = _spearman(pairs[:, None], group[None])
+    return Interval(float(whole[0]), float(lower), float(upper))
 
 
-def _spearman(pairs: Floats) -> Floats:
-    """Return the correlation of the ranks of many samples, (2, samples, n), (samples,)."""
+def _spearman(pairs: Floats, groups: Weights) -> Floats:
+    """Return the correlation of ranks within groups of many samples, (samples,).
+
+    `pairs` is of shape (2, samples, n), `groups` of (samples, n).
+    """
     ranks = stats.rankdata(pairs, axis=-1)
-    ranks -= ranks.mean(axis=-1, keepdims=True)
+    cell = (groups + np.arange(len(groups))[:, None] * (groups.max() + 1)).ravel()
+    size = np.maximum(np.bincount(cell), 1)
+    for row in ranks:
+        row -= (np.bincount(cell, row.ravel()) / size)[cell].reshape(row.shape)
     spread = np.sqrt(np.square(ranks).sum(axis=-1).prod(axis=0))
-    with np.errstate(invalid="ignore"):  # nothing varies: 0 / 0 is NaN
-        return np.asarray(ranks.prod(axis=0).sum(axis=-1) / spread)
+    spread[spread < 1e-9] = 0  # nothing varies but by rounding
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(spread > 0, ranks.prod(axis=0).sum(axis=-1) / spread, np.nan)
 
 
 @dataclass(frozen=True)

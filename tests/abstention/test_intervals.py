@@ -255,6 +255,21 @@ def test_a_monotone_relation_is_a_correlation_of_1_whatever_its_shape():
     assert rank_correlation(x, -np.sqrt(x)).value == pytest.approx(-1)
 
 
+def test_what_sets_groups_apart_is_no_correlation_within_them():
+    groups = np.repeat([0, 1, 2], 30)
+    rng = np.random.default_rng(0)
+    x, y = 10 * groups + rng.random((2, 90))
+    assert rank_correlation(x, y).value > 0.8
+    within = rank_correlation(x, y, groups=groups)
+    assert within.lower < 0 < within.upper
+    # Within each group they rise together, though the groups fall.
+    x, y = np.tile(np.arange(30.0), 3), np.tile(np.arange(30.0), 3) - 100 * groups
+    assert rank_correlation(x, y).value < 0.5
+    assert rank_correlation(x, y, groups=groups).value == pytest.approx(1, abs=1e-3)
+    alone = rank_correlation(x, y, groups=np.arange(90))
+    assert np.isnan(alone.value)
+
+
 @pytest.mark.slow
 def test_its_interval_covers_the_truth_about_as_often_as_it_says():
     """Of normal pairs with correlation r, Spearman's is 6/π arcsin(r/2)."""

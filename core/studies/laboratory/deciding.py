@@ -14,7 +14,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 
@@ -38,8 +38,6 @@ from core.studies.laboratory.asking import Seldom, of_each
 from core.studies.laboratory.limits import within
 from core.studies.progress import Progress, silent
 from core.uncertainty.similarity import JUDGE, SIMILARITIES, usual_threshold
-
-N = TypeVar("N", int, float)
 
 MOST_SEEDS: Final = 50
 #: A setting keeps a verdict if so large a share of its draws does.
@@ -269,8 +267,9 @@ def _plan(
     wanted: list[_Wanted] = []
     left_out: list[str] = []
     k = request.samples
-    sizes = [n for n in _with(settings.samples, k) if _can(replace(request, samples=n), model)]
-    if len(sizes) < len(_with(settings.samples, k)):
+    every = [int(n) for n in _with(settings.samples, k)]
+    sizes = [n for n in every if _can(replace(request, samples=n), model)]
+    if len(sizes) < len(every):
         left_out.append(f"Of fewer than {sizes[0]} answers, this model’s scores mean nothing.")
     own = _seeded(replace(request, samples=sizes[-1]), settings)
 
@@ -329,9 +328,8 @@ def _plan(
     return wanted, left_out
 
 
-def _with(values: Sequence[N], own: N) -> list[N]:
-    found: set[N] = {own, *values}
-    return sorted(found)
+def _with(values: Sequence[float], own: float) -> list[float]:
+    return sorted({*values, own})
 
 
 def _seeded(request: Request, settings: Settings) -> tuple[Request, ...]:

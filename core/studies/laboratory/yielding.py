@@ -19,7 +19,9 @@ every head of a model that runs here:
 
 What the network has and the section has not: several layers, between which other weights work; the
 norm in front of each, whose weights are counted to W_Q and W_K; rotary positions, which are in the
-gap and not in the product; and a second mention of the question, which is in the gap.
+gap and not in the product; and a second mention of the question, which is in the gap. Facts of one
+relation are asked in the same words, and words have overlaps, too: so there is also a correlation
+within relations.
 """
 
 from __future__ import annotations
@@ -104,7 +106,7 @@ class Row:
 
     Attributes
     ----------
-    question, band : str
+    question, relation, band : str
     exposures : int
     repetitions : int or None
         The first number at which the repeated answer is the likelier one; 0 where it is so before
@@ -116,6 +118,7 @@ class Row:
     """
 
     question: str
+    relation: str
     band: str
     exposures: int
     repetitions: int | None
@@ -175,12 +178,18 @@ class Yielding:
         }
 
     @functools.cached_property
+    def within(self) -> Interval:
+        """That of the overlap among facts of one relation, which are asked in the same words."""
+        relations = [row.relation for row in self.rows]
+        return self._with(self.of("overlap"), self.lasts, relations)
+
+    @functools.cached_property
     def seen(self) -> Interval:
         """The rank correlation of exposures and overlap: whether training puts a fact there."""
         return self._with(self.of("exposures"), self.of("overlap"))
 
-    def _with(self, x: Floats, y: Floats) -> Interval:
-        return rank_correlation(x, y, seed=self.settings.seed)
+    def _with(self, x: Floats, y: Floats, groups: Sequence[str] | None = None) -> Interval:
+        return rank_correlation(x, y, groups=groups, seed=self.settings.seed)
 
     @property
     def sentence(self) -> str:
@@ -192,7 +201,8 @@ class Yielding:
             f"Of {counted(len(self.rows), 'fact')}, {turned} turn within {self.settings.most} "
             f"repetitions, {first} of them before any. The overlap of the question with the large "
             f"principal components goes with the repetitions by a rank correlation of "
-            f"{_said(found['overlap'])}: {_verdict(found['overlap'])} The attention gap reaches "
+            f"{_said(found['overlap'])}: {_verdict(found['overlap'])} "
+            f"Within relations it is {_said(self.within)}. The attention gap reaches "
             f"{_said(found['gap'])}, the exposures in training {_said(found['exposures'])}, the "
             f"model’s own odds before any repetition {_said(found['odds'])}."
         )
@@ -200,6 +210,8 @@ class Yielding:
 
 def _said(found: Interval) -> str:
     """Return a correlation with its interval, where it has one."""
+    if math.isnan(found.value):
+        return "undefined"
     if math.isnan(found.lower):
         return f"{found.value:+.2f}"
     return f"{found.value:+.2f} ({found.lower:+.2f} to {found.upper:+.2f})"
@@ -259,7 +271,8 @@ def run(
         curve = amplify(case, model, times)
         means = [float(one.mean()) for one in (overlap, *others)]
         at, odds = curve.overtaken_at, _odds(curve)
-        rows.append(Row(fact.question, fact.band.value, fact.exposures, at, odds, *means))
+        what = (fact.question, fact.relation, fact.band.value, fact.exposures)
+        rows.append(Row(*what, at, odds, *means))
     progress(f"{len(facts)} of {len(facts)} facts done", 1.0)
     return Yielding(
         settings,

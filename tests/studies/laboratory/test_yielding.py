@@ -37,7 +37,8 @@ def found(embedded):
 
 def row(repetitions, overlap, band=OF_BANDS[0], **more):
     values = {"exposures": 5, "odds": 1.0, "every_token": 0.1, "logit": 1.0, "gap": 1.0} | more
-    return Row("q", band.value, repetitions=repetitions, overlap=overlap, **values)
+    values = {"relation": "capital"} | values
+    return Row("q", band=band.value, repetitions=repetitions, overlap=overlap, **values)
 
 
 def made(rows):
@@ -108,6 +109,19 @@ def test_no_sign_and_the_opposite_are_said_as_plainly():
     nothing = made([row(int(t), float(s)) for t, s in rng.random((60, 2)) * 50])
     assert "no sign of what" in nothing.sentence
     assert opposite.seen.value == pytest.approx(-1)
+
+
+def test_what_words_alone_do_is_no_correlation_within_relations():
+    rng = np.random.default_rng(0)
+    rows = [
+        row(int(t), 0.1 + s, relation=name)
+        for name, s, many in (("capital", 0.0, 20), ("author", 0.5, 60))
+        for t in rng.integers(many - 20, many, 40)
+    ]
+    found = made(rows)
+    assert found.correlations["overlap"].value > 0.8
+    assert np.isnan(found.within.value)  # one overlap a relation
+    assert "Within relations it is undefined" in found.sentence
 
 
 def test_bands_are_looked_at_one_by_one():
