@@ -33,12 +33,13 @@ def main() -> int:
     print(found.sentence)
     print(f"\nLarge components of a head, on average: {found.components:.1f}")
     print("\nRank correlation with the repetitions, and its 95% interval")
-    for name, words in MEASURES.items():
-        _print(words, found.correlations[name])
+    for name, one in found.correlations.items():
+        _print(MEASURES[name], one)
     print("Of the overlap")
     _print("within relations", found.within)
     for band, (facts, one) in found.by_band.items():
         _print(f"{band}, {facts} facts", one)
+    assert found.seen is not None  # the embedded model's
     print("Of exposures and overlap")
     _print("over all facts", found.seen)
     print("\nEach head’s own overlap, layer by layer")

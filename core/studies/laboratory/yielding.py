@@ -46,6 +46,7 @@ from core.language_models.errors import ModelError
 from core.studies.amplification.curve import Amplification, Case, amplify, grid
 from core.studies.amplification.gallery import drawn, of_fact
 from core.studies.amplification.mechanism import looking, places
+from core.studies.inspection.taught import WORLD_OF
 from core.studies.laboratory.limits import within
 from core.studies.progress import Progress, silent
 from core.uncertainty.attention import Principal, principal
@@ -163,12 +164,28 @@ class Yielding:
 
     @functools.cached_property
     def correlations(self) -> Mapping[str, Interval]:
-        """The rank correlation of every measure with the repetitions, with its 95% interval."""
-        return {name: self._with(self.of(name), self.lasts) for name in MEASURES}
+        """The rank correlation of every measure with the repetitions, with its 95% interval.
+
+        How often training showed a fact is known of the embedded model alone.
+        """
+        return {
+            name: self._with(self.of(name), self.lasts)
+            for name in MEASURES
+            if self._was_taught or name != "exposures"
+        }
+
+    @property
+    def _was_taught(self) -> bool:
+        return self.model == WORLD_OF
 
     @functools.cached_property
     def by_band(self) -> Mapping[str, tuple[int, Interval]]:
-        """The same of the overlap among facts of one band, and how many there are."""
+        """The same of the overlap among facts of one band, and how many there are.
+
+        Empty for a model other than the embedded one: bands are those of its training.
+        """
+        if not self._was_taught:
+            return {}
         bands = np.array([row.band for row in self.rows])
         overlap = self.of("overlap")
         return {
@@ -184,8 +201,13 @@ class Yielding:
         return self._with(self.of("overlap"), self.lasts, relations)
 
     @functools.cached_property
-    def seen(self) -> Interval:
-        """The rank correlation of exposures and overlap: whether training puts a fact there."""
+    def seen(self) -> Interval | None:
+        """The rank correlation of exposures and overlap: whether training puts a fact there.
+
+        None for a model other than the embedded one.
+        """
+        if not self._was_taught:
+            return None
         return self._with(self.of("exposures"), self.of("overlap"))
 
     def _with(self, x: Floats, y: Floats, groups: Sequence[str] | None = None) -> Interval:
@@ -197,14 +219,17 @@ class Yielding:
         turned = sum(row.repetitions is not None for row in self.rows)
         first = sum(row.repetitions == 0 for row in self.rows)
         found = self.correlations
+        taught = ""
+        if self._was_taught:
+            taught = f"the exposures in training {_said(found['exposures'])}, "
         return (
             f"Of {counted(len(self.rows), 'fact')}, {turned} turn within {self.settings.most} "
             f"repetitions, {first} of them before any. The overlap of the question with the large "
             f"principal components goes with the repetitions by a rank correlation of "
             f"{_said(found['overlap'])}: {_verdict(found['overlap'])} "
             f"Within relations it is {_said(self.within)}. The attention gap reaches "
-            f"{_said(found['gap'])}, the exposures in training {_said(found['exposures'])}, the "
-            f"model’s own odds before any repetition {_said(found['odds'])}."
+            f"{_said(found['gap'])}, {taught}the model’s own odds before any repetition "
+            f"{_said(found['odds'])}."
         )
 
 

@@ -42,7 +42,7 @@ def row(repetitions, overlap, band=OF_BANDS[0], **more):
 
 
 def made(rows):
-    return Yielding(Settings(), "m", "1", 3.0, tuple(rows), np.zeros((1, 1)))
+    return Yielding(Settings(), "embedded", "1", 3.0, tuple(rows), np.zeros((1, 1)))
 
 
 # ------------------------------------------------------------------------ what is measured
@@ -122,6 +122,15 @@ def test_what_words_alone_do_is_no_correlation_within_relations():
     assert found.correlations["overlap"].value > 0.8
     assert np.isnan(found.within.value)  # one overlap a relation
     assert "Within relations it is undefined" in found.sentence
+
+
+def test_what_training_showed_is_known_of_the_embedded_model_alone():
+    found = made([row(t, t / 50) for t in range(20)])
+    other = replace(found, model="smollm2")
+    assert found.seen is not None and other.seen is None
+    assert "exposures" in found.sentence and "exposures" not in other.sentence
+    assert {*found.correlations} - {*other.correlations} == {"exposures"}
+    assert found.by_band and not other.by_band
 
 
 def test_bands_are_looked_at_one_by_one():
