@@ -94,16 +94,29 @@ class Ranked:
 
         The mean over all orders of tied queries; NaN where fewer queries have a score.
         """
-        known = self.blocks(weights)
-        scored = self._doubts < np.inf
-        answered = np.append(0, known.answered[scored])
-        position = recalls * known.queries
-        errors = np.interp(position, answered, np.append(0, known.errors[scored]))
-        # A share as a float may lie above the last query by its rounding.
-        there = (position > 0) & (position <= answered[-1] * (1 + 1e-12))
-        wrong = np.full(position.shape, np.nan)
-        np.divide(errors, position, out=wrong, where=there)
-        return 1 - wrong
+        return precision_at(self.blocks(weights), recalls)
+
+
+def precision_at(known: Blocks, recalls: Floats) -> Floats:
+    """Return the precision where so large a share of all queries is answered.
+
+    The mean over all orders of tied queries; NaN where fewer queries have a score.
+
+    Parameters
+    ----------
+    known : Blocks
+        Of all queries; those never answered are one last block, or left out.
+    recalls : ndarray of shape (r,)
+    """
+    scored = known.doubts < np.inf
+    answered = np.append(0, known.answered[scored])
+    position = recalls * known.queries
+    errors = np.interp(position, answered, np.append(0, known.errors[scored]))
+    # A share as a float may lie above the last query by its rounding.
+    there = (position > 0) & (position <= answered[-1] * (1 + 1e-12))
+    wrong = np.full(position.shape, np.nan)
+    np.divide(errors, position, out=wrong, where=there)
+    return 1 - wrong
 
 
 def _running(weights: Weights) -> Weights:
@@ -186,9 +199,9 @@ def compare(
         drawn[i] = [value(name, weights) for name in names]
     at = names.index(reference)
     return Comparison(
-        {n: _interval(whole[j], drawn[:, j], confidence) for j, n in enumerate(names)},
+        {n: interval(whole[j], drawn[:, j], confidence) for j, n in enumerate(names)},
         {
-            n: _interval(whole[at] - whole[j], drawn[:, at] - drawn[:, j], confidence)
+            n: interval(whole[at] - whole[j], drawn[:, at] - drawn[:, j], confidence)
             for j, n in enumerate(names)
             if j != at
         },
@@ -307,7 +320,10 @@ def precision_band(
     return Band(at, ranked.precision(np.ones(len(rows), np.int64), at), lower, upper)
 
 
-def _interval(value: float, drawn: Floats, confidence: float) -> Interval:
+def interval(value: float, drawn: Floats, confidence: float = 0.95) -> Interval:
+    """Return a number with its percentile interval; without ends where nothing was drawn."""
+    if not len(drawn):
+        return Interval(float(value), float("nan"), float("nan"))
     tail = (1 - confidence) / 2
     lower, upper = np.quantile(drawn, [tail, 1 - tail])
     return Interval(float(value), float(lower), float(upper))
