@@ -237,9 +237,7 @@ def rank_correlation(
         group = np.unique(np.asarray(groups), return_inverse=True)[1]
     at = np.random.default_rng(seed).integers(n, size=(number, n))
     drawn = _spearman(pairs[:, at], group[at])
-    lower, upper = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
-    whole = _spearman(pairs[:, None], group[None])
-    return Interval(float(whole[0]), float(lower), float(upper))
+    return interval(_spearman(pairs[:, None], group[None])[0], drawn, confidence)
 
 
 def _spearman(pairs: Floats, groups: Weights) -> Floats:

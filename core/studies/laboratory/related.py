@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.abstention.intervals import Comparison, Interval, compare, resamples
+from core.abstention.intervals import Comparison, Interval, compare, interval, resamples
 from core.abstention.metrics import auroc
 from core.codec import counted
 from core.data.world.facts import Answer, Fact
@@ -232,8 +232,7 @@ class Related:
         for weights in resamples(of, seed=self.seed):
             if weights.any():
                 drawn.append(np.average(values, weights=weights))
-        lower, upper = np.quantile(drawn, [0.025, 0.975])
-        return Interval(float(values.mean()), float(lower), float(upper))
+        return interval(values.mean(), np.array(drawn))
 
     @property
     def sentence(self) -> str:
