@@ -45,10 +45,10 @@ def main() -> int:
     print(f"{len(facts)} questions, {int((~correct).sum())} answered wrongly: AUROC of M.I.")
     for place, (name, one) in enumerate(found.values.items()):
         costs = [scored[place].cost for scored in rows]
-        of = f"{name}  {one.value:.3f} ({one.lower:.3f} to {one.upper:.3f})"
-        less = found.differences.get(name)
-        lost = f"  2 answers less this: {less.value:+.3f} ({less.lower:+.3f} to {less.upper:+.3f})"
-        print(f"  {of}{lost if less else ''}")
+        print(f"  {name}  {one.value:.3f} ({one.lower:.3f} to {one.upper:.3f})")
+        if less := found.differences.get(name):
+            span = f"{less.lower:+.3f} to {less.upper:+.3f}"
+            print(f"    2 answers less {name}: {less.value:+.3f} ({span})")
         print(
             f"    M.I. {values[:, place].mean():.3f} nats on average; "
             f"{np.mean([c.prompts for c in costs]):.0f} prompts and "
