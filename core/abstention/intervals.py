@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from core.abstention.blocks import Blocks, checked
 from core.abstention.metrics import MEASURES
@@ -205,6 +206,54 @@ def compare(
             if j != at
         },
     )
+
+
+def rank_correlation(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    confidence: float = 0.95,
+    number: int = RESAMPLES,
+    seed: int = 0,
+) -> Interval:
+    """Return Spearman's rank correlation of pairs with its bootstrap interval [1]_.
+
+    Equal values share their mean rank, so that values that are only known to be large may all be
+    given the same large one. NaN where all values of one kind are equal; so are the interval's
+    ends where they are in a resample.
+
+    Parameters
+    ----------
+    x, y : array_like of shape (n,)
+    groups : array_like of shape (n,), optional
+        Each rank is taken less the mean rank of its group: what groups have in common, and by what
+        they differ, has no part in the correlation.
+    """
+    pairs = np.stack([np.asarray(x, float), np.asarray(y, float)])  # (2, n)
+    n = pairs.shape[1]
+    group = np.zeros(n, int)
+    if groups is not None:
+        group = np.unique(np.asarray(groups), return_inverse=True)[1]
+    at = np.random.default_rng(seed).integers(n, size=(number, n))
+    drawn = _spearman(pairs[:, at], group[at])
+    return interval(_spearman(pairs[:, None], group[None])[0], drawn, confidence)
+
+
+def _spearman(pairs: Floats, groups: Weights) -> Floats:
+    """Return the correlation of ranks within groups of many samples, (samples,).
+
+    `pairs` is of shape (2, samples, n), `groups` of (samples, n).
+    """
+    ranks = stats.rankdata(pairs, axis=-1)
+    cell = (groups + np.arange(len(groups))[:, None] * (groups.max() + 1)).ravel()
+    size = np.maximum(np.bincount(cell), 1)
+    for row in ranks:
+        row -= (np.bincount(cell, row.ravel()) / size)[cell].reshape(row.shape)
+    spread = np.sqrt(np.square(ranks).sum(axis=-1).prod(axis=0))
+    spread[spread < 1e-9] = 0  # nothing varies but by rounding
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(spread > 0, ranks.prod(axis=0).sum(axis=-1) / spread, np.nan)
 
 
 @dataclass(frozen=True)
