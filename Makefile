@@ -16,10 +16,11 @@ PEERS_READY := $(PEERS)/.peers-ready
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 # Each core has a server and a browser of its own; who has done its share takes over of another's.
 PYTEST := $(VENV)/bin/python -m pytest -n auto --dist worksteal --ignore tests/local --ignore tests/cluster
-# Measured against other software, in an environment that has it.
+# Measured against other software, in an environment that has it. What is called beside_… wants a
+# server, or installs gigabytes: it runs by itself.
 BESIDE_PEERS := calibration
 ON_CLUSTER := cluster
-BENCHMARKS  := $(filter-out _% $(BESIDE_PEERS) $(ON_CLUSTER),$(basename $(notdir $(wildcard benchmarks/*.py))))
+BENCHMARKS  := $(filter-out _% beside_% $(BESIDE_PEERS) $(ON_CLUSTER),$(basename $(notdir $(wildcard benchmarks/*.py))))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-local test-cluster lint bench train train-seeds lock browser screenshots
@@ -54,7 +55,7 @@ screenshots: browser ## take the pictures of README and docs anew
 	BELIEVE_SCREENSHOTS=1 $(VENV)/bin/python -m pytest tests/browser/test_home.py \
 	  tests/browser/test_inspection.py -k fits_the_screen
 
-bench: $(TEST_READY) $(PEERS_READY) $(CLUSTER_READY) ## run every benchmark, one after the other
+bench: $(TEST_READY) $(PEERS_READY) $(CLUSTER_READY) ## run the benchmarks, one after the other
 	@for name in $(BENCHMARKS); do \
 	  echo "== $$name"; $(VENV)/bin/python -m benchmarks.$$name || exit 1; \
 	done
@@ -71,6 +72,8 @@ train: $(LOCAL_READY) ## train the embedded model anew, with all that is measure
 	$(LOCAL)/bin/python -m benchmarks.default_policy --write
 	$(LOCAL)/bin/python -m benchmarks.ladder --write
 	$(LOCAL)/bin/python -m benchmarks.amplification --write
+	$(LOCAL)/bin/python -m benchmarks.bundled_runs --write
+	$(LOCAL)/bin/python -m benchmarks.yielding --write
 
 train-seeds: $(LOCAL_READY) ## train three seeds below build/ and write the model card
 	for seed in 1 2 3; do \

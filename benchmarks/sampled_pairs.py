@@ -21,8 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import digamma, hyp2f1  # type: ignore[import-untyped, unused-ignore]
+from numpy.typing import NDArray
 
 from benchmarks._limited import Limited
 from benchmarks._measuring import Question, Wording, in_parallel, opened, questions
@@ -34,6 +33,7 @@ from core.data.world.facts import Band
 from core.studies.inspection.inspection import evidence_of
 from core.studies.inspection.recorder import FEWEST_CHAINS, record
 from core.studies.inspection.request import Reading, Request
+from core.uncertainty.entropies import chao_wang_jost
 from core.uncertainty.sampled_evidence import Chain, from_chains
 
 TIMES = 100
@@ -43,31 +43,11 @@ NAMES = ("adjusted Algorithm 2", "entropy less surprise", "the smaller")
 Floats = NDArray[np.float64]
 
 
-def chao_wang_jost(counts: ArrayLike) -> float:
-    """Return the entropy that counts of kinds tell, nats (Chao, Wang and Jost, 2013, equation 7).
-
-    Parameters
-    ----------
-    counts : array_like of int
-        How often each kind came; kinds that never came make no difference.
-    """
-    came = np.asarray(counts)
-    came = came[came > 0]
-    n, once, twice = came.sum(), (came == 1).sum(), (came == 2).sum()
-    seen = float((came * (digamma(n) - digamma(came))).sum() / n)
-    if once == 0:
-        return seen
-    many = (n - 1) * once + 2 * twice if twice else (n - 1) * (once - 1) + 2
-    q = 1 - (2 * twice if twice else 2) / many  # 1 - A
-    # q^(1 - n) (-ln A - Σ_{r < n} q^r / r), without the difference of two near numbers.
-    return seen + float(once / n * q / n * hyp2f1(1, n, n + 1, q))
-
-
 def estimates(
     adjusted: float, seconds: Sequence[str], surprise: Floats
 ) -> tuple[float, float, float]:
     """Return M.I. as told by `NAMES`, nats, from the second answers and -ln Q of each."""
-    other = chao_wang_jost(list(Counter(seconds).values())) - float(surprise.mean())
+    other = float(chao_wang_jost(list(Counter(seconds).values())) - surprise.mean())
     return adjusted, other, min(adjusted, other)
 
 

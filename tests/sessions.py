@@ -18,10 +18,16 @@ from core.ui.results import kept
 from core.ui.runs.job import JOB
 from tests.hostile import TEXTS
 
-PAGES = ("home", "inspection", "amplification", "calibration", "questions", "history")
+PAGES = (
+    *("home", "inspection", "amplification", "calibration", "evaluation"),
+    *("questions", "history"),
+)
 OWN = "another address"
 QUERY = "Name a mammal"
-FOLDS = ("arithmetic", "all_scores", "all_clusters", "enough", "details")  # of an inspection
+FOLDS = (
+    *("arithmetic", "all_scores", "all_clusters", "enough", "details"),  # of an inspection
+    "new_run",  # of an evaluation
+)
 
 # Every session of AppTest's looks for components in all installed packages, which takes longer
 # than most pages; what is installed does not change in between.

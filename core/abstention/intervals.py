@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from core.abstention.blocks import Blocks, checked
 from core.abstention.metrics import MEASURES
@@ -93,16 +94,29 @@ class Ranked:
 
         The mean over all orders of tied queries; NaN where fewer queries have a score.
         """
-        known = self.blocks(weights)
-        scored = self._doubts < np.inf
-        answered = np.append(0, known.answered[scored])
-        position = recalls * known.queries
-        errors = np.interp(position, answered, np.append(0, known.errors[scored]))
-        # A share as a float may lie above the last query by its rounding.
-        there = (position > 0) & (position <= answered[-1] * (1 + 1e-12))
-        wrong = np.full(position.shape, np.nan)
-        np.divide(errors, position, out=wrong, where=there)
-        return 1 - wrong
+        return precision_at(self.blocks(weights), recalls)
+
+
+def precision_at(known: Blocks, recalls: Floats) -> Floats:
+    """Return the precision where so large a share of all queries is answered.
+
+    The mean over all orders of tied queries; NaN where fewer queries have a score.
+
+    Parameters
+    ----------
+    known : Blocks
+        Of all queries; those never answered are one last block, or left out.
+    recalls : ndarray of shape (r,)
+    """
+    scored = known.doubts < np.inf
+    answered = np.append(0, known.answered[scored])
+    position = recalls * known.queries
+    errors = np.interp(position, answered, np.append(0, known.errors[scored]))
+    # A share as a float may lie above the last query by its rounding.
+    there = (position > 0) & (position <= answered[-1] * (1 + 1e-12))
+    wrong = np.full(position.shape, np.nan)
+    np.divide(errors, position, out=wrong, where=there)
+    return 1 - wrong
 
 
 def _running(weights: Weights) -> Weights:
@@ -185,13 +199,61 @@ def compare(
         drawn[i] = [value(name, weights) for name in names]
     at = names.index(reference)
     return Comparison(
-        {n: _interval(whole[j], drawn[:, j], confidence) for j, n in enumerate(names)},
+        {n: interval(whole[j], drawn[:, j], confidence) for j, n in enumerate(names)},
         {
-            n: _interval(whole[at] - whole[j], drawn[:, at] - drawn[:, j], confidence)
+            n: interval(whole[at] - whole[j], drawn[:, at] - drawn[:, j], confidence)
             for j, n in enumerate(names)
             if j != at
         },
     )
+
+
+def rank_correlation(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    confidence: float = 0.95,
+    number: int = RESAMPLES,
+    seed: int = 0,
+) -> Interval:
+    """Return Spearman's rank correlation of pairs with its bootstrap interval [1]_.
+
+    Equal values share their mean rank, so that values that are only known to be large may all be
+    given the same large one. NaN where all values of one kind are equal; so are the interval's
+    ends where they are in a resample.
+
+    Parameters
+    ----------
+    x, y : array_like of shape (n,)
+    groups : array_like of shape (n,), optional
+        Each rank is taken less the mean rank of its group: what groups have in common, and by what
+        they differ, has no part in the correlation.
+    """
+    pairs = np.stack([np.asarray(x, float), np.asarray(y, float)])  # (2, n)
+    n = pairs.shape[1]
+    group = np.zeros(n, int)
+    if groups is not None:
+        group = np.unique(np.asarray(groups), return_inverse=True)[1]
+    at = np.random.default_rng(seed).integers(n, size=(number, n))
+    drawn = _spearman(pairs[:, at], group[at])
+    return interval(_spearman(pairs[:, None], group[None])[0], drawn, confidence)
+
+
+def _spearman(pairs: Floats, groups: Weights) -> Floats:
+    """Return the correlation of ranks within groups of many samples, (samples,).
+
+    `pairs` is of shape (2, samples, n), `groups` of (samples, n).
+    """
+    ranks = stats.rankdata(pairs, axis=-1)
+    cell = (groups + np.arange(len(groups))[:, None] * (groups.max() + 1)).ravel()
+    size = np.maximum(np.bincount(cell), 1)
+    for row in ranks:
+        row -= (np.bincount(cell, row.ravel()) / size)[cell].reshape(row.shape)
+    spread = np.sqrt(np.square(ranks).sum(axis=-1).prod(axis=0))
+    spread[spread < 1e-9] = 0  # nothing varies but by rounding
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(spread > 0, ranks.prod(axis=0).sum(axis=-1) / spread, np.nan)
 
 
 @dataclass(frozen=True)
@@ -256,7 +318,10 @@ def precision_band(
     return Band(at, ranked.precision(np.ones(len(rows), np.int64), at), lower, upper)
 
 
-def _interval(value: float, drawn: Floats, confidence: float) -> Interval:
+def interval(value: float, drawn: Floats, confidence: float = 0.95) -> Interval:
+    """Return a number with its percentile interval; without ends where nothing was drawn."""
+    if not len(drawn):
+        return Interval(float(value), float("nan"), float("nan"))
     tail = (1 - confidence) / 2
     lower, upper = np.quantile(drawn, [tail, 1 - tail])
     return Interval(float(value), float(lower), float(upper))

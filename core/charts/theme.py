@@ -22,7 +22,7 @@ schemapi.disable_debug_mode()
 # Parts are given to `encode` as channels (``alt.Text("label:N")``, never ``"label:N"`` or
 # `alt.condition`): for every other one Altair writes out and hashes its whole schema.
 
-Channel = TypeVar("Channel", alt.Color, alt.StrokeDash, alt.Shape)
+Channel = TypeVar("Channel", alt.Color, alt.Fill, alt.StrokeDash, alt.Shape)
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 
 # Beside the colours of `Palette.categories`, so that no meaning rests on colour alone.

@@ -11,18 +11,27 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from core.abstention import metrics
+from core.abstention.intervals import Interval
 from core.codec import counted, encoded, finite
 from core.commands.engines import engine_of, engines
 from core.commands.model import asks, opened, paid, tell
 from core.commands.request import reads, wanted
 from core.data.datasets.questions import read_questions
 from core.studies import costs
+from core.studies.evaluation import mixing
+from core.studies.evaluation.comparison import Compared, compared
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import FILTERS, Filter, Run, labelled_csv
+from core.studies.evaluation.results import (
+    Measured,
+    affordable,
+    measured,
+    needed,
+    read_results,
+)
 from core.studies.evaluation.rows import RIGHT, Match
 from core.studies.evaluation.run import Questions, most, survey
 from core.studies.evaluation.run import evaluate as ask_all
@@ -33,6 +42,10 @@ from core.uncertainty.scores import SCORES
 
 SHOWN, SAID = 0.2, 30.0  # seconds between two states: on a terminal, and in a file
 LEFT_OUT = 20  # malformed rows of which it is said why they are left out
+PATIENCE = 5.0  # seconds that resampling may take, about
+REFERENCE = "mutual_information"  # every other score is compared with it
+ASK = " --resamples says how many to draw."
+WIDTH = 22  # of a measure with its interval
 AGREE = "Nothing was asked. --yes agrees beforehand."
 
 
@@ -78,6 +91,24 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the rows as the labelled CSV that `calibrate` reads.",
 )
+@click.option(
+    "--resamples",
+    type=click.IntRange(0, 100_000),
+    help="Of the questions, for intervals. As many as take a few seconds if not given: 1,000, or "
+    "none of very many rows.",
+)
+@click.option(
+    "--figures",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="A folder for the paper's Figures 5 and 6 as SVG.",
+)
+@click.option(
+    "--target-loss",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Of Figure 6.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def evaluate(questions: Path | None, out: Path, as_json: bool, **given: Any) -> None:
     """Ask what is left of a run, and print what every score is worth on its rows."""
@@ -87,12 +118,15 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **given: Any) -> 
         _ = run.manifest
     else:
         _asked(questions, run, given)
-    found = _summary(run, chosen, given["match"])
-    for sentence in found["dropped"]:
+    made = _measured(run, chosen, given["match"], given["resamples"])
+    found = _summary(made)
+    for sentence in (*made.results.dropped, *made.results.unsaid):
         tell(sentence)
+    if given["figures"] is not None:
+        found["figures"] = _figures(made, given["figures"], given["target_loss"])
     if given["labelled"] is not None:
         _write(given["labelled"], labelled_csv(run, chosen, given["match"])[0])
-    click.echo(encoded(found) if as_json else _report(found))
+    click.echo(encoded(found) if as_json else _report(made, found))
 
 
 def _asked(file: Path, run: Run, given: dict[str, Any]) -> None:
@@ -168,53 +202,123 @@ def _shown(run: Run) -> Iterator[Progress]:
         click.echo("\r\033[K", nl=False, err=True)
 
 
-def _summary(run: Run, filters: list[Filter], match: Match) -> dict[str, Any]:
+def _measured(run: Run, filters: list[Filter], match: Match, resamples: int | None) -> Measured:
+    results = read_results(run, filters, match, columns=needed(match))
+    if resamples is None:
+        resamples = affordable(len(results), len(results.scores), PATIENCE)
+    return measured(results, resamples)
+
+
+def _summary(made: Measured) -> dict[str, Any]:
     """Return what a run is and what every score is worth on its rows."""
-    columns = [c for name in SCORES for c in (name, f"{name}_{RIGHT[match]}")]
-    rows = run.rows(filters, columns)
-    manifest = run.manifest
-    found: dict[str, Any] = {
-        "folder": str(run.folder),
+    results, manifest = made.results, made.results.run.manifest
+    comparisons: tuple[Compared, ...] = ()
+    if REFERENCE in results.scores:
+        comparisons = compared(made, REFERENCE)
+    return {
+        "folder": str(results.run.folder),
         "model": manifest["model"],
         "revision": manifest["revision"],
         "form": manifest["form"],
         "questions": manifest["questions"]["number"],
-        "done": run.done,
-        "rows": rows.table.num_rows,
-        "dropped": list(rows.dropped),
-        "match": match,
-        "scores": {},
+        "done": results.run.done,
+        "rows": len(results),
+        "dropped": list(results.dropped),
+        "match": results.match,
+        "resamples": made.number,
+        "scores": {name: _of(made, name) for name in SCORES},
+        "comparisons": [
+            {
+                "score": each.score,
+                "other": each.other,
+                "measure": each.measure,
+                "difference": finite(each.difference.value),
+                "interval": _ends(each.difference),
+                "test": each.test,
+                "p_value": finite(each.p_value),
+                "adjusted": finite(each.adjusted),
+                "sentence": each.sentence,
+            }
+            for each in comparisons
+        ],
     }
-    for name in SCORES:
-        doubts = np.array(rows.table[name].to_pylist(), float)
-        right = np.array(rows.table[f"{name}_{RIGHT[match]}"].to_pylist(), bool)
-        found["scores"][name] = {
-            "right": finite(right.mean()) if len(right) else None,
-            **{m: finite(getattr(metrics, m)(doubts, right)) for m in metrics.MEASURES},
-        }
-    return found
 
 
-def _report(found: dict[str, Any]) -> str:
+def _of(made: Measured, name: str) -> dict[str, Any]:
+    intervals = {measure: made.interval(name, measure) for measure in metrics.MEASURES}
+    return {
+        "right": finite(made.results.right(name)),
+        **{measure: finite(interval.value) for measure, interval in intervals.items()},
+        "intervals": {measure: _ends(interval) for measure, interval in intervals.items()},
+    }
+
+
+def _ends(interval: Interval) -> list[float] | None:
+    ends = [finite(interval.lower), finite(interval.upper)]
+    return None if None in ends else [end for end in ends if end is not None]
+
+
+def _report(made: Measured, found: dict[str, Any]) -> str:
     measures = list(metrics.MEASURES)
-    head = "".join(f"{name.upper():>9}" for name in measures)
     return "\n".join(
         [
             f"{found['done']:,} of {counted(found['questions'], 'question')} finished, "
             f"{found['rows']:,} rows count, in {found['folder']}.",
             "",
-            f"{'':>10}  {'right':>7}{head}",
+            f"{'':>10}  {'right':>7}" + "".join(f"{name.upper():>{WIDTH}}" for name in measures),
             *(
-                f"{SCORES[name].symbol:>10}  {_cell(values['right'], '7.1%')}"
-                + "".join(_cell(values[m], "9.4f") for m in measures)
+                f"{SCORES[name].symbol:>10}  {_cell(values['right'])}"
+                + "".join(_with_ends(values, measure) for measure in measures)
                 for name, values in found["scores"].items()
             ),
+            *(["", made.sentence + ("" if made.number else ASK)] if found["rows"] else []),
+            *([""] if found["comparisons"] else []),
+            *(each["sentence"] for each in found["comparisons"]),
         ]
     )
 
 
-def _cell(value: float | None, form: str) -> str:
-    return f"{'–':>{form.partition('.')[0]}}" if value is None else f"{value:{form}}"
+def _cell(value: float | None) -> str:
+    return f"{'–':>7}" if value is None else f"{value:7.1%}"
+
+
+def _with_ends(values: dict[str, Any], measure: str) -> str:
+    value, ends = values[measure], values["intervals"][measure]
+    if value is None:
+        return f"{'–':>{WIDTH}}"
+    return f"{f'{value:.3f}' + (f' {ends[0]:.3f}–{ends[1]:.3f}' if ends else ''):>{WIDTH}}"
+
+
+def _figures(made: Measured, folder: Path, target_loss: float) -> list[str]:
+    """Write the paper's figures of a run, and return where they are; say what came out."""
+    from core.charts import evaluation as charts  # Altair takes long to load
+    from core.charts import export
+    from core.charts.theme import LIGHT
+
+    results = made.results
+    drawn = {}
+    bands = {name: made.band(name) for name in results.scores}
+    papers = {name: band for name, band in bands.items() if name in charts.PAPERS}
+    others = {name: band for name, band in bands.items() if name not in charts.PAPERS}
+    for name, some in (("precision-recall", papers), ("precision-recall-others", others)):
+        if some:  # seven bands in one picture hide each other
+            drawn[name] = charts.precision_recall(some, LIGHT)
+    kinds = mixing.kinds(mixing.sources(results))
+    mixed = mixing.mix(results, kinds.single, kinds.many, target_error=target_loss)
+    for sentence in (kinds.how, *mixed.sentences):
+        tell(sentence)
+    if mixed.found:
+        for measure in charts.TITLES:
+            drawn[f"mixture-{measure}"] = charts.mixture_bars(mixed.found, measure, LIGHT)
+    paths = [folder / f"{name}.svg" for name in drawn]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.ClickException(f"{folder} cannot be made: {error.strerror}.") from error
+    for path, (name, chart) in zip(paths, drawn.items(), strict=True):
+        title = name.replace("-", " ").capitalize()
+        _write(path, export.to_svg(export.alone(chart, title, made.results.run.manifest["model"])))
+    return [str(path) for path in paths]
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -82,6 +82,14 @@ class Database:
         self._writing = lock if engine.dialect.name == "sqlite" else nullcontext()
         self._reading = lock if one_connection else nullcontext()
 
+    @property
+    def folder(self) -> Path | None:
+        """Where files belong that go with it: beside its own; None where it is in memory only."""
+        if self.engine.dialect.name != "sqlite":
+            return default_path().parent
+        file = self.engine.url.database
+        return Path(file).parent if file and file != ":memory:" else None
+
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Open a transaction that only reads.
@@ -124,11 +132,11 @@ class Database:
 
     def check_room(self) -> None:
         """Raise a `StoreError` where the disk of an SQLite file is full, or as good as full."""
-        file = self.engine.url.database if self.engine.dialect.name == "sqlite" else None
-        if not file or file == ":memory:":
+        folder = self.folder
+        if folder is None or self.engine.dialect.name != "sqlite":
             return
         with suppress(OSError):
-            if shutil.disk_usage(Path(file).parent).free < LEAST_FREE:
+            if shutil.disk_usage(folder).free < LEAST_FREE:
                 raise StoreError(full(self.address))
 
     def insert_new(self, table: Table) -> sqlite.Insert | postgresql.Insert:

@@ -141,10 +141,13 @@ def computed_by_curves(cases: Sequence[Case], repetitions: Sequence[int]) -> int
 def lasting(tokens: int, model: LanguageModel) -> str | None:
     """Say how long computing so many tokens takes here; None where it is short or unknown."""
     seconds = None if model.capabilities.quick else model.speed.lasts(tokens)
-    if seconds is None or seconds < LONG:
-        return None
+    return None if seconds is None or seconds < LONG else up_to(seconds)
+
+
+def up_to(seconds: float) -> str:
+    """Return a time in words, rounded up."""
     if seconds < 50:
-        return f"up to {10 * math.ceil(seconds / 10)} seconds"
+        return f"up to {max(10 * math.ceil(seconds / 10), 10)} seconds"
     minutes = math.ceil(seconds / 60)
     if minutes < 60:
         return f"up to {minutes} minute{'' if minutes == 1 else 's'}"

@@ -17,6 +17,7 @@ TYPES: Final = {
     "json": "application/json",
     "png": "image/png",
     "svg": "image/svg+xml",
+    "parquet": "application/vnd.apache.parquet",
 }
 
 

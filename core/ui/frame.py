@@ -48,6 +48,11 @@ def calibration() -> Page:
     return st.Page(PAGES / "calibration.py", title="Calibration", icon=":material/rule:")
 
 
+def evaluation() -> Page:
+    """Return the page that asks many questions and holds every score against the truth."""
+    return st.Page(PAGES / "evaluation.py", title="Evaluation", icon=":material/query_stats:")
+
+
 def history() -> Page:
     """Return the page that lists what was kept."""
     return st.Page(PAGES / "history.py", title="History", icon=":material/history:")
@@ -62,7 +67,10 @@ def draw() -> Page:
         st.html(Path(__file__).with_name("dark.css"))
     browser_history.keep()
     page = st.navigation(
-        [home(), inspection(), amplification(), calibration(), questions(), history()],
+        [
+            *(home(), inspection(), amplification(), calibration()),
+            *(evaluation(), questions(), history()),
+        ],
         position="top",
     )
     if page.title != home().title:
@@ -103,3 +111,8 @@ def inspect(question: str) -> None:
     """Go to the inspection of a question."""
     st.session_state.pop("q", None)  # what was typed there before would win over the address
     st.switch_page(inspection(), query_params={"q": question})
+
+
+def calibrate() -> None:
+    """Go to the calibration, which has its data already."""
+    st.switch_page(calibration())

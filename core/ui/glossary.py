@@ -19,6 +19,8 @@ TERMS: Final[dict[str, str]] = {
     "Attention head": "The part of a transformer that decides how much each earlier piece of the "
     "text counts for the next word. Its weights sum to 1, so repeated text takes weight away "
     "from the question.",
+    "AUGRC": "The area under the generalised risk–coverage curve: as AURC, but of wrong answers "
+    "among all questions instead of those answered. Lower is better.",
     "AURC": "The area under the risk–coverage curve: the mean error over all shares answered. "
     "Lower is better.",
     "AUROC": "How well a score finds wrong answers: the chance that a wrong one has the larger "
@@ -82,6 +84,8 @@ TERMS: Final[dict[str, str]] = {
     "Product distribution": "How probable each pair would be if the answer in the prompt made no "
     "difference: the product of both answers’ probabilities. Where joint and product differ, "
     "the model does not know.",
+    "PRR": "The prediction–rejection ratio: how far a score goes from a random order of the "
+    "questions, 0, to the best one, 1, by AURC.",
     "Risk–coverage curve": "For every threshold, the share of wrong answers among those answered, "
     "against the share answered.",
     "Sample": "One answer drawn at random by the model’s probabilities.",

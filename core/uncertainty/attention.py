@@ -90,6 +90,62 @@ def overtaken_at(gap: float) -> float:
 
 
 @dataclass(frozen=True)
+class Principal:
+    """The large principal components of a key–query product W_Q W_Kᵀ, the largest first.
+
+    Attributes
+    ----------
+    asking, asked : ndarray of shape (d', r)
+        Orthonormal directions: along which the end of the input asks, and along which what it
+        looks at is asked.
+    sizes : ndarray of shape (r,)
+        The singular values.
+    """
+
+    asking: Floats
+    asked: Floats
+    sizes: Floats
+
+    def overlap(self, x: ArrayLike) -> Floats:
+        """Return the share of the squared length of vectors, (…, d'), in the span of `asked`."""
+        rows = np.asarray(x, float)
+        return np.asarray(np.square(rows @ self.asked).sum(-1) / np.square(rows).sum(-1))
+
+    def logit(self, end: ArrayLike, x: ArrayLike, width: int) -> Floats:
+        """Return E⊤ W_Q W_K⊤ X / √d of the components alone, (…,); `width` is d."""
+        asked = np.asarray(x, float) @ self.asked
+        return np.asarray((asked * (np.asarray(end) @ self.asking) @ self.sizes) / np.sqrt(width))
+
+
+def principal(query: ArrayLike, key: ArrayLike, share: float = 0.5) -> Principal:
+    """Return the fewest principal components that hold a share of all squared singular values.
+
+    Parameters
+    ----------
+    query, key : array_like of shape (d', d)
+        W_Q and W_K.
+    share : float
+        In (0, 1]. What is large is nowhere defined; half of all is taken.
+
+    Raises
+    ------
+    ValueError
+        When the share is out of range, or the product is 0.
+    """
+    if not 0 < share <= 1:
+        raise ValueError(f"The share of the components is {share}; choose one above 0, at most 1.")
+    # W_Q W_Kᵀ is d' by d', but of rank d: factors make that the size of what is decomposed.
+    q, r_q = np.linalg.qr(np.asarray(query, float))
+    k, r_k = np.linalg.qr(np.asarray(key, float))
+    left, sizes, right = np.linalg.svd(r_q @ r_k.T)
+    if not sizes.any():
+        raise ValueError("The key–query product is 0, so that it has no principal components.")
+    held = np.cumsum(sizes**2) / np.sum(sizes**2)
+    r = int(np.argmax(held >= share - 1e-12)) + 1
+    return Principal(q @ left[:, :r], k @ right[:r].T, sizes[:r])
+
+
+@dataclass(frozen=True)
 class Repeated:
     """What the head does as Y is repeated; one entry for every t.
 

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.abstention import metrics
-from core.abstention.intervals import Interval, Ranked, compare, precision_band, resamples
+from core.abstention.intervals import (
+    Interval,
+    Ranked,
+    compare,
+    precision_band,
+    rank_correlation,
+    resamples,
+)
 
 
 @st.composite
@@ -226,3 +233,53 @@ def test_the_interval_of_a_difference_covers_the_truth_about_as_often_as_it_says
         covered += found.lower <= truth <= found.upper
     # Three standard errors, and some for so few resamples and rows.
     assert covered / repetitions == pytest.approx(0.9, abs=3 * np.sqrt(0.09 / repetitions) + 0.02)
+
+
+# ------------------------------------------------------------------------ rank correlation
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=30))
+def test_the_rank_correlation_is_scipys(pairs):
+    x, y = np.array(pairs, float).T
+    found = rank_correlation(x, y, number=20)
+    if len({*x}) == 1 or len({*y}) == 1:
+        assert np.isnan(found.value) and np.isnan(found.lower)
+    else:
+        assert found.value == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
+
+
+def test_a_monotone_relation_is_a_correlation_of_1_whatever_its_shape():
+    x = np.arange(40.0)
+    found = rank_correlation(x, np.exp(x))
+    assert (found.value, found.lower, found.upper) == pytest.approx((1, 1, 1))
+    assert rank_correlation(x, -np.sqrt(x)).value == pytest.approx(-1)
+
+
+def test_what_sets_groups_apart_is_no_correlation_within_them():
+    groups = np.repeat([0, 1, 2], 30)
+    rng = np.random.default_rng(0)
+    x, y = 10 * groups + rng.random((2, 90))
+    assert rank_correlation(x, y).value > 0.8
+    within = rank_correlation(x, y, groups=groups)
+    assert within.lower < 0 < within.upper
+    # Within each group they rise together, though the groups fall.
+    x, y = np.tile(np.arange(30.0), 3), np.tile(np.arange(30.0), 3) - 100 * groups
+    assert rank_correlation(x, y).value < 0.5
+    assert rank_correlation(x, y, groups=groups).value == pytest.approx(1, abs=1e-3)
+    alone = rank_correlation(x, y, groups=np.arange(90))
+    assert np.isnan(alone.value)
+
+
+@pytest.mark.slow
+def test_its_interval_covers_the_truth_about_as_often_as_it_says():
+    """Of normal pairs with correlation r, Spearman's is 6/π arcsin(r/2)."""
+    r, repetitions = 0.5, 300
+    truth = 6 / np.pi * np.arcsin(r / 2)
+    covered = 0
+    for i in range(repetitions):
+        x, noise = np.random.default_rng(i).normal(size=(2, 100))
+        found = rank_correlation(x, r * x + np.sqrt(1 - r**2) * noise, number=300, seed=i)
+        covered += found.lower <= truth <= found.upper
+    assert covered / repetitions == pytest.approx(
+        0.95, abs=3 * np.sqrt(0.0475 / repetitions) + 0.02
+    )

@@ -58,9 +58,14 @@ def test_a_run_is_asked_reported_and_read_again(world, asked, tmp_path):
     assert result.exit_code == 0, result.stderr
     assert "40 questions asked, 0 finished before." in result.stderr
     first, _, head, *lines = result.stdout.splitlines()
+    lines, (_, intervals, _, *comparisons) = lines[: len(SCORES)], lines[len(SCORES) :]
     assert first == f"40 of 40 questions finished, 40 rows count, in {tmp_path / 'run'}."
     assert head.split() == ["right", "AUROC", "AURC", "AUGRC", "PRR"]
     assert [line.split()[0] for line in lines] == [i.symbol.split()[0] for i in SCORES.values()]
+    assert all(line.count("–") == 4 for line in lines)  # from – to
+    assert intervals.startswith("Intervals: 95%, paired bootstrap of 1,000 resamples")
+    assert len(comparisons) == len(SCORES) - 1
+    assert all("Holm-adjusted p" in line for line in comparisons)
     assert sorted(world.asked) == list(range(40))
     again = believe(asked, "--out", tmp_path / "run")
     assert "0 questions asked, 40 finished before." in again.stderr
@@ -76,8 +81,47 @@ def test_json_is_one_object_with_every_measure_of_every_score(world, asked, tmp_
     assert (found["model"], found["form"], found["match"]) == ("world of numbers", "plain", "f1")
     assert list(found["scores"]) == list(SCORES)
     for values in found["scores"].values():
-        assert set(values) == {"right", "auroc", "aurc", "augrc", "prr"}
+        assert set(values) == {"right", "auroc", "aurc", "augrc", "prr", "intervals"}
+        for measure, (lower, upper) in values["intervals"].items():
+            assert lower <= values[measure] <= upper
+    assert found["resamples"] == 1_000
+    assert {(each["score"], each["measure"]) for each in found["comparisons"]} == {
+        ("mutual_information", "auroc")
+    }
+    assert [each["other"] for each in found["comparisons"]] == list(SCORES)[1:]
     assert found["scores"]["mutual_information"]["auroc"] > 0.5
+
+
+def test_without_resamples_there_are_no_intervals(world, asked, tmp_path):
+    believe(asked, "--out", tmp_path / "run", "--resamples", 0)
+    result = believe("--out", tmp_path / "run", "--resamples", 0)
+    assert "No intervals yet: resampling 40 rows takes a while. --resamples" in result.stdout
+    found = json.loads(believe("--out", tmp_path / "run", "--resamples", 0, "--json").stdout)
+    assert found["scores"]["mutual_information"]["intervals"]["auroc"] is None
+    assert found["scores"]["mutual_information"]["auroc"] > 0.5
+
+
+def test_the_figures_of_the_paper_are_written(world, asked, tmp_path):
+    options = ("--out", tmp_path / "run", "--resamples", 20, "--figures", tmp_path / "figures")
+    result = believe(asked, *options, "--target-loss", 0.2)
+    assert "Each half has 5 of either kind (the paper has 500)" in result.stderr
+    assert "At a target loss of 20%, by the paper’s rule: " in result.stderr
+    curves = ("precision-recall", "precision-recall-others")
+    names = (*curves, "mixture-recall", "mixture-error")
+    found = [tmp_path / "figures" / f"{name}.svg" for name in names]
+    assert all("<svg" in path.read_text() for path in found)
+    read = json.loads(believe(*options, "--json").stdout)
+    assert read["figures"] == [str(path) for path in found]
+    (tmp_path / "file").write_text("")
+    refused(believe(*options[:4], "--figures", tmp_path / "file" / "x"), "cannot be made")
+
+
+def test_a_run_without_rows_has_nothing_to_say(world, asked, tmp_path):
+    world.broken = {n: RefusedError("None.") for n in range(40)}
+    result = believe(asked, "--out", tmp_path / "run", "--figures", tmp_path / "figures")
+    assert result.exit_code == 0 and "No row counts, so nothing can be said." in result.stderr
+    assert all(line.split()[-4:] == ["–"] * 4 for line in result.stdout.splitlines()[3:])
+    assert list((tmp_path / "figures").iterdir()) == []
 
 
 def test_options_reach_the_run(world, asked, tmp_path):

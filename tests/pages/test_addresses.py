@@ -24,6 +24,7 @@ BOUND: dict[str, list[list[Any]]] = {
         [MECHANISM, "in_span", "copies", "dimension", "heads_at"],
     ],
     "calibration": [["method", "alpha", "confidence"]],
+    "evaluation": [["run", "results"]],
     "questions": [["words", "subject", "band"]],
     "history": [["history_words", "history_kind", "saved"]],
 }

@@ -58,6 +58,7 @@ def test_no_link_and_no_page_spends_anything_by_itself(server):
         ("amplification", {"tab": "The mechanism"}),
         ("questions", {"words": "capital"}),
         ("calibration", {"saved": "no-such-id"}),
+        ("evaluation", {"run": "0" * 32}),
         ("history", {"history_words": "x"}),
     ):
         page.query_params.update(link)

@@ -103,7 +103,7 @@ def test_the_terms_stand_in_alphabetical_order():
 
 
 def test_a_search_leaves_what_holds_every_word():
-    assert offered("Risk–COVERAGE")[1] == ["AURC", "Risk–coverage curve"]
+    assert offered("Risk–COVERAGE")[1] == ["AUGRC", "AURC", "Risk–coverage curve"]
     assert "Semantic entropy" in offered("entropy meaning")[1]
     assert len(offered("  ")[1]) == len(TERMS)
     shown, terms = offered("xyzzy")

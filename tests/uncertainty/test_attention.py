@@ -15,6 +15,7 @@ from core.uncertainty.attention import (
     idealised,
     output,
     overtaken_at,
+    principal,
     repeat,
     spread,
     weight_on_query,
@@ -248,3 +249,51 @@ def test_later_numbers_of_copies_lie_further_apart():
     """From 10 to 100,000 in 19 equal factors, each 10^(4/19) ≈ 1.62."""
     later = np.array(spread(100_000)[10:])
     np.testing.assert_allclose(later[1:] / later[:-1], 10 ** (4 / 19), rtol=0.05)
+
+
+# ------------------------------------------------------------------ principal components
+
+
+def matrices(seed, d, width, size):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(2, d, width)), rng.normal(size=(size, d))
+
+
+@given(st.integers(0, 999), st.integers(1, 8), st.integers(1, 6), st.floats(0.05, 1))
+def test_principal_components_are_those_of_the_whole_product(seed, d, width, share):
+    (query, key), (end, x) = matrices(seed, d, width, 2)
+    found = principal(query, key, share)
+    left, sizes, right = np.linalg.svd(query @ key.T)
+    r = len(found.sizes)
+    np.testing.assert_allclose(found.sizes, sizes[:r], atol=1e-9)
+    held = np.cumsum(sizes**2) / (sizes**2).sum()
+    assert held[r - 1] >= share - 1e-9 and (r == 1 or held[r - 2] < share)
+    # Signs are arbitrary, spans and products are not.
+    np.testing.assert_allclose(
+        found.overlap(x), np.square(right[:r] @ x).sum() / np.square(x).sum(), atol=1e-9
+    )
+    product = (left[:, :r] * sizes[:r]) @ right[:r]
+    assert found.logit(end, x, width) == pytest.approx(end @ product @ x / np.sqrt(width))
+
+
+def test_all_components_together_are_the_heads_own_logit():
+    head = idealised(dimension=20, in_span=0.3, strength=5.0)
+    found = principal(head.query, head.key, 1.0)
+    logits = found.logit(head.end, np.stack([head.x, head.y]), head.query.shape[1])
+    np.testing.assert_allclose(logits, head.logits([head.x, head.y]))
+    # Its one direction is u, in which X has the share of its squared length.
+    assert len(principal(head.query, head.key).sizes) == 1
+    assert principal(head.query, head.key).overlap(head.x) == pytest.approx(0.3**2)
+
+
+def test_a_random_vector_has_the_share_of_the_dimensions():
+    (query, key), x = matrices(0, 50, 10, 4000)
+    found = principal(query, key, 1.0)
+    assert found.overlap(x).mean() == pytest.approx(10 / 50, abs=0.005)
+
+
+def test_no_product_has_no_components():
+    with pytest.raises(ValueError, match="product is 0"):
+        principal(np.zeros((3, 2)), np.ones((3, 2)))
+    with pytest.raises(ValueError, match="choose one above 0"):
+        principal(np.ones((3, 2)), np.ones((3, 2)), 0)

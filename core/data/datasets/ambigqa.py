@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from core.data.datasets.files import array
@@ -33,10 +33,17 @@ def read_ambigqa(
     UploadError
         As of `core.data.datasets.questions.read_questions`.
     """
-    return questions_from(array(path), _question, on_malformed, tell)
+    return questions_from(array(path), ambigqa_question, on_malformed, tell)
 
 
-def _question(item: dict[str, Any], _: int) -> Question:
+def ambigqa_question(item: Mapping[str, Any], _: int) -> Question:
+    """Return the question in an object of AmbigNQ.
+
+    Raises
+    ------
+    ValueError
+        When it is none: the sentence says why.
+    """
     annotations = _objects(item.get("annotations"), "annotations")
     kinds = {str(annotation.get("type")) for annotation in annotations}
     answers: list[list[str]] = []

@@ -13,17 +13,14 @@ from typing import Any
 
 from core.data.datasets.files import array, beginning
 from core.data.datasets.questions import (
-    IDS,
     OnMalformed,
     Question,
     ignore,
     question_in,
-    question_of,
     questions_from,
     read_questions,
 )
-from core.data.tabular.columns import first
-from core.data.tabular.gold_questions import gold_columns
+from core.data.datasets.uploaded import uploaded_questions
 from core.data.tabular.isolation import parse_isolated
 from core.data.tabular.rows import MAX_BYTES, UploadError
 
@@ -78,30 +75,4 @@ def _from_table(
     upload = parse_isolated(content, Path(path).name)
     for decided in upload.notes:
         note(decided)
-    columns = gold_columns(upload)
-    if columns is None:
-        raise UploadError(
-            "The file has no column of questions with one of right answers; call them “question” "
-            "and “answers”."
-        )
-    table = upload.table
-    ids, unit = first(upload, IDS), upload.unit
-    rows = zip(
-        table[columns.question],
-        table[columns.answer],
-        table[ids] if ids else [""] * len(table),
-        table[columns.source] if columns.source else [""] * len(table),
-        strict=True,
-    )
-
-    def make(row: tuple[str, str, str, str], number: int) -> Question:
-        asked, told, given, source = row
-        return question_of(
-            id=given.strip() or f"{unit} {number}",
-            query=asked,
-            answers=columns.answers_in(told),
-            source=source,
-        )
-
-    numbered = zip(upload.lines.tolist(), rows, strict=True)
-    yield from questions_from(numbered, make, on_malformed, tell, unit=unit.capitalize())
+    yield from uploaded_questions(upload, on_malformed, tell)

@@ -7,7 +7,7 @@ The official JSON is one object of 600 MB and more, whose list “Data” is rea
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 from core.data.datasets.files import array, beginning
@@ -48,26 +48,51 @@ def read_triviaqa(
         As of `core.data.datasets.questions.read_questions`.
     """
     if beginning(path, 1000).startswith(b"{"):
-        yield from questions_from(array(path, "Data"), _official, on_malformed, tell)
+        yield from questions_from(array(path, "Data"), official_question, on_malformed, tell)
         return
 
     def judged(row: tuple[int, dict[str, Any]], _: int) -> Question | None:
         number, item = row
-        if item.get("improper") is True and improper == "drop":
+        question = judged_question(item, number, improper)
+        if question is None:
             dropped()
-            return None
-        return question_of(
-            id=f"{SOURCE}:{number}",
-            query=item.get("question"),
-            answers=[_text(item.get("golden_answer"), "golden_answer").split("/")],
-            source=IMPROPER if item.get("improper") is True else SOURCE,
-        )
+        return question
 
     rows = ((line, (number, item)) for number, (line, item) in enumerate(array(path), 1))
     yield from questions_from(rows, judged, on_malformed, tell)
 
 
-def _official(item: dict[str, Any], _: int) -> Question:
+def judged_question(item: Mapping[str, Any], number: int, improper: Improper) -> Question | None:
+    """Return the question in an object of EVOUNA; None for an improper one that is dropped.
+
+    Parameters
+    ----------
+    number : int
+        Which object of the file it is, from 1: EVOUNA gives no ids.
+
+    Raises
+    ------
+    ValueError
+        When there is none: the sentence says why.
+    """
+    if item.get("improper") is True and improper == "drop":
+        return None
+    return question_of(
+        id=f"{SOURCE}:{number}",
+        query=item.get("question"),
+        answers=[_text(item.get("golden_answer"), "golden_answer").split("/")],
+        source=IMPROPER if item.get("improper") is True else SOURCE,
+    )
+
+
+def official_question(item: Mapping[str, Any], _: int) -> Question:
+    """Return the question in an object of the official files.
+
+    Raises
+    ------
+    ValueError
+        When there is none: the sentence says why.
+    """
     answer = item.get("Answer")
     if not isinstance(answer, dict):
         raise ValueError("there is no right answer: “Answer” is missing.")

@@ -55,10 +55,40 @@ def looking(case: Case, model: LanguageModel, repetitions: Sequence[int]) -> tup
 
 
 def _looking(case: Case, model: LlamaModel, repetitions: int) -> Looking:
+    spans, weights = model.attention(case.prompt(repetitions, model.reads(case.query)))
+    at = places(case, model, repetitions, spans)
+    return Looking(
+        repetitions,
+        weights[:, :, at.first | at.again].sum(axis=-1).astype(float),
+        weights[:, :, at.told].sum(axis=-1).astype(float),
+    )
+
+
+@dataclass(frozen=True)
+class Places:
+    """Which tokens of a prompt are what, each of shape (tokens,).
+
+    Attributes
+    ----------
+    first, again : ndarray of bool
+        The question, at its first mention and in the request.
+    told : ndarray of bool
+        The sentences that repeat the answer.
+    """
+
+    first: NDArray[np.bool_]
+    again: NDArray[np.bool_]
+    told: NDArray[np.bool_]
+
+
+def places(
+    case: Case, model: LanguageModel, repetitions: int, spans: Sequence[tuple[int, int]]
+) -> Places:
+    """Return which tokens of F_t are what, from where each begins and ends in it.
+
+    Counted, not searched: a question may quote any part of the prompt.
+    """
     query = model.reads(case.query)
-    prompt = case.prompt(repetitions, query)
-    spans, weights = model.attention(prompt)
-    # Counted, not searched: a question may quote any part of the prompt.
     begin = len(prompts.QUESTION)
     told_from = begin + len(query)
     sentences = prompts.answer_sentences([case.repeated] * repetitions) if repetitions else ""
@@ -67,12 +97,8 @@ def _looking(case: Case, model: LlamaModel, repetitions: int) -> Looking:
     starts, ends = np.array(spans).T
     # A token belongs where its last character does: words carry the space before them.
     last = np.maximum(ends - 1, starts)
-    question = ((last >= begin) & (last < told_from)) | (
-        (last >= again) & (last < again + len(query))
-    )
-    told = (last >= told_from + 2) & (last < told_to - 2) & (repetitions > 0)
-    return Looking(
-        repetitions,
-        weights[:, :, question].sum(axis=-1).astype(float),
-        weights[:, :, told].sum(axis=-1).astype(float),
+    return Places(
+        first=(last >= begin) & (last < told_from),
+        again=(last >= again) & (last < again + len(query)),
+        told=(last >= told_from + 2) & (last < told_to - 2) & (repetitions > 0),
     )

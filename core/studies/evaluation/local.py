@@ -29,7 +29,12 @@ from core.language_models.usage import Meter
 from core.store.errors import StoreError
 from core.studies.calibration.scoring import asked_at_once, inspected
 from core.studies.evaluation.rows import Row, Took, failed_row, scored_row
-from core.studies.inspection.request import InvalidRequestError, Reading, Request
+from core.studies.inspection.request import (
+    MAX_QUERY_CHARACTERS,
+    InvalidRequestError,
+    Reading,
+    Request,
+)
 from core.studies.progress import Cancelled
 
 #: What ends a run, and is no question's own fault: the question is asked when somebody goes on.
@@ -109,3 +114,15 @@ def ask(task: Task, question: Question, go_on: Callable[[], None]) -> Row:
         return failed_row(question, str(error), took())
     except Exception as error:  # whatever it is, the other questions are worth going on
         return failed_row(question, f"{type(error).__name__}: {error}", took())
+
+
+def lasts(longest: str, task: Task) -> float:
+    """Return how many seconds a question takes on this machine, by asking one alone.
+
+    Parameters
+    ----------
+    longest : str
+        A question that takes as long as any.
+    """
+    row = ask(task, Question("", longest[:MAX_QUERY_CHARACTERS], (("?",),)), lambda: None)
+    return float(row.values["seconds"])

@@ -29,6 +29,7 @@ from core.studies.evaluation.pace import Pace
 from core.studies.evaluation.rows import Row
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recording import estimator_of
+from core.studies.inspection.request import MAX_QUERY_CHARACTERS
 from core.studies.progress import Progress, silent
 
 #: So many questions one after the other that could not reach the service end a run.
@@ -132,7 +133,7 @@ def evaluate(
         What ended the run. Every finished question is kept.
     """
     with opened(folder) as files:
-        manifest = _begun(files, questions, task)
+        manifest = begun(files, questions, task)
         done, failed = files.begin(again=again)
         before, started = len(done), time.monotonic()
         pace = Pace(questions.number, before)
@@ -159,7 +160,8 @@ def evaluate(
 
 def most(questions: Questions, task: Task, left: int) -> Plan:
     """Return the most that so many of the questions can take of a service."""
-    each = plan(replace(task.request, query=questions.longest), task.model.capabilities)
+    longest = questions.longest[:MAX_QUERY_CHARACTERS]  # what is longer is refused
+    each = plan(replace(task.request, query=longest), task.model.capabilities)
     return Plan(*(left * used for used in asdict(each).values()))
 
 
@@ -211,8 +213,14 @@ def pipeline_in(manifest: Mapping[str, Any]) -> Pipeline:
         raise RunError("The run's pipeline cannot be read: its run.json was changed.") from error
 
 
-def _begun(files: Files, questions: Questions, task: Task) -> dict[str, Any]:
-    """Return the manifest: a new one, or that of the same run begun before."""
+def begun(files: Files, questions: Questions, task: Task) -> dict[str, Any]:
+    """Return the manifest: a new one, or that of the same run begun before.
+
+    Raises
+    ------
+    RunError
+        When the folder holds another run, or cannot be written.
+    """
     wanted = _described(questions, task)
     found = files.manifest()
     if found is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -19,7 +19,7 @@ import numpy as np
 from core import prompts
 from core.abstention.policy import UNKNOWN_ORIGIN, Pipeline, Policy, PolicyError, check_pipeline
 from core.codec import shortened
-from core.language_models.base import LanguageModel, Response
+from core.language_models.base import LanguageModel
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import LIKELIEST, record
 from core.studies.inspection.recording import EXACT, Estimator, Recording
@@ -413,7 +413,7 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
     }
     if recording.estimator is Estimator.CHAINED:
         return from_chains(
-            _chains(recording.samples, seconds),
+            sampled_chains(recording),
             greedy_log_likelihood=recording.greedy_log_likelihood,
             complete=cut,
             **told,
@@ -426,14 +426,16 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
     )
 
 
-def _chains(samples: Sequence[Response], seconds: Mapping[str, Sequence[Response]]) -> list[Chain]:
+def sampled_chains(recording: Recording) -> list[Chain]:
     """Pair each sample with the answer after it was told: the next one of its text.
 
     Where one of the two is empty, there is no pair: nothing at all is no answer.
     """
-    following = {text: iter(row) for text, row in seconds.items()}
+    following = {
+        text: iter(row) for text, row in zip(recording.texts, recording.seconds, strict=True)
+    }
     chains = []
-    for first in samples:
+    for first in recording.samples:
         second = next(following.get(first.text, iter(())), None)
         if second is None or not second.text:
             continue

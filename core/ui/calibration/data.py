@@ -123,10 +123,21 @@ def remember() -> None:
         keeping.note(upload)
 
 
-def _use_example() -> None:
-    st.session_state[_UPLOAD] = uploads.parse(example_bytes(), EXAMPLE_NAME)
+def use(content: bytes, name: str) -> None:
+    """Take a table that this program wrote as if it had been uploaded.
+
+    Raises
+    ------
+    UploadError
+        When it is too large, or has no row.
+    """
+    st.session_state[_UPLOAD] = uploads.parse(content, name)
     st.session_state.pop(_PROBLEM, None)
-    keeping.keep(example_bytes(), EXAMPLE_NAME)
+    keeping.keep(content, name)
+
+
+def _use_example() -> None:
+    use(example_bytes(), EXAMPLE_NAME)
 
 
 def _keep(content: bytes, name: str) -> None:

@@ -183,8 +183,16 @@ class LlamaModel(LanguageModel):
 
     # --------------------------------------------------------------------- attention
 
-    def attention(self, prompt: str) -> tuple[list[tuple[int, int]], NDArray[np.float32]]:
+    def attention(
+        self, prompt: str, states: list[NDArray[np.float32]] | None = None
+    ) -> tuple[list[tuple[int, int]], NDArray[np.float32]]:
         """Return how the prompt's last position attends to every token of the prompt.
+
+        Parameters
+        ----------
+        states : list, optional
+            Filled with one array a layer, (tokens, W): what comes into it, not yet normalised. The
+            last row is the last position's, which may stand behind the prompt.
 
         Returns
         -------
@@ -196,7 +204,7 @@ class LlamaModel(LanguageModel):
         encoded = self.tokenizer.encode(prompt)
         weights: list[NDArray[np.float32]] = []
         tokens = np.array([self._prompt_tokens(prompt)])
-        self.llama.forward(tokens, self._before, attention=weights)
+        self.llama.forward(tokens, self._before, attention=weights, states=states)
         own = slice(len(self.frame.before), len(self.frame.before) + len(encoded))
         return list(encoded.offsets), np.concatenate(weights)[:, :, own]
 

@@ -120,6 +120,7 @@ class Llama:
         tokens: Tokens,
         past: Sequence[Segment] = (),
         attention: list[Array] | None = None,
+        states: list[Array] | None = None,
     ) -> tuple[Array, Segment]:
         """Run `tokens`, of shape (B, L), behind `past` and return what they became.
 
@@ -131,6 +132,8 @@ class Llama:
         attention : list, optional
             Filled with one array a layer, (B, H, everything before and L): how the last
             position of every row attends to all that it sees.
+        states : list, optional
+            Filled with one array a layer, (B·L, W): what comes into it, not yet normalised.
 
         Returns
         -------
@@ -139,12 +142,13 @@ class Llama:
         segment : Segment
             The keys and values of `tokens`, to continue from.
         """
-        return self.forward_all([(tokens, past)], attention)[0]
+        return self.forward_all([(tokens, past)], attention, states)[0]
 
     def forward_all(
         self,
         batches: Sequence[tuple[Tokens, Sequence[Segment]]],
         attention: list[Array] | None = None,
+        states: list[Array] | None = None,
     ) -> list[tuple[Array, Segment]]:
         """Run several batches that share nothing, each behind its own past; see `forward`.
 
@@ -167,6 +171,8 @@ class Llama:
         x = self.embeddings[np.concatenate([tokens.ravel() for tokens, _ in batches])]  # (N, W)
         x = np.ascontiguousarray(x)
         for i, layer in enumerate(self.layers):
+            if states is not None:
+                states.append(x)
             normed = _rms_norm(x, layer.input_norm, self.epsilon)
             qkv = _product(normed, layer.qkv)  # (N, (H+2K)D)
             if layer.qkv_bias is not None:
@@ -202,6 +208,23 @@ class Llama:
             (hidden[place].reshape(*tokens.shape, -1), own)
             for place, (tokens, _), own in zip(places, batches, segments, strict=True)
         ]
+
+    def key_query(self) -> Iterator[tuple[Array, Array]]:
+        """Yield W_Q and W_K of every head, layer by layer, (W, D) each.
+
+        They take what comes into a layer divided by its root mean square: the weights of the
+        layer's norm are in them. Rotary positions and biases are not.
+        """
+        H, K, D = self.heads, self.key_heads, self.head_width
+        for layer in self.layers:
+            product = (layer.input_norm[:, None] * layer.qkv).reshape(-1, H + 2 * K, D)
+            for head in range(H):
+                yield product[:, head], product[:, H + head * K // H]
+
+    @property
+    def normalises_keys(self) -> bool:
+        """Whether queries and keys are normalised, so that no product of matrices makes logits."""
+        return any(layer.key_norm is not None for layer in self.layers)
 
     def log_softmax(self, hidden: Array) -> Array:
         """Return ln P(next token) for hidden states (…, W), of shape (…, V)."""

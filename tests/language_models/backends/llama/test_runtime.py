@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from core.language_models.backends.llama import runtime
 from core.language_models.backends.llama.runtime import Llama, Segment
@@ -134,3 +135,28 @@ def test_likelihoods_of_many_rows_are_those_of_each(monkeypatch, chunk):
     logits = hidden @ llama.unembedding
     expected = logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_what_comes_into_a_layer_and_its_key_query_matrices_make_its_attention():
+    """With rotary positions put back, they are the logits of which the softmax is taken."""
+    llama = Llama(*made(4, 2, 16))
+    tokens = np.random.default_rng(1).integers(0, VOCABULARY, (1, 9))
+    attention, states = [], []
+    llama.forward(tokens, attention=attention, states=states)
+    assert [state.shape for state in states] == [(9, 64)] * LAYERS
+    np.testing.assert_array_equal(states[0], llama.embeddings[tokens[0]])
+
+    def rotated(x):
+        one, other = np.split(x, 2, axis=-1)
+        turned = np.concatenate([-other, one], axis=-1)
+        return x * llama.cosine[:9] + turned * llama.sine[:9]
+
+    for head, (query, key) in enumerate(llama.key_query()):
+        layer, place = divmod(head, llama.heads)
+        x = states[layer].astype(float)
+        x /= np.sqrt(np.square(x).mean(axis=-1, keepdims=True) + llama.epsilon)
+        logits = rotated(x @ key) @ rotated(x @ query)[-1] / np.sqrt(llama.head_width)
+        np.testing.assert_allclose(
+            attention[layer][0, place], softmax(logits), rtol=2e-4, atol=1e-6
+        )
+    assert not llama.normalises_keys

@@ -1,0 +1,201 @@
+"""Every measure and every curve of several scores on the same resamples, in one pass.
+
+What `intervals.compare` and `intervals.precision_band` say of one measure or one curve, for
+all of them at once: a resample is drawn and counted once for each score.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.abstention.blocks import Blocks
+from core.abstention.intervals import (
+    RESAMPLES,
+    Band,
+    Interval,
+    Ranked,
+    interval,
+    precision_at,
+    resamples,
+)
+from core.abstention.metrics import MEASURES
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """Measures and curves of several scores, on the rows as they are and on every resample.
+
+    Attributes
+    ----------
+    scores : tuple of str
+    values : ndarray of shape (s, m)
+        On the rows as they are; of each score by each of `MEASURES`.
+    drawn : ndarray of shape (r, s, m)
+        On every resample.
+    recalls, precision : mapping of str to ndarray of shape (p,)
+        The points of each score's curve, on the rows as they are.
+    curves : mapping of str to ndarray of shape (r, p)
+        The precision of each resample there.
+    """
+
+    scores: tuple[str, ...]
+    values: Floats
+    drawn: Floats
+    recalls: Mapping[str, Floats]
+    precision: Mapping[str, Floats]
+    curves: Mapping[str, Floats]
+
+    @property
+    def number(self) -> int:
+        """How many resamples there are."""
+        return len(self.drawn)
+
+    def interval(self, score: str, measure: str, confidence: float = 0.95) -> Interval:
+        """Return a measure with its percentile interval; NaN where there are no resamples."""
+        at = self.scores.index(score), list(MEASURES).index(measure)
+        return interval(self.values[at], self.drawn[:, *at], confidence)
+
+    def difference(
+        self, score: str, other: str, measure: str, confidence: float = 0.95
+    ) -> Interval:
+        """Return by how much a measure of one score exceeds that of another, with its interval."""
+        values, drawn = self._differences(score, other, measure)
+        return interval(values, drawn, confidence)
+
+    def p_value(self, score: str, other: str, measure: str) -> float:
+        """Return how often chance alone would part two scores so far, by the resamples.
+
+        Twice the share of resamples in which the difference is on the other side of 0, or none;
+        the rows as they are count as a resample, so that it is never 0. NaN where a resample has
+        no value, or there is none.
+        """
+        value, drawn = self._differences(score, other, measure)
+        if not len(drawn) or np.isnan(drawn).any() or math.isnan(value):
+            return math.nan
+        sides = np.count_nonzero(drawn <= 0), np.count_nonzero(drawn >= 0)
+        return float(min(1.0, 2 * (min(sides) + 1) / (len(drawn) + 1)))
+
+    def band(self, score: str, confidence: float = 0.95) -> Band:
+        """Return a score's precision by recall with its band, each point by itself."""
+        drawn = self.curves[score]
+        lower, upper = np.full((2, drawn.shape[1]), np.nan)
+        some = ~np.isnan(drawn).all(axis=0)
+        if some.any():
+            tail = (1 - confidence) / 2
+            lower[some], upper[some] = np.nanquantile(drawn[:, some], [tail, 1 - tail], axis=0)
+        return Band(self.recalls[score], self.precision[score], lower, upper)
+
+    def _differences(self, score: str, other: str, measure: str) -> tuple[float, Floats]:
+        one, two = self.scores.index(score), self.scores.index(other)
+        at = list(MEASURES).index(measure)
+        values = self.values[one, at] - self.values[two, at]
+        return float(values), self.drawn[:, one, at] - self.drawn[:, two, at]
+
+
+def resampled(
+    scores: Mapping[str, ArrayLike],
+    correct: Mapping[str, ArrayLike],
+    clusters: ArrayLike,
+    recalls: Mapping[str, Floats],
+    *,
+    number: int = RESAMPLES,
+    seed: int = 0,
+    progress: Callable[[float], None] = lambda share: None,
+) -> Resampled:
+    """Resample queries, and measure every score on the same ones each time.
+
+    Parameters
+    ----------
+    scores, correct : mapping of str to array_like of shape (n,)
+        Doubts, and whether the answer that each score serves is right.
+    clusters : array_like of shape (n,)
+        The query of each row.
+    recalls : mapping of str to ndarray of shape (p,)
+        By score: shares of all queries, in (0, 1], at which its curve is wanted.
+    number : int
+        Of resamples; 0 for the rows as they are alone.
+    progress : callable
+        Told the share of resamples done; may raise to cancel.
+
+    Raises
+    ------
+    ValueError
+        When shapes differ, or a correctness is neither 0 nor 1.
+    """
+    rows = np.asarray(clusters)
+    if any(np.shape(scores[name]) != rows.shape for name in scores):
+        raise ValueError(f"Give {len(rows)} scores, one for every query.")
+    names = tuple(scores)
+    ranked = [Ranked(scores[name], correct[name]) for name in names]
+    harmonic = _Harmonic()
+
+    def measured(weights: NDArray[np.int64]) -> Floats:
+        return np.array([_measures(each.blocks(weights), harmonic) for each in ranked])
+
+    ones = np.ones(len(rows), np.int64)
+    drawn = np.empty((number, len(names), len(MEASURES)))
+    curves = {name: np.empty((number, len(recalls[name]))) for name in names}
+    for i, weights in enumerate(resamples(rows, number, seed)):
+        if i % 50 == 0:
+            progress(i / number)
+        for j, each in enumerate(ranked):
+            known = each.blocks(weights)
+            drawn[i, j] = _measures(known, harmonic)
+            curves[names[j]][i] = precision_at(known, recalls[names[j]])
+    return Resampled(
+        names,
+        measured(ones).reshape(len(names), len(MEASURES)),
+        drawn,
+        {name: recalls[name] for name in names},
+        {n: precision_at(r.blocks(ones), recalls[n]) for n, r in zip(names, ranked, strict=True)},
+        curves,
+    )
+
+
+class _Harmonic:
+    """The sums 1 + 1/2 + … + 1/n, as many as were needed yet."""
+
+    def __init__(self) -> None:
+        self._sums = np.zeros(1)
+
+    def __call__(self, up_to: int) -> Floats:
+        if len(self._sums) <= up_to:
+            self._sums = np.append(0.0, np.cumsum(1 / np.arange(1, 2 * up_to + 1)))
+        return self._sums
+
+
+def _measures(known: Blocks, harmonic: _Harmonic) -> tuple[float, float, float, float]:
+    """Return all of `MEASURES`, in their order.
+
+    Within tied queries the expected errors grow in a straight line, so that their part of the
+    AURC is a sum of a constant and of one over the number answered.
+    """
+    n = known.queries
+    if not n:
+        return (math.nan,) * 4
+    answered, errors = known.answered, known.errors
+    size, bad = np.diff(answered, prepend=0), np.diff(errors, prepend=0)
+    before, wrong_before = answered - size, errors - bad
+    sums = harmonic(n)
+    share = bad / np.maximum(size, 1)
+    aurc = float(
+        (bad.sum() + (wrong_before - before * share) @ (sums[answered] - sums[before])) / n
+    )
+    augrc = float(size @ (errors + wrong_before) / (2 * n**2))
+    wrong = int(errors[-1])
+    right = n - wrong
+    if not wrong or not right:
+        return math.nan, aurc, augrc, math.nan
+    good = size - bad
+    below = before - wrong_before + good / 2
+    auroc = float(bad @ below / (wrong * right))
+    best = float(wrong - right * (sums[n] - sums[right])) / n
+    chance = wrong / n
+    return auroc, aurc, augrc, (chance - aurc) / (chance - best)

@@ -1,0 +1,296 @@
+"""Charts of a run, the paper's Figures 5 and 6 among them; each says its finding in words too.
+
+A score has the same colour in all of them, whichever others are drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from core.abstention.intervals import Band
+from core.abstention.mixtures import Mixture
+from core.charts.theme import DASHES, Chart, Palette, share, themed, told_apart
+from core.codec import counted
+from core.studies.evaluation.mixing import RULES
+from core.uncertainty.scores import SCORES
+
+#: The scores of the paper's Figure 5.
+PAPERS: Final = (
+    "mutual_information",
+    "semantic_entropy",
+    "greedy_probability",
+    "self_verification",
+)
+HEIGHT: Final = 320
+BARS_HEIGHT: Final = 260
+MOST_POINTS: Final = 4_000  # in a scatter; Altair draws no more than 5,000 rows
+MOST_SOURCES: Final = 5  # with a shape of their own
+OTHERS: Final = "other sources"
+SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+RECALL, ERROR = "recall", "error"
+TITLES: Final = {RECALL: "recall: share answered", ERROR: "wrong among the answered"}
+FILLED: Final = {RULES["empirical"]: 1.0, RULES["ltt"]: 0.4}  # opacity, by rule
+
+
+def symbol_of(score: str) -> str:
+    """Return what the paper calls a score."""
+    return SCORES[score].symbol
+
+
+def one_line(text: str) -> str:
+    """Return a source as it can be drawn: Vega puts names into expressions."""
+    return " ".join(text.split()) or "(none)"
+
+
+def _looks(scores: Sequence[str], of: Sequence[object]) -> dict[str, object]:
+    """Return what each score is told apart by, the same wherever it is drawn."""
+    places = {name: i for i, name in enumerate(SCORES)}
+    return {symbol_of(name): of[places[name] % len(of)] for name in scores}
+
+
+# --------------------------------------------------------------------------- Figure 5
+
+
+def precision_recall(bands: Mapping[str, Band], palette: Palette) -> Chart:
+    """The paper's Figure 5: the share right among the answered against the share answered."""
+    data = pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "recall": band.recalls,
+                    "precision": band.precision,
+                    "lower": band.lower,
+                    "upper": band.upper,
+                    "score": symbol_of(name),
+                }
+            )
+            for name, band in bands.items()
+        ]
+        or [pd.DataFrame(columns=["recall", "precision", "lower", "upper", "score"])]
+    )
+    lowest = data["precision"].min() - 0.05 if len(data) else 0.0
+    # Bands of the first few questions reach far down: they are cut off.
+    domain = [max(0.0, math.floor(20 * lowest) / 20), 1.0] if math.isfinite(lowest) else [0.0, 1.0]
+    y = share("precision: share right", domain=domain)
+    # The same for all channels, or there would be a legend for each.
+    legend = alt.Legend(symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2, symbolSize=300)
+    names = list(bands)
+    color = told_apart(alt.Color, "score:N", _looks(names, palette.categories), legend=legend)
+    dash = told_apart(alt.StrokeDash, "score:N", _looks(names, DASHES), legend=legend)
+    x = alt.X("recall:Q", **share("recall: share answered"))
+    # Without resamples there are no bands, and a missing value is not drawn.
+    area = alt.Chart(data.dropna()).mark_area(opacity=0.15, clip=True)
+    line = alt.Chart(data.drop(columns=["lower", "upper"]).dropna())
+    tooltip = [
+        alt.Tooltip("score:N"),
+        *(alt.Tooltip(f"{name}:Q", format=".1%") for name in ("recall", "precision")),
+    ]
+    layers = (
+        area.encode(x=x, y=alt.Y("lower:Q", **y), y2=alt.Y2("upper:Q"), color=color),
+        line.mark_line(clip=True, strokeWidth=2).encode(
+            x=x,
+            y=alt.Y("precision:Q", **y),
+            color=color,
+            strokeDash=dash,
+            tooltip=tooltip,
+        ),
+    )
+    return themed(alt.layer(*layers).properties(height=HEIGHT), palette)
+
+
+def precision_recall_alt(bands: Mapping[str, Band]) -> str:
+    """Say where every curve starts and ends, and its precision at half of the questions."""
+    said = []
+    for name, band in bands.items():
+        if not len(band.recalls):
+            continue
+        text = (
+            f"{symbol_of(name)} from {band.precision[0]:.0%} right of {band.recalls[0]:.0%} "
+            f"answered to {band.precision[-1]:.0%} of {band.recalls[-1]:.0%}"
+        )
+        if band.recalls[0] < 0.5 < band.recalls[-1]:
+            text += f", {np.interp(0.5, band.recalls, band.precision):.0%} of half"
+        said.append(text)
+    return f"Precision by recall: {'; '.join(said)}." if said else "No score has a value."
+
+
+# --------------------------------------------------------------------------- Figure 6
+
+
+def mixture_bars(found: Sequence[Mixture], measure: str, palette: Palette) -> Chart:
+    """The paper's Figure 6: recall, or error, by entropy, each score by both rules.
+
+    Parameters
+    ----------
+    measure : str
+        `RECALL` or `ERROR`.
+    """
+    rows = [
+        (
+            symbol_of(each.score),
+            RULES[each.rule],
+            f"{symbol_of(each.score)}, {RULES[each.rule]}",
+            bar.name,
+            bar.queries,
+            getattr(bar, measure),
+            getattr(bar, f"{measure}_spread"),
+        )
+        for each in found
+        for bar in each.bars
+    ]
+    columns = ["score", "rule", "bar", "entropy", "questions", "share", "spread"]
+    data = pd.DataFrame(rows, columns=columns)
+    order = list(dict.fromkeys(data["entropy"]))
+    bars = list(dict.fromkeys(data["bar"]))
+    data = data.dropna(subset=["share"])
+    data["low"] = (data["share"] - data["spread"].fillna(0)).clip(lower=0)
+    data["high"] = (data["share"] + data["spread"].fillna(0)).clip(upper=1)
+    highest = float(data["high"].max()) if len(data) else 1.0
+    top = 1.0 if measure == RECALL else min(1.0, max(0.1, math.ceil(10 * highest) / 10))
+    x = alt.X(
+        "entropy:N",
+        title="semantic entropy of the answers, nats",
+        axis=alt.Axis(labelAngle=0),
+        scale=alt.Scale(domain=order),
+    )
+    offset = alt.XOffset("bar:N", scale=alt.Scale(domain=bars))
+    y = share(TITLES[measure], domain=[0, top], tickCount=5)
+    scores = list(dict.fromkeys(each.score for each in found))
+    drawn = (
+        alt.Chart(data)
+        .mark_bar(clip=True)
+        .encode(
+            x=x,
+            xOffset=offset,
+            y=alt.Y("share:Q", **y),
+            color=told_apart(alt.Color, "score:N", _looks(scores, palette.categories)),
+            opacity=alt.Opacity(
+                "rule:N",
+                title=None,
+                scale=alt.Scale(domain=list(FILLED), range=list(FILLED.values())),
+                legend=alt.Legend(symbolFillColor=palette.text, symbolStrokeWidth=0),
+            ),
+            tooltip=[
+                *(alt.Tooltip(f"{name}:N") for name in ("score", "rule", "entropy")),
+                alt.Tooltip("questions:Q", format=".1f", title="questions, on average"),
+                alt.Tooltip("share:Q", format=".1%", title=TITLES[measure]),
+                alt.Tooltip("spread:Q", format=".1%", title="two standard deviations"),
+            ],
+        )
+    )
+    data = data.dropna()  # of a single repetition there is no spread
+    spread = (
+        alt.Chart(data)
+        .mark_rule(color=palette.text, strokeWidth=1.5)
+        .encode(x=x, xOffset=offset, y=alt.Y("low:Q", **y), y2=alt.Y2("high:Q"))
+    )
+    return themed(alt.layer(drawn, spread).properties(height=BARS_HEIGHT), palette)
+
+
+def mixture_bars_alt(found: Sequence[Mixture], measure: str) -> str:
+    """Say what every score does in every bin by both rules."""
+    said = []
+    for each in found:
+        bars = [
+            f"{bar.name} {getattr(bar, measure):.0%}"
+            for bar in each.bars
+            if not math.isnan(getattr(bar, measure))
+        ]
+        said.append(
+            f"{symbol_of(each.score)}, {RULES[each.rule]}: {', '.join(bars) or 'nothing answered'}"
+        )
+    return f"{TITLES[measure].capitalize()}, by entropy in nats: {'; '.join(said)}."
+
+
+# ---------------------------------------------------------------------------- scatter
+
+
+@dataclass(frozen=True)
+class Points:
+    """Questions by their entropy and their mutual information, for drawing.
+
+    Attributes
+    ----------
+    entropy, information : ndarray of shape (n,)
+        Doubts, nats; rounded, so that what is drawn is what is chosen.
+    right : ndarray of shape (n,)
+    sources : ndarray of shape (n,)
+    """
+
+    entropy: NDArray[np.float64]
+    information: NDArray[np.float64]
+    right: NDArray[np.bool_]
+    sources: NDArray[np.object_]
+
+
+CHOSEN: Final = "chosen"  # the scatter's parameter in which a person chooses
+FIELDS: Final = ("entropy", "information")
+TEN_TICKS: Final = alt.Axis(tickCount=10)
+
+
+def scatter(points: Points, palette: Palette) -> Chart:
+    """Semantic entropy against mutual information: wrong answers filled, a shape for a source."""
+    names = [one_line(str(source)) for source in points.sources]
+    drawn = pd.Series(names).value_counts()
+    largest = sorted(drawn.index[: MOST_SOURCES if len(drawn) > MOST_SOURCES + 1 else None])
+    data = pd.DataFrame(
+        {
+            "entropy": points.entropy,
+            "information": points.information,
+            "answer": np.where(points.right, "right", "wrong"),
+            "source": [name if name in largest else OTHERS for name in names],
+        }
+    )
+    shapes = largest + [OTHERS] * (len(largest) < len(drawn))
+    kinds = {"right": palette.diverging[0], "wrong": palette.diverging[2]}
+    chosen = alt.selection_point(CHOSEN, fields=list(FIELDS), on="click", empty=False)
+    marks = (
+        alt.Chart(data)
+        .mark_point(size=60, opacity=0.75)
+        .encode(
+            x=alt.X("entropy:Q", title="S.E.: semantic entropy, nats", axis=TEN_TICKS),
+            y=alt.Y("information:Q", title="M.I.: mutual information, nats", axis=TEN_TICKS),
+            color=told_apart(alt.Color, "answer:N", kinds),
+            fill=told_apart(
+                alt.Fill, "answer:N", {"right": palette.background, "wrong": kinds["wrong"]}
+            ),
+            shape=told_apart(
+                alt.Shape,
+                "source:N",
+                dict(zip(shapes, SHAPES, strict=False)),
+                legend=alt.Legend(columns=3),
+            ),
+            strokeWidth=alt.StrokeWidthValue(
+                1.5, condition={"param": CHOSEN, "empty": False, "value": 4}
+            ),
+            tooltip=[
+                alt.Tooltip("answer:N"),
+                alt.Tooltip("source:N"),
+                alt.Tooltip("entropy:Q", format=".3f", title="S.E."),
+                alt.Tooltip("information:Q", format=".3f", title="M.I."),
+            ],
+        )
+        .add_params(chosen)
+    )
+    return themed(marks.properties(height=HEIGHT + 60), palette)
+
+
+def scatter_alt(points: Points) -> str:
+    """Say where right and wrong answers are, by their medians."""
+    said = []
+    for name, here in (("right", points.right), ("wrong", ~points.right)):
+        if here.any():
+            said.append(
+                f"{counted(int(here.sum()), f'{name} answer')} with a median S.E. of "
+                f"{np.median(points.entropy[here]):.2f} and a median M.I. of "
+                f"{np.median(points.information[here]):.2f} nats"
+            )
+    return f"Semantic entropy against mutual information: {'; '.join(said)}."

@@ -1,0 +1,166 @@
+"""Whether one score is better than another on the rows of a run, and how sure that is.
+
+Scores that serve the same answers share their labels: their AUROCs are compared by DeLong's
+test. Others, and other measures, are compared by the paired bootstrap. The p-values of all
+comparisons with one score are adjusted for their number by Holm's method.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+import numpy as np
+from scipy import stats
+
+from core.abstention.intervals import Interval
+from core.abstention.paired import delong, holm
+from core.studies.evaluation.results import CONFIDENCE, Measured
+from core.uncertainty.scores import SCORES
+
+Test = Literal["DeLong", "paired bootstrap"]
+
+LEVEL: Final = 0.05  # of an adjusted p-value, below which a difference counts as shown
+LARGER_IS_BETTER: Final = {"auroc": True, "aurc": False, "augrc": False, "prr": True}
+DIGITS: Final = {"auroc": 2, "aurc": 3, "augrc": 3, "prr": 2}
+BETTER: Final = {  # what a score does by a measure, in words
+    "auroc": "finds wrong answers",
+    "aurc": "orders the questions",
+    "augrc": "orders the questions",
+    "prr": "orders the questions",
+}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One score held against another by one measure.
+
+    Attributes
+    ----------
+    score, other : str
+    measure : str
+    values : tuple of float
+        Of the score, and of the other.
+    difference : Interval
+        The score's value minus the other's; NaN where nothing can be said.
+    test : {"DeLong", "paired bootstrap"}
+    p_value, adjusted : float
+        Two-sided; by itself, and adjusted for all comparisons with this score.
+    """
+
+    score: str
+    other: str
+    measure: str
+    values: tuple[float, float]
+    difference: Interval
+    test: Test
+    p_value: float
+    adjusted: float = math.nan
+
+    @property
+    def shown(self) -> bool:
+        """Whether the two differ by more than chance."""
+        return self.adjusted < LEVEL
+
+    @property
+    def better(self) -> bool:
+        """Whether the score is ahead, by however little."""
+        return (self.difference.value > 0) == LARGER_IS_BETTER[self.measure]
+
+    @property
+    def sentence(self) -> str:
+        """What came out, with its numbers."""
+        return self.sentence_of(SCORES[self.score].symbol, SCORES[self.other].symbol)
+
+    def sentence_of(self, one: str, two: str) -> str:
+        """Say what came out of two scores under names of one's own."""
+        if math.isnan(self.difference.value):
+            return f"{one} and {two} cannot be compared by {self.measure.upper()}."
+        digits = DIGITS[self.measure]
+        numbers = (
+            f"{self.measure.upper()} {signed(self.values[0], digits)} against "
+            f"{signed(self.values[1], digits)}, difference {signed(self.difference.value, digits)}"
+        )
+        if math.isnan(self.p_value):
+            return f"{one} and {two}: {numbers}; how much of that is chance is not known."
+        ends = f"{signed(self.difference.lower, digits)} to {signed(self.difference.upper, digits)}"
+        numbers += (
+            f" ({CONFIDENCE:.0%} {ends}), Holm-adjusted {p_in_words(self.adjusted)} ({self.test})."
+        )
+        if not self.shown:
+            return f"No difference between {one} and {two} is shown: {numbers}"
+        how = "better" if self.better else "worse"
+        return f"{one} {BETTER[self.measure]} {how} than {two}: {numbers}"
+
+
+def compared(measured: Measured, score: str, measure: str = "auroc") -> tuple[Compared, ...]:
+    """Hold every other score of a run against one.
+
+    Parameters
+    ----------
+    score : str
+        One of the results' scores.
+    measure : str
+        One of `metrics.MEASURES`.
+    """
+    found = [
+        _compared(measured, score, other, measure)
+        for other in measured.results.scores
+        if other != score
+    ]
+    return adjusted(found)
+
+
+def adjusted(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
+    """Return comparisons with their p-values adjusted for their number.
+
+    One whose p-value is not known yet counts as if it showed nothing.
+    """
+    known = np.array([each.p_value for each in comparisons])
+    unknown = np.isnan(known)
+    possible = np.array([not math.isnan(each.difference.value) for each in comparisons], bool)
+    counted = np.where(unknown & possible, 1.0, known)
+    found = np.where(unknown, math.nan, holm(counted)) if len(known) else known
+    return tuple(
+        replace(each, adjusted=float(p)) for each, p in zip(comparisons, found, strict=True)
+    )
+
+
+def _compared(measured: Measured, score: str, other: str, measure: str) -> Compared:
+    results, drawn = measured.results, measured.resampled
+    values = tuple(drawn.interval(name, measure).value for name in (score, other))
+    share_labels = np.array_equal(results.correct[score], results.correct[other])
+    if measure == "auroc" and share_labels and results.asked_once:
+        by = delong(results.doubts[score], results.doubts[other], results.correct[score])
+        return Compared(
+            *(score, other, measure, (by.first, by.second)),
+            normal(by.first - by.second, by.error),
+            "DeLong",
+            by.p_value,
+        )
+    return Compared(
+        *(score, other, measure, (values[0], values[1])),
+        drawn.difference(score, other, measure, CONFIDENCE),
+        "paired bootstrap",
+        drawn.p_value(score, other, measure),
+    )
+
+
+def normal(value: float, error: float) -> Interval:
+    """Return a number with the interval that its standard error gives."""
+    reach = float(stats.norm.ppf((1 + CONFIDENCE) / 2)) * error
+    return Interval(value, value - reach, value + reach)
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """Return a number as a person reads it, with a true minus."""
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def p_in_words(p_value: float) -> str:
+    """Return “p = 0.012”, or “p < 0.001”; “–” where it is not known."""
+    if math.isnan(p_value):
+        return "–"
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"

@@ -1,0 +1,154 @@
+"""What a policy decides on the rows of a run, and whether it keeps its promise there."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.abstention import metrics, thresholds
+from core.abstention.metrics import Bin
+from core.abstention.policy import Policy, PolicyError, check_pipeline
+from core.abstention.thresholds import Threshold
+from core.codec import counted, shortened
+from core.data.tabular.csv_export import to_csv
+from core.studies.evaluation.reading import labelled_csv
+from core.studies.evaluation.results import Results
+from core.uncertainty.scores import SCORES
+
+CONFIDENCE = 0.9  # of the bound, where the policy names none
+MOST_COMPARED = 10_000  # rows: of more it is not looked up whether the policy comes of them
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """A policy on the rows of a run that count.
+
+    Attributes
+    ----------
+    results : Results
+    policy : Policy
+    answers : ndarray of shape (n,)
+        Whether each row is answered.
+    observed : Threshold
+        On one row of every question, with the Clopper–Pearson bound of the error.
+    sentences : tuple of str
+    by_source : tuple of Bin
+        Of those rows; empty where all are of one source.
+    """
+
+    results: Results
+    policy: Policy
+    answers: NDArray[np.bool_]
+    observed: Threshold
+    sentences: tuple[str, ...]
+    by_source: tuple[Bin, ...]
+
+
+def decided(results: Results, policy: Policy) -> Decided:
+    """Decide on every row by a policy, and count what it answers wrongly.
+
+    Raises
+    ------
+    PolicyError
+        When another pipeline made the scores of the run, or the policy goes by another score.
+    """
+    if policy.score not in SCORES or policy.larger_is_surer:
+        raise PolicyError(f"No run has the score “{shortened(policy.score)}” of this policy.")
+    check_pipeline(policy, results.run.pipeline)
+    doubts, correct = results.doubts[policy.score], results.correct[policy.score]
+    _, first = np.unique(results.queries, return_index=True)
+    found = thresholds.at(doubts[first], correct[first], policy.threshold)
+    confidence = policy.confidence or CONFIDENCE
+    of_all = policy.method == "crc"
+    trials = found.queries if of_all else found.answered
+    bound = thresholds.clopper_pearson(found.errors, trials, confidence)
+    sources = results.sources[first]
+    bins: list[Bin] = []
+    if len(set(sources)) > 1:
+        bins = metrics.by_kind(sources, doubts[first], correct[first], policy.threshold)
+        bins.sort(key=lambda each: (-each.queries, each.name))
+    return Decided(
+        results,
+        policy,
+        doubts < policy.threshold,
+        Threshold(found.value, found.answered, found.errors, found.queries, bound),
+        tuple(_sentences(results, policy, found, bound, confidence, of_all)),
+        tuple(bins),
+    )
+
+
+def _sentences(
+    results: Results,
+    policy: Policy,
+    found: Threshold,
+    bound: float,
+    confidence: float,
+    of_all: bool,
+) -> list[str]:
+    symbol = SCORES[policy.score].symbol
+    where = f", where {symbol} is {policy.where}" if math.isfinite(policy.threshold) else ""
+    if not found.queries:
+        return ["No row counts, so there is nothing to decide on."]
+    said = [
+        f"The policy answers {counted(found.answered, 'question')} of {found.queries:,} "
+        f"({found.answered / found.queries:.1%}){where}"
+        + (
+            f"; {found.errors:,} of them wrongly ({found.errors / found.answered:.1%})."
+            if found.answered
+            else "."
+        )
+    ]
+    if found.answered:
+        what = "all questions are answered and wrong" if of_all else "answered questions are wrong"
+        within = bound <= policy.target_error
+        observed = found.errors / (found.queries if of_all else found.answered)
+        said.append(
+            f"With {100 * confidence:.6g}% confidence at most {bound:.1%} of {what}, for questions "
+            f"drawn like these: {'within' if within else 'not shown to be within'} the target of "
+            f"{100 * policy.target_error:.6g}%."
+            + (
+                " More are wrong here than the target allows."
+                if observed > policy.target_error
+                else ""
+            )
+        )
+    if is_made_of(policy, results):
+        said.append(
+            "This policy was calibrated on these very rows, so they are no test of it. Ask other "
+            "questions for that."
+        )
+    return said
+
+
+def is_made_of(policy: Policy, results: Results) -> bool:
+    """Return whether a policy was calibrated on all rows of the run, as it hands them over."""
+    if not 0 < len(results) <= MOST_COMPARED:
+        return False
+    handed_over = labelled_csv(results.run, (), results.match)[0]
+    return hashlib.sha256(handed_over).hexdigest() == policy.data
+
+
+def decisions_csv(decided: Decided) -> bytes:
+    """Return every row with its doubt and the decision, as a disarmed CSV."""
+    results, score = decided.results, decided.policy.score
+    answers = results.texts(f"{score}_answer")
+    return to_csv(
+        ("id", "question", "source", "answer", score, "decision", "correct"),
+        (
+            (
+                *(id, query, source, answer),
+                "" if math.isnan(doubt) else float(doubt),
+                "answer" if answered else "abstain",
+                int(right),
+            )
+            for id, query, source, answer, doubt, answered, right in zip(
+                *(results.ids, results.queries, results.sources, answers),
+                *(results.doubts[score], decided.answers, results.correct[score]),
+                strict=True,
+            )
+        ),
+    )

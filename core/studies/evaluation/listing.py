@@ -1,0 +1,160 @@
+"""The rows of a run one by one: searched, filtered, and as files."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pyarrow import parquet
+
+from core.codec import counted
+from core.data.tabular.csv_export import to_csv
+from core.studies.evaluation.results import Results
+
+Table = Mapping[str, list[object]]
+BETWEEN = " | "  # answers in one cell
+PLACES = 6  # after the point, of what is drawn
+
+
+class Part(StrEnum):
+    """Which rows."""
+
+    ALL = "All"
+    RIGHT = "Right"
+    WRONG = "Wrong"
+    UNKNOWN = "Too little seen"
+
+
+def listed_rows(
+    results: Results, score: str, part: Part = Part.ALL, words: str = ""
+) -> NDArray[np.int64]:
+    """Return the places of rows, the least doubtful first; those without a doubt last.
+
+    Parameters
+    ----------
+    words : str
+        All of them must be in the question, the answer, a right answer or the source, in any
+        case.
+    """
+    doubts, right = results.doubts[score], results.correct[score]
+    chosen = {
+        Part.ALL: np.ones(len(results), bool),
+        Part.RIGHT: right,
+        Part.WRONG: ~right,
+        Part.UNKNOWN: np.isnan(doubts),
+    }[part]
+    order = np.argsort(doubts, kind="stable")
+    order = order[chosen[order]]
+    if wanted := words.casefold().split():
+        found = _searchable(results, score)
+        order = order[[all(word in found[row] for word in wanted) for row in order]]
+    return order
+
+
+def _searchable(results: Results, score: str) -> list[str]:
+    columns = results.table.select(["query", "source", f"{score}_answer", "answers"]).to_pydict()
+    return [
+        "\n".join((query or "", source or "", answer or "", *chain(*(right or ())))).casefold()
+        for query, source, answer, right in zip(*columns.values(), strict=True)
+    ]
+
+
+def rows_table(results: Results, score: str, places: NDArray[np.int64]) -> Table:
+    """Return rows as columns by heading, by what one score serves."""
+    taken = results.table.select(["answers", f"{score}_answer"]).take(places)
+    right = results.correct[score][places]
+    return {
+        "question": results.queries[places].tolist(),
+        "answer": [text or "" for text in taken[f"{score}_answer"].to_pylist()],
+        "right or wrong": np.where(right, "right", "wrong").tolist(),
+        "right answers": [_answers(found) for found in taken["answers"].to_pylist()],
+        "doubt": doubt_cells(results.doubts[score][places]),
+        "entropy": doubt_cells(results.entropies[places]),
+        "source": results.sources[places].tolist(),
+    }
+
+
+def doubt_cells(values: NDArray[np.float64]) -> list[object]:
+    """Return numbers as cells; None where there is none."""
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def _answers(found: Any) -> str:
+    return BETWEEN.join(names[0] for names in found or () if names)
+
+
+def as_csv(results: Results) -> bytes:
+    """Return all columns of the rows as a disarmed CSV."""
+    return to_csv(
+        results.table.column_names,
+        (
+            tuple(map(_cell, row.values()))
+            for batch in results.table.to_batches()
+            for row in batch.to_pylist()
+        ),
+    )
+
+
+def _cell(value: Any) -> object:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, list):
+        return BETWEEN.join(each if isinstance(each, str) else _names(each) for each in value)
+    return value
+
+
+def _names(names: list[str]) -> str:
+    return " = ".join(names)
+
+
+def as_parquet(results: Results) -> bytes:
+    """Return all columns of the rows as a Parquet file."""
+    buffer = io.BytesIO()
+    parquet.write_table(results.table, buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+@dataclass(frozen=True, eq=False)
+class Plotted:
+    """Questions by semantic entropy and mutual information.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n,)
+        Their places in the results.
+    entropy, information : ndarray of shape (n,)
+        Doubts in nats, rounded to `PLACES`.
+    right : ndarray of shape (n,)
+        Whether the answer of mutual information is.
+    sentences : tuple of str
+        What is not drawn.
+    """
+
+    rows: NDArray[np.int64]
+    entropy: NDArray[np.float64]
+    information: NDArray[np.float64]
+    right: NDArray[np.bool_]
+    sentences: tuple[str, ...]
+
+
+def plotted(results: Results, most: int) -> Plotted:
+    """Return the questions with both doubts; of too many, so many drawn at random."""
+    entropy = results.doubts["semantic_entropy"].round(PLACES) + 0.0
+    information = results.doubts["mutual_information"].round(PLACES) + 0.0
+    rows = np.flatnonzero(~(np.isnan(entropy) | np.isnan(information)))
+    said = []
+    if missing := len(results) - len(rows):
+        said.append(f"Not drawn: {counted(missing, 'question')} of which too little was seen.")
+    if len(rows) > most:
+        said.append(f"Drawn: {most:,} of {len(rows):,} questions, chosen at random.")
+        rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
+    right = results.correct["mutual_information"][rows]
+    return Plotted(rows, entropy[rows], information[rows], right, tuple(said))

@@ -1,0 +1,238 @@
+"""The paper's Figure 6 on the rows of a run: one threshold for questions of two kinds.
+
+The kinds are told apart by source: questions with one right answer, and questions with many. By
+default the right answers that the sources name decide, else the entropy of the model's answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from core.abstention.mixtures import Bar, Mixture, Pool, mixtures
+from core.codec import counted, listed, shortened
+from core.studies.evaluation.reading import DIVERSE
+from core.studies.evaluation.results import Results
+from core.uncertainty.scores import SCORES
+
+PAPERS: Final = 500  # questions of either kind in each half
+REPETITIONS: Final = 10
+PAPER, GUARANTEED = "empirical", "ltt"
+RULES: Final = {PAPER: "the paper’s rule", GUARANTEED: "guaranteed"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """The questions of one source.
+
+    Attributes
+    ----------
+    name : str
+    questions : int
+    answers : float
+        The median of how many different right answers a question has.
+    entropy : float
+        The median of the semantic entropies, nats; NaN without any.
+    """
+
+    name: str
+    questions: int
+    answers: float
+    entropy: float
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """Which sources have one right answer to a question, and which many.
+
+    Attributes
+    ----------
+    single, many : tuple of str
+    how : str
+        How they were told apart, in a sentence.
+    """
+
+    single: tuple[str, ...]
+    many: tuple[str, ...]
+    how: str
+
+
+def sources(results: Results) -> tuple[Source, ...]:
+    """Return the sources of the rows that count, by name."""
+    names, at = np.unique(results.sources, return_inverse=True)
+    found = []
+    for place, name in enumerate(names):
+        here = at == place
+        entropies = results.entropies[here]
+        known = entropies[~np.isnan(entropies)]
+        found.append(
+            Source(
+                str(name),
+                int(np.count_nonzero(here)),
+                float(np.median(results.right_answers[here])),
+                float(np.median(known)) if len(known) else math.nan,
+            )
+        )
+    return tuple(found)
+
+
+def kinds(every: Sequence[Source]) -> Kinds:
+    """Tell sources of single right answers from those of many."""
+    by_answers = [each.name for each in every if each.answers >= 2]
+    by_entropy = [each.name for each in every if each.entropy > DIVERSE]
+    many = by_answers or by_entropy
+    single = [each.name for each in every if each.name not in many]
+    if by_answers:
+        how = (
+            f"{_named(by_answers)}: the median question has two right answers or more, so "
+            f"{'they count' if len(many) > 1 else 'it counts'} as having many."
+        )
+    elif by_entropy:
+        how = (
+            "No source names several right answers to its median question. "
+            f"{_named(by_entropy)}: the median entropy of the model’s answers is above "
+            f"{DIVERSE} nats, so {'they count' if len(many) > 1 else 'it counts'} as having many."
+        )
+    else:
+        how = (
+            "No source names several right answers to its median question, and none has a median "
+            f"entropy above {DIVERSE} nats."
+        )
+    return Kinds(tuple(single), tuple(many), how)
+
+
+def _named(names: Sequence[str]) -> str:
+    return listed([f"“{shortened(name)}”" if name else "questions of no source" for name in names])
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """The mixtures, and what they were made of.
+
+    Attributes
+    ----------
+    found : tuple of Mixture
+        Every score by both rules; empty where a kind has fewer than two questions.
+    target_error, confidence : float
+    single, many : int
+        How many questions there are of either kind.
+    each : int
+        How many of either kind are in each half.
+    sentences : tuple of str
+        First what they were made of, then what came out.
+    """
+
+    found: tuple[Mixture, ...]
+    target_error: float
+    confidence: float
+    single: int
+    many: int
+    each: int
+    sentences: tuple[str, ...]
+
+
+def mix(
+    results: Results,
+    single: Collection[str],
+    many: Collection[str],
+    *,
+    target_error: float = 0.05,
+    confidence: float = 0.9,
+    diverse_only: bool = True,
+    scores: Sequence[str] = ("semantic_entropy", "mutual_information"),
+) -> Mixed:
+    """Calibrate on half of the questions of both kinds and test on the other, ten times.
+
+    Parameters
+    ----------
+    single, many : collection of str
+        Sources. One that is in both counts as one of many right answers.
+    diverse_only : bool
+        Whether of those with many right answers only questions count whose entropy is above
+        `DIVERSE`, as in the paper.
+    scores : sequence of str
+        Those without any value are left out.
+    """
+    names = [name for name in scores if name in results.scores]
+    is_many = np.isin(results.sources, list(many))
+    is_single = np.isin(results.sources, list(single)) & ~is_many
+    diverse = is_many & (results.entropies > DIVERSE) if diverse_only else is_many
+    pools = [_pool(results, chosen, names) for chosen in (is_single, diverse)]
+    sizes = [len(set(pool.queries)) for pool in pools]
+    each = min(PAPERS, min(sizes) // 2)
+    found: tuple[Mixture, ...] = ()
+    if each and names:
+        found = tuple(
+            mixtures(
+                *pools,
+                target_error=target_error,
+                confidence=confidence,
+                each=each,
+                repetitions=REPETITIONS,
+            )
+        )
+    said = [_made_of(sizes, int(is_many.sum() - diverse.sum()), diverse_only, each)]
+    if not names:
+        said.append("None of the chosen scores has a value in these rows.")
+    said += [_came_out(found, rule, target_error, confidence) for rule in RULES if found]
+    return Mixed(found, target_error, confidence, sizes[0], sizes[1], each, tuple(said))
+
+
+def _pool(results: Results, chosen: np.ndarray, names: Sequence[str]) -> Pool:
+    return Pool(
+        results.queries[chosen],
+        {name: results.doubts[name][chosen] for name in names},
+        {name: results.correct[name][chosen] for name in names},
+        results.entropies[chosen],
+    )
+
+
+def _made_of(sizes: Sequence[int], dropped: int, diverse_only: bool, each: int) -> str:
+    one, many = (counted(size, "question") for size in sizes)
+    said = f"There are {one} with one right answer and {many} with many"
+    if diverse_only:
+        said += f" and an entropy above {DIVERSE} nats ({dropped:,} with less are left out)"
+    if not each:
+        return f"{said}. Figure 6 takes at least two of either kind: one calibrates, one tests."
+    fewer = "as in the paper" if each == PAPERS else f"the paper has {PAPERS}"
+    return (
+        f"{said}. Each half has {each:,} of either kind ({fewer}), drawn anew {REPETITIONS} times "
+        "from the same questions: the bars’ two standard deviations show what the draw changes."
+    )
+
+
+def _came_out(found: Sequence[Mixture], rule: str, target_error: float, confidence: float) -> str:
+    """Say what every score answers by one rule, of all questions and where the entropy is high."""
+    with_it = f", with {100 * confidence:.6g}% confidence" if rule == GUARANTEED else ""
+    head = f"At a target loss of {100 * target_error:.6g}%{with_it}, by {_RULE_IN_WORDS[rule]}: "
+    return head + "; ".join(in_words(each) for each in found if each.rule == rule) + "."
+
+
+_RULE_IN_WORDS: Final = {
+    PAPER: "the paper’s rule",
+    GUARANTEED: "the guaranteed threshold (Learn-then-Test)",
+}
+
+
+def in_words(mixture: Mixture) -> str:
+    """Say what one score answers by one rule."""
+    symbol = SCORES[mixture.score].symbol
+    none = sum(value is None for value in mixture.values)
+    if none == len(mixture.values):
+        return f"{symbol} finds no threshold in any of {none} repetitions"
+    *bins, every = mixture.bars
+    said = f"{symbol} answers {_shares(every)}"
+    if bins:
+        said += f", and {_shares(bins[-1])} at an entropy of {bins[-1].name} nats"
+    if none:
+        said += f"; no threshold in {none} of {len(mixture.values)} repetitions"
+    return said
+
+
+def _shares(bar: Bar) -> str:
+    wrong = "" if math.isnan(bar.error) else f" with {bar.error:.1%} wrong"
+    return f"{bar.recall:.0%}{wrong}"

@@ -1,0 +1,280 @@
+"""What every score is worth on the rows of a run: measures with intervals, and curves.
+
+The doubts are those that a policy decides by, so a question of which too little was seen counts
+as the most doubtful of all. Rows count that did not fail, and that the filters keep.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import compute
+
+from core.abstention import metrics
+from core.abstention.intervals import Band, Interval
+from core.abstention.metrics import Curve
+from core.abstention.resampled import Resampled, resampled
+from core.codec import counted
+from core.studies.evaluation.files import LOCK
+from core.studies.evaluation.reading import Filter, Run
+from core.studies.evaluation.rows import RIGHT, SCHEMA, Match
+from core.studies.progress import Progress, silent
+from core.uncertainty.scores import SCORES
+
+Floats = NDArray[np.float64]
+
+RESAMPLES: Final = 1_000
+FEWEST: Final = 500  # with fewer, seven p-values could not be small together
+#: Rows × scores × resamples in about a second on one core.
+A_SECOND: Final = 16_000_000
+POINTS: Final = 60  # of a curve
+CONFIDENCE: Final = 0.95  # of every interval
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The rows of a run that count.
+
+    Attributes
+    ----------
+    run : Run
+    table : Table
+        Of `SCHEMA`, or of what the measures need.
+    match : {"f1", "exact"}
+        When an answer is right.
+    dropped : tuple of str
+        A sentence for every reason why rows do not count.
+    """
+
+    run: Run
+    table: pa.Table
+    match: Match = "f1"
+    dropped: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    @cached_property
+    def ids(self) -> NDArray[np.object_]:
+        """The questions' ids."""
+        return self.texts("id")
+
+    @cached_property
+    def queries(self) -> NDArray[np.object_]:
+        """The questions."""
+        return self.texts("query")
+
+    @cached_property
+    def sources(self) -> NDArray[np.object_]:
+        """Where the questions are from; "" where that is not said."""
+        return self.texts("source")
+
+    @cached_property
+    def entropies(self) -> Floats:
+        """Of the model's answers, nats; NaN where there is none."""
+        return self._numbers("entropy")
+
+    @cached_property
+    def right_answers(self) -> NDArray[np.int64]:
+        """How many different right answers each question has."""
+        lengths = compute.list_value_length(self.table["answers"]).fill_null(0)
+        return np.asarray(lengths.to_numpy(), np.int64)
+
+    @cached_property
+    def doubts(self) -> Mapping[str, Floats]:
+        """By score, as a policy decides by it; NaN where too little was seen."""
+        return {name: self._numbers(name) for name in SCORES}
+
+    @cached_property
+    def correct(self) -> Mapping[str, NDArray[np.bool_]]:
+        """Whether the answer that each score serves is right."""
+        return {
+            name: np.asarray(self.table[f"{name}_{RIGHT[self.match]}"].to_numpy(), bool)
+            for name in SCORES
+        }
+
+    @cached_property
+    def scores(self) -> tuple[str, ...]:
+        """The scores that have a doubt in some row."""
+        return tuple(name for name in SCORES if not np.isnan(self.doubts[name]).all())
+
+    @cached_property
+    def asked_once(self) -> bool:
+        """Whether every row has a question of its own, so that rows are independent."""
+        return len(set(self.queries)) == len(self)
+
+    @cached_property
+    def curves(self) -> Mapping[str, Curve]:
+        """Every score's curve, exact and complete."""
+        return {name: metrics.curve(self.doubts[name], self.correct[name]) for name in self.scores}
+
+    @property
+    def unsaid(self) -> tuple[str, ...]:
+        """Say of which scores nothing can be said, a sentence each."""
+        if not len(self):
+            return ("No row counts, so nothing can be said.",)
+        said = []
+        for name in SCORES:
+            symbol, right = SCORES[name].symbol, self.correct[name]
+            if name not in self.scores:
+                said.append(f"{symbol} has no value in any row.")
+            elif right.all() or not right.any():
+                kind, other = ("right", "wrong") if right.all() else ("wrong", "right")
+                said.append(
+                    f"Every answer that {symbol} serves is {kind}: without a {other} one, nothing "
+                    "shows how well it tells them apart."
+                )
+        return tuple(said)
+
+    def right(self, score: str) -> float:
+        """Return the share of questions that a score serves a right answer to; NaN of none."""
+        return float(self.correct[score].mean()) if len(self) else float("nan")
+
+    def texts(self, column: str) -> NDArray[np.object_]:
+        """Return a column of texts; "" where there is none."""
+        found = np.empty(len(self), object)
+        found[:] = [text or "" for text in self.table[column].to_pylist()]
+        return found
+
+    def _numbers(self, column: str) -> Floats:
+        return np.asarray(self.table[column].to_numpy(), float)
+
+
+def needed(match: Match) -> list[str]:
+    """Return the columns that the measures and the mixtures need."""
+    scores = [c for name in SCORES for c in (name, f"{name}_{RIGHT[match]}")]
+    return ["id", "query", "answers", "source", "entropy", *scores]
+
+
+def read_results(
+    run: Run,
+    filters: Sequence[Filter] = (),
+    match: Match = "f1",
+    *,
+    sources: Iterable[str] = (),
+    columns: Sequence[str] | None = None,
+) -> Results:
+    """Read the rows of a run that count.
+
+    Parameters
+    ----------
+    filters : sequence of Filter
+    match : {"f1", "exact"}
+    sources : iterable of str
+        Those that count; all, if it is empty.
+    columns : sequence of str, optional
+        All by default; see `needed`.
+
+    Raises
+    ------
+    RunError
+        When the run is damaged, or has no source that a filter names.
+    """
+    rows = run.rows(filters, list(columns or SCHEMA.names))
+    table, dropped = rows.table, rows.dropped
+    if wanted := pa.array(sorted(set(sources)), pa.string()):
+        given = compute.fill_null(table["source"], "")
+        table = table.filter(compute.is_in(given, value_set=wanted))
+        others = rows.table.num_rows - table.num_rows
+        dropped += (f"Left out {counted(others, 'row')} of other sources.",)
+    return Results(run, table.combine_chunks(), match, dropped)
+
+
+def stamp(run: Run) -> Hashable:
+    """Return what changes whenever a run gets rows, without reading them."""
+    files = sorted(path for path in run.folder.glob("*") if path.name != LOCK)
+    there = ((path.name, _stat(path)) for path in files)
+    return tuple((name, found.st_size, found.st_mtime_ns) for name, found in there if found)
+
+
+def _stat(path: Any) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except OSError:  # it has just become part of another file
+        return None
+
+
+# ----------------------------------------------------------------------------- intervals
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """The measures of every score, with intervals where there are resamples.
+
+    Attributes
+    ----------
+    results : Results
+    resampled : Resampled
+    """
+
+    results: Results
+    resampled: Resampled
+
+    @property
+    def number(self) -> int:
+        """How many resamples the intervals are of."""
+        return self.resampled.number
+
+    def interval(self, score: str, measure: str) -> Interval:
+        """Return a measure with its interval; NaN where nothing can be said."""
+        if score not in self.results.scores:
+            return Interval(*(float("nan"),) * 3)
+        return self.resampled.interval(score, measure, CONFIDENCE)
+
+    def band(self, score: str) -> Band:
+        """Return a score's precision by recall, with its band."""
+        return self.resampled.band(score, CONFIDENCE)
+
+    @property
+    def sentence(self) -> str:
+        """Say what the intervals are."""
+        rows = len(self.results)
+        if not self.number:
+            return f"No intervals yet: resampling {counted(rows, 'row')} takes a while."
+        less = "" if self.number >= RESAMPLES else f" ({RESAMPLES:,} would take a while)"
+        return (
+            f"Intervals: {CONFIDENCE:.0%}, paired bootstrap of {self.number:,} resamples of the "
+            f"questions{less}, the same for every score, each interval by itself."
+        )
+
+
+def affordable(rows: int, scores: int, seconds: float = 1.0) -> int:
+    """Return how many resamples can be computed in about so long; 0 where too few."""
+    number = int(seconds * A_SECOND / max(rows * scores, 1))
+    return 0 if number < FEWEST else min(number, RESAMPLES)
+
+
+def measured(results: Results, number: int, progress: Progress = silent) -> Measured:
+    """Measure every score of a run on the same resamples of its questions.
+
+    Parameters
+    ----------
+    number : int
+        Of resamples: see `affordable`.
+    """
+    return Measured(
+        results,
+        resampled(
+            {name: results.doubts[name] for name in results.scores},
+            {name: results.correct[name] for name in results.scores},
+            results.queries,
+            {name: _recalls(curve) for name, curve in results.curves.items()},
+            number=number,
+            progress=lambda share: progress("Resampling the questions", share),
+        ),
+    )
+
+
+def _recalls(curve: Curve) -> Floats:
+    """Return where a curve is drawn: from its smallest block, which no threshold can part."""
+    if not len(curve.doubts):
+        return np.zeros(0)
+    first, last = curve.coverage[0], curve.coverage[-1]
+    return np.unique(np.append(np.linspace(first, last, POINTS), last))

@@ -1,0 +1,90 @@
+"""A run that can be gone on with from its folder alone: its questions are saved beside its rows.
+
+A file that somebody uploaded is gone with the page; what the run asks has to stay.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from core.data.datasets.questions import read_questions, write_questions
+from core.data.tabular.rows import UploadError
+from core.language_models.base import LanguageModel
+from core.studies.evaluation.files import RunError, opened
+from core.studies.evaluation.local import Task
+from core.studies.evaluation.reading import Run
+from core.studies.evaluation.run import Questions, begun, pipeline_for, survey
+from core.studies.inspection.request import InvalidRequestError, Request, Sampling
+from core.uncertainty.similarity import JUDGE
+
+QUESTIONS: Final = "questions.jsonl"
+
+
+def save(questions: Questions, task: Task, folder: Path) -> None:
+    """Write what a run is to ask; nothing is asked yet.
+
+    Raises
+    ------
+    RunError
+        When the folder holds another run, or cannot be written.
+    """
+    with opened(folder) as files:
+        try:
+            write_questions(questions.read(), folder / QUESTIONS)
+        except OSError as error:
+            raise RunError(f"{folder} cannot be written: {error.strerror or error}.") from error
+        begun(files, questions, task)
+
+
+def questions_in(run: Run) -> Questions:
+    """Return the questions of a run that was saved.
+
+    Raises
+    ------
+    RunError
+        When they are not there, or were changed.
+    """
+    path = run.folder / QUESTIONS
+    if not path.exists():
+        raise RunError(f"{run.folder} does not hold its questions, so it cannot be gone on with.")
+    try:
+        found = survey(str(run.manifest["questions"]["name"]), partial(read_questions, path))
+    except UploadError as error:
+        raise RunError(f"The questions of this run cannot be read: {error}") from error
+    if found.sha256 != run.manifest["questions"]["sha256"]:
+        raise RunError("The questions of this run were changed, so it cannot be gone on with.")
+    return found
+
+
+def task_in(run: Run, model: LanguageModel) -> Task:
+    """Return how a run asks its questions, of the model that it asks.
+
+    Raises
+    ------
+    RunError
+        When that is another model, or it was asked otherwise.
+    """
+    made = run.pipeline
+    if made.model != model.name:
+        raise RunError(f"This run asks {made.model}. Choose it under “Model” to go on.")
+    try:
+        request = Request(
+            "any",
+            made.samples,
+            made.temperature,
+            int(run.manifest["seed"]),
+            made.similarity == JUDGE,
+            Sampling(made.sampling),
+        )
+        task = Task(model, request, run.reading, made.least_mass)
+        different = made.differences(pipeline_for(task))
+    except (InvalidRequestError, LookupError, TypeError, ValueError) as error:
+        raise RunError("How this run asks cannot be read: its run.json was changed.") from error
+    if different:
+        raise RunError(
+            f"This run was begun with another version of the model: {'; '.join(different)}. Begin "
+            "a new one."
+        )
+    return task

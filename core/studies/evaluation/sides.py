@@ -1,0 +1,252 @@
+"""Two runs side by side: what differs between them, and what became of every question.
+
+Rows belong together that ask the same question. Of a question that a run asks more than once,
+its first row counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from core.abstention.resampled import Resampled, resampled
+from core.codec import counted
+from core.studies.evaluation.comparison import Compared, adjusted
+from core.studies.evaluation.listing import Table, doubt_cells
+from core.studies.evaluation.reading import Run
+from core.studies.evaluation.results import CONFIDENCE, Results
+from core.studies.progress import Progress, silent
+from core.uncertainty.scores import SCORES
+
+HERE, THERE = "this run", "the other"
+
+
+class Change(StrEnum):
+    """What became of a question, by one score."""
+
+    ALL = "All"
+    ONLY_HERE = "Right only here"
+    ONLY_THERE = "Right only there"
+    OTHER_ANSWER = "Another answer"
+    BOTH_WRONG = "Wrong in both"
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """The questions that two runs share.
+
+    Attributes
+    ----------
+    here, there : Results
+    at_here, at_there : ndarray of shape (n,)
+        Their rows of the same questions.
+    """
+
+    here: Results
+    there: Results
+    at_here: NDArray[np.int64]
+    at_there: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.at_here)
+
+    @cached_property
+    def scores(self) -> tuple[str, ...]:
+        """The scores that both runs have."""
+        return tuple(name for name in self.here.scores if name in self.there.scores)
+
+    @property
+    def sentence(self) -> str:
+        """How many questions there are of which kind."""
+        alone = len(self.here) - len(self), len(self.there) - len(self)
+        return (
+            f"{counted(len(self), 'question')} in both; {counted(alone[0], 'row')} only in this "
+            f"run, {counted(alone[1], 'row')} only in the other."
+        )
+
+    def right(self, score: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return whether each question's answer is right in this run, and in the other."""
+        here, there = self.here.correct[score], self.there.correct[score]
+        return here[self.at_here], there[self.at_there]
+
+    def doubts(self, score: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return each question's doubt in this run, and in the other."""
+        return self.here.doubts[score][self.at_here], self.there.doubts[score][self.at_there]
+
+    def answers(self, score: str) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+        """Return the answer that a score serves in this run, and in the other."""
+        return (
+            self.here.texts(f"{score}_answer")[self.at_here],
+            self.there.texts(f"{score}_answer")[self.at_there],
+        )
+
+    def of(self, change: Change, score: str) -> NDArray[np.int64]:
+        """Return the places of questions of which so much became, the largest change first."""
+        right, other = self.right(score)
+        wanted = {
+            Change.ALL: np.ones(len(self), bool),
+            Change.ONLY_HERE: right & ~other,
+            Change.ONLY_THERE: other & ~right,
+            Change.BOTH_WRONG: ~right & ~other,
+        }
+        if change is Change.OTHER_ANSWER:
+            answers = self.answers(score)
+            chosen = answers[0] != answers[1]
+        else:
+            chosen = wanted[change]
+        before, after = self.doubts(score)
+        reach = np.nan_to_num(np.abs(before - after), nan=-1.0)
+        order = np.argsort(-reach, kind="stable")
+        return order[chosen[order]]
+
+    def table(self, places: NDArray[np.int64], score: str) -> Table:
+        """Return questions as columns by heading."""
+        answers, right, doubts = self.answers(score), self.right(score), self.doubts(score)
+        found: dict[str, list[object]] = {
+            "question": self.here.queries[self.at_here[places]].tolist()
+        }
+        for name, of in ((HERE, 0), (THERE, 1)):
+            found[f"answer, {name}"] = answers[of][places].tolist()
+        for name, of in ((HERE, 0), (THERE, 1)):
+            judged = np.where(right[of][places], "right", "wrong")
+            found[f"right or wrong, {name}"] = judged.tolist()
+        for name, of in ((HERE, 0), (THERE, 1)):
+            found[f"doubt, {name}"] = doubt_cells(doubts[of][places])
+        return found
+
+
+def sides(here: Results, there: Results) -> Sides:
+    """Put the rows of two runs beside each other, by their questions."""
+    first: dict[Any, int] = {}
+    for row, query in enumerate(there.queries):
+        first.setdefault(query, row)
+    seen: set[Any] = set()
+    pairs = []
+    for row, query in enumerate(here.queries):
+        if query in first and query not in seen:
+            pairs.append((row, first[query]))
+            seen.add(query)
+    at = np.array(pairs, np.int64).reshape(-1, 2)
+    return Sides(here, there, at[:, 0], at[:, 1])
+
+
+def differences(here: Run, there: Run) -> list[str]:
+    """Return one phrase for everything in which two runs were made differently."""
+    found = there.pipeline.differences(here.pipeline)
+    for what in ("form", "seed"):
+        one, other = here.manifest.get(what), there.manifest.get(what)
+        if one != other:
+            found.append(f"{what} = {other} there, {one} here")
+    names = [(run.manifest.get("questions") or {}) for run in (there, here)]
+    if names[0].get("sha256") != names[1].get("sha256"):
+        found.append(f"questions = {names[0].get('name')} there, {names[1].get('name')} here")
+    return found
+
+
+@dataclass(frozen=True)
+class Side:
+    """One score in both runs, on the questions that they share.
+
+    Attributes
+    ----------
+    score : str
+    right_here, right_there : float
+        Shares of right answers.
+    only_here, only_there : int
+        Questions that only one of the two answers rightly.
+    chance : float
+        The p-value of as uneven a split between these two (McNemar's exact test).
+    by : Compared
+        The measure in this run against the other; the scores of both have the same name.
+    """
+
+    score: str
+    right_here: float
+    right_there: float
+    only_here: int
+    only_there: int
+    chance: float
+    by: Compared
+
+    @property
+    def sentence(self) -> str:
+        """What changed, with its numbers."""
+        symbol = SCORES[self.score].symbol
+        said = (
+            f"{symbol}’s answer is right in {self.right_here:.1%} here and {self.right_there:.1%} "
+            f"there: only here {self.only_here:,}, only there {self.only_there:,} "
+            f"(McNemar, p = {self.chance:.3f}). "
+        )
+        difference = self.by.sentence_of(f"{symbol} here", f"{symbol} there")
+        return said + difference
+
+
+def compared_sides(
+    both: Sides, number: int, progress: Progress = silent, *, measure: str = "auroc"
+) -> tuple[Side, ...]:
+    """Compare every score in this run with the same score in the other.
+
+    By the paired bootstrap: each resample draws the same questions of both runs. The p-values are
+    adjusted for the number of scores.
+
+    Parameters
+    ----------
+    number : int
+        Of resamples.
+    """
+    names = both.scores
+    right = {name: both.right(name) for name in names}
+    drawn = _drawn(both, right, number, progress)
+    found = adjusted(
+        [
+            Compared(
+                *(name, name, measure),
+                (
+                    drawn.interval(f"0{name}", measure).value,
+                    drawn.interval(f"1{name}", measure).value,
+                ),
+                drawn.difference(f"0{name}", f"1{name}", measure, CONFIDENCE),
+                "paired bootstrap",
+                drawn.p_value(f"0{name}", f"1{name}", measure),
+            )
+            for name in names
+        ]
+    )
+    return tuple(_side(name, *right[name], by) for name, by in zip(names, found, strict=True))
+
+
+def _drawn(
+    both: Sides,
+    right: Mapping[str, tuple[NDArray[np.bool_], ...]],
+    number: int,
+    progress: Progress,
+) -> Resampled:
+    doubts, correct = {}, {}
+    for name in both.scores:
+        for of in (0, 1):
+            doubts[f"{of}{name}"] = both.doubts(name)[of]
+            correct[f"{of}{name}"] = right[name][of]
+    nowhere = dict.fromkeys(doubts, np.zeros(0))
+    return resampled(
+        doubts,
+        correct,
+        both.here.queries[both.at_here],
+        nowhere,
+        number=number,
+        progress=lambda share: progress("Resampling the shared questions", share),
+    )
+
+
+def _side(name: str, here: NDArray[np.bool_], there: NDArray[np.bool_], by: Compared) -> Side:
+    only = int(np.count_nonzero(here & ~there)), int(np.count_nonzero(there & ~here))
+    chance = float(stats.binomtest(only[0], sum(only)).pvalue) if sum(only) else 1.0
+    shares = [float(each.mean()) if len(each) else math.nan for each in (here, there)]
+    return Side(name, shares[0], shares[1], only[0], only[1], chance, by)

@@ -1,0 +1,1 @@
+"""The laboratory: the paper's claims tried where the truth is known."""

@@ -1,0 +1,66 @@
+"""Ask a model many questions, some at the same time, in the order they were given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from core.language_models.base import LanguageModel
+from core.language_models.client.concurrency import stream
+from core.language_models.errors import ModelError
+from core.studies.calibration.scoring import asked_at_once
+from core.studies.progress import Progress
+
+A = TypeVar("A")
+T = TypeVar("T")
+
+Seldom = Callable[[], None]
+
+
+def of_each(
+    model: LanguageModel,
+    items: Sequence[A],
+    work: Callable[[A, Seldom], T],
+    progress: Progress,
+) -> list[T]:
+    """Return what `work` makes of every item, in their order.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        Whom the work asks.
+    items : sequence
+    work : callable
+        Given an item, and a function to call between two requests, which raises when nobody wants
+        the result any more.
+    progress : Progress
+        May raise, to stop; see :func:`core.language_models.client.concurrency.stream`.
+    """
+    found: dict[int, T] = {}
+
+    def say() -> None:
+        progress(f"{len(found)} of {len(items)} questions done", len(found) / max(1, len(items)))
+
+    def one(place: int, go_on: Seldom) -> tuple[int, T]:
+        with model.beside():
+            return place, work(items[place], go_on)
+
+    for place, result in stream(range(len(items)), one, workers=asked_at_once(model), tick=say):
+        found[place] = result
+    say()
+    return [found[place] for place in range(len(items))]
+
+
+def must_score(model: LanguageModel) -> None:
+    """Refuse a model that does not say how likely given, whole answers are.
+
+    Raises
+    ------
+    ModelError
+    """
+    able = model.capabilities
+    if not (able.scores_given_text and able.whole_answers):
+        raise ModelError(
+            f"{model.name} does not score given, whole answers, so its distribution cannot be "
+            "compared with anything. Choose a model that does, such as the embedded one."
+        )

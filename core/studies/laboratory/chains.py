@@ -1,0 +1,473 @@
+"""Longer chains: what a third and a fourth answer add to the mutual information of two.
+
+The paper estimates pairs and says that they suffice (Section 4.1); Algorithm 1 is written for n
+answers. Both ways are taken here. Algorithm 3: every answer found is scored after every chain of
+the answers found, which takes mⁿ⁻¹ prompts for m clusters. Algorithms 1 and 2: k chains are drawn,
+each answer after all before it, and adjusted for what chance alone shows.
+
+What the recording holds is not asked again: chains of two are scored without any prompt, and pairs
+that were sampled are lengthened.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core import prompts
+from core.codec import counted, listed
+from core.language_models.base import LanguageModel
+from core.language_models.client.concurrency import AT_ONCE, at_once
+from core.language_models.errors import ModelError
+from core.studies.inspection.inspection import evidence_of, sampled_chains
+from core.studies.inspection.recorder import PAIRS_A_CALL, SLOW_PAIRS_A_CALL
+from core.studies.inspection.recording import Estimator, Recording
+from core.studies.inspection.request import InvalidRequestError, Reading
+from core.studies.laboratory.limits import within
+from core.studies.progress import Progress, silent
+from core.uncertainty import chains as of_chains
+from core.uncertainty.certified import certified_lower_bound, lump_seconds
+from core.uncertainty.chance import adjustment_of_pairs, can_tell
+from core.uncertainty.clustering import aggregate
+from core.uncertainty.evidence import Evidence
+from core.uncertainty.logarithms import entropy, without_rounding
+from core.uncertainty.similarity import JUDGE
+from core.uncertainty.tuples import cluster_tuples, distinct, encode
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+MOST_CHAINS, LONGEST = 300, 4
+ORDINALS = {3: "third", 4: "fourth"}
+
+SCORING = "Asking again with more answers in the prompt"
+DRAWING = "Drawing chains of answers"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long chains are, and how many.
+
+    Attributes
+    ----------
+    longest : int
+        n, from 2 to `LONGEST`.
+    chains : int
+        k, how many are drawn, up to `MOST_CHAINS`; 0 draws none. Pairs that were recorded as
+        samples are lengthened instead, all of them.
+    seed : int
+    most_prompts : int
+        Chains of the answers found are scored as long as one more answer takes no more prompts.
+    """
+
+    longest: int = 3
+    chains: int = 100
+    seed: int = 0
+    most_prompts: int = 1000
+
+    def __post_init__(self) -> None:
+        """Enforce the limits, whatever the screen in front allowed."""
+        for name, value, least, most in (
+            ("length of the chains n", self.longest, 2, LONGEST),
+            ("number of chains", self.chains, 0, MOST_CHAINS),
+            ("seed", self.seed, 0, 2**32 - 1),
+            ("largest number of prompts", self.most_prompts, 1, 10_000),
+        ):
+            within(name, value, least, most)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one more answer took: prompts, texts drawn or scored under them, and time."""
+
+    prompts: int
+    texts: int
+    seconds: float = field(compare=False, default=0.0)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Algorithm 3 over chains of n answers.
+
+    Attributes
+    ----------
+    n : int
+    value : float
+        The mutual information of n answers, nats.
+    largest : float
+        What it can be at most for γ = 0, ΣH_i − max H_i, nats.
+    certified : float or None
+        A certain lower bound of the model's own, nats; None where there is none.
+    cost : Cost
+        Of the n-th answer alone.
+    """
+
+    n: int
+    value: float
+    largest: float
+    certified: float | None
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Algorithm 2 over k sampled chains of n answers; fields as in `Scored`.
+
+    Attributes
+    ----------
+    value : float
+        Adjusted for chance, nats.
+    plain : float
+        Algorithm 2's own estimate, nats.
+    by_chance : float
+        What it is on average where the same answers are dealt to the chains at random, nats.
+    repeated : int
+        How many of the chains are no longer new, clusters for texts.
+    tells : bool
+        Whether the estimate can be told from chance.
+    """
+
+    n: int
+    value: float
+    plain: float
+    by_chance: float
+    repeated: int
+    tells: bool
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class Chains:
+    """What chains of one question's answers show, by their length.
+
+    Attributes
+    ----------
+    query, model, revision : str
+    settings : Settings
+    answers : int
+        m, the clusters of the answers found.
+    scored, sampled : tuple
+        For n = 2, 3, …; shorter, or empty, where `left_out` says why.
+    drawn : int
+        How many chains were drawn; those with an empty answer are none.
+    left_out : tuple of str
+        What was not computed, and why, in sentences.
+    """
+
+    query: str
+    model: str
+    revision: str
+    settings: Settings
+    answers: int
+    scored: tuple[Scored, ...]
+    sampled: tuple[Sampled, ...]
+    drawn: int
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What it shows, in a sentence or two."""
+        parts = []
+        if self.scored:
+            said = (
+                f"Chains of {_listed(one.n for one in self.scored)} answers have an M.I. of "
+                f"{_nats(one.value for one in self.scored)} (Algorithm 3, "
+                f"{counted(self.answers, 'answer')} found)"
+            )
+            more = [
+                f"the {ORDINALS[now.n]} answer adds {now.value - before.value:.3f} nats for "
+                f"{counted(now.cost.prompts, 'prompt')} more"
+                for before, now in zip(self.scored, self.scored[1:], strict=False)
+            ]
+            parts.append(f"{said}{': ' if more else ''}{'; '.join(more)}.")
+        if self.sampled:
+            said = (
+                f"{counted(self.drawn, 'sampled chain')} of {_listed(s.n for s in self.sampled)} "
+                f"answers show {_nats(s.value for s in self.sampled)}, adjusted for chance"
+            )
+            dim = [s.n for s in self.sampled if not s.tells]
+            if dim:
+                said += f"; of {_listed(dim)} answers, that cannot be told from chance"
+            parts.append(f"{said}.")
+        return " ".join([*parts, *self.left_out])
+
+
+def _listed(numbers: Iterator[int] | Sequence[int]) -> str:
+    return listed([str(n) for n in numbers])
+
+
+def _nats(values: Iterator[float]) -> str:
+    return f"{listed([f'{value:.3f}' for value in values])} nats"
+
+
+def run(
+    recording: Recording,
+    model: LanguageModel,
+    settings: Settings | None = None,
+    progress: Progress = silent,
+    *,
+    reading: Reading | None = None,
+) -> Chains:
+    """Ask a model for longer chains of the answers to a recorded question.
+
+    Raises
+    ------
+    InvalidRequestError
+        When a setting is out of its limits, or the recording is another model's.
+    ModelError
+        Also when the model says of no answer how likely it is.
+    Cancelled
+        Out of `progress`.
+    """
+    settings, reading = settings or Settings(), reading or Reading()
+    if (recording.model, recording.revision) != (model.name, model.revision):
+        raise InvalidRequestError("This was recorded with another model. Ask the question again.")
+    if recording.estimator not in (Estimator.EXACT, Estimator.CHAINED):
+        raise ModelError(
+            f"{model.name} does not report how likely whole answers are, which chains take. "
+            "Choose a model that does, such as the embedded one."
+        )
+    evidence = evidence_of(recording, reading)
+    left_out: list[str] = []
+    scored: tuple[Scored, ...] = ()
+    if recording.estimator is Estimator.EXACT:
+        scored, why = _scored(recording, evidence, model, settings, progress)
+        left_out += why
+    sampled: tuple[Sampled, ...] = ()
+    drawn = 0
+    if settings.chains or recording.estimator is Estimator.CHAINED:
+        texts, logs, costs = _drawn(recording, model, settings, progress)
+        drawn = len(texts)
+        if drawn < 2:
+            left_out.append("The model gave fewer than two whole chains, which show nothing.")
+        else:
+            if reading.similarity == JUDGE:
+                reading = Reading()
+                left_out.append("Sampled chains are compared by token F1, not by the model.")
+            sampled = _estimates(texts, logs, costs, reading)
+    return Chains(
+        recording.request.query,
+        model.name,
+        model.revision,
+        settings,
+        len(evidence.centres),
+        scored,
+        sampled,
+        drawn,
+        tuple(left_out),
+    )
+
+
+# ------------------------------------------------------- every answer after every chain
+
+
+def _scored(
+    recording: Recording,
+    evidence: Evidence,
+    model: LanguageModel,
+    settings: Settings,
+    progress: Progress,
+) -> tuple[tuple[Scored, ...], list[str]]:
+    """Return Algorithm 3 for n = 2, 3, …, as far as the prompts reach, and why no further."""
+    m = len(evidence.centres)
+    said, costs = [evidence.log_conditionals[evidence.centres]], [Cost(0, 0)]  # (mⁿ⁻¹, r) each
+    why = []
+    for n in range(3, settings.longest + 1):
+        if m ** (n - 1) > settings.most_prompts:
+            why.append(
+                f"Scoring chains of {n} answers would take {m ** (n - 1):,} prompts for "
+                f"{counted(m, 'answer')}, above the limit of {settings.most_prompts:,}."
+            )
+            break
+        rows, cost = _after_chains(recording.asked, evidence, model, n - 1, progress)
+        said.append(rows)
+        costs.append(cost)
+    nexts = [
+        np.minimum(aggregate(rows, evidence.labels, axis=1), 0.0).reshape((m,) * n)
+        for n, rows in enumerate(said, start=2)
+    ]
+    first, gammas = evidence.cluster_log_marginal, evidence.parameters.gammas
+    found = of_chains.informations(first, nexts, **gammas)
+    return tuple(
+        Scored(n, one.value, of_chains.largest(one), sure, cost)
+        for n, (one, sure, cost) in enumerate(
+            zip(found, _certified(evidence, said), costs, strict=True), start=2
+        )
+    ), why
+
+
+def _after_chains(
+    query: str, evidence: Evidence, model: LanguageModel, told: int, progress: Progress
+) -> tuple[Floats, Cost]:
+    """Return ln Q of each response after every chain of `told` centres, (mᵗ, r), and its cost."""
+    started = time.perf_counter()
+    chains = product(evidence.centre_texts, repeat=told)
+    asked = [prompts.iterative(query, chain) for chain in chains]
+    pairs = PAIRS_A_CALL if model.capabilities.quick else SLOW_PAIRS_A_CALL
+    size = max(1, pairs // len(evidence.responses))
+    blocks = [asked[i : i + size] for i in range(0, len(asked), size)]
+    calls = [partial(model.log_likelihoods, block, evidence.responses) for block in blocks]
+    workers = 1 if model.capabilities.local else AT_ONCE
+    parts = at_once(calls, workers=workers, tick=lambda share: progress(SCORING, share))
+    cost = Cost(len(asked), len(asked) * len(evidence.responses), time.perf_counter() - started)
+    return np.concatenate(parts), cost
+
+
+def _certified(evidence: Evidence, said: Sequence[Floats]) -> list[float | None]:
+    """Return what is certain of chains of 2, 3, … answers, nats.
+
+    Of pairs it is what the inspection certifies. By the chain rule, a further answer adds
+    I(Y₁ … Y_{n−1}; Y_n), the information of a beginning and the answer behind it, so that
+    `certified_lower_bound` holds: beginnings are chains of centres, which are texts, and clusters
+    come behind them. What was cut off is no whole answer, and neither begins nor follows.
+    """
+    whole = evidence.complete & np.isfinite(evidence.log_marginal)
+    begins = np.where(whole[evidence.centres], 0.0, -np.inf)
+    beginnings = evidence.log_marginal[evidence.centres] + begins
+    found: list[float | None] = []
+    try:
+        total = certified_lower_bound(*evidence.certified_table())
+        labels = np.unique(evidence.labels[whole], return_inverse=True)[1]
+        for rows in said:
+            if found:
+                total += certified_lower_bound(beginnings, lump_seconds(rows[:, whole], labels))
+            found.append(total)
+            beginnings = (beginnings[:, None] + rows[:, evidence.centres] + begins).ravel()
+    except ValueError:  # they are no whole answers, and add up to more than 1
+        found += [None] * (len(said) - len(found))
+    return found
+
+
+# ---------------------------------------------------------------------- sampled chains
+
+
+def _drawn(
+    recording: Recording, model: LanguageModel, settings: Settings, progress: Progress
+) -> tuple[list[tuple[str, ...]], Floats, list[Cost]]:
+    """Draw chains; return their texts, ln Q of each answer, (k, n), and what each step cost."""
+    scores = recording.estimator is Estimator.EXACT
+    temperature = 1.0 if scores else recording.request.temperature
+    pairs = [] if scores else sampled_chains(recording)
+    texts: list[tuple[str, ...]] = [pair[:2] for pair in pairs] or [()] * settings.chains
+    logs = np.array([pair[2:] for pair in pairs]).reshape(len(texts), -1)
+    costs = [Cost(0, 0)] * len(texts[0]) if texts else []
+    for step in range(len(costs), settings.longest):
+        started = time.perf_counter()
+        members: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for place, chain in enumerate(texts):
+            members[chain].append(place)
+        calls = [
+            partial(_next, model, recording.asked, chain, len(places), temperature, settings.seed)
+            for chain, places in members.items()
+        ]
+        able = model.capabilities
+        workers = able.questions_at_once if able.local else AT_ONCE
+        shown = partial(_show, progress, step, settings.longest)
+        found = at_once(calls, workers=workers, tick=shown)
+        grown, column = list(texts), np.full(len(texts), np.nan)
+        for (chain, places), row in zip(members.items(), found, strict=True):
+            for place, (text, log) in zip(places, row, strict=True):
+                grown[place], column[place] = (*chain, text), log
+        alive = [place for place, chain in enumerate(grown) if chain[-1]]
+        drawn = len(texts)
+        texts = [grown[place] for place in alive]
+        logs = np.column_stack([logs, column])[alive]
+        costs.append(Cost(len(calls), drawn, time.perf_counter() - started))
+        if not texts:
+            break
+    return texts, logs, costs
+
+
+def _show(progress: Progress, step: int, longest: int, share: float) -> None:
+    progress(DRAWING, (step + share) / longest)
+
+
+def _next(
+    model: LanguageModel,
+    query: str,
+    chain: tuple[str, ...],
+    count: int,
+    temperature: float,
+    seed: int,
+) -> list[tuple[str, float]]:
+    """Draw what comes after a chain, so many times, with ln Q of each.
+
+    The prompt is part of what a draw depends on, and so is its index: more chains begin with the
+    same ones.
+    """
+    prompt = prompts.iterative(query, chain)
+    with model.beside():
+        drawn = model.sample(prompt, count, temperature=temperature, seed=seed)
+        if not model.capabilities.scores_given_text:
+            return [(response.text, _own(response.log_likelihood, model)) for response in drawn]
+        texts = list(dict.fromkeys(response.text for response in drawn if response.text))
+        said = model.log_likelihoods([prompt], texts)[0] if texts else np.empty(0)
+    log = dict(zip(texts, said.tolist(), strict=True))
+    return [(response.text, log.get(response.text, -np.inf)) for response in drawn]
+
+
+def _own(log_likelihood: float | None, model: LanguageModel) -> float:
+    if log_likelihood is None:
+        raise ModelError(
+            f"{model.name} no longer reports how likely its own answers are. Ask again, or choose "
+            "another model."
+        )
+    return log_likelihood
+
+
+def _estimates(
+    texts: Sequence[tuple[str, ...]], logs: Floats, costs: Sequence[Cost], reading: Reading
+) -> tuple[Sampled, ...]:
+    """Return Algorithm 2 for the first 2, 3, … answers of the same chains.
+
+    All lengths share the clusters of the whole chains, so that length alone makes the difference.
+    """
+    _, first = np.unique(encode(texts), axis=0, return_index=True)
+    first = np.sort(first)
+    # A service may score one answer twice, a little differently: the first counts.
+    clustered = cluster_tuples(
+        [texts[i] for i in first],
+        logs[first].sum(axis=1),
+        threshold=reading.threshold,
+        method=reading.similarity,
+    )
+    number = {text: i for i, text in enumerate(clustered.vocabulary)}
+    codes = np.array([[number[text] for text in chain] for chain in texts])
+    return tuple(
+        _estimate(codes[:, :n], logs[:, :n], clustered.vocabulary_labels, costs[n - 1], reading)
+        for n in range(2, codes.shape[1] + 1)
+    )
+
+
+def _estimate(
+    codes: Integers, logs: Floats, labels: Integers, cost: Cost, reading: Reading
+) -> Sampled:
+    gammas = reading.gammas
+    first = distinct(encode(codes))
+    plain = of_chains.estimate(labels[codes[first]], logs[first].sum(axis=1), **gammas)
+    later = _entropies(labels[codes[first]], logs[first].sum(axis=1))[1:].sum()
+    by_chance = of_chains.dealt(codes, logs, labels, **gammas)
+    added = adjustment_of_pairs(plain.value, later, by_chance)
+    return Sampled(
+        n=codes.shape[1],
+        value=without_rounding(plain.value + added),
+        plain=plain.value,
+        by_chance=float(by_chance.mean()) if by_chance.size else 0.0,
+        repeated=len(codes) - len(np.unique(labels[codes], axis=0)),
+        tells=can_tell(plain.value, later, by_chance),
+        cost=cost,
+    )
+
+
+def _entropies(labels: Integers, log_p: Floats) -> Floats:
+    """Return the entropy of each answer of the estimated joint, (n,), nats."""
+    log_joint = log_p - np.logaddexp.reduce(log_p)
+    columns = (np.unique(column, return_inverse=True)[1] for column in labels.T)
+    return np.array([float(entropy(aggregate(log_joint, column))) for column in columns])

@@ -1,0 +1,456 @@
+"""What decides a score: one setting moved at a time, and what becomes of score and verdict.
+
+Each panel moves one thing: k, τ, the similarity, the temperature, the seed, the sampling rule or
+the form in which the model is asked. All else stays as the person had it, λ too. What is drawn is
+drawn by several seeds, so that chance can be told from the setting; temperature and seed are those
+of drawn answers, also where the likeliest are compared.
+
+Questions are recorded once. k, τ and the similarity are read off these recordings.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+
+from core.abstention.intervals import RESAMPLES, Interval
+from core.codec import counted, listed
+from core.language_models.base import LanguageModel
+from core.language_models.errors import ModelError
+from core.language_models.forms import Form
+from core.studies.inspection.inspection import Inspection, read
+from core.studies.inspection.recorder import check_samples, record, usual_request
+from core.studies.inspection.recording import Recording, alike
+from core.studies.inspection.request import (
+    MAX_SAMPLES,
+    InvalidRequestError,
+    Reading,
+    Request,
+    Sampling,
+)
+from core.studies.inspection.verdict import Decision, DecisionRule, default_threshold
+from core.studies.laboratory.asking import Seldom, of_each
+from core.studies.laboratory.limits import within
+from core.studies.progress import Progress, silent
+from core.uncertainty.similarity import JUDGE, SIMILARITIES, usual_threshold
+
+MOST_SEEDS: Final = 50
+#: A setting keeps a verdict if so large a share of its draws does.
+KEEPS: Final = 0.9
+#: The scores that panels show, keys of `core.uncertainty.scores.SCORES`.
+SHOWN: Final = ("mutual_information", "semantic_entropy")
+
+
+class Factor(StrEnum):
+    """What a panel moves."""
+
+    SAMPLES = "k"
+    THRESHOLD = "τ"
+    SIMILARITY = "similarity"
+    TEMPERATURE = "temperature"
+    SEED = "seed"
+    SAMPLING = "sampling rule"
+    FORM = "form"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The values of each panel; what the request and the reading hold is always among them.
+
+    Attributes
+    ----------
+    samples, thresholds, temperatures : tuple of numbers
+    similarities : tuple of str
+        Those computed from texts; the model's own judgement where the request has it judged.
+    seeds : int
+        By how many seeds answers are drawn, the request's and those after it; 2 to `MOST_SEEDS`.
+    """
+
+    samples: tuple[int, ...] = (2, 5, 10, 20, 40)
+    thresholds: tuple[float, ...] = (0.05, 0.25, 0.5, 0.75, 1.0)
+    temperatures: tuple[float, ...] = (0.5, 0.7, 0.9, 1.1, 1.3)
+    similarities: tuple[str, ...] = tuple(SIMILARITIES)
+    seeds: int = 10
+
+    def __post_init__(self) -> None:
+        """Enforce the limits that no request or reading does."""
+        within("number of seeds", self.seeds, 2, MOST_SEEDS)
+        within("largest k", max(self.samples, default=1), 1, MAX_SAMPLES)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One inspection of one question.
+
+    Attributes
+    ----------
+    scores : mapping
+        The values of `SHOWN`, nats; None where the evidence cannot tell.
+    decision : Decision
+    answer : str
+    """
+
+    scores: Mapping[str, float | None]
+    decision: Decision
+    answer: str
+
+    def agrees(self, other: Outcome) -> bool:
+        """Whether both decide the same and, where they answer, say the same."""
+        if self.decision is not other.decision:
+            return False
+        return self.decision is not Decision.ANSWER or bool(alike(other.answer, [self.answer]))
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One value of one panel.
+
+    Attributes
+    ----------
+    factor : Factor
+    value : float or str
+    usual : bool
+        Whether the person's own settings have this value.
+    outcomes : tuple of tuple of Outcome
+        For every question, one for each draw; a single one where nothing is drawn.
+    """
+
+    factor: Factor
+    value: float | str
+    usual: bool
+    outcomes: tuple[tuple[Outcome, ...], ...]
+
+    @property
+    def name(self) -> str:
+        """What a sentence calls it."""
+        value = f"{self.value:g}" if isinstance(self.value, float) else str(self.value)
+        return f"{self.factor} {'= ' if len(self.factor) == 1 else ''}{value}"
+
+    def interval(self, score: str, confidence: float = 0.9) -> Interval:
+        """Return a score with its interval, nats; NaN where no draw has one.
+
+        Of one question, the median over draws and where so large a share of them lies. Of several,
+        the mean and its bootstrap interval over questions.
+        """
+        values = [
+            [v for outcome in row if (v := outcome.scores[score]) is not None]
+            for row in self.outcomes
+        ]
+        tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+        if len(values) == 1:
+            if not values[0]:
+                return Interval(np.nan, np.nan, np.nan)
+            lower, middle, upper = np.quantile(values[0], [tails[0], 0.5, tails[1]])
+            return Interval(float(middle), float(lower), float(upper))
+        means = np.array([np.mean(row) for row in values if row])
+        if not means.size:
+            return Interval(np.nan, np.nan, np.nan)
+        rng = np.random.default_rng(0)
+        drawn = means[rng.integers(means.size, size=(RESAMPLES, means.size))].mean(axis=1)
+        lower, upper = np.quantile(drawn, tails)
+        return Interval(float(means.mean()), float(lower), float(upper))
+
+    def kept(self, place: int, usual: Outcome) -> float:
+        """Return the share of a question's draws that agree with an outcome, in [0, 1]."""
+        row = self.outcomes[place]
+        return sum(outcome.agrees(usual) for outcome in row) / len(row)
+
+
+@dataclass(frozen=True)
+class Variations:
+    """Every panel, for one question or a set.
+
+    Attributes
+    ----------
+    queries : tuple of str
+    model, revision : str
+    request : Request
+        The person's, about the first question.
+    reading : Reading
+    usual : tuple of Outcome
+        What the person's own settings give for each question.
+    variants : tuple of Variant
+    left_out : tuple of str
+        What could not be moved, and why, in sentences.
+    recordings : int
+        How often a question was asked.
+    """
+
+    queries: tuple[str, ...]
+    model: str
+    revision: str
+    request: Request
+    reading: Reading
+    usual: tuple[Outcome, ...]
+    variants: tuple[Variant, ...]
+    left_out: tuple[str, ...]
+    recordings: int
+
+    def panel(self, factor: Factor) -> tuple[Variant, ...]:
+        """Return the values of one factor in their order."""
+        return tuple(variant for variant in self.variants if variant.factor is factor)
+
+    @functools.cached_property
+    def changing(self) -> tuple[tuple[Variant, ...], ...]:
+        """For every question, what does not keep its verdict; see `KEEPS`."""
+        return tuple(
+            tuple(v for v in self.variants if v.kept(place, usual) < KEEPS)
+            for place, usual in enumerate(self.usual)
+        )
+
+    @property
+    def sentence(self) -> str:
+        """Whether the verdict is stable, or how many of a set's verdicts are."""
+        if len(self.queries) == 1:
+            return self._of_one
+        stable = sum(not changing for changing in self.changing)
+        total = counted(len(self.queries), "verdict")
+        said = f"{stable} of {total} {'is' if stable == 1 else 'are'} stable."
+        by = {
+            factor: sum(any(v.factor is factor for v in one) for one in self.changing)
+            for factor in Factor
+        }
+        most = sorted((f for f in Factor if by[f]), key=lambda f: -by[f])
+        if not most:
+            return f"{said} Nothing that was moved changes one."
+        how = [f"{factor} ({by[factor]})" for factor in most]
+        return f"{said} Verdicts change with {listed(how, most=len(how))}."
+
+    @property
+    def _of_one(self) -> str:
+        (usual,), (changing,) = self.usual, self.changing
+        decision, total = usual.decision, len(self.variants)
+        if not changing:
+            return (
+                f"The verdict “{decision}” is stable: all {total} settings keep it, one thing "
+                "moved at a time."
+            )
+        how = [
+            f"{v.name} ({_share(v.kept(0, usual))})"
+            for v in sorted(changing, key=lambda v: v.kept(0, usual))
+        ]
+        return (
+            f"The verdict “{decision}” is not stable: {total - len(changing)} of {total} settings "
+            f"keep it. It changes with {listed(how)}."
+        )
+
+
+def _share(kept: float) -> str:
+    return f"kept in {kept:.0%} of draws" if kept else "never kept"
+
+
+# --------------------------------------------------------------------------------- a plan
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """One value of a panel: what to record for it, how many answers of it, and how to read them."""
+
+    factor: Factor
+    value: float | str
+    usual: bool
+    requests: tuple[Request, ...]
+    samples: int
+    reading: Reading
+    form: Form | None = None
+
+
+def _plan(
+    request: Request, reading: Reading, model: LanguageModel, settings: Settings
+) -> tuple[list[_Wanted], list[str]]:
+    """Return every value of every panel, and why some are left out."""
+    wanted: list[_Wanted] = []
+    left_out: list[str] = []
+    k = request.samples
+    every = [int(n) for n in _with(settings.samples, k)]
+    sizes = [n for n in every if _can(replace(request, samples=n), model)]
+    if len(sizes) < len(every):
+        left_out.append(f"Of fewer than {sizes[0]} answers, this model’s scores mean nothing.")
+    own = _seeded(replace(request, samples=sizes[-1]), settings)
+
+    def add(factor: Factor, value: float | str, usual: float | str, **how: object) -> None:
+        given = {"requests": own, "samples": k, "reading": reading} | how
+        wanted.append(_Wanted(factor, value, value == usual, **given))  # type: ignore[arg-type]
+
+    for size in sizes:
+        add(Factor.SAMPLES, size, k, samples=size)
+    for tau in _with(settings.thresholds, reading.threshold):
+        usual = reading.threshold
+        add(Factor.THRESHOLD, float(tau), usual, reading=replace(reading, threshold=tau))
+    judge = (JUDGE,) if request.judged else ()
+    for name in dict.fromkeys([*settings.similarities, *judge, reading.similarity]):
+        tau = usual_threshold(name) if JUDGE in (name, reading.similarity) else reading.threshold
+        read_so = replace(reading, similarity=name, threshold=tau)
+        add(
+            Factor.SIMILARITY,
+            name,
+            reading.similarity,
+            reading=reading if name == reading.similarity else read_so,
+        )
+
+    drawn = request
+    if not request.draws:
+        drawn = Request(request.query, k, judged=request.judged)
+    if _can(drawn, model):
+        by_seed = own if request.draws else _seeded(drawn, settings)
+        add(Factor.SAMPLING, Sampling.DRAWN.value, request.sampling.value, requests=by_seed)
+        for one in by_seed:
+            at = request.seed if request.draws else -1
+            add(Factor.SEED, one.seed, at, requests=(one,))
+        for warm in _with(settings.temperatures, drawn.temperature):
+            again = replace(drawn, temperature=warm)
+            if not _can(again, model):
+                left_out.append(_why(again, model))
+                continue
+            same = warm == drawn.temperature
+            requests = by_seed if same else _seeded(again, settings)
+            usual = drawn.temperature if request.draws else -1.0
+            add(Factor.TEMPERATURE, float(warm), usual, requests=requests)
+    else:
+        left_out.append(_why(drawn, model))
+    searched = replace(request, sampling=Sampling.LIKELIEST)
+    if _can(searched, model):
+        requests = own if not request.draws else (searched,)
+        add(Factor.SAMPLING, Sampling.LIKELIEST.value, request.sampling.value, requests=requests)
+    else:
+        left_out.append(_why(searched, model))
+    if len(model.forms) < 2:
+        left_out.append("This model is asked in one form only.")
+    else:
+        for form in model.forms:
+            requests = own if form is model.form else _seeded(request, settings)
+            add(Factor.FORM, form.value, model.form.value, requests=requests, form=form)
+    return wanted, left_out
+
+
+def _with(values: Sequence[float], own: float) -> list[float]:
+    return sorted({*values, own})
+
+
+def _seeded(request: Request, settings: Settings) -> tuple[Request, ...]:
+    if not request.draws:
+        return (request,)
+    return tuple(replace(request, seed=request.seed + i) for i in range(settings.seeds))
+
+
+def _can(request: Request, model: LanguageModel) -> bool:
+    return not _why(request, model)
+
+
+def _why(request: Request, model: LanguageModel) -> str:
+    try:
+        check_samples(request, model.capabilities)
+    except InvalidRequestError as error:
+        return str(error)
+    return ""
+
+
+def run(
+    queries: Sequence[str],
+    model: LanguageModel,
+    request: Request | None = None,
+    reading: Reading | None = None,
+    settings: Settings | None = None,
+    progress: Progress = silent,
+    *,
+    rule: DecisionRule | None = None,
+) -> Variations:
+    """Move everything that a score depends on, one thing at a time.
+
+    Parameters
+    ----------
+    queries : sequence of str
+    request : Request, optional
+        How the person asks; its question is not looked at. As usual for the model by default.
+    reading : Reading, optional
+        How the person reads the answers.
+    rule : DecisionRule, optional
+        How it is decided; by the model's default policy, if there is none.
+
+    Raises
+    ------
+    InvalidRequestError
+        When there is no question, or a setting is out of its limits.
+    ModelError
+        With a sentence for the person.
+    Cancelled
+        Out of `progress`.
+    """
+    if not queries:
+        raise InvalidRequestError("There is no question. Give at least one.")
+    settings, reading = settings or Settings(), reading or Reading()
+    request = replace(request or usual_request(queries[0], model.capabilities), query=queries[0])
+    if reading.similarity == JUDGE and not request.judged:
+        request = replace(request, judged=True)
+    check_samples(request, model.capabilities)
+    rule = rule or default_threshold(model.name)
+    wanted, left_out = _plan(request, reading, model, settings)
+    recorded = _recorded(queries, model, wanted, progress, left_out)
+
+    def outcomes(one: _Wanted, query: str) -> tuple[Outcome, ...]:
+        found = (recorded[one.form, replace(asked, query=query)] for asked in one.requests)
+        cut = (recording.first(one.samples) for recording in found)
+        return tuple(_outcome(read(recording, one.reading, rule)) for recording in cut)
+
+    done = {form for form, _ in recorded}
+    own = wanted[0]
+    usual = replace(own, samples=request.samples, reading=reading, requests=own.requests[:1])
+    return Variations(
+        tuple(queries),
+        model.name,
+        model.revision,
+        request,
+        reading,
+        tuple(outcomes(usual, query)[0] for query in queries),
+        tuple(
+            Variant(one.factor, one.value, one.usual, tuple(outcomes(one, q) for q in queries))
+            for one in wanted
+            if one.form in done
+        ),
+        tuple(dict.fromkeys(left_out)),
+        len(recorded),
+    )
+
+
+def _recorded(
+    queries: Sequence[str],
+    model: LanguageModel,
+    wanted: Sequence[_Wanted],
+    progress: Progress,
+    left_out: list[str],
+) -> dict[tuple[Form | None, Request], Recording]:
+    """Ask all that any panel needs, each request once."""
+    found: dict[tuple[Form | None, Request], Recording] = {}
+    for form in dict.fromkeys(one.form for one in wanted):
+        requests = dict.fromkeys(r for one in wanted if one.form is form for r in one.requests)
+        tasks = [replace(r, query=query) for r in requests for query in queries]
+        if form is model.form:  # it is asked in this form already
+            found |= {(form, task): found[None, task] for task in tasks}
+            continue
+        try:
+            asked = model if form is None else model.asked_in(form)
+            recordings = of_each(asked, tasks, functools.partial(_record, asked), progress)
+        except ModelError as error:
+            if form is None:
+                raise
+            left_out.append(str(error))
+            continue
+        found |= {(form, task): one for task, one in zip(tasks, recordings, strict=True)}
+    return found
+
+
+def _record(model: LanguageModel, request: Request, go_on: Seldom) -> Recording:
+    return record(request, model, lambda stage, share: go_on())
+
+
+def _outcome(inspection: Inspection) -> Outcome:
+    return Outcome(
+        {name: inspection.scores[name].value for name in SHOWN},
+        inspection.verdict.decision,
+        inspection.verdict.answer,
+    )

@@ -1,0 +1,214 @@
+"""What a language model's draws miss, on questions (Appendix E.4 of the paper, its Figure 7).
+
+Nobody knows all that a language model can answer. So its answers are approximated by an effective
+support X̃: what it says often enough to be found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core import prompts
+from core.codec import counted
+from core.language_models.base import LanguageModel
+from core.language_models.errors import ModelError
+from core.studies.inspection.request import InvalidRequestError
+from core.studies.laboratory.asking import Seldom, must_score, of_each
+from core.studies.laboratory.limits import within
+from core.studies.progress import Progress, silent
+from core.uncertainty import missing_mass as mass
+from core.uncertainty.certified import ROUNDING
+from core.uncertainty.confidence import CONFIDENCE
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the appendix's estimate is made for each question.
+
+    Attributes
+    ----------
+    enough : float
+        Responses are drawn until their distinct texts hold so much of the probability …
+    most : int
+        … or there are so many responses; the paper takes .95 and 1,000.
+    temperature : float
+        Of these responses; the paper takes .9. Any will do, for any X̃ will.
+    draws : int
+        k of U_k. These are other draws, at temperature 1, for U_k is about draws from Q itself. (In
+        the paper the responses that make X̃ are also those that miss nothing of it.)
+    seed : int
+    confidence : float
+    """
+
+    enough: float = 0.95
+    most: int = 1000
+    temperature: float = 0.9
+    draws: int = 300
+    seed: int = 0
+    confidence: float = CONFIDENCE
+
+    def __post_init__(self) -> None:
+        """Enforce the limits, whatever the screen in front allowed."""
+        within("probability that is enough", self.enough, 0.01, 1)
+        within("largest number of responses", self.most, 1, 10_000)
+        within("temperature", self.temperature, 0.01, 2)
+        within("number of draws k", self.draws, 1, 10_000)
+        within("seed", self.seed, 0, 2**32 - 2)
+        within("confidence", self.confidence, 0.01, 0.999)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found of one question's answers.
+
+    Attributes
+    ----------
+    question : str
+    answers : tuple of str
+        X̃: the distinct texts, the likeliest first.
+    probabilities : tuple of float
+        Q of each.
+    responses : int
+        How many were drawn to find them.
+    missing : float
+        Ũ_k: what k other draws missed of X̃.
+    high : float
+        What U_k is at most, Ũ_k + 1 − P(X̃): with k draws, for sure.
+    bound, printed_bound : float
+        What E U_k is at most, with the confidence: by the lower tail of Theorem E.1, and by the
+        upper one, which Appendix E.4 takes.
+    """
+
+    question: str
+    answers: tuple[str, ...]
+    probabilities: tuple[float, ...]
+    responses: int
+    missing: float
+    high: float
+    bound: float
+    printed_bound: float
+
+    @property
+    def mass(self) -> float:
+        """P(X̃), in [0, 1]."""
+        return min(1.0, sum(self.probabilities))
+
+
+@dataclass(frozen=True)
+class EffectiveSupports:
+    """The paper's Figure 7: a distribution over questions of each quantity."""
+
+    settings: Settings
+    model: str
+    questions: tuple[Found, ...]
+
+    @cached_property
+    def values(self) -> dict[str, Floats]:
+        """Each quantity of all questions, by the names in :class:`Found`, (questions,)."""
+        names = ("mass", "missing", "high", "bound", "printed_bound")
+        return {name: np.array([getattr(q, name) for q in self.questions]) for name in names}
+
+    @property
+    def sentence(self) -> str:
+        """What it shows, in a sentence or two."""
+        of = {name: float(np.median(values)) for name, values in self.values.items()}
+        sizes = np.array([len(question.answers) for question in self.questions])
+        k = self.settings.draws
+        return (
+            f"Of {counted(len(self.questions), 'question')}, the answers found hold "
+            f"{of['mass']:.1%} of the probability (median; {np.median(sizes):.0f} answers, "
+            f"{sizes.mean():.1f} on average). {k:,} draws miss {of['missing']:.1%} of it, so "
+            f"{of['high']:.1%} at most, and on average at most {of['bound']:.1%} with "
+            f"{self.settings.confidence:.0%} confidence ({of['printed_bound']:.1%} by the tail "
+            "that the paper takes)."
+        )
+
+
+def run(
+    model: LanguageModel,
+    questions: Sequence[str],
+    settings: Settings | None = None,
+    progress: Progress = silent,
+) -> EffectiveSupports:
+    """Estimate what a model's draws miss, question by question (Appendix E.4).
+
+    E U_k <= U_k + t <= Ũ_k + 1 − P(X̃) + t. Every step but the first is certain, whatever X̃ is.
+
+    Raises
+    ------
+    InvalidRequestError
+        When a setting is out of its limits, or there is no question.
+    ModelError
+        Also when the model does not score given, whole answers, or scores them above 1.
+    Cancelled
+        Out of `progress`.
+    """
+    settings = settings or Settings()
+    must_score(model)
+    if not questions:
+        raise InvalidRequestError("There is no question. Give at least one.")
+    found = of_each(
+        model, questions, lambda question, go_on: _found(model, question, settings, go_on), progress
+    )
+    return EffectiveSupports(settings, model.name, tuple(found))
+
+
+def _found(model: LanguageModel, question: str, settings: Settings, go_on: Seldom) -> Found:
+    prompt = prompts.iterative(model.reads(question))
+    p, responses = _effective_support(model, prompt, settings, go_on)
+    go_on()
+    # By another seed, for what made X̃ misses nothing of it.
+    again = model.sample(prompt, settings.draws, temperature=1.0, seed=settings.seed + 1)
+    came = {response.text for response in again if response.complete}
+    total = sum(p.values())
+    if total > 1 + ROUNDING:
+        raise ModelError(
+            f"The likelihoods of distinct answers add up to {total:.4g}, which is more than 1: "
+            f"{model.name} does not score whole answers."
+        )
+    p = {text: q / max(1.0, total) for text, q in p.items()}  # what is above 1 is rounding
+    covered = min(1.0, total)
+    missing = sum(q for text, q in p.items() if text not in came)
+    high = min(1.0, missing + 1 - covered)
+    order = sorted(p, key=lambda text: -p[text])
+    return Found(
+        question,
+        tuple(order),
+        tuple(p[text] for text in order),
+        responses,
+        missing,
+        high,
+        min(1.0, high + float(mass.lower_deviation(settings.draws, settings.confidence))),
+        min(1.0, high + float(mass.upper_deviation(settings.draws, settings.confidence))),
+    )
+
+
+def _effective_support(
+    model: LanguageModel, prompt: str, settings: Settings, go_on: Seldom
+) -> tuple[dict[str, float], int]:
+    """Return Q of each text of X̃, and how many responses it took; cut-off ones are no answers."""
+    p: dict[str, float] = {}
+    seen = 0
+    while True:
+        go_on()
+        more = min(max(10, seen), settings.most - seen)
+        drawn = model.sample(
+            prompt, more, temperature=settings.temperature, seed=settings.seed, first=seen
+        )
+        texts = [r.text if r.complete else None for r in drawn]
+        new = list(dict.fromkeys(text for text in texts if text and text not in p))
+        scores = np.exp(model.log_likelihoods([prompt], new)[0]) if new else np.empty(0)
+        score = dict(zip(new, scores.tolist(), strict=True))
+        for text in texts:  # as if they had been drawn one by one
+            seen += 1
+            if text in score:
+                p[text] = score.pop(text)
+            if seen == settings.most or sum(p.values()) >= settings.enough:
+                return p, seen

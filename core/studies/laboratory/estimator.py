@@ -1,0 +1,347 @@
+"""Estimates and bounds of mutual information against the exact value (the paper's Appendix A).
+
+Tuples are drawn from a Gibbs distribution, whose mutual information is known, by many seeds. Each
+sample is estimated in every way there is, at several k. With the settings as they are, the first
+seed draws exactly what the paper's listing draws, and Algorithm 1 returns what it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codec import counted
+from core.studies.laboratory.limits import within
+from core.studies.progress import Progress, silent
+from core.uncertainty import entropies, gibbs, many_samples
+from core.uncertainty.confidence import CONFIDENCE
+from core.uncertainty.missing_mass import expected_missing_mass, stabilisers, theorem_bound
+from core.uncertainty.mutual_information import from_counts
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Spelt = tuple[Integers, Integers, Integers | None]
+
+LARGEST_N: Final = 10
+MOST_SEEDS, MOST_DRAWS, MOST_SIZES = 1000, 10_000, 50
+MOST_SPELLINGS: Final = 9
+#: Our adjustment of counts takes milliseconds a sample: so many seeds have it.
+ADJUSTED_SEEDS: Final = 20
+
+
+class Gamma(StrEnum):
+    """How γ₁ and γ₂ are chosen."""
+
+    NONE = "0"
+    ONE_OVER_K = "1/k"
+    THEOREM = "theorem"  # γ₁ = 1/(k 2ⁿ), γ₂ = γ₁ + n (1 − Z)
+
+
+#: What estimates the exact value, by what it is called.
+ESTIMATES: Final = {
+    "algorithm_1": "Algorithm 1",
+    "algorithm_2": "Algorithm 2",
+    "plug_in": "Counts, plug-in",
+    "miller_madow": "Counts, Miller–Madow",
+    "chao_wang_jost": "Counts, Chao–Wang–Jost",
+    "adjusted": "Counts, adjusted for chance",
+}
+#: What bounds it, on average or with what is said.
+BOUNDS: Final = {
+    "certified": "The certified bound",
+    "limit": "The lower limit",
+    "lower": "L, not above it on average",
+    "upper": "U, not below it on average",
+    "theorem": "The theorem’s bound",
+}
+NEVER_ABOVE: Final = ("certified", "limit", "theorem")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is drawn, and how it is estimated.
+
+    Attributes
+    ----------
+    n : int
+        The number of coordinates, 2 to `LARGEST_N`.
+    temperature : float
+        The paper's τ, .01 to 10.
+    draws : tuple of int
+        The values of k, rising, 2 to `MOST_DRAWS`.
+    seeds : int
+        How many samples are drawn for each k, up to `MOST_SEEDS`.
+    seed : int
+        The first of the seeds; the paper's is 1.
+    gamma : Gamma
+    spellings : int
+        In how many ways each answer can be spelt, up to `MOST_SPELLINGS`; each is as likely, and
+        depends on nothing. Then Algorithm 1 sees spellings, and Algorithm 2 clusters those of one
+        meaning. With 1, both are the same.
+    confidence : float
+        Of the lower limit, and of the theorem's bound.
+    """
+
+    n: int = 4
+    temperature: float = 1.0
+    draws: tuple[int, ...] = tuple(np.linspace(10, 1000, 20, dtype=int).tolist())
+    seeds: int = 200
+    seed: int = 1
+    gamma: Gamma = Gamma.ONE_OVER_K
+    spellings: int = 1
+    confidence: float = CONFIDENCE
+
+    def __post_init__(self) -> None:
+        """Enforce the limits, whatever the screen in front allowed."""
+        object.__setattr__(self, "gamma", Gamma(self.gamma))
+        object.__setattr__(self, "draws", tuple(sorted(set(self.draws))))
+        for name, value, least, most in (
+            ("number of coordinates n", self.n, gibbs.FEWEST, LARGEST_N),
+            ("temperature", self.temperature, gibbs.COLDEST, 10),
+            ("number of sample sizes", len(self.draws), 1, MOST_SIZES),
+            ("smallest k", min(self.draws, default=0), 2, MOST_DRAWS),
+            ("largest k", max(self.draws, default=0), 2, MOST_DRAWS),
+            ("number of seeds", self.seeds, 1, MOST_SEEDS),
+            ("seed", self.seed, 0, 2**32 - MOST_SEEDS),
+            ("number of spellings", self.spellings, 1, MOST_SPELLINGS),
+            ("confidence", self.confidence, 0.01, 0.999),
+        ):
+            within(name, value, least, most)
+
+
+@dataclass(frozen=True)
+class Row:
+    """How far one estimate or bound is off at one k.
+
+    Attributes
+    ----------
+    name : str
+        A key of `ESTIMATES` or `BOUNDS`.
+    draws, samples : int
+        k, and of how many samples.
+    bias, spread, error : float
+        The mean difference from the exact value, the standard deviation, and the root mean square
+        of the difference, nats.
+    above : float
+        In what share of the samples it is above the exact value.
+    """
+
+    name: str
+    draws: int
+    samples: int
+    bias: float
+    spread: float
+    error: float
+    above: float
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Every estimate of every sample, beside the exact value.
+
+    Attributes
+    ----------
+    settings : Settings
+    exact : float
+        The mutual information of the Gibbs distribution, nats.
+    values : dict of str to ndarray of float64, (seeds, sizes)
+        By the keys of `ESTIMATES` and `BOUNDS`, nats. Absent where there is none: Algorithm 2
+        with one spelling only; the adjusted counts for n > 2, which are of pairs; the theorem's
+        bound with other γ than its own. The adjusted counts have `ADJUSTED_SEEDS` rows at most.
+    sampled_mass : ndarray of float64, (seeds, sizes)
+        Z, of meanings.
+    """
+
+    settings: Settings
+    exact: float
+    values: dict[str, Floats]
+    sampled_mass: Floats
+
+    def band(self, name: str) -> Floats:
+        """Return the 5 %, 50 % and 95 % quantile of a value at each k, (3, sizes), nats."""
+        return np.quantile(self.values[name], [0.05, 0.5, 0.95], axis=0)
+
+    def rows(self) -> tuple[Row, ...]:
+        """Return bias and spread of everything at every k."""
+        return tuple(
+            Row(
+                name,
+                k,
+                len(off),
+                float(off.mean()),
+                float(off.std()),
+                float(np.sqrt((off**2).mean())),
+                float((off > 1e-9).mean()),
+            )
+            for name, values in self.values.items()
+            for k, off in zip(self.settings.draws, (values - self.exact).T, strict=True)
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What it shows, in a sentence or two."""
+        at = {row.name: row for row in self.rows() if row.draws == self.settings.draws[-1]}
+        name = "algorithm_2" if "algorithm_2" in at else "algorithm_1"
+        ours = at[name]
+        said = (
+            f"With {ours.draws:,} draws and γ = {self.settings.gamma}, {ESTIMATES[name]} is off by "
+            f"{ours.bias:+.3f} nats on average (spread {ours.spread:.3f}) from the exact "
+            f"{self.exact:.3f} nats"
+        )
+        if name == "algorithm_2":
+            said += f", Algorithm 1 on the spellings by {at['algorithm_1'].bias:+.3f}"
+        counts = [row for key, row in at.items() if ESTIMATES.get(key, "").startswith("Counts")]
+        best = min(counts, key=lambda row: row.error)
+        said += f"; the best estimate from counts by {best.bias:+.3f}"
+        total = self.sampled_mass.size
+        broken = [
+            f"{BOUNDS[key].lower()} in {np.sum(self.values[key] > self.exact + 1e-9):,}"
+            for key in NEVER_ABOVE
+            if key in self.values
+        ]
+        return f"{said}. Above the exact value, of {counted(total, 'sample')}: {', '.join(broken)}."
+
+
+def run(settings: Settings | None = None, progress: Progress = silent) -> Comparison:
+    """Draw, estimate and compare.
+
+    Raises
+    ------
+    InvalidRequestError
+        When a setting is out of its limits.
+    Cancelled
+        Out of `progress`, which is called before each k.
+    """
+    settings = settings or Settings()
+    n, p = settings.n, np.exp(gibbs.log_probabilities(settings.n, settings.temperature))
+    cumulative = p.cumsum() / p.sum()
+    # The listing's own generator, so that its seed draws what it draws.
+    generators = [np.random.RandomState(settings.seed + i) for i in range(settings.seeds)]
+    spelling = np.random.default_rng(settings.seed)
+    found: list[dict[str, Floats]] = []
+    masses = []
+    for done, k in enumerate(settings.draws):
+        progress("Draw and estimate", done / len(settings.draws))
+        uniform = np.stack([generator.random_sample(k) for generator in generators])
+        drawn = cumulative.searchsorted(uniform, side="right")
+        sample = np.repeat(np.arange(settings.seeds), k)
+        counts = np.bincount(sample * p.size + drawn.ravel(), minlength=settings.seeds * p.size)
+        counts = counts.reshape(settings.seeds, p.size)
+        masses.append((counts > 0) @ p)
+        spelt: Spelt
+        if settings.spellings > 1:
+            spelt = _spelt(sample, drawn.ravel(), settings, spelling)
+        else:
+            spelt = (*np.divmod(np.flatnonzero(counts), p.size), None)
+        found.append(
+            _estimates(counts, p, spelt, k, settings)
+            | _counted(counts.reshape(-1, *[2] * n), k)
+            | _bounds(counts.reshape(-1, *[2] * n), p.reshape([2] * n), k, settings)
+        )
+        _add_theorem(found[-1], p, k, settings)
+    progress("Draw and estimate", 1.0)
+    order = [name for name in (*ESTIMATES, *BOUNDS) if name in found[0]]
+    return Comparison(
+        settings,
+        gibbs.information(n, settings.temperature),
+        {name: np.stack([at[name] for at in found], axis=1) for name in order},
+        np.stack(masses, axis=1),
+    )
+
+
+def _spelt(
+    sample: Integers, drawn: Integers, settings: Settings, rng: np.random.Generator
+) -> Spelt:
+    """Return the distinct spelt tuples: their sample, state and spelling, each (u,)."""
+    ways = settings.spellings**settings.n
+    key = (sample * 2**settings.n + drawn) * ways + rng.integers(ways, size=len(drawn))
+    key, spelling = np.divmod(np.unique(key), ways)
+    return (*np.divmod(key, 2**settings.n), spelling)
+
+
+def _estimates(
+    counts: Integers,
+    p: Floats,
+    spelt: Spelt,
+    k: int,
+    settings: Settings,
+) -> dict[str, Floats]:
+    """Return Algorithm 1 on spellings and, if there are several, Algorithm 2 on meanings."""
+    n, ways = settings.n, settings.spellings
+    bits = (gibbs.states(n) > 0).astype(np.int64)
+    sample, state, spelling = spelt
+    codes = bits[state]
+    if spelling is not None:
+        codes = codes * ways + spelling[:, None] // ways ** np.arange(n) % ways
+    weights = p[state] / ways**n
+    mass = np.asarray(np.bincount(sample, weights, settings.seeds), dtype=np.float64)
+    found = {
+        "algorithm_1": many_samples.algorithm_1(
+            sample,
+            codes,
+            weights,
+            samples=settings.seeds,
+            **_gammas(k, (2 * ways) ** n, mass, settings),
+        )
+    }
+    if ways > 1:
+        # Step 4: a meaning is as likely as all of its spellings that were drawn.
+        merged = np.bincount(sample * p.size + state, weights, counts.size).astype(np.float64)
+        at = np.flatnonzero(counts.ravel())
+        found["algorithm_2"] = many_samples.algorithm_1(
+            at // p.size,
+            bits[at % p.size],
+            merged[at],
+            samples=settings.seeds,
+            **_gammas(k, 2**n, mass, settings),
+        )
+    return found
+
+
+def _gammas(k: int, support: int, mass: Floats, settings: Settings) -> dict[str, Floats | float]:
+    if settings.gamma is Gamma.NONE:
+        return {}
+    if settings.gamma is Gamma.ONE_OVER_K:
+        return {"gamma_1": 1 / k, "gamma_2": 1 / k}
+    return dict(zip(("gamma_1", "gamma_2"), stabilisers(k, support, settings.n, mass), strict=True))
+
+
+def _counted(counts: Integers, k: int) -> dict[str, Floats]:
+    """Return what counts of meanings alone tell."""
+    ways: dict[str, Callable[..., Floats]] = {
+        "plug_in": entropies.plug_in,
+        "miller_madow": entropies.miller_madow,
+        "chao_wang_jost": entropies.chao_wang_jost,
+    }
+    found = {name: many_samples.information_of_counts(counts, of) for name, of in ways.items()}
+    if counts.ndim == 3:
+        few = counts[:ADJUSTED_SEEDS]
+        found["adjusted"] = np.array([from_counts(c.sum(axis=1), c).value for c in few])
+    return found
+
+
+def _bounds(counts: Integers, table: Floats, k: int, settings: Settings) -> dict[str, Floats]:
+    lower, upper = many_samples.between(counts, table)
+    return {
+        "certified": many_samples.certified(counts > 0, table),
+        "limit": many_samples.limit(lower, k, settings.n, settings.confidence),
+        "lower": lower,
+        "upper": upper,
+    }
+
+
+def _add_theorem(found: dict[str, Floats], p: Floats, k: int, settings: Settings) -> None:
+    """Add the theorem's bound where the estimate has the theorem's γ: on meanings, all of them."""
+    if settings.gamma is Gamma.THEOREM and settings.spellings == 1:
+        found["theorem"] = theorem_bound(
+            found["algorithm_1"],
+            k,
+            expected_missing=float(expected_missing_mass(p, k)),
+            support=p.size,
+            confidence=settings.confidence,
+        )

@@ -1,0 +1,238 @@
+"""How large k must be before the paper's theorem on the estimate says anything.
+
+Theorem 4.6 bounds the mutual information from below by the estimate of Algorithm 1. Here it is
+tried on a model that copies, whose mutual information is known, with the γ that it asks for, beside
+our certified bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.studies.laboratory.limits import within
+from core.studies.progress import Progress, silent
+from core.uncertainty import missing_mass as mass
+from core.uncertainty.certified import certified_lower_bound
+from core.uncertainty.confidence import CONFIDENCE
+from core.uncertainty.joint import from_table
+from core.uncertainty.many_samples import algorithm_1
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Pairs of answers of a model that copies, in the shape of Zipf's law.
+
+    Attributes
+    ----------
+    answers : int
+        How many there are, 2 to 300: |X|.
+    exponent : float
+        Answer i comes first with a weight of i^−exponent.
+    copying : float
+        With what probability the first answer is repeated as the second; otherwise an answer like
+        the first comes.
+    draws : tuple of int
+        The values of k, rising.
+    outside : tuple of float
+        The values of δ_supp that are tried; 0 takes all pairs for X̃.
+    samples : int
+        How many samples are drawn for each k.
+    seed : int
+    confidence : float
+    """
+
+    answers: int = 200
+    exponent: float = 1.0
+    copying: float = 0.7
+    draws: tuple[int, ...] = tuple(np.geomspace(10, 10**9, 33).round().astype(int).tolist())
+    outside: tuple[float, ...] = (0.0, 0.0001, 0.001, 0.01, 0.05)
+    samples: int = 3
+    seed: int = 0
+    confidence: float = CONFIDENCE
+
+    def __post_init__(self) -> None:
+        """Enforce the limits, whatever the screen in front allowed."""
+        object.__setattr__(self, "draws", tuple(sorted({int(k) for k in self.draws})))
+        object.__setattr__(self, "outside", tuple(sorted(set(self.outside))))
+        within("number of answers", self.answers, 2, 300)
+        within("exponent", self.exponent, 0, 10)
+        within("probability of copying", self.copying, 0, 0.999)
+        within("smallest k", min(self.draws, default=0), 1, 10**12)
+        within("largest k", max(self.draws), 1, 10**12)
+        within("smallest δ_supp", min(self.outside, default=-1), 0, 0.5)
+        within("largest δ_supp", max(self.outside), 0, 0.5)
+        within("number of samples", self.samples, 1, 100)
+        within("confidence", self.confidence, 0.01, 0.999)
+
+    @property
+    def law(self) -> tuple[Floats, Floats]:
+        """Q of a first answer, (m,), and of a second after each, (m, m)."""
+        weights = np.arange(1.0, self.answers + 1) ** -self.exponent
+        first = weights / weights.sum()
+        return first, self.copying * np.eye(len(first)) + (1 - self.copying) * first
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteSamples:
+    """What Theorem 4.6 says at each k, and the certified bound beside it; (sizes,) in nats.
+
+    Attributes
+    ----------
+    settings : Settings
+    exact : float
+        The mutual information, nats.
+    expected_missing : ndarray
+        E U_k, exactly.
+    outside, support, gamma_1, gamma_2, estimate, bound : ndarray
+        Of the δ_supp that gives the highest bound on average: |X̃|, both γ, Î_k(γ₁, γ₂), and the
+        lower bound, means over the samples. Where the bound is not above 0, it says nothing.
+    certified : ndarray
+        Our bound, from k first answers and the scores of all of them after each.
+    """
+
+    settings: Settings
+    exact: float
+    expected_missing: Floats
+    outside: Floats
+    support: Floats
+    gamma_1: Floats
+    gamma_2: Floats
+    estimate: Floats
+    bound: Floats
+    certified: Floats
+
+    @property
+    def least(self) -> int | None:
+        """The first k at which the theorem says anything; None if none of them."""
+        return self._first(self.bound > 0)
+
+    @property
+    def least_certified(self) -> int | None:
+        """The first k at which the certified bound is half of the exact value; None if none."""
+        return self._first(self.certified >= self.exact / 2)
+
+    def _first(self, said: NDArray[np.bool_]) -> int | None:
+        return self.settings.draws[int(np.argmax(said))] if said.any() else None
+
+    @property
+    def sentence(self) -> str:
+        """What it shows, in a sentence or two."""
+        last = self.settings.draws[-1]
+        said = (
+            f"The mutual information is {self.exact:.3f} nats. The theorem’s lower bound says "
+            + (
+                f"nothing up to k = {last:,}"
+                if self.least is None
+                else f"nothing below k = {self.least:,}"
+            )
+        )
+        half = self.least_certified
+        ours = (
+            f"reaches half of the exact value at k = {half:,}"
+            if half
+            else f"is {self.certified[-1]:.3f} nats at k = {last:,}"
+        )
+        return f"{said}; the certified bound {ours}, without a confidence level."
+
+
+def run(settings: Settings | None = None, progress: Progress = silent) -> FiniteSamples:
+    """Find out how large k must be before Theorem 4.6 says anything about a model that copies.
+
+    The best of several X̃ is taken, each the likeliest pairs; a person who may choose only one gets
+    no more.
+
+    Raises
+    ------
+    InvalidRequestError
+        When a setting is out of its limits.
+    Cancelled
+        Out of `progress`, which is called before each k.
+    """
+    settings = settings or Settings()
+    first, rows = settings.law
+    table = first[:, None] * rows
+    p = table.ravel()
+    supports = _supports(p, settings.outside)
+    k = np.array(settings.draws)
+    expected = mass.expected_missing_mass(p, k)
+    rng = np.random.default_rng(settings.seed)
+    with np.errstate(divide="ignore"):
+        log_first, log_rows = np.log(first), np.log(rows)
+    found, certified = [], []
+    for done, draws in enumerate(settings.draws):
+        progress("Draw pairs", done / len(k))
+        counts = rng.multinomial(draws, p, size=settings.samples)
+        missing = float(expected[done])
+        found.append(max(_said(counts, p, draws, missing, settings, one) for one in supports))
+        seen = [np.flatnonzero(c) for c in rng.multinomial(draws, first, size=settings.samples)]
+        ours = [certified_lower_bound(log_first[s], log_rows[np.ix_(s, s)]) for s in seen]
+        certified.append(np.mean(ours))
+    progress("Draw pairs", 1.0)
+    bound, outside, support, gamma_1, gamma_2, estimate = np.array(found).T
+    with np.errstate(divide="ignore"):
+        exact = from_table(np.log(table)).value
+    return FiniteSamples(
+        settings,
+        exact,
+        expected,
+        outside,
+        support,
+        gamma_1,
+        gamma_2,
+        estimate,
+        bound,
+        np.array(certified),
+    )
+
+
+def _supports(p: Floats, outside: Sequence[float]) -> list[tuple[float, int]]:
+    """Return δ_supp and |X̃| of the likeliest cells for each share that may be outside."""
+    falling = np.sort(p)[::-1]
+    left = np.maximum(0.0, 1 - np.cumsum(falling))
+    found = []
+    for share in outside:
+        size = len(p) if share == 0 else int(np.argmax(left <= share)) + 1
+        found.append((float(left[size - 1]) if share else 0.0, size))
+    return found
+
+
+def _said(
+    counts: Integers,
+    p: Floats,
+    draws: int,
+    missing: float,
+    settings: Settings,
+    support: tuple[float, int],
+) -> tuple[float, float, float, float, float, float]:
+    """Return the theorem's mean bound with one X̃, and what it was made of."""
+    outside, size = support
+    sample, cell = np.nonzero(counts)
+    weights = p[cell]
+    sampled = np.asarray(np.bincount(sample, weights), dtype=np.float64)
+    gamma_1, gamma_2 = mass.stabilisers(draws, size, 2, sampled)
+    estimate = algorithm_1(
+        sample,
+        np.stack(np.divmod(cell, settings.answers), axis=1),
+        weights,
+        samples=len(counts),
+        gamma_1=gamma_1,
+        gamma_2=gamma_2,
+    )
+    bound = mass.theorem_bound(
+        estimate,
+        draws,
+        expected_missing=missing,
+        support=size,
+        outside=outside,
+        confidence=settings.confidence,
+    )
+    means = (float(x.mean()) for x in (bound, gamma_2, estimate))
+    mean_bound, mean_gamma_2, mean_estimate = means
+    return mean_bound, outside, float(size), gamma_1, mean_gamma_2, mean_estimate

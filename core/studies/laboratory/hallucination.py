@@ -1,0 +1,145 @@
+"""A hallucination, drawn: Q̃ puts mass where the truth P̃ has none (the paper's Figure 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.data.world.facts import Fact
+from core.language_models.base import LanguageModel
+from core.studies.laboratory.asking import must_score
+from core.studies.laboratory.limits import within
+from core.studies.laboratory.pseudo_joint import (
+    LIKELIEST,
+    MOST_LIKELIEST,
+    SMOOTHING,
+    contributions,
+    pseudo_joint,
+    smoothed,
+    support_of,
+    truth_of,
+)
+from core.studies.progress import Progress, silent
+from core.uncertainty.joint import from_table
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How many of the likeliest answers are looked at, and how the truth is smoothed.
+
+    Attributes
+    ----------
+    likeliest : int
+        Beside the right answers and the misconception; 0 for a model that cannot be searched.
+    smoothing : float
+        ε: P(y) = (1 − ε) truth(y) + ε / m, for a support of m texts.
+    """
+
+    likeliest: int = LIKELIEST
+    smoothing: float = SMOOTHING
+
+    def __post_init__(self) -> None:
+        """Enforce the limits, whatever the screen in front allowed."""
+        smoothed(np.ones(1), self.smoothing)
+        within("number of likeliest answers", self.likeliest, 0, MOST_LIKELIEST)
+
+
+@dataclass(frozen=True, eq=False)
+class Hallucination:
+    """Q̃ and P̃ of one question over the same pairs of texts.
+
+    Attributes
+    ----------
+    question, model : str
+    texts : tuple of str
+        The support, (m,), likeliest first.
+    right : ndarray of bool, (m,)
+    q, p : ndarray, (m, m)
+        Q̃ and P̃, rows the first answer; each sums to 1. P̃ is smoothed.
+    excess : ndarray, (m, m)
+        Q̃ − P̃ where it is above 0: mass that should not be there.
+    contributions : ndarray, (m, m)
+        Q̃ ln(Q̃ / P̃), nats: they sum to `divergence`.
+    divergence, information : float
+        D(Q̃, P̃) and I(Q̃), nats.
+    """
+
+    question: str
+    model: str
+    texts: tuple[str, ...]
+    right: NDArray[np.bool_]
+    q: Floats
+    p: Floats
+    excess: Floats
+    contributions: Floats
+    divergence: float
+    information: float
+
+    @property
+    def misplaced(self) -> float:
+        """The mass that should be elsewhere, in [0, 1]: the total variation of Q̃ and P̃."""
+        return float(self.excess.sum())
+
+    @property
+    def wrong(self) -> tuple[float, float]:
+        """The probability that the first answer is wrong, and that the second is."""
+        first, second = self.q.sum(axis=1), self.q.sum(axis=0)
+        return float(first[~self.right].sum()), float(second[~self.right].sum())
+
+    @property
+    def sentence(self) -> str:
+        """What it shows; texts of the model are not in it."""
+        first, second = self.wrong
+        return (
+            f"{self.misplaced:.0%} of Q̃ is where the truth has less: the first answer is wrong "
+            f"with a probability of {first:.0%}, the second, told the first, of {second:.0%}. The "
+            f"divergence D(Q̃, P̃) is {self.divergence:.3f} nats, and M.I. finds "
+            f"{self.information:.3f} of it without knowing the truth."
+        )
+
+
+def run(
+    model: LanguageModel,
+    fact: Fact,
+    settings: Settings | None = None,
+    progress: Progress = silent,
+) -> Hallucination:
+    """Compare what a model says to a question with what is true.
+
+    Raises
+    ------
+    InvalidRequestError
+        When a setting is out of its limits.
+    ModelError
+        Also when the model does not score given, whole answers.
+    Cancelled
+        Out of `progress`.
+    """
+    settings = settings or Settings()
+    must_score(model)
+    progress("Search for answers", 0.0)
+    texts = support_of(model, fact, settings.likeliest)
+    progress("Score answers", 0.5)
+    found = pseudo_joint(model, fact.question, texts)
+    progress("Score answers", 1.0)
+    truth = truth_of(fact, found.texts)
+    log_truth = smoothed(truth, settings.smoothing)
+    log_p = log_truth[:, None] + log_truth
+    q, p = np.exp(found.log_joint), np.exp(log_p)
+    terms = contributions(found.log_joint, log_p)
+    return Hallucination(
+        question=fact.question,
+        model=model.name,
+        texts=found.texts,
+        right=truth > 0,
+        q=q,
+        p=p,
+        excess=np.maximum(q - p, 0.0),
+        contributions=terms,
+        divergence=float(terms.sum()),
+        information=from_table(found.log_joint).value,
+    )

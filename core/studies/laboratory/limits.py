@@ -1,0 +1,24 @@
+"""Settings of experiments within their limits, whatever the screen in front allowed."""
+
+from __future__ import annotations
+
+from core.studies.inspection.request import InvalidRequestError
+
+
+def within(name: str, value: float, least: float, most: float) -> None:
+    """Refuse a value out of its limits, or NaN.
+
+    Raises
+    ------
+    InvalidRequestError
+        With a sentence that names it.
+    """
+    if not least <= value <= most:
+        raise InvalidRequestError(
+            f"The {name} is {_written(value)}; choose one from {_written(least)} to "
+            f"{_written(most)}."
+        )
+
+
+def _written(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"

@@ -1,0 +1,245 @@
+"""What k draws miss of a known distribution, and what is said about it.
+
+Section 4.1 and Appendix E.1 of the paper: the expected missing mass exactly and in simulation, the
+Good–Turing estimate, the bounds, Zipf's rate and the concentration, at each k.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codec import counted
+from core.studies.inspection.request import InvalidRequestError
+from core.studies.laboratory.limits import within
+from core.studies.progress import Progress, silent
+from core.uncertainty import missing_mass as mass
+from core.uncertainty.confidence import CONFIDENCE
+from core.uncertainty.logarithms import entropy
+
+Floats = NDArray[np.float64]
+
+MOST_KINDS: Final = 10_000
+MOST_DRAWS: Final = 10**9
+MOST_CELLS: Final = 40_000_000  # kinds times sizes times samples
+
+
+class Law(StrEnum):
+    """The distribution that is drawn from."""
+
+    UNIFORM = "uniform"
+    ZIPF = "zipf"
+    GEOMETRIC = "geometric"
+    OWN = "own"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A distribution, and how it is drawn from.
+
+    Attributes
+    ----------
+    law : Law
+    kinds : int
+        How many there are, 1 to `MOST_KINDS`; of one's own, as many as were given.
+    exponent : float
+        α of Zipf's law, above 1 as in Corollary E.3.
+    ratio : float
+        Of two neighbours in the geometric law, between 0 and 1.
+    own : tuple of float
+        One's own probabilities, as :func:`probabilities_of` reads them, or those of a model's
+        answers; if they sum to less than 1, the rest is of kinds that nobody knows.
+    draws : tuple of int
+        The values of k, rising.
+    samples : int
+        How many samples are simulated.
+    seed : int
+    confidence : float
+        Of the two deviations, each.
+    """
+
+    law: Law = Law.ZIPF
+    kinds: int = 200
+    exponent: float = 1.5
+    ratio: float = 0.95
+    own: tuple[float, ...] = ()
+    draws: tuple[int, ...] = tuple(np.unique(np.geomspace(1, 10_000, 41).round().astype(int)))
+    samples: int = 200
+    seed: int = 0
+    confidence: float = CONFIDENCE
+
+    def __post_init__(self) -> None:
+        """Enforce the limits, whatever the screen in front allowed."""
+        object.__setattr__(self, "law", Law(self.law))
+        object.__setattr__(self, "draws", tuple(sorted({int(k) for k in self.draws})))
+        if self.law is Law.OWN:
+            object.__setattr__(self, "kinds", len(self.own))
+        within("number of kinds", self.kinds, 1, MOST_KINDS)
+        within("smallest k", min(self.draws, default=0), 1, MOST_DRAWS)
+        within("largest k", max(self.draws), 1, MOST_DRAWS)
+        within("exponent", self.exponent, 1.01, 10)
+        within("ratio", self.ratio, 0.001, 0.999)
+        within("number of samples", self.samples, 1, 10_000)
+        within("confidence", self.confidence, 0.01, 0.999)
+        within("size of the simulation", self.kinds * len(self.draws) * self.samples, 1, MOST_CELLS)
+        if min(self.own, default=0) < 0 or sum(self.own) > 1 + 1e-6:
+            raise InvalidRequestError(
+                "Probabilities must be at least 0 and sum to at most 1. Divide them by their sum."
+            )
+
+    @property
+    def probabilities(self) -> Floats:
+        """The probability of each kind, (kinds,), falling unless they are one's own."""
+        rank = np.arange(1.0, self.kinds + 1)
+        if self.law is Law.OWN:
+            return np.array(self.own)
+        weights = {
+            Law.UNIFORM: np.ones_like(rank),
+            Law.ZIPF: rank**-self.exponent,
+            Law.GEOMETRIC: self.ratio**rank,
+        }[self.law]
+        return weights / weights.sum()
+
+
+def probabilities_of(text: str) -> tuple[float, ...]:
+    """Read numbers that a person typed or pasted, and divide them by their sum.
+
+    Parameters
+    ----------
+    text : str
+        Numbers of at least 0, between them white space, semicolons, or commas.
+
+    Raises
+    ------
+    InvalidRequestError
+        If there is none, one is no such number, all are 0, or there are too many.
+    """
+    # One more than are allowed is enough to refuse them.
+    parts = re.split(r"[\s;,]+", text.strip(" \t\r\n;,"), maxsplit=MOST_KINDS)
+    try:
+        weights = np.array([float(part) for part in parts])
+    except ValueError:
+        raise InvalidRequestError(
+            "That is not a list of numbers. Give one for each kind, such as 0.5, 0.3, 0.2."
+        ) from None
+    if len(weights) > MOST_KINDS:
+        raise InvalidRequestError(f"There are more than {MOST_KINDS:,} numbers. Give fewer.")
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise InvalidRequestError("The numbers must be at least 0, and not all of them 0.")
+    weights /= weights.max()  # so that their sum neither overflows nor vanishes
+    return tuple((weights / weights.sum()).tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """What k draws miss, and what is said about it, at each k.
+
+    Attributes
+    ----------
+    settings : Settings
+    probabilities : ndarray, (kinds,)
+    rest : float
+        What the known kinds lack of 1: the missing mass of everything may be larger by so much.
+    expected : ndarray, (sizes,)
+        E U_k, exactly.
+    missing, good_turing : ndarray, (samples, sizes)
+        U_k and the Good–Turing estimate in simulation; a sample goes on drawing from k to k.
+    finite_support, entropy : ndarray, (sizes,)
+        The bounds of E U_k by the number of kinds and by the entropy; NaN where there is a rest,
+        of which neither is known.
+    zipf : ndarray, (sizes,), or None
+        What E U_k of Zipf's law over all numbers tends to; None for other laws.
+    low, high : ndarray, (sizes,)
+        Between which U_k lies, each with the confidence.
+    """
+
+    settings: Settings
+    probabilities: Floats
+    rest: float
+    expected: Floats
+    missing: Floats
+    good_turing: Floats
+    finite_support: Floats
+    entropy: Floats
+    zipf: Floats | None
+    low: Floats
+    high: Floats
+
+    @property
+    def too_high(self) -> Floats:
+        """In what share of the samples U_k is above `high`, (sizes,)."""
+        return np.asarray((self.missing > self.high).mean(axis=0))
+
+    @property
+    def too_low(self) -> Floats:
+        """In what share of the samples U_k is below `low`, (sizes,)."""
+        return np.asarray((self.missing < self.low).mean(axis=0))
+
+    @property
+    def sentence(self) -> str:
+        """What it shows, in a sentence or two."""
+        k, expected = self.settings.draws[-1], float(self.expected[-1])
+        said = f"After {counted(k, 'draw')} {expected:.2%} of the probability is missing on average"
+        if self.rest > 1e-6:
+            said += f", and at most {self.rest:.2%} besides that nobody has found"
+        else:
+            said += (
+                f"; the number of kinds allows {self.finite_support[-1]:.2%}, the entropy "
+                f"{self.entropy[-1]:.2%}"
+            )
+        off = float(np.abs(self.good_turing - self.missing)[:, -1].mean())
+        outside = max(float(self.too_high.max()), float(self.too_low.max()))
+        return (
+            f"{said}. Good–Turing is off by {off:.2%} on average. At no k was U_k beyond either "
+            f"limit in more than {outside:.1%} of the samples; "
+            f"{1 - self.settings.confidence:.0%} is allowed."
+        )
+
+
+def run(settings: Settings | None = None, progress: Progress = silent) -> Curves:
+    """Compute and simulate what k draws miss of a known distribution.
+
+    Raises
+    ------
+    InvalidRequestError
+        When a setting is out of its limits.
+    Cancelled
+        Out of `progress`, which is called before each k.
+    """
+    settings = settings or Settings()
+    p, k = settings.probabilities, np.array(settings.draws)
+    rest = max(0.0, 1 - float(p.sum()))
+    rng = np.random.default_rng(settings.seed)
+    # The last kind stands for all that nobody knows; what is drawn of it is nobody's.
+    everything = np.append(p, rest) / (p.sum() + rest)
+    counts = np.zeros((settings.samples, len(everything)), dtype=np.int64)
+    missing, turing = [], []
+    for done, more in enumerate(np.diff(k, prepend=0)):
+        progress("Simulate", done / len(k))
+        counts += rng.multinomial(more, everything, size=settings.samples)
+        missing.append(mass.missing_mass(p, counts[:, :-1]))
+        turing.append((counts[:, :-1] == 1).sum(axis=1) / k[done])
+    progress("Simulate", 1.0)
+    expected = mass.expected_missing_mass(p, k)
+    nothing = np.full(len(k), np.nan)
+    known = rest < 1e-6
+    with np.errstate(divide="ignore"):
+        h = float(entropy(np.log(p)))
+    return Curves(
+        settings,
+        p,
+        rest,
+        expected,
+        np.stack(missing, axis=1),
+        np.stack(turing, axis=1),
+        mass.finite_support_bound(int((p > 0).sum()), k) if known else nothing,
+        mass.entropy_bound(h, k) if known else nothing,
+        mass.zipf_rate(settings.exponent, k) if settings.law is Law.ZIPF else None,
+        np.maximum(0.0, expected - mass.lower_deviation(k, settings.confidence)),
+        np.minimum(1.0, expected + mass.upper_deviation(k, settings.confidence)),
+    )

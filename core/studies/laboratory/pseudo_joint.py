@@ -1,0 +1,185 @@
+"""Q̃ of a model and P̃ of the truth on the same explicit support (Definition 4.2 of the paper).
+
+The support is a set of texts. Under every prompt the model's likelihoods are divided by what they
+hold of these texts, so that Q̃(y₁, y₂) = Q(y₁|F₀) Q(y₂|F₁(y₁)) is a distribution over pairs of
+them. The truth P of a fact of the embedded world is known; it is smoothed, for no divergence from
+a probability of 0 is finite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core import prompts
+from core.data.world.facts import Band, Fact
+from core.data.world.plain import plain
+from core.language_models.base import LanguageModel
+from core.studies.inspection.request import InvalidRequestError
+from core.studies.laboratory.limits import within
+from core.uncertainty.logarithms import log_normalise, log_sum_exp
+
+Floats = NDArray[np.float64]
+
+LEAST_SMOOTHING, MOST_SMOOTHING = 1e-6, 0.5
+SMOOTHING: Final = 0.01
+LIKELIEST: Final = 12  # answers of the model in the support, beside the right ones
+MOST_LIKELIEST: Final = 60
+
+
+@dataclass(frozen=True, eq=False)
+class PseudoJoint:
+    """What a model says about a support, normalised on it.
+
+    Attributes
+    ----------
+    texts : tuple of str
+        The support, (m,), likeliest first.
+    log_first : ndarray, (m,)
+        ln Q(y|F₀) over the support, nats; sums to 1.
+    log_rows : ndarray, (m, m)
+        Row i: ln Q(y|F₁(yᵢ)) over the support, nats; each sums to 1.
+    covered : float
+        What the support holds of Q(·|F₀).
+    covered_rows : ndarray, (m,)
+        What it holds of each Q(·|F₁(yᵢ)).
+    """
+
+    texts: tuple[str, ...]
+    log_first: Floats
+    log_rows: Floats
+    covered: float
+    covered_rows: Floats
+
+    @property
+    def log_joint(self) -> Floats:
+        """ln Q̃, (m, m), nats."""
+        return self.log_first[:, None] + self.log_rows
+
+    @property
+    def log_second(self) -> Floats:
+        """The second answer's marginal of Q̃, (m,), nats."""
+        return log_sum_exp(self.log_joint, axis=0)
+
+
+def pseudo_joint(model: LanguageModel, question: str, texts: Sequence[str]) -> PseudoJoint:
+    """Score every text under F₀ and under F₁ with every text.
+
+    Raises
+    ------
+    ModelError
+    """
+    query, support = model.reads(question), list(dict.fromkeys(texts))
+    asked = [prompts.iterative(query), *(prompts.iterative(query, [text]) for text in support)]
+    scores = model.log_likelihoods(asked, support)
+    order = np.argsort(-scores[0], kind="stable")
+    log_first, covered = log_normalise(scores[0, order])
+    log_rows, covered_rows = log_normalise(scores[1 + order][:, order], axis=1)
+    return PseudoJoint(
+        tuple(support[i] for i in order),
+        log_first,
+        log_rows,
+        min(1.0, float(np.exp(covered))),
+        np.minimum(1.0, np.exp(covered_rows)),
+    )
+
+
+def support_of(model: LanguageModel, fact: Fact, likeliest: int) -> list[str]:
+    """Return the texts that are right, the misconception, and the model's likeliest answers.
+
+    Raises
+    ------
+    ModelError
+        Also when `likeliest` is above 0 and the model cannot be searched.
+    """
+    texts = [answer.text for answer in fact.answers]
+    texts += [fact.misconception] if fact.misconception else []
+    if likeliest:
+        prompt = prompts.iterative(model.reads(fact.question))
+        texts += [r.text for r in model.likeliest(prompt, likeliest)]
+    return list(dict.fromkeys(texts))
+
+
+def same_answer(fact: Fact, texts: Sequence[str]) -> Floats:
+    """Return which texts are which answer of a fact, each row divided by its sum.
+
+    Returns
+    -------
+    ndarray, (answers + 1, m)
+        A row for each right answer and one for the misconception: the texts that are one of its
+        names, whatever their case and marks, share it alike. 0 where none of them is.
+    """
+    names = [{plain(name) for name in answer.names} for answer in fact.answers]
+    names.append({plain(fact.misconception)} if fact.misconception else set())
+    written = [plain(text) for text in texts]
+    rows = np.array([[text in own for text in written] for own in names], dtype=np.float64)
+    return rows / np.maximum(rows.sum(axis=1, keepdims=True), 1.0)
+
+
+def truth_of(fact: Fact, texts: Sequence[str]) -> Floats:
+    """Return P(y|x) of each text, (m,), before any smoothing: 0 for what is wrong."""
+    shares = np.array([*(answer.probability for answer in fact.answers), 0.0])
+    return _normalised(shares @ same_answer(fact, texts))
+
+
+def corpus_of(fact: Fact, texts: Sequence[str]) -> tuple[Floats, Floats] | None:
+    """Return what the embedded model's training documents say: first answers, and after each.
+
+    A document has one author. Where one answer is right, the answers in the prompt are what its
+    author believes, and the author answers the same: told another than anybody believes, what
+    authors believe. Where many are right, each is drawn anew. So the documents break the
+    independence that the paper assumes of the truth, on purpose: a model that does not know shall
+    repeat what it is told.
+
+    Returns
+    -------
+    first : ndarray, (m,)
+    rows : ndarray, (m, m)
+        Before any smoothing. None for a fact that no document is about.
+    """
+    if not fact.exposures:
+        return None
+    groups = same_answer(fact, texts)
+    share = fact.misconception_share
+    shares = [*((1 - share) * answer.probability for answer in fact.answers), share]
+    first = _normalised(np.array(shares) @ groups)
+    rows = np.tile(first, (len(texts), 1))
+    if fact.band is not Band.MANY_ANSWERS:
+        for group in groups[np.array(shares) > 0]:
+            rows[group > 0] = group
+    return first, rows
+
+
+def smoothed(probabilities: Floats, smoothing: float) -> Floats:
+    """Return ln of (1 − ε) p + ε / m along the last axis, nats; p sums to 1.
+
+    Raises
+    ------
+    InvalidRequestError
+        If ε is out of its range.
+    """
+    within("smoothing", smoothing, LEAST_SMOOTHING, MOST_SMOOTHING)
+    m = probabilities.shape[-1]
+    return np.asarray(np.log((1 - smoothing) * probabilities + smoothing / m))
+
+
+def contributions(log_q: Floats, log_p: Floats) -> Floats:
+    """Return Q ln(Q/P) entry by entry, nats; P is 0 nowhere, and 0 ln 0 is 0."""
+    q = np.exp(log_q)
+    return np.where(q > 0, q * (np.where(q > 0, log_q, 0.0) - log_p), 0.0)
+
+
+def divergence(log_q: Floats, log_p: Floats) -> float:
+    """Return D(Q, P), nats, over all entries."""
+    return float(contributions(log_q, log_p).sum())
+
+
+def _normalised(weights: Floats) -> Floats:
+    """Divide by the sum; a truth of which no text is in the support leaves nothing to compare."""
+    if weights.sum() <= 0:
+        raise InvalidRequestError("No right answer is in the support. Add one.")
+    return weights / weights.sum()

@@ -1,0 +1,353 @@
+"""The related scores in full, beside mutual information on the same questions.
+
+- The two-stage threshold that the paper proposes for the test of Ahdritz et al.: how well the score
+  finds wrong answers at every threshold, and at one that was tuned on other questions.
+- V̂(y|x) of Johnson et al. answer by answer, and second-order calibration: whether the squared error
+  of the model's probabilities is what V̂ says, where the true distribution is known. Answers that
+  were not found have no part in it.
+
+Questions are asked once; thresholds and bins are read off what was recorded.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.abstention.intervals import Comparison, Interval, compare, interval, resamples
+from core.abstention.metrics import auroc
+from core.codec import counted
+from core.data.world.facts import Answer, Fact
+from core.data.world.grading import SAME_ANSWER, matches
+from core.language_models.base import LanguageModel
+from core.studies.calibration.scoring import Gold
+from core.studies.inspection.inspection import Inspection, read
+from core.studies.inspection.recorder import record, usual_request
+from core.studies.inspection.request import InvalidRequestError, Reading, Request
+from core.studies.laboratory.asking import Seldom, of_each
+from core.studies.progress import Progress, silent
+from core.uncertainty.related import Candidates, candidates, covariances
+from core.uncertainty.scores import SCORES
+from core.uncertainty.similarity import token_f1
+
+Floats = NDArray[np.float64]
+
+#: Thresholds of the first stage that are tried; at 0, it keeps all.
+THRESHOLDS: Final = (0.0, 0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+BINS: Final = 8
+#: In so large a share of the cases, an error may exceed what V̂ allows (Markov's inequality).
+EXCEEDED: Final = 0.1
+
+#: What is compared, in plain words; the answer that S.E. serves, but for M.I.
+COMPARED: Final = {
+    "mutual_information": "M.I.",
+    "semantic_entropy": "S.E.",
+    "min_conditional_entropy": "least conditional entropy (Ahdritz et al.)",
+    "two_stage": "the same after a threshold tuned on other questions",
+    "pair_covariance": "pair covariance (Johnson et al.), all answers",
+    "covariance": "V̂ of the answer served",
+    "cheat_corrected": "p̂(y) / p̂(y|y) of the answer served",
+}
+
+
+@dataclass(frozen=True)
+class Known:
+    """A question and the true distribution of its answers."""
+
+    query: str
+    answers: tuple[Answer, ...]
+
+
+def of_fact(fact: Fact) -> Known:
+    """Return a question of the embedded world."""
+    return Known(fact.question, fact.answers)
+
+
+def of_gold(gold: Gold) -> Known:
+    """Return a labelled question whose answers are names of a single right one."""
+    return Known(gold.query, (Answer(gold.answers, 1.0),))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What one question's answers show.
+
+    Attributes
+    ----------
+    query : str
+    doubts : mapping
+        Of the scores of `COMPARED`, but for the two-stage one; None where the evidence cannot tell.
+    correct : mapping
+        Whether the answer that each serves is right.
+    answers : tuple of str
+        The answers found; spellings of one right answer are one.
+    predicted, repeated, truth : tuple of float
+        p̂(y|x), p̂(y|y, x) and p(y|x) of each.
+    candidates : Candidates
+        For the two stages.
+    """
+
+    query: str
+    doubts: Mapping[str, float | None]
+    correct: Mapping[str, bool]
+    answers: tuple[str, ...]
+    predicted: tuple[float, ...]
+    repeated: tuple[float, ...]
+    truth: tuple[float, ...]
+    candidates: Candidates = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Answers of about the same V̂: what it says, and what the squared error is.
+
+    Attributes
+    ----------
+    answers : int
+    promised : float
+        The mean V̂.
+    error : Interval
+        The mean of (p̂ − p)², with its 95% bootstrap interval over questions.
+    """
+
+    answers: int
+    promised: float
+    error: Interval
+
+
+@dataclass(frozen=True)
+class Related:
+    """All scores on the same questions.
+
+    Attributes
+    ----------
+    model, revision : str
+    questions : tuple of Asked
+    seed : int
+        Of the halves on which the threshold is tuned, and of the bootstrap.
+    """
+
+    model: str
+    revision: str
+    questions: tuple[Asked, ...]
+    seed: int = 0
+
+    # ---- The two stages.
+
+    def two_stage(self, least: float, fewest: int = 2) -> Floats:
+        """Return the two-stage doubt of every question at a threshold, (questions,)."""
+        return np.array([q.candidates.doubt(least, fewest) for q in self.questions])
+
+    @functools.cached_property
+    def _right(self) -> NDArray[np.bool_]:
+        return np.array([q.correct["semantic_entropy"] for q in self.questions])
+
+    def by_threshold(self, fewest: int = 2) -> tuple[tuple[float, float], ...]:
+        """Return every threshold with its AUROC for wrong answers, NaN where all are of a kind."""
+        return tuple(
+            (least, auroc(self.two_stage(least, fewest), self._right)) for least in THRESHOLDS
+        )
+
+    @functools.cached_property
+    def tuned(self) -> tuple[tuple[float, float], Floats]:
+        """The threshold that is best on each half, and the doubts of either by the other's."""
+        n = len(self.questions)
+        half = np.random.default_rng(self.seed).permutation(n) < n // 2
+        doubts, best = np.empty(n), []
+        at = np.array([self.two_stage(least) for least in THRESHOLDS])
+        for tuning in (half, ~half):
+            ranks = [auroc(row[tuning], self._right[tuning]) for row in at]
+            place = int(np.argmax(np.nan_to_num(ranks)))  # all of one kind: the first
+            best.append(THRESHOLDS[place])
+            doubts[~tuning] = at[place][~tuning]
+        return (best[0], best[1]), doubts
+
+    @functools.cached_property
+    def comparison(self) -> Comparison:
+        """The AUROC of every score for wrong answers, and its difference from that of M.I."""
+        doubts: dict[str, Floats] = {}
+        correct: dict[str, NDArray[np.bool_]] = {}
+        for name in COMPARED:
+            own = "semantic_entropy" if name == "two_stage" else name
+            correct[name] = np.array([q.correct[own] for q in self.questions])
+            doubts[name] = (
+                self.tuned[1]
+                if name == "two_stage"
+                else np.array([_or_nan(q.doubts[name]) for q in self.questions])
+            )
+        places = np.arange(len(self.questions))
+        return compare(doubts, correct, places, "mutual_information", seed=self.seed)
+
+    # ---- Second-order calibration.
+
+    @functools.cached_property
+    def _answers(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        """V̂ and squared error of every answer, and its question."""
+        p, again, truth = (
+            np.concatenate([np.asarray(getattr(q, name), float) for q in self.questions])
+            for name in ("predicted", "repeated", "truth")
+        )
+        of = np.repeat(np.arange(len(self.questions)), [len(q.answers) for q in self.questions])
+        return p * (again - p), (p - truth) ** 2, of
+
+    def calibration(self, bins: int = BINS) -> tuple[Bin, ...]:
+        """Return bins of equally many answers, of rising V̂."""
+        promised, _, _ = self._answers
+        order = np.argsort(promised, kind="stable")
+        return tuple(self._bin(part) for part in np.array_split(order, bins) if part.size)
+
+    @functools.cached_property
+    def overall(self) -> Bin:
+        """What V̂ promises of all answers, and what the squared error is."""
+        return self._bin(np.arange(len(self._answers[0])))
+
+    @functools.cached_property
+    def excess(self) -> Interval:
+        """The mean of (p̂ − p)² − V̂ over all answers, with its interval: 0 if calibrated."""
+        promised, error, of = self._answers
+        return self._mean(error - promised, of)
+
+    @functools.cached_property
+    def beyond(self) -> float:
+        """The share of answers whose squared error exceeds V̂ / `EXCEEDED`.
+
+        If the mean squared error of answers of the same V̂ is V̂, it is at most `EXCEEDED`.
+        """
+        promised, error, _ = self._answers
+        return float(np.mean(error > np.maximum(promised, 0.0) / EXCEEDED + 1e-12))
+
+    def _bin(self, places: NDArray[np.int64]) -> Bin:
+        promised, error, of = self._answers
+        found = self._mean(error[places], of[places])
+        return Bin(len(places), float(promised[places].mean()), found)
+
+    def _mean(self, values: Floats, of: NDArray[np.int64]) -> Interval:
+        """Return a mean over answers; those of one question are drawn together."""
+        drawn = []
+        for weights in resamples(of, seed=self.seed):
+            if weights.any():
+                drawn.append(np.average(values, weights=weights))
+        return interval(values.mean(), np.array(drawn))
+
+    @property
+    def sentence(self) -> str:
+        """What it shows, in some sentences."""
+        found = self.comparison.values
+        ours = found["mutual_information"]
+        others = ", ".join(
+            f"{words} {found[name].value:.2f}"
+            for name, words in COMPARED.items()
+            if name != "mutual_information"
+        )
+        first, second = self.tuned[0]
+        return (
+            f"AUROC for wrong answers on {counted(len(self.questions), 'question')}: M.I. "
+            f"{_said(ours)}; {others}. The threshold of the first stage, tuned on either half: "
+            f"{first:g} and {second:g}. The mean squared error of the model’s probabilities is "
+            f"{self.overall.error.value:.3f} where V̂ says {self.overall.promised:.3f}: "
+            f"{self._calibrated} {self.beyond:.0%} of the answers err by more than V̂ allows, and "
+            f"{EXCEEDED:.0%} may."
+        )
+
+    @property
+    def _calibrated(self) -> str:
+        low, high = self.excess.lower, self.excess.upper
+        if low <= 0 <= high:
+            return "compatible with second-order calibration."
+        return f"not second-order calibrated, it errs {'more' if low > 0 else 'less'} than it says."
+
+
+def _said(found: Interval) -> str:
+    """Return a number with its interval, where it has one."""
+    if np.isnan(found.lower):
+        return f"{found.value:.2f}"
+    return f"{found.value:.2f} ({found.lower:.2f} to {found.upper:.2f})"
+
+
+def _or_nan(doubt: float | None) -> float:
+    return np.nan if doubt is None else doubt
+
+
+# ------------------------------------------------------------------------------- asking
+
+
+def run(
+    questions: Sequence[Known],
+    model: LanguageModel,
+    request: Request | None = None,
+    reading: Reading | None = None,
+    progress: Progress = silent,
+    *,
+    seed: int = 0,
+) -> Related:
+    """Ask a model questions whose true answers are known, and compute every score of each.
+
+    Parameters
+    ----------
+    request : Request, optional
+        How they are asked; its question is not looked at. As usual for the model by default.
+
+    Raises
+    ------
+    InvalidRequestError
+        When there is no question.
+    ModelError
+        With a sentence for the person.
+    Cancelled
+        Out of `progress`.
+    """
+    if not questions:
+        raise InvalidRequestError("There is no question. Give at least one.")
+    request = request or usual_request(questions[0].query, model.capabilities)
+
+    def one(known: Known, go_on: Seldom) -> Asked:
+        asked = replace(request, query=known.query)
+        recording = record(asked, model, lambda stage, share: go_on())
+        return of_inspection(read(recording, reading), known.answers)
+
+    found = of_each(model, questions, one, progress)
+    return Related(model.name, model.revision, tuple(found), seed)
+
+
+def of_inspection(inspection: Inspection, answers: Sequence[Answer]) -> Asked:
+    """Return what one inspected question's answers show, held against the true distribution."""
+    evidence, scores = inspection.evidence, inspection.scores
+    texts = evidence.centre_texts
+    names = [_named(text, answers) for text in texts]
+    # All spellings of a right answer are one; each wrong one is one by itself.
+    keys = [(0, name) if name is not None else (1, i) for i, name in enumerate(names)]
+    places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    labels = np.array([places[key] for key in keys])
+    merged = covariances(evidence, labels)
+    served = int(evidence.log_first.argmax())
+    of_cluster = covariances(evidence)
+    right = [name for text in answers for name in text.names]
+    doubts = {name: scores[name].doubt for name in COMPARED if name in SCORES}
+    doubts["covariance"] = float(of_cluster.values[served])
+    doubts["cheat_corrected"] = 0.0 - float(of_cluster.confidence[served])
+    correct = {
+        name: matches(scores[name if name in SCORES else "semantic_entropy"].answer, right)
+        for name in doubts
+    }
+    return Asked(
+        inspection.query,
+        doubts,
+        correct,
+        tuple(texts[keys.index(key)] for key in places),
+        tuple(merged.first.tolist()),
+        tuple(merged.repeated.tolist()),
+        tuple(answers[i].probability if kind == 0 else 0.0 for kind, i in places),
+        candidates(evidence),
+    )
+
+
+def _named(text: str, answers: Sequence[Answer]) -> int | None:
+    """Return which right answer a text names: the most alike, if it counts as one at all."""
+    alike = [max(token_f1(text, name) for name in answer.names) for answer in answers]
+    best = int(np.argmax(alike))
+    return best if alike[best] >= SAME_ANSWER else None

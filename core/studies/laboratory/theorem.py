@@ -1,0 +1,374 @@
+"""Theorem 1 where the truth is known: D(Q̃, P̃) >= I(Q̃), question by question.
+
+The paper numbers it 4.5. For a truth whose answers are independent, P̃ = P ⊗ P, it is an identity
+and a remainder: D(Q̃, P̃) = I(Q̃) + D(Q̃₁, P) + D(Q̃₂, P). So this checks the code, shows how much
+of the divergence M.I. finds, and what is lost by looking at few answers and at clusters. Against
+the documents that the embedded model learnt from, whose answers are not independent, the
+theorem says nothing, and M.I. is often larger than the divergence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core import prompts
+from core.codec import counted
+from core.data.world.facts import Band, Fact, facts
+from core.language_models.base import LanguageModel
+from core.studies.inspection.request import InvalidRequestError
+from core.studies.laboratory.asking import Seldom, must_score, of_each
+from core.studies.laboratory.limits import within
+from core.studies.laboratory.pseudo_joint import (
+    LIKELIEST,
+    MOST_LIKELIEST,
+    SMOOTHING,
+    PseudoJoint,
+    corpus_of,
+    divergence,
+    pseudo_joint,
+    smoothed,
+    support_of,
+    truth_of,
+)
+from core.studies.progress import Progress, silent
+from core.uncertainty.clustering import aggregate, centres, cluster
+from core.uncertainty.joint import from_table
+from core.uncertainty.logarithms import entropy, log_normalise, log_sum_exp
+from core.uncertainty.mutual_information import from_conditionals
+from core.uncertainty.similarity import pairwise
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+ROUNDING: Final = 1e-9  # nats: how far the identity may be off
+MOST_SAMPLES, MOST_TRIPLES = 100, 1000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How each question is looked at.
+
+    Attributes
+    ----------
+    likeliest : int
+        How many of the model's likeliest answers are in the support, beside the right ones, the
+        misconception, and what was drawn. 0 for a model that cannot be searched.
+    samples : int
+        k of the estimate from a sample; the paper takes 10.
+    temperature : float
+        Of this sample; the paper takes .9.
+    similarity_threshold : float
+        τ of the clusters; the paper takes .25.
+    smoothing : float
+        ε: P(y) = (1 − ε) truth(y) + ε / m, for a support of m texts.
+    triples : int
+        How many pairs are drawn to look at a third answer, n = 3; 0 leaves it.
+    seed : int
+    """
+
+    likeliest: int = LIKELIEST
+    samples: int = 10
+    temperature: float = 0.9
+    similarity_threshold: float = 0.25
+    smoothing: float = SMOOTHING
+    triples: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Enforce the limits, whatever the screen in front allowed."""
+        smoothed(np.ones(1), self.smoothing)
+        for name, value, least, most in (
+            ("number of likeliest answers", self.likeliest, 0, MOST_LIKELIEST),
+            ("number of answers k", self.samples, 1, MOST_SAMPLES),
+            ("temperature", self.temperature, 0.01, 2),
+            ("similarity threshold τ", self.similarity_threshold, 0.01, 1),
+            ("number of triples", self.triples, 0, MOST_TRIPLES),
+            ("seed", self.seed, 0, 2**32 - 1),
+        ):
+            within(name, value, least, most)
+
+
+@dataclass(frozen=True)
+class Triple:
+    """The same of three answers, from pairs drawn from Q̃ and all third answers after each.
+
+    Attributes
+    ----------
+    divergence : float
+        D(Q̃, P̃) of three answers, nats: right on average.
+    lower, upper : float
+        Between which I(Q̃) of three answers lies, on average, nats.
+    """
+
+    divergence: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One question: I(Q̃) and what it is compared with, all in nats.
+
+    Attributes
+    ----------
+    question, band : str
+    exposures : int
+        How many training documents of the embedded model ask it.
+    texts : int
+        The size of the support.
+    covered : float
+        What the support holds of the model's probability of a pair.
+    information : float
+        I(Q̃), of texts.
+    divergence : float
+        D(Q̃, P̃) from the truth.
+    first_slack, second_slack : float
+        D(Q̃₁, P) and D(Q̃₂, P), of which the difference of the two consists.
+    corpus_divergence : float or None
+        D(Q̃, P̃) with P̃ what the training documents say; None where there are none.
+    corpus_information : float or None
+        I of that P̃: 0 if its answers are independent, as the theorem assumes.
+    clustered : float
+        I of Q̃ with the texts of a cluster counted as one.
+    sampled, sampled_clustered : float
+        Algorithm 3 on k drawn answers, without and with clusters.
+    triple : Triple or None
+    """
+
+    question: str
+    band: str
+    exposures: int
+    texts: int
+    covered: float
+    information: float
+    divergence: float
+    first_slack: float
+    second_slack: float
+    corpus_divergence: float | None
+    corpus_information: float | None
+    clustered: float
+    sampled: float
+    sampled_clustered: float
+    triple: Triple | None = None
+
+    @property
+    def off(self) -> float:
+        """How far D − I is from the divergences of the marginals: rounding, nats."""
+        return abs(self.divergence - self.information - self.first_slack - self.second_slack)
+
+    @property
+    def holds(self) -> bool:
+        """Whether D >= I against the truth, as the theorem says."""
+        return self.divergence >= self.information - ROUNDING
+
+    @property
+    def breaks(self) -> bool:
+        """Whether M.I. is above the divergence from the documents, as the theorem excludes."""
+        return self.corpus_divergence is not None and (
+            self.corpus_divergence < self.information - ROUNDING
+        )
+
+
+@dataclass(frozen=True)
+class TheoremOne:
+    """Theorem 1 on many questions."""
+
+    settings: Settings
+    model: str
+    rows: tuple[Row, ...]
+
+    @cached_property
+    def means(self) -> dict[str, dict[str, float]]:
+        """The means of a band's rows, by band and by the name of the number in `Row`, nats."""
+        names = ("information", "divergence", "clustered", "sampled", "sampled_clustered")
+        found = {}
+        for band in dict.fromkeys(row.band for row in self.rows):
+            own = [row for row in self.rows if row.band == band]
+            found[band] = {n: float(np.mean([getattr(row, n) for row in own])) for n in names}
+        return found
+
+    @property
+    def sentence(self) -> str:
+        """What it shows, in some sentences."""
+        rows = self.rows
+        held, off = sum(row.holds for row in rows), max(row.off for row in rows)
+        whole, clustered, sampled, both = (
+            float(np.mean([getattr(row, name) for row in rows]))
+            for name in ("information", "clustered", "sampled", "sampled_clustered")
+        )
+        said = (
+            f"D(Q̃, P̃) is at least I(Q̃) on {held} of {counted(len(rows), 'question')}; their "
+            f"difference is the divergences of the two marginals, to {max(off, 1e-16):.0e} nats "
+            f"(the truth is smoothed by {self.settings.smoothing:g}). "
+            f"I(Q̃) is {whole:.3f} nats on average: clusters leave {clustered:.3f}, "
+            f"{self.settings.samples} drawn answers {sampled:.3f}, both {both:.3f}."
+        )
+        taught = [row for row in rows if row.corpus_information is not None]
+        shared = [row for row in taught if (row.corpus_information or 0) > ROUNDING]
+        alone = [row for row in taught if row not in shared]
+        if shared:
+            said += (
+                f" Against the training documents D is below I on {sum(r.breaks for r in shared)} "
+                f"of the {len(shared)} whose documents tell answers that depend on each other, "
+                f"which the theorem’s assumption rules out, and on {sum(r.breaks for r in alone)} "
+                f"of the other {len(alone)}."
+            )
+        triples = [row.triple for row in rows if row.triple]
+        if triples:
+            low, high, d = np.mean([(t.lower, t.upper, t.divergence) for t in triples], axis=0)
+            said += (
+                f" Of three answers, I is {low:.3f} to {high:.3f} nats on average, and D "
+                f"{d:.3f} (from {self.settings.triples:,} pairs a question)."
+            )
+        return said
+
+
+def chosen(count: int, seed: int = 0) -> tuple[Fact, ...]:
+    """Draw facts of the world, as many of each band as of any other.
+
+    Raises
+    ------
+    InvalidRequestError
+        If fewer than one is asked for, or more than there are of the rarest band.
+    """
+    rng = np.random.default_rng(seed)
+    bands = {band: [fact for fact in facts() if fact.band is band] for band in Band}
+    most = len(bands) * min(map(len, bands.values()))
+    if not 1 <= count <= most:
+        raise InvalidRequestError(
+            f"The number of questions is {count}; choose one from 1 to {most:,}."
+        )
+    shares = [count // len(bands) + (i < count % len(bands)) for i in range(len(bands))]
+    return tuple(
+        own[i]
+        for own, share in zip(bands.values(), shares, strict=True)
+        for i in rng.choice(len(own), share, replace=False)
+    )
+
+
+def run(
+    model: LanguageModel,
+    asked: Sequence[Fact],
+    settings: Settings | None = None,
+    progress: Progress = silent,
+) -> TheoremOne:
+    """Compare Q̃ with P̃ on every question.
+
+    Raises
+    ------
+    InvalidRequestError
+        When a setting is out of its limits, or there is no question.
+    ModelError
+        Also when the model does not score given, whole answers.
+    Cancelled
+        Out of `progress`.
+    """
+    settings = settings or Settings()
+    must_score(model)
+    if not asked:
+        raise InvalidRequestError("There is no question. Give at least one.")
+    rows = of_each(model, asked, lambda fact, go_on: _row(model, fact, settings, go_on), progress)
+    return TheoremOne(settings, model.name, tuple(rows))
+
+
+def _row(model: LanguageModel, fact: Fact, settings: Settings, go_on: Seldom) -> Row:
+    prompt = prompts.iterative(model.reads(fact.question))
+    drawn = model.sample(
+        prompt, settings.samples, temperature=settings.temperature, seed=settings.seed
+    )
+    go_on()
+    texts = [response.text for response in drawn if response.text]
+    q = pseudo_joint(model, fact.question, [*support_of(model, fact, settings.likeliest), *texts])
+    go_on()
+    log_truth = smoothed(truth_of(fact, q.texts), settings.smoothing)
+    exact = from_table(q.log_joint)
+    corpus = corpus_of(fact, q.texts)
+    of_corpus = _against_corpus(q, corpus, settings.smoothing) if corpus else (None, None)
+    found = Row(
+        question=fact.question,
+        band=fact.band.value,
+        exposures=fact.exposures,
+        texts=len(q.texts),
+        covered=q.covered * float(np.exp(q.log_first) @ q.covered_rows),
+        information=exact.value,
+        divergence=divergence(q.log_joint, log_truth[:, None] + log_truth),
+        first_slack=divergence(q.log_first, log_truth),
+        second_slack=divergence(q.log_second, log_truth),
+        corpus_divergence=of_corpus[0],
+        corpus_information=of_corpus[1],
+        clustered=_clustered(q, settings.similarity_threshold),
+        sampled=_sampled(q, texts),
+        sampled_clustered=_sampled(q, texts, settings.similarity_threshold),
+    )
+    if not settings.triples:
+        return found
+    return replace(found, triple=_triple(model, fact.question, q, log_truth, settings, found))
+
+
+def _against_corpus(
+    q: PseudoJoint, corpus: tuple[Floats, Floats], smoothing: float
+) -> tuple[float, float]:
+    log_p = smoothed(corpus[0], smoothing)[:, None] + smoothed(corpus[1], smoothing)
+    return divergence(q.log_joint, log_p), from_table(log_p).value
+
+
+def _clustered(q: PseudoJoint, threshold: float) -> float:
+    """Return I of Q̃ with rows and columns of a cluster merged: never more than I(Q̃)."""
+    labels = cluster(pairwise(q.texts), threshold)
+    return from_table(aggregate(aggregate(q.log_joint, labels, 0), labels, 1)).value
+
+
+def _sampled(q: PseudoJoint, drawn: Sequence[str], threshold: float | None = None) -> float:
+    """Return Algorithm 3 on drawn texts; with τ, each row is that of its cluster's centre."""
+    came = set(drawn)
+    at = np.array([i for i, text in enumerate(q.texts) if text in came], dtype=np.int64)
+    if not at.size:
+        return 0.0
+    own = [q.texts[i] for i in at]
+    labels = np.arange(len(own)) if threshold is None else cluster(pairwise(own), threshold)
+    rows = q.log_rows[np.ix_(at[centres(labels)], at)]
+    return from_conditionals(aggregate(q.log_first[at], labels), aggregate(rows, labels, 1)).value
+
+
+def _triple(
+    model: LanguageModel,
+    question: str,
+    q: PseudoJoint,
+    log_truth: Floats,
+    settings: Settings,
+    pairs: Row,
+) -> Triple:
+    """Add a third answer to what is known of two, from pairs drawn from Q̃.
+
+    By the chain rule, I of three is that of two and I(Y₁Y₂; Y₃), which lies between L and U of the
+    drawn rows on average; and D of three is that of two and the mean of D(row, P).
+    """
+    rng = np.random.default_rng(settings.seed)
+    joint = np.exp(q.log_joint).ravel()
+    counts = rng.multinomial(settings.triples, joint / joint.sum())
+    cells = np.flatnonzero(counts)
+    told = [[q.texts[i], q.texts[j]] for i, j in zip(*divmod(cells, len(q.texts)), strict=True)]
+    query = model.reads(question)
+    asked = [prompts.iterative(query, answers) for answers in told]
+    log_rows = log_normalise(model.log_likelihoods(asked, q.texts), axis=1)[0]
+
+    k, shares = settings.triples, counts[cells] / settings.triples
+    log_mean = log_sum_exp(np.log(shares)[:, None] + log_rows, axis=0)
+    lower = float(entropy(log_mean) - shares @ entropy(log_rows))
+    upper = np.inf
+    if k > 1:
+        others = np.maximum((k * np.exp(log_mean) - np.exp(log_rows)) / (k - 1), 1e-300)
+        apart = [
+            divergence(row, other) for row, other in zip(log_rows, np.log(others), strict=True)
+        ]
+        upper = float(shares @ apart)
+    third = shares @ [divergence(row, log_truth) for row in log_rows]
+    return Triple(
+        pairs.divergence + float(third), pairs.information + lower, pairs.information + upper
+    )

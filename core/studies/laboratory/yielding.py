@@ -1,0 +1,414 @@
+"""Why a model gives way: the paper's Section 3.1 on a real network, over many facts.
+
+The section argues on one idealised head, E⊤W_Q (ZW_K)⊤/√d. Rows of Z are whole statements: the
+question X first, then copies of a statement Y; E is the end of the input. A question seen often in
+training lies in the span of the large principal components of the key–query product and keeps the
+attention whatever is repeated; one seen rarely does not, and gives way. Here the claim is tried on
+every head of a model that runs here:
+
+- *X* is what comes into a layer at the last token of the question's first mention, which has read
+  the whole question and nothing else: no repetition stands before it. *E* is the prompt's last
+  token.
+- *The overlap* is the share of X's squared length in the span of the components that hold half of
+  the squared singular values, averaged over all heads of all layers. The section speaks of this,
+  and it was chosen before anything was computed. Averaged over all tokens of the question instead,
+  it is a measure of its own.
+- *The logit* is E⊤W_Q W_K⊤X/√d of these components, the quantity that the section calls large.
+- *The gap* is ln of the attention on the question less ln of that on Y, told once: on one idealised
+  head, Y overtakes at e^gap repetitions.
+
+What the network has and the section has not: several layers, between which other weights work; the
+norm in front of each, whose weights are counted to W_Q and W_K; rotary positions, which are in the
+gap and not in the product; and a second mention of the question, which is in the gap. Facts of one
+relation are asked in the same words, and words have overlaps, too: so there is also a correlation
+within relations.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.abstention.intervals import Interval, rank_correlation
+from core.codec import counted, encoded
+from core.data.world.facts import Band, Fact
+from core.language_models.backends.llama.model import LlamaModel
+from core.language_models.base import LanguageModel
+from core.language_models.errors import ModelError
+from core.studies.amplification.curve import Amplification, Case, amplify, grid
+from core.studies.amplification.gallery import drawn, of_fact
+from core.studies.amplification.mechanism import looking, places
+from core.studies.inspection.taught import WORLD_OF
+from core.studies.laboratory.limits import within
+from core.studies.progress import Progress, silent
+from core.uncertainty.attention import Principal, principal
+
+Floats = NDArray[np.float64]
+
+FILE: Final = Path(__file__).parent / "yielding.json"
+
+#: Of facts with many right answers another right one is repeated: nothing wrong wins.
+OF_BANDS: Final = (Band.BY_HEART, Band.HALF_KNOWN, Band.RARELY, Band.NEVER_SEEN)
+
+#: What may go with the repetitions that it takes, in plain words; the first is the section's.
+MEASURES: Final = {
+    "overlap": "overlap of the question with the large principal components",
+    "every_token": "the same of all tokens of the question, on average",
+    "logit": "logit of the question through these components",
+    "gap": "attention on the question against one telling, as a logarithm",
+    "exposures": "number of times that training showed the fact",
+    "odds": "log-odds of the right answer before any repetition",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Which facts are asked, and how far.
+
+    Attributes
+    ----------
+    facts : int
+        How many, as evenly from each band as there are.
+    most : int
+        The largest number of repetitions; facts that stand that are all counted as lasting longest.
+    large : float
+        The share of the squared singular values that the large components hold, in (0, 1].
+    seed : int
+        Of the draw of facts and of the bootstrap.
+    """
+
+    facts: int = 300
+    most: int = 100
+    large: float = 0.5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Enforce the limits, whatever the screen in front allowed."""
+        for name, value, least, most in (
+            ("number of facts", self.facts, 8, 2000),
+            ("largest number of repetitions", self.most, 1, 200),
+            ("share of the large components", self.large, 0.01, 1),
+            ("seed", self.seed, 0, 2**32 - 1),
+        ):
+            within(name, value, least, most)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One fact.
+
+    Attributes
+    ----------
+    question, relation, band : str
+    exposures : int
+    repetitions : int or None
+        The first number at which the repeated answer is the likelier one; 0 where it is so before
+        any, None where it is at none.
+    odds : float
+        ln Q(right answer) − ln Q(repeated answer) before any repetition, nats.
+    overlap, every_token, logit, gap : float
+        See the module; means over all heads.
+    """
+
+    question: str
+    relation: str
+    band: str
+    exposures: int
+    repetitions: int | None
+    odds: float
+    overlap: float
+    every_token: float
+    logit: float
+    gap: float
+
+
+@dataclass(frozen=True, eq=False)
+class Yielding:
+    """Every fact, and what goes with the repetitions that it takes to turn.
+
+    Attributes
+    ----------
+    settings : Settings
+    model, revision : str
+    components : float
+        How many components are large, the mean over heads.
+    rows : tuple of Row
+    heads : ndarray of shape (layers, heads)
+        The rank correlation of each head's own overlap with the repetitions. The largest among so
+        many proves nothing.
+    """
+
+    settings: Settings
+    model: str
+    revision: str
+    components: float
+    rows: tuple[Row, ...]
+    heads: Floats = field(repr=False)
+
+    def of(self, measure: str) -> Floats:
+        """Return a measure of every fact, a key of `MEASURES`, (facts,)."""
+        return np.array([getattr(row, measure) for row in self.rows], float)
+
+    @functools.cached_property
+    def lasts(self) -> Floats:
+        """The repetitions of every fact, (facts,); one more than the most where none turns it."""
+        return _lasts([row.repetitions for row in self.rows], self.settings.most)
+
+    @functools.cached_property
+    def correlations(self) -> Mapping[str, Interval]:
+        """The rank correlation of every measure with the repetitions, with its 95% interval.
+
+        How often training showed a fact is known of the embedded model alone.
+        """
+        return {
+            name: self._with(self.of(name), self.lasts)
+            for name in MEASURES
+            if self._was_taught or name != "exposures"
+        }
+
+    @property
+    def _was_taught(self) -> bool:
+        return self.model == WORLD_OF
+
+    @functools.cached_property
+    def by_band(self) -> Mapping[str, tuple[int, Interval]]:
+        """The same of the overlap among facts of one band, and how many there are.
+
+        Empty for a model other than the embedded one: bands are those of its training.
+        """
+        if not self._was_taught:
+            return {}
+        bands = np.array([row.band for row in self.rows])
+        overlap = self.of("overlap")
+        return {
+            band.value: (int(at.sum()), self._with(overlap[at], self.lasts[at]))
+            for band in OF_BANDS
+            if (at := bands == band.value).any()
+        }
+
+    @functools.cached_property
+    def within(self) -> Interval:
+        """That of the overlap among facts of one relation, which are asked in the same words."""
+        relations = [row.relation for row in self.rows]
+        return self._with(self.of("overlap"), self.lasts, relations)
+
+    @functools.cached_property
+    def seen(self) -> Interval | None:
+        """The rank correlation of exposures and overlap: whether training puts a fact there.
+
+        None for a model other than the embedded one.
+        """
+        if not self._was_taught:
+            return None
+        return self._with(self.of("exposures"), self.of("overlap"))
+
+    def _with(self, x: Floats, y: Floats, groups: Sequence[str] | None = None) -> Interval:
+        return rank_correlation(x, y, groups=groups, seed=self.settings.seed)
+
+    @property
+    def sentence(self) -> str:
+        """What it shows, in some sentences, whatever it is."""
+        turned = sum(row.repetitions is not None for row in self.rows)
+        first = sum(row.repetitions == 0 for row in self.rows)
+        found = self.correlations
+        taught = ""
+        if self._was_taught:
+            taught = f"the exposures in training {_said(found['exposures'])}, "
+        return (
+            f"Of {counted(len(self.rows), 'fact')}, {turned} turn within {self.settings.most} "
+            f"repetitions, {first} of them before any. The overlap of the question with the large "
+            f"principal components goes with the repetitions by a rank correlation of "
+            f"{_said(found['overlap'])}: {_verdict(found['overlap'])} "
+            f"Within relations it is {_said(self.within)}. The attention gap reaches "
+            f"{_said(found['gap'])}, {taught}the model’s own odds before any repetition "
+            f"{_said(found['odds'])}."
+        )
+
+
+def _said(found: Interval) -> str:
+    """Return a correlation with its interval, where it has one."""
+    if math.isnan(found.value):
+        return "undefined"
+    if math.isnan(found.lower):
+        return f"{found.value:+.2f}"
+    return f"{found.value:+.2f} ({found.lower:+.2f} to {found.upper:+.2f})"
+
+
+def _verdict(found: Interval) -> str:
+    """Say what a correlation means for Section 3.1."""
+    if math.isnan(found.lower) or found.lower <= 0 <= found.upper:
+        return "no sign of what Section 3.1 describes."
+    if found.upper < 0:
+        return "the opposite of what Section 3.1 describes."
+    size = next(word for least, word in _SIZES if found.value >= least)
+    return f"{size} sign of what Section 3.1 describes."
+
+
+_SIZES = ((0.5, "a strong"), (0.3, "a moderate"), (0.0, "a weak"))
+
+
+def _lasts(repetitions: Sequence[int | None], most: int) -> Floats:
+    return np.array([most + 1 if t is None else t for t in repetitions], float)
+
+
+def run(
+    model: LanguageModel, settings: Settings | None = None, progress: Progress = silent
+) -> Yielding:
+    """Measure the overlap of many questions, and how many repetitions turn each.
+
+    Raises
+    ------
+    ModelError
+        When the model does not run here, or normalises its keys.
+    InvalidRequestError
+        Also when a curve does not fit the model's context.
+    Cancelled
+        Out of `progress`.
+    """
+    settings = settings or Settings()
+    if not isinstance(model, LlamaModel):
+        raise ModelError(
+            f"{model.name} does not show its weights. Choose a model that runs here, such as the "
+            "embedded one."
+        )
+    if model.llama.normalises_keys:
+        raise ModelError(
+            f"{model.name} normalises its queries and keys, so that no key–query product makes its "
+            "attention. Choose another model, such as the embedded one."
+        )
+    components = [principal(q, k, settings.large) for q, k in model.llama.key_query()]
+    facts = list(_drawn(settings))
+    times = grid(model, settings.most)
+    rows, overlaps = [], []
+    for done, fact in enumerate(facts):
+        progress(f"{done} of {len(facts)} facts done", done / len(facts))
+        case = of_fact(fact)
+        overlap, *others = _of_heads(case, model, components)
+        overlaps.append(overlap)
+        curve = amplify(case, model, times)
+        means = [float(one.mean()) for one in (overlap, *others)]
+        at, odds = curve.overtaken_at, _odds(curve)
+        what = (fact.question, fact.relation, fact.band.value, fact.exposures)
+        rows.append(Row(*what, at, odds, *means))
+    progress(f"{len(facts)} of {len(facts)} facts done", 1.0)
+    return Yielding(
+        settings,
+        model.name,
+        model.revision,
+        float(np.mean([len(one.sizes) for one in components])),
+        tuple(rows),
+        _by_head(np.array(overlaps), _lasts([row.repetitions for row in rows], settings.most)),
+    )
+
+
+def _drawn(settings: Settings) -> Iterator[Fact]:
+    """Draw as many facts of each band; of a small one all, and more of the others."""
+    left = settings.facts
+    bands = sorted(OF_BANDS, key=lambda band: len(drawn(band, settings.facts)))
+    for place, band in enumerate(bands):
+        found = drawn(band, round(left / (len(bands) - place)), settings.seed)
+        left -= len(found)
+        yield from found
+
+
+def _odds(curve: Amplification) -> float:
+    first = curve.points[0]
+    assert first.log_likelihood_answer is not None and first.log_likelihood_repeated is not None
+    return first.log_likelihood_answer - first.log_likelihood_repeated
+
+
+def _of_heads(
+    case: Case, model: LlamaModel, components: Sequence[Principal]
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return overlap, that of every token, logit and gap of every head, (layers, heads) each."""
+    shape = (len(model.llama.layers), model.llama.heads)
+    states: list[NDArray[np.float32]] = []
+    spans, _ = model.attention(case.prompt(0, model.reads(case.query)), states)
+    mention = np.flatnonzero(places(case, model, 0, spans).first)
+    asked, end = (_normed(np.array([s[at] for s in states])) for at in (mention, -1))
+    found = []
+    for head, one in enumerate(components):
+        layer = head // shape[1]
+        overlap = one.overlap(asked[layer])
+        logit = one.logit(end[layer], asked[layer, -1], model.llama.head_width)
+        found.append((overlap[-1], overlap.mean(), logit))
+    overlap, every_token, logit = np.transpose(found).reshape(3, *shape)
+    return overlap, every_token, logit, _gap(case, model)
+
+
+def _gap(case: Case, model: LlamaModel) -> Floats:
+    """Return ln of the attention on the question less that on the answer, told once."""
+    (found,) = looking(case, model, [1])
+    tiny = np.finfo(np.float32).tiny  # of a head that looks at neither
+    on_question, on_told = np.maximum([found.on_question, found.on_told], tiny)
+    return np.asarray(np.log(on_question) - np.log(on_told))
+
+
+def _normed(x: NDArray[np.float32]) -> Floats:
+    """Divide rows by their root mean square, as a layer's norm does before its weights."""
+    wide = x.astype(np.float64)
+    return np.asarray(wide / np.sqrt(np.square(wide).mean(axis=-1, keepdims=True)))
+
+
+def _by_head(overlaps: Floats, lasts: Floats) -> Floats:
+    """Return the rank correlation of every head's overlap with the repetitions."""
+    found = [
+        rank_correlation(overlaps[:, i, j], lasts, number=1).value
+        for i, j in np.ndindex(overlaps.shape[1:])
+    ]
+    return np.reshape(found, overlaps.shape[1:])
+
+
+# --------------------------------------------------------------------------- what is shipped
+
+
+def find(model: LanguageModel) -> Yielding | None:
+    """Return the shipped measurement of a model in use; None where there is none of its weights."""
+    found = shipped()
+    if found is None or (found.model, found.revision) != (model.name, model.revision):
+        return None
+    return found
+
+
+@functools.cache
+def shipped() -> Yielding | None:
+    """Return what `python -m benchmarks.yielding --write` wrote."""
+    return read(FILE.read_text(encoding="utf-8")) if FILE.exists() else None
+
+
+def written(found: Yielding) -> str:
+    """Return a measurement as text: `read` reads it again."""
+    head = {
+        "model": found.model,
+        "revision": found.revision,
+        "settings": asdict(found.settings),
+        "components": found.components,
+        "heads": [[round(value, 4) for value in layer] for layer in found.heads.tolist()],
+    }
+    rows = ",\n".join(encoded(_rounded(row)) for row in found.rows)
+    return f'{encoded(head)[:-1]}, "rows": [\n{rows}\n]}}\n'
+
+
+def _rounded(row: Row) -> dict[str, Any]:
+    return {k: round(v, 5) if isinstance(v, float) else v for k, v in asdict(row).items()}
+
+
+def read(text: str) -> Yielding:
+    """Read what `written` wrote."""
+    found = json.loads(text)
+    return Yielding(
+        Settings(**found["settings"]),
+        found["model"],
+        found["revision"],
+        found["components"],
+        tuple(Row(**row) for row in found["rows"]),
+        np.array(found["heads"]),
+    )

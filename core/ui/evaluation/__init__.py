@@ -1,0 +1,1 @@
+"""Evaluation: many questions to a model, in a run that can be left and found again."""

@@ -1,0 +1,120 @@
+"""Which run is on the page: one's own or a bundled one, named in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from core.codec import counted, shortened
+from core.studies.evaluation.bundled import bundled
+from core.studies.evaluation.files import RunError
+from core.studies.evaluation.reading import Run
+from core.ui.evaluation.runs import runs
+from core.ui.messages import problem
+
+RUN: Final = "run"  # in the address
+_SHOWN, _CHOICE = "evaluation_shown", "evaluation_run"
+NOT_HERE: Final = (
+    "The run that this address names is not here: it was deleted, or belongs to somebody else. "
+    "Choose another."
+)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A run in the list.
+
+    Attributes
+    ----------
+    key : str
+        Its name in the address.
+    run : Run
+    title : str
+        Text of people and models.
+    is_own : bool
+        Whether it is no bundled one, which nobody changes.
+    """
+
+    key: str
+    run: Run
+    title: str
+    is_own: bool
+
+
+def choose(key: str) -> None:
+    """Show a run from now on, and name it in the address."""
+    st.session_state[_SHOWN] = st.query_params[RUN] = key
+
+
+def chosen() -> tuple[Listed | None, Mapping[str, Run]]:
+    """Let the person choose a run; return it, and the others by their titles."""
+    listed = {each.key: each for each in _listed()}
+    wanted = st.query_params.get(RUN) or st.session_state.get(_SHOWN)
+    if wanted and wanted not in listed:
+        if (folder := runs().find(wanted)) and (one := _read(wanted, Run(folder), is_own=True)):
+            listed = {wanted: one, **listed}
+        else:
+            problem(NOT_HERE)
+            st.button("Close", key="close_run", on_click=show_no_longer)
+    if not listed:
+        st.text("There is no run yet. Start one under “New run”.")
+        return None, {}
+    titles = _different({key: each.title for key, each in listed.items()})
+    keys = list(listed)
+    if wanted in listed and st.query_params.get(RUN) != wanted:
+        st.query_params[RUN] = wanted  # somebody has come back from another page
+    st.session_state[_CHOICE] = wanted if wanted in listed else _first(listed)
+    st.selectbox("Run", keys, key=_CHOICE, format_func=partial(_title, titles), on_change=_change)
+    key = str(st.session_state[_CHOICE])
+    others = {titles[other]: listed[other].run for other in keys if other != key}
+    return listed[key], others
+
+
+def _first(listed: Mapping[str, Listed]) -> str:
+    """Return what is shown before somebody chooses: a bundled run, with everything to see."""
+    return next((key for key, each in listed.items() if not each.is_own), next(iter(listed)))
+
+
+def _title(titles: Mapping[str, str], key: str) -> str:
+    return titles[key]
+
+
+def _change() -> None:
+    choose(st.session_state[_CHOICE])
+
+
+def show_no_longer() -> None:
+    """Name no run in the address any more."""
+    st.session_state.pop(_SHOWN, None)
+    st.query_params.pop(RUN, None)
+
+
+def _listed() -> list[Listed]:
+    """Return one's own runs, the newest first, then those that come with the program."""
+    own = [_read(folder.name, Run(folder), is_own=True) for folder in runs().own()]
+    ours = [_read(name, Run(folder), is_own=False) for name, folder in bundled().items()]
+    return [each for each in (*own, *ours) if each]
+
+
+def _read(key: str, run: Run, *, is_own: bool) -> Listed | None:
+    """Return a run as it is listed; None where it was damaged."""
+    try:
+        made, asked = run.pipeline, run.manifest["questions"]
+        what = f"{shortened(str(asked['name']))}, {counted(int(asked['number']), 'question')}"
+        begun = str(run.manifest["begun"])[:16].replace("T", " ")
+    except (RunError, LookupError, TypeError, ValueError):
+        return None
+    when = f"{begun} UTC" if is_own else "bundled"
+    return Listed(key, run, f"{what}, {shortened(made.model)} ({when})", is_own)
+
+
+def _different(titles: Mapping[str, str]) -> dict[str, str]:
+    """Return titles of which no two are alike."""
+    found: dict[str, str] = {}
+    for key, title in titles.items():
+        found[key] = title if title not in found.values() else f"{title} {key[:8]}"
+    return found

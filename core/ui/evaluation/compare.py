@@ -1,0 +1,190 @@
+"""Two runs side by side: what differs, and what became of every question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import streamlit as st
+
+from core.charts import evaluation as charts
+from core.codec import listed
+from core.studies.evaluation.comparison import p_in_words
+from core.studies.evaluation.files import RunError
+from core.studies.evaluation.reading import Run
+from core.studies.evaluation.results import RESAMPLES, Results, affordable, read_results, stamp
+from core.studies.evaluation.sides import Change, Side, Sides, compared_sides, differences, sides
+from core.ui import downloads
+from core.ui.evaluation.cells import (
+    digest,
+    finite,
+    measured,
+    number_shown,
+    percent,
+    shown,
+)
+from core.ui.evaluation.opening import offer
+from core.ui.evaluation.rows import MOST_SHOWN, in_full
+from core.ui.messages import problem
+from core.ui.runs.job import Job
+from core.ui.runs.widget import run, run_of, want
+from core.ui.session import remembered
+from core.uncertainty.scores import SCORES
+
+PLACE = "results_two_runs"
+MOST_NAMED = 12  # differences in a sentence
+
+
+def compare(found: Results, others: Mapping[str, Run]) -> None:
+    """Let the person choose another run, and put it beside this one.
+
+    Parameters
+    ----------
+    others : mapping of str to Run
+        By their titles.
+    """
+    if not others:
+        st.text(
+            "There is no other run yet. Ask the same questions of another model, or with other "
+            "settings, to see what changes."
+        )
+        return
+    title = st.selectbox(
+        "The other run", list(others), key="results_other", persist_state="session"
+    )
+    other = others[title]
+    version = str(other.folder), stamp(other), found.match
+    try:
+        there = remembered(
+            "results_there", None, lambda: read_results(other, (), found.match), version
+        )
+        different = differences(found.run, other)
+    except RunError as error:
+        problem(str(error))
+        return
+    st.text(
+        f"What differs: {listed(different, most=MOST_NAMED)}."
+        if different
+        else "Both runs have the same model, settings and questions."
+    )
+    both = remembered("results_sides", found, partial(sides, found, there), version)
+    st.text(both.sentence)
+    if not len(both):
+        st.text("No question is in both, so there is nothing to compare.")
+        return
+    every = _scores(both)
+    _questions(both, every)
+
+
+def _scores(both: Sides) -> tuple[Side, ...]:
+    """Draw the scores of both runs, on the questions that they share, and return them."""
+    if not both.scores:
+        st.text("No score has a value in both runs.")
+        return ()
+    affords = affordable(len(both), 2 * len(both.scores))
+    number = affords or RESAMPLES
+    wanted = remembered("results_sides_wanted", both, object)
+    every = run(
+        PLACE,
+        wanted,
+        lambda: Job(lambda job: compared_sides(both, number, job.progress)),
+        on_press=not affords,
+        cancelled="Cancelled.",
+    )
+    if every is None and run_of(PLACE, wanted) is None:
+        st.button(
+            f"Compute intervals with {RESAMPLES:,d} resamples",
+            key="results_sides_intervals",
+            on_click=want,
+            args=(PLACE, wanted),
+        )
+    shown_now = every or remembered("results_sides_plain", both, lambda: compared_sides(both, 0))
+    st.dataframe(
+        {
+            "score": [SCORES[each.score].title for each in shown_now],
+            "right here": [percent(each.right_here) for each in shown_now],
+            "right there": [percent(each.right_there) for each in shown_now],
+            "McNemar": [p_in_words(each.chance) for each in shown_now],
+            "AUROC here": [number_shown(each.by.values[0]) for each in shown_now],
+            "AUROC there": [number_shown(each.by.values[1]) for each in shown_now],
+            "here minus there": [measured(each.by.difference) for each in shown_now],
+            "Holm-adjusted": [p_in_words(each.by.adjusted) for each in shown_now],
+        },
+        hide_index=True,
+        key="results_sides",
+        alt="Every score in both runs",
+    )
+    if every:
+        st.caption(
+            f"Paired bootstrap of {number:,d} resamples of the shared questions, 95% intervals, "
+            "p-values adjusted for the number of scores."
+        )
+    downloads.table(lambda: _numbers(shown_now), "evaluation_two_runs")
+    return shown_now
+
+
+def _numbers(every: tuple[Side, ...]) -> dict[str, list[object]]:
+    return {
+        "score": [each.score for each in every],
+        "right here": [finite(each.right_here) for each in every],
+        "right there": [finite(each.right_there) for each in every],
+        "right only here": [each.only_here for each in every],
+        "right only there": [each.only_there for each in every],
+        "McNemar p": [each.chance for each in every],
+        "AUROC here": [finite(each.by.values[0]) for each in every],
+        "AUROC there": [finite(each.by.values[1]) for each in every],
+        "difference": [finite(each.by.difference.value) for each in every],
+        "from": [finite(each.by.difference.lower) for each in every],
+        "to": [finite(each.by.difference.upper) for each in every],
+        "Holm-adjusted p": [finite(each.by.adjusted) for each in every],
+    }
+
+
+def _questions(both: Sides, every: tuple[Side, ...]) -> None:
+    """List what became of the questions, by one score."""
+    names = list(both.scores) or ["mutual_information"]
+    score = st.selectbox(
+        "Question by question, by",
+        names,
+        format_func=charts.symbol_of,
+        key="results_sides_score",
+        persist_state="session",
+    )
+    for side in every:
+        if side.score == score:
+            st.text(side.sentence)
+    change = st.pills(
+        "Which questions",
+        list(Change),
+        default=Change.ALL,
+        required=True,
+        key="results_change",
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    places = both.of(change, score)
+    st.caption(f"Questions: {len(places):,d}, the largest change of doubt first.")
+    if not len(places):
+        st.text("There is no such question.")
+        return
+    columns = both.table(places[:MOST_SHOWN], score)
+    picked = st.dataframe(
+        {name: [shown(each) for each in cells] for name, cells in columns.items()},
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"results_questions_{digest(both.there.run.folder, score, places.tobytes())}",
+        alt="Questions of both runs",
+    )
+    if len(places) > MOST_SHOWN:
+        st.caption(f"Shown: the first {MOST_SHOWN:,d} questions.")
+    downloads.table(lambda: both.table(places, score), "evaluation_questions")
+    if not picked.selection.rows or picked.selection.rows[0] >= len(places):
+        st.text("Choose a question to open its inspection.")
+        return
+    at = picked.selection.rows[0]
+    in_full(columns, at)
+    with st.container(horizontal=True):
+        here, there = both.at_here[places[at]], both.at_there[places[at]]
+        offer(both.here.run, str(both.here.ids[here]), key="results_open_here")
+        offer(both.there.run, str(both.there.ids[there]), key="results_open_there", of_other=True)

@@ -1,0 +1,63 @@
+"""A policy on the rows of a run: what it answers, what of it is wrong, where."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.abstention.policy import Policy, PolicyError
+from core.charts import calibration as charts
+from core.studies.evaluation.deciding import decided, decisions_csv
+from core.studies.evaluation.results import Results
+from core.studies.inspection.verdict import default_policy
+from core.ui import downloads, figures
+from core.ui.calibration import policy as policies
+from core.ui.session import remembered
+
+MOST_DRAWN = 12  # sources
+IN_USE, DEFAULT = "the policy in use", "the model’s default policy"
+
+
+def decisions(found: Results) -> None:
+    """Let the person choose a policy, and show what it decides."""
+    policies.bring()
+    offered = _offered(found)
+    if not offered:
+        st.text(
+            "No policy is in use. Make one on Calibration, or upload one here; Calibration takes "
+            "the rows of a run."
+        )
+        return
+    which = st.selectbox("Policy", list(offered), key="results_policy", persist_state="session")
+    policy = offered[which]
+    st.text(policy.sentence)
+    try:
+        made = remembered("results_decided", found, partial(decided, found, policy), policy)
+    except PolicyError as error:
+        st.text(str(error))
+        return
+    for sentence in made.sentences:
+        st.text(sentence)
+    if made.by_source:
+        drawn = made.by_source[:MOST_DRAWN]
+        st.markdown("**Wrong among the answered, by source**")
+        figures.draw(
+            charts.groups,
+            drawn,
+            policy.target_error,
+            key="results_groups",
+            alt_text=charts.groups_alt(drawn),
+        )
+    downloads.download("Decisions (CSV)", lambda: decisions_csv(made), "evaluation_decisions.csv")
+
+
+def _offered(found: Results) -> dict[str, Policy]:
+    """Return the policies that there are, by what they are called."""
+    offered = {}
+    if (in_use := policies.in_use()) is not None:
+        offered[IN_USE] = in_use
+    default = default_policy(found.run.pipeline.model)
+    if default.pipeline is not None and default.pipeline.model == found.run.pipeline.model:
+        offered[DEFAULT] = default
+    return offered

@@ -1,0 +1,167 @@
+"""A new run: its questions, its settings, what it takes, and the button that starts it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+import streamlit as st
+
+from core.language_models.base import LanguageModel
+from core.studies.costs import computed, lasting, up_to
+from core.studies.evaluation.files import RunError
+from core.studies.evaluation.local import Task, lasts
+from core.studies.evaluation.run import Questions, most
+from core.studies.inspection.recorder import check_samples, usual_request
+from core.studies.inspection.request import (
+    MAX_QUERY_CHARACTERS,
+    MAX_SAMPLES,
+    InvalidRequestError,
+    Reading,
+    Request,
+    Sampling,
+)
+from core.studies.inspection.verdict import default_threshold
+from core.ui.addresses import LABELS
+from core.ui.evaluation import questions
+from core.ui.evaluation.choice import choose
+from core.ui.evaluation.runs import most_questions, runs
+from core.ui.glossary import TERMS
+from core.ui.messages import problem
+from core.ui.payment import offer
+from core.ui.runs.widget import want
+from core.ui.session import alone, public, remembered
+from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
+
+_ANSWERS: Final = {
+    "the k likeliest, found by a search": Sampling.LIKELIEST,
+    "k drawn at random, as in the paper": Sampling.DRAWN,
+}
+
+
+def new_run(model: LanguageModel) -> None:
+    """Let the person choose what to ask of a model and how, say what that takes, and start it."""
+    asked = questions.chosen()
+    request, reading = _settings(model)
+    if asked is None:
+        return
+    task = Task(model, request, reading, default_threshold().least_mass)
+    try:
+        check_samples(request, model.capabilities)
+    except InvalidRequestError as error:
+        problem(str(error))
+        return
+    say_what_it_takes("new", asked, task, asked.number)
+    if st.button("Start", key="start_run", type="primary", icon=":material/play_arrow:"):
+        try:
+            folder = runs().prepare(asked, task)
+        except RunError as error:
+            problem(str(error))
+            return
+        want(place_of(folder.name), folder.name)
+        choose(folder.name)
+        st.rerun()  # the run is drawn below, and what is above says what is new
+    st.text(_saved())
+
+
+def place_of(key: str) -> str:
+    """Return the place of a run on the page: several may be under way."""
+    return f"evaluation_{key}"
+
+
+def say_what_it_takes(place: str, asked: Questions, task: Task, left: int) -> None:
+    """Say the most that so many questions can take: of a service calls, here time."""
+    model = task.model
+    if not model.capabilities.local:
+        offer(model, most(asked, task, left))
+        return
+    if model.capabilities.quick:  # one question shows in a moment how long all take
+        each = remembered(
+            f"evaluation_lasts_{place}",
+            model,
+            partial(lasts, asked.longest, task),
+            (task.request, asked),
+        )
+        takes: str | None = up_to(left * each)
+    else:
+        longest = Request(asked.longest[:MAX_QUERY_CHARACTERS], task.request.samples)
+        takes = lasting(left * computed(longest), model)
+    if takes:
+        st.text(f"{model.name}: this takes {takes} on this machine.")
+
+
+def _settings(model: LanguageModel) -> tuple[Request, Reading]:
+    """Let the person choose how every question is asked, and how the answers are read."""
+    with st.expander("Settings", icon=":material/tune:", key="evaluation_settings"):
+        asking, seeing = st.columns(2)
+        with asking:
+            request = _asked_how(model)
+        with seeing:
+            similarity = st.selectbox(
+                "Similarity of two answers",
+                list(COMPARISONS),
+                key="evaluation_similarity",
+                persist_state="session",
+                help=TERMS["Similarity"],
+            )
+            st.text(COMPARISONS[similarity])
+            tau = st.slider(
+                "Similarity threshold τ",
+                0.05,
+                1.0,
+                usual_threshold(similarity),
+                0.05,
+                key=f"evaluation_tau_{similarity}",
+                persist_state="session",
+                help=TERMS["Similarity threshold τ"],
+            )
+            gammas = [_number(f"gamma_{i}", 0.0, 1.0, 0.0, 0.01) for i in (1, 2)]
+    options = {**request, "judged": similarity == JUDGE}
+    return usual_request("any", model.capabilities, **options), Reading(similarity, tau, *gammas)
+
+
+def _asked_how(model: LanguageModel) -> dict[str, Any]:
+    """Let the person choose how answers are found."""
+    sampling = Sampling.DRAWN
+    if model.capabilities.searches:
+        answers = st.selectbox(
+            "Answers",
+            list(_ANSWERS),
+            key="evaluation_sampling",
+            persist_state="session",
+            help=TERMS["Likeliest answers"],
+        )
+        sampling = _ANSWERS[answers]
+    usual = usual_request("any", model.capabilities, sampling=sampling)
+    # Each has a number of its own: 8 of the likeliest say as much as 10 drawn ones.
+    k = _number("k", 1, MAX_SAMPLES, usual.samples, 1, of=f"{sampling.value}_{usual.samples}")
+    found: dict[str, Any] = {"sampling": sampling, "samples": k}
+    if sampling is Sampling.DRAWN:
+        found["temperature"] = _number("temperature", 0.05, 2.0, usual.temperature, 0.05)
+        found["seed"] = _number("seed", 0, questions.LARGEST_SEED, 0, 1)
+    return found
+
+
+def _number(name: str, low: Any, high: Any, value: Any, step: Any, of: str = "") -> Any:
+    """Let the person choose a number of `LABELS`; not in the address, which names the run."""
+    label, about = LABELS[name]
+    return st.number_input(
+        label,
+        low,
+        high,
+        value,
+        step,
+        key=f"evaluation_{name}{of and '_'}{of}",
+        persist_state="session",
+        help=about,
+    )
+
+
+def _saved() -> str:
+    """Say where a run is saved, for how long, and how large it may be."""
+    at_most = f"at most {most_questions():,} questions"
+    if public():
+        return f"A run asks {at_most}, and ends with this browser session."
+    if alone():
+        return f"A run asks {at_most}, and is saved on this computer until you delete it."
+    return f"A run asks {at_most}. Keep its address: it opens the run again after a reload."

@@ -1,0 +1,48 @@
+"""The measures of a run with their intervals: computed once for the rows that are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from core.studies.evaluation.results import RESAMPLES, Measured, Results, affordable, measured
+from core.ui.runs.job import Job
+from core.ui.runs.widget import run, run_of, want
+from core.ui.session import remembered
+
+PLACE = "results_measures"
+
+
+def measures(found: Results) -> tuple[Measured, bool]:
+    """Return the measures of all scores, and whether their intervals are still on the way.
+
+    Resampling many rows takes long: that is done when somebody asks for it.
+    """
+    number = affordable(len(found), len(found.scores))
+    # Other rows are other rows even where they are equal: to compare them would take longer.
+    wanted = remembered("results_wanted", found, object)
+    made = run(
+        PLACE,
+        wanted,
+        lambda: Job(_work(found, number or RESAMPLES)),
+        on_press=not number,
+        cancelled="Cancelled.",
+    )
+    if made is not None:
+        return made, False
+    this = run_of(PLACE, wanted)
+    if this is None:
+        st.button(
+            f"Compute intervals with {RESAMPLES:,d} resamples",
+            key="results_intervals",
+            on_click=want,
+            args=(PLACE, wanted),
+        )
+    plain = remembered("results_plain", found, partial(measured, found, 0))
+    return plain, this is not None and this.running
+
+
+def _work(found: Results, number: int) -> Callable[[Job[Measured]], Measured]:
+    return lambda job: measured(found, number, job.progress)

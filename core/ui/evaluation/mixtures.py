@@ -1,0 +1,114 @@
+"""The paper's Figure 6: one threshold for questions with one right answer and with many."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.charts import evaluation as charts
+from core.studies.evaluation.mixing import kinds, mix, sources
+from core.studies.evaluation.reading import DIVERSE
+from core.studies.evaluation.results import Results
+from core.ui import figures
+from core.ui.addresses import number
+from core.ui.evaluation.cells import digest, source_shown
+from core.ui.session import remembered
+from core.uncertainty.scores import SCORES
+
+DRAWN = ("mutual_information", "semantic_entropy")
+TITLES = {charts.RECALL: "Recall by entropy", charts.ERROR: "Error by entropy"}
+
+
+def finding(found: Results) -> str:
+    """Say what one threshold does to both kinds by the paper's rule; "" where it cannot be said."""
+    told = kinds(sources(found))
+    mixed = mix(found, told.single, told.many)
+    return mixed.sentences[1] if mixed.found else ""
+
+
+def mixtures(found: Results) -> None:
+    """Let the person tell the kinds apart and set the target; draw what a threshold does."""
+    st.text(
+        "Half of the questions of both kinds calibrate one threshold for each score, the other "
+        "half tests it."
+    )
+    every = sources(found)
+    told = kinds(every)
+    names = [each.name for each in every]
+    st.text(told.how)
+    key = digest(*names)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        single = st.multiselect(
+            "One right answer",
+            names,
+            list(told.single),
+            format_func=source_shown,
+            key=f"results_single_{key}",
+            persist_state="session",
+        )
+        many = st.multiselect(
+            "Many right answers",
+            names,
+            list(told.many),
+            format_func=source_shown,
+            key=f"results_many_{key}",
+            persist_state="session",
+        )
+        scores = st.multiselect(
+            "Scores",
+            list(found.scores),
+            [name for name in DRAWN if name in found.scores],
+            format_func=charts.symbol_of,
+            key="results_mixed",
+            persist_state="session",
+        )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        target = number("alpha", 0.001, 0.5, 0.05, 0.01, format="%.3f")
+        confidence = number("confidence", 0.5, 0.999, 0.9, 0.05, format="%.3f")
+    diverse = st.toggle(
+        f"Of many right answers, only questions with an entropy above {DIVERSE:.1f} nats, as in "
+        "the paper",
+        value=True,
+        key="results_diverse",
+        persist_state="session",
+    )
+    scores = [name for name in SCORES if name in scores and name in found.scores]
+    mixed = remembered(
+        "results_mixture",
+        found,
+        lambda: mix(
+            found,
+            single,
+            many,
+            target_error=target,
+            confidence=confidence,
+            diverse_only=diverse,
+            scores=scores,
+        ),
+        (*single, None, *many, None, target, confidence, diverse, *scores),
+    )
+    for sentence in mixed.sentences:
+        st.text(sentence)
+    if not mixed.found:
+        return
+    for column, measure in zip(st.columns(2), (charts.RECALL, charts.ERROR), strict=True):
+        with column:
+            figures.draw(
+                charts.mixture_bars,
+                mixed.found,
+                measure,
+                key=f"results_mixture_{measure}",
+                alt_text=charts.mixture_bars_alt(mixed.found, measure),
+            )
+    st.caption(
+        "The paper’s Figure 6. Lines: two standard deviations over the repetitions. A missing bar "
+        "of errors: nothing is answered there."
+    )
+    for measure, title in TITLES.items():
+        figures.as_files(
+            f"mixture_{measure}",
+            title,
+            "",
+            partial(charts.mixture_bars, mixed.found, measure, figures.palette()),
+        )

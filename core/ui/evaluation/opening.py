@@ -1,0 +1,55 @@
+"""From a row of a run to its inspection, without asking the model again."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.store.errors import StoreError
+from core.studies.evaluation.files import RunError
+from core.studies.evaluation.reading import Run
+from core.studies.inspection.request import InvalidRequestError
+from core.ui import frame
+from core.ui.messages import problem
+from core.ui.results import kept, save_inspection
+
+_OPENED = "results_opened"  # under which id each row was saved
+
+
+def offer(run: Run, id: str, *, key: str, of_other: bool = False) -> None:
+    """Offer to open the inspection of a question's row.
+
+    Parameters
+    ----------
+    of_other : bool
+        Whether the run is the other one of two.
+    """
+    if not st.button(
+        "Open its inspection in the other run" if of_other else "Open its inspection",
+        key=key,
+        type="secondary" if of_other else "primary",
+        icon=":material/search:",
+    ):
+        return
+    try:
+        inspection = run.inspection(id)
+    except (InvalidRequestError, RunError) as error:
+        problem(str(error))
+        return
+    if inspection is None:
+        problem("What the model said to this question was not recorded, so it cannot be opened.")
+        return
+    opened: dict[tuple[str, str], str] = st.session_state.setdefault(_OPENED, {})
+    saved = opened.get((str(run.folder), id))
+    if saved is None or not _is_there(saved):
+        saved = save_inspection(inspection)
+    if saved is None:  # why is said on the page that is drawn next
+        st.rerun()
+    opened[str(run.folder), id] = saved
+    frame.show("inspection", saved)
+
+
+def _is_there(saved: str) -> bool:
+    try:
+        return kept().results.exists(saved)
+    except StoreError:
+        return False

@@ -1,0 +1,215 @@
+"""Which questions a run asks: somebody's file, or a draw of a dataset that is here."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from core.codec import counted
+from core.data.datasets.draw import draw
+from core.data.datasets.questions import Question
+from core.data.datasets.uploaded import uploaded_questions
+from core.data.datasets.wordnet import FOLDER, wordnet_questions
+from core.data.datasets.world import Wording, world_questions
+from core.data.tabular.uploads import Upload, UploadError
+from core.data.world.facts import Band
+from core.studies.evaluation.run import Questions, survey
+from core.ui.evaluation.runs import most_questions
+from core.ui.glossary import TERMS
+from core.ui.messages import problem
+from core.ui.session import alone, remembered
+from core.ui.uploads import prepare, read
+
+TYPES: Final = ["csv", "tsv", "txt", "json", "jsonl", "ndjson", "parquet", "xlsx"]
+WORLD, FILE, WORDNET = "The embedded world", "Your file", "WordNet"
+HERE: Final = [WORLD, FILE]
+WITH_WORDNET: Final = [WORLD, FILE, WORDNET]
+WORDINGS: Final[dict[str, Wording]] = {
+    "as in training": "trained",
+    "in words it never saw": "held-out",
+}
+FIRST: Final = 300  # questions
+TOLD: Final = 20  # rows of which it is said why they are left out
+LARGEST_SEED: Final = 2**32 - 1
+_UPLOAD, _UPLOADED, _PROBLEM = (
+    f"evaluation_{name}" for name in ("upload", "uploaded_id", "upload_problem")
+)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What was drawn of a dataset.
+
+    Attributes
+    ----------
+    questions : Questions
+    of : int
+        How many the dataset has.
+    left_out : tuple of str
+        A sentence for each of the first rows that cannot be used.
+    malformed : int
+        How many rows these are in all.
+    """
+
+    questions: Questions
+    of: int
+    left_out: tuple[str, ...] = ()
+    malformed: int = 0
+
+
+def chosen() -> Questions | None:
+    """Let the person choose questions; None, with a sentence, until they are there."""
+    source = st.segmented_control(
+        "Questions",
+        WITH_WORDNET if _has_wordnet() else HERE,
+        default=WORLD,
+        required=True,
+        key="evaluation_source",
+        persist_state="session",
+    )
+    try:
+        if source == FILE:
+            drawn = _of_a_file()
+        elif source == WORDNET:
+            drawn = _drawn("WordNet", lambda tell: wordnet_questions(), WORDNET)
+        else:
+            drawn = _of_the_world()
+    except UploadError as error:
+        problem(str(error))
+        return None
+    if drawn is None:
+        return None
+    _say(drawn)
+    return drawn.questions
+
+
+def _of_the_world() -> Drawn | None:
+    bands, wording = st.columns([2, 1])
+    wanted = bands.multiselect(
+        "Bands",
+        [band.value for band in Band],
+        [band.value for band in Band],
+        key="evaluation_bands",
+        persist_state="session",
+        help=TERMS["Band"],
+    )
+    words = wording.selectbox(
+        "Wording", list(WORDINGS), key="evaluation_wording", persist_state="session"
+    )
+    if not wanted:
+        st.text("Choose at least one band.")
+        return None
+    return _drawn(
+        "embedded world",
+        lambda tell: world_questions([Band(name) for name in wanted], WORDINGS[words]),
+        (WORLD, tuple(wanted), words),
+    )
+
+
+def _of_a_file() -> Drawn | None:
+    given = st.file_uploader(
+        "Questions with their right answers",
+        TYPES,
+        key="evaluation_file",
+        on_change=_changed,
+        help="JSON lines, CSV, Parquet or Excel with columns such as “question” and “answers”, or "
+        "a file of TriviaQA, AmbigNQ or EVOUNA. Larger files are for the command line.",
+    )
+    prepare()
+    if given is not None and st.session_state.get(_UPLOADED) != given.file_id:
+        try:
+            st.session_state[_UPLOAD] = read(given.getvalue(), given.name)
+            st.session_state.pop(_PROBLEM, None)
+        except UploadError as error:
+            st.session_state[_PROBLEM] = f"{given.name}: {error}"
+        st.session_state[_UPLOADED] = given.file_id
+    if failed := st.session_state.get(_PROBLEM):
+        problem(failed)
+    upload: Upload | None = st.session_state.get(_UPLOAD)
+    if upload is None:
+        return None
+    st.text(f"{upload.name}: {counted(len(upload.table), 'row')} ({upload.kind})")
+    for note in upload.notes:
+        st.text(f"Note: {note}")
+    skip = st.checkbox(
+        "Leave out rows that cannot be used",
+        key="evaluation_skip",
+        persist_state="session",
+        help="Otherwise the first such row is named, and nothing is asked.",
+    )
+    return _drawn(
+        upload.name,
+        lambda tell: uploaded_questions(upload, "skip" if skip else "refuse", tell),
+        (upload.name, upload.sha256, skip),
+    )
+
+
+def _changed() -> None:
+    st.session_state.pop(_PROBLEM, None)
+
+
+def _drawn(
+    name: str, read_all: Callable[[Callable[[str], object]], Iterator[Question]], key: object
+) -> Drawn:
+    """Let the person say how many are drawn, and draw them: once for every choice."""
+    most = most_questions()
+    how_many, which = st.columns(2)
+    number = how_many.number_input(
+        "Questions at most",
+        1,
+        most,
+        min(FIRST, most),
+        key="evaluation_number",
+        persist_state="session",
+        help="Of more, so many are drawn at random.",
+    )
+    seed = which.number_input(
+        "Seed of the draw",
+        0,
+        LARGEST_SEED,
+        0,
+        key="evaluation_draw",
+        persist_state="session",
+        help="The same seed draws the same questions again.",
+    )
+
+    def make() -> Drawn:
+        of, malformed, left_out = 0, 0, []
+
+        def tell(sentence: str) -> None:
+            nonlocal malformed
+            malformed += 1
+            if malformed <= TOLD:
+                left_out.append(sentence)
+
+        def counting() -> Iterator[Question]:
+            nonlocal of
+            for question in read_all(tell):
+                of += 1
+                yield question
+
+        with st.spinner("Reading the questions"):
+            found = draw(counting(), min(number, most), seed)
+        questions = survey(name, lambda: iter(found))
+        return Drawn(questions, of, tuple(left_out), malformed)
+
+    return remembered("evaluation_drawn", Drawn, make, (key, number, seed))
+
+
+def _say(drawn: Drawn) -> None:
+    """Say how many questions there are, and which rows are left out."""
+    number = drawn.questions.number
+    of = f", drawn at random of {drawn.of:,}" if number < drawn.of else ""
+    st.text(f"{drawn.questions.name}: {counted(number, 'question')}{of}.")
+    for sentence in drawn.left_out:
+        st.text(f"Left out: {sentence}")
+    if drawn.malformed > len(drawn.left_out):
+        st.text(f"{drawn.malformed:,} rows are left out in all.")
+
+
+def _has_wordnet() -> bool:
+    return alone() and FOLDER.is_dir() and importlib.util.find_spec("nltk") is not None

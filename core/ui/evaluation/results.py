@@ -1,0 +1,137 @@
+"""What came of a run: every score, the paper's figures, the rows, another run beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from core.studies.evaluation.files import RunError
+from core.studies.evaluation.mixing import sources
+from core.studies.evaluation.reading import Filter, Run
+from core.studies.evaluation.results import Results, read_results, stamp
+from core.studies.evaluation.rows import RIGHT, Match
+from core.ui.evaluation.cells import digest, source_shown
+from core.ui.evaluation.compare import compare
+from core.ui.evaluation.decisions import decisions
+from core.ui.evaluation.mixtures import finding, mixtures
+from core.ui.evaluation.rows import rows
+from core.ui.evaluation.runs import said
+from core.ui.evaluation.scatter import scatter
+from core.ui.evaluation.scores import scores
+from core.ui.messages import problem
+from core.ui.session import remembered
+
+MATCHES: Final[Mapping[str, str]] = {
+    "f1": "token F1 of at least 0.25",
+    "exact": "word for word",
+}
+ONLY: Final[Mapping[str, str]] = {
+    "short": "short answers",
+    "diverse": "entropy above 0.7 nats",
+}
+TABS: Final = (
+    "Scores",
+    "One threshold for two kinds",
+    "S.E. against M.I.",
+    "Rows",
+    "Beside another run",
+    "By a policy",
+)
+WHY: Final = (
+    "As in the paper: the greedy answer and another one have fewer than 20 characters; the "
+    "semantic entropy is above 0.7 nats."
+)
+
+
+def results(run: Run, others: Mapping[str, Run]) -> None:
+    """Draw what came of a run.
+
+    Parameters
+    ----------
+    others : mapping of str to Run
+        Runs that can be put beside it, by their titles.
+    """
+    try:
+        every = remembered("results_every", None, partial(read_results, run), _version(run))
+        if not len(every):
+            st.text("No row counts yet: no question is finished, or all of them failed.")
+            return
+        found = _that_count(run, every)
+        for sentence in found.dropped:
+            st.text(sentence)
+        if not len(found):
+            st.text("No row is left to show. Choose fewer filters, or other sources.")
+            return
+        if sentence := remembered("results_finding", found, lambda: finding(found)):
+            with st.container(border=True, key="finding"):
+                st.text(sentence)
+        _parts(found, others)
+    except RunError as error:
+        problem(said(error, run.folder))
+
+
+def _parts(found: Results, others: Mapping[str, Run]) -> None:
+    drawn = (
+        partial(scores, found),
+        partial(mixtures, found),
+        partial(scatter, found),
+        partial(rows, found),
+        partial(compare, found, others),
+        partial(decisions, found),
+    )
+    tabs = st.tabs(TABS, key="results", bind="query-params")
+    for tab, draw in zip(tabs, drawn, strict=True):
+        if tab.open:
+            with tab:
+                draw()
+
+
+def _version(run: Run) -> tuple[str, object]:
+    return str(run.folder), stamp(run)
+
+
+def _that_count(run: Run, every: Results) -> Results:
+    """Let the person choose which rows count, and when an answer is right; return them."""
+    names = [source.name for source in sources(every)]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        match: Match = st.selectbox(
+            "An answer is right",
+            list(RIGHT),
+            format_func=MATCHES.__getitem__,
+            key="results_match",
+            persist_state="session",
+            help="Whether the answer that a score serves agrees with an accepted one.",
+        )
+        only = st.multiselect(
+            "Only",
+            list(ONLY),
+            format_func=ONLY.__getitem__,
+            key="results_only",
+            placeholder="all answers",
+            persist_state="session",
+            help=WHY,
+        )
+        chosen: list[str] = []
+        if len(names) > 1:
+            chosen = st.multiselect(
+                "Sources",
+                names,
+                format_func=source_shown,
+                key=f"results_sources_{digest(run.folder)}",
+                placeholder="all sources",
+                persist_state="session",
+            )
+    if not only and not chosen and match == every.match:
+        found = every
+    else:
+        found = remembered(
+            "results_that_count",
+            every,
+            lambda: read_results(run, [Filter(name) for name in only], match, sources=chosen),
+            (match, *only, "of", *chosen),
+        )
+    st.caption(f"Rows that count: {len(found):,d}.")
+    return found

@@ -1,0 +1,97 @@
+"""The rows of a run: searched, filtered, opened, and taken along."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from core.charts import evaluation as charts
+from core.codec import counted
+from core.studies.evaluation.listing import (
+    Part,
+    Table,
+    as_csv,
+    as_parquet,
+    listed_rows,
+    rows_table,
+)
+from core.studies.evaluation.results import Results
+from core.ui import downloads
+from core.ui.evaluation.cells import digest, shown
+from core.ui.evaluation.opening import offer
+from core.ui.session import remembered
+
+MOST_SHOWN = 1000  # rows
+LONGEST_SEARCH = 200
+
+
+def rows(found: Results) -> None:
+    """List the rows that a person looks for, and offer all of them as files."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        words = st.text_input(
+            "Search",
+            key="results_words",
+            placeholder="words of the question, the answers or the source",
+            max_chars=LONGEST_SEARCH,
+            persist_state="session",
+        )
+        score = st.selectbox(
+            "Answer and doubt of",
+            list(found.scores) or ["mutual_information"],
+            format_func=charts.symbol_of,
+            key="results_rows_score",
+            persist_state="session",
+        )
+    part = st.pills(
+        "Which rows",
+        list(Part),
+        default=Part.ALL,
+        required=True,
+        key="results_part",
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    wanted = (score, part, words or "")
+    places = remembered("results_listed", found, lambda: listed_rows(found, *wanted), wanted)
+    st.caption(f"Rows: {len(places):,d} of {len(found):,d}, the least doubtful first.")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text("All rows that count, with all their columns:")
+        downloads.download("CSV", lambda: as_csv(found), "evaluation_rows.csv")
+        downloads.download("Parquet", lambda: as_parquet(found), "evaluation_rows.parquet")
+    if not len(places):
+        st.text("No row has all of these words. Search for fewer, or among all rows.")
+        return
+    chosen_row(found, score, places, key="results_rows")
+
+
+def chosen_row(found: Results, score: str, places: NDArray[np.int64], *, key: str) -> None:
+    """Show rows, let a person choose one, and offer its inspection."""
+    columns = rows_table(found, score, places[:MOST_SHOWN])
+    picked = st.dataframe(
+        {name: [shown(cell) for cell in cells] for name, cells in columns.items()},
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        # Another table for other rows: in the same one, another row would be the chosen one.
+        key=f"{key}_{digest(found.run.folder, score, places.tobytes())}",
+        alt=f"{counted(len(places), 'row')}, the least doubtful first",
+    )
+    if len(places) > MOST_SHOWN:
+        st.caption(f"Shown: the first {MOST_SHOWN:,d} rows.")
+    if len(places) == 1:
+        at = 0
+    elif picked.selection.rows and picked.selection.rows[0] < len(places):
+        at = picked.selection.rows[0]
+    else:
+        st.text("Choose a row to open its inspection.")
+        return
+    in_full(columns, at)
+    offer(found.run, str(found.ids[places[at]]), key="results_open_row")
+
+
+def in_full(columns: Table, at: int) -> None:
+    """Show the texts of one row whole, which its cells may have cut."""
+    for name, cells in columns.items():
+        if isinstance(cells[at], str) and name != "source":
+            st.text(f"{name.capitalize()}: {cells[at]}")

@@ -1,0 +1,219 @@
+"""The runs of this machine: whose they are, where they are, and the jobs that ask.
+
+A run is a folder beside the database. Its name is a hash of whose it is and of all that it asks,
+so that whoever asks for the same again goes on with the same run. Nobody finds the runs of another
+person. Those of a session in which nobody signed in open for whoever has their address, because
+after a reload of the page nobody else could end them; nobody can guess it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+import threading
+import time
+import weakref
+from contextlib import suppress
+from dataclasses import astuple
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from core.codec import encoded
+from core.language_models.base import SAMPLING_RULE
+from core.language_models.client.stack import stop
+from core.language_models.errors import ModelError
+from core.store.errors import StoreError
+from core.store.results import THIS_COMPUTER
+from core.studies.evaluation.files import MANIFEST, RunError, opened
+from core.studies.evaluation.local import Task
+from core.studies.evaluation.reading import Run
+from core.studies.evaluation.run import Outcome, Questions, evaluate, most, pipeline_for
+from core.studies.evaluation.saved import QUESTIONS, questions_in, save
+from core.ui.results import kept
+from core.ui.runs.job import Job
+from core.ui.session import alone, owner, public, shared, this_session
+
+FOLDER: Final = "runs"
+MOST_SHARED: Final = 2_000  # questions of a run where several people use a server
+MOST_ALONE: Final = 100_000  # questions; a larger run is one for the command line
+MOST_RUNS: Final = 20  # of one person where several use a server
+MOST_OF_SESSIONS: Final = 100  # of all sessions in which nobody signed in: the newest
+_KEY: Final = re.compile("[0-9a-f]{32}")
+_SESSION: Final = "session"
+_WAIT = 0.1  # seconds
+_ENDING = 10.0  # seconds that a cancelled run may take to end before it is deleted
+
+
+def most_questions() -> int:
+    """Return how many questions a run may have."""
+    return MOST_ALONE if alone() else MOST_SHARED
+
+
+class Runs:
+    """The runs below a folder.
+
+    Parameters
+    ----------
+    root : Path
+        Made where there is none.
+
+    Attributes
+    ----------
+    root : Path
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._jobs: dict[Path, Job[Outcome]] = {}  # the last one of each folder
+        self._lock = threading.Lock()
+
+    def own(self) -> list[Path]:
+        """Return the folders of the runs of who looks at the page, the newest first."""
+        found = (self.root / _named(owner())).glob(f"*/{MANIFEST}")
+        return [each.parent for each in sorted(found, key=_begun, reverse=True)]
+
+    def find(self, key: str) -> Path | None:
+        """Return the folder of a run that who looks at the page may see; None without one."""
+        if not _KEY.fullmatch(key):
+            return None
+        own = self.root / _named(owner()) / key
+        for folder in (own, *self.root.glob(f"{_SESSION}-*/{key}")):
+            if (folder / MANIFEST).exists():
+                return folder
+        return None
+
+    def prepare(self, questions: Questions, task: Task) -> Path:
+        """Return the folder of a run, with all that it asks: a new one, or that of the same run.
+
+        Raises
+        ------
+        RunError
+            When it cannot be written, or there are too many.
+        """
+        whose = owner()
+        asked = (*astuple(pipeline_for(task)), str(task.model.form), task.request.seed)
+        what = encoded([whose, questions.sha256, *asked, SAMPLING_RULE])
+        key = hashlib.sha256(what.encode()).hexdigest()[:32]
+        folder = self.root / _named(whose) / key
+        if not (folder / MANIFEST).exists():
+            if not alone():
+                self._make_room(whose)
+            try:
+                save(questions, task, folder)
+            except RunError as error:
+                raise RunError(said(error, folder)) from error
+        return folder
+
+    def _make_room(self, whose: str) -> None:
+        if len(self.own()) >= MOST_RUNS:
+            raise RunError(
+                f"You have {MOST_RUNS} runs, the most that this server saves of one visitor. "
+                "Delete one, then start again."
+            )
+        others = self.root.glob(f"{_SESSION}-*/*/{MANIFEST}")
+        for old in sorted(others, key=_begun, reverse=True)[MOST_OF_SESSIONS:]:
+            with suppress(RunError):  # it is being written to
+                self.delete(old.parent)
+
+    def start(self, run: Run, task: Task, *, again: bool = False) -> Job[Outcome]:
+        """Start a run, go on with it, or find the job that does.
+
+        Parameters
+        ----------
+        again : bool
+            Whether questions that failed before are asked once more.
+        """
+        folder, questions = run.folder, questions_in(run)
+        left = max(questions.number - run.done, 0)
+        at_most = None if task.model.capabilities.local else most(questions, task, left).requests
+        with self._lock:
+            if (job := self.joined(folder)) is not None:
+                return job
+            before = self._jobs.get(folder)
+
+            def work(job: Job[Outcome]) -> Outcome:
+                try:
+                    while before is not None and not before.done:
+                        job.progress("Waiting for the cancelled run to end", 0.0)
+                        time.sleep(_WAIT)
+                    return evaluate(questions, task, folder, job.progress, again=again)
+                except BaseException as error:
+                    stop(task.model)
+                    if isinstance(error, RunError | StoreError):  # a person can act on these
+                        raise ModelError(said(error, folder)) from error
+                    raise
+
+            for ended in [there for there, old in self._jobs.items() if old.done]:
+                del self._jobs[ended]
+            self._jobs[folder] = Job(work, task.model, most=at_most)
+            return self._jobs[folder]
+
+    def joined(self, folder: Path) -> Job[Outcome] | None:
+        """Return the job that is adding to a run, which is this session's, too, from now on."""
+        job = self._jobs.get(folder)
+        if job is None or not self.is_running(folder):
+            return None
+        job.join(this_session())
+        return job
+
+    def is_running(self, folder: Path) -> bool:
+        """Return whether somebody's job is adding to a run."""
+        job = self._jobs.get(folder)
+        return job is not None and not job.done and not job.cancelling
+
+    def delete(self, folder: Path) -> None:
+        """Delete a run.
+
+        Raises
+        ------
+        RunError
+            When it is being written to.
+        """
+        if (job := self._jobs.get(folder)) is not None and job.cancelling:
+            job.wait(_ENDING)
+        with opened(folder):
+            try:
+                shutil.rmtree(folder)
+            except OSError as error:
+                raise RunError(f"The run cannot be deleted: {error.strerror}.") from error
+        self._jobs.pop(folder, None)
+
+
+def runs() -> Runs:
+    """Return the runs of this machine; of this session alone in a public demo."""
+    beside = None if public() else kept().database.folder
+    return shared("evaluation_runs", partial(runs_beside, beside))
+
+
+def said(error: Exception, folder: Path) -> str:
+    """Return what is wrong with a run, without the names of the server's folders."""
+    inside = str(error).replace(f"{folder}{os.sep}", "")
+    return inside.replace(str(folder), "The folder of this run").replace(
+        ", or choose another folder", ""
+    )
+
+
+def runs_beside(beside: Path | None) -> Runs:
+    """Return the runs in a folder; without one, in a temporary folder that goes with them."""
+    if beside is not None:
+        return Runs(beside / FOLDER)
+    root = tempfile.mkdtemp(prefix="believe-runs-")
+    found = Runs(Path(root))
+    weakref.finalize(found, shutil.rmtree, root, ignore_errors=True)
+    return found
+
+
+def _named(whose: str) -> str:
+    """Return the folder of somebody's runs."""
+    kind = "here" if whose == THIS_COMPUTER else whose.partition(" ")[0]
+    return f"{kind}-{hashlib.sha256(whose.encode()).hexdigest()[:32]}"
+
+
+def _begun(manifest: Path) -> float:
+    with suppress(OSError):
+        return (manifest.parent / QUESTIONS).stat().st_mtime
+    return 0.0

@@ -1,0 +1,77 @@
+"""Semantic entropy against mutual information: choose a point, open its inspection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from core.charts import evaluation as charts
+from core.codec import counted
+from core.studies.evaluation.listing import Plotted, plotted
+from core.studies.evaluation.results import Results
+from core.ui import figures
+from core.ui.evaluation.cells import digest
+from core.ui.evaluation.rows import chosen_row
+from core.ui.session import remembered
+
+KEY = "results_scatter"
+
+
+def scatter(found: Results) -> None:
+    """Draw every question; show those at the point that a person chooses."""
+    drawn = remembered("results_plotted", found, lambda: plotted(found, charts.MOST_POINTS))
+    if not len(drawn.rows):
+        st.text("No row has both a semantic entropy and a mutual information to draw.")
+        return
+    points = charts.Points(drawn.entropy, drawn.information, drawn.right, found.sources[drawn.rows])
+    # Another chart for other rows: a choice survives in the same one.
+    key = f"{KEY}_{digest(found.run.folder, drawn.rows.tobytes())}"
+    figures.draw(
+        charts.scatter,
+        points,
+        key=key,
+        alt_text=charts.scatter_alt(points),
+        selects=charts.CHOSEN,
+    )
+    for sentence in drawn.sentences:
+        st.text(sentence)
+    st.caption(
+        "Doubts as a policy compares them, right or wrong by the answer of mutual information. "
+        "Below on the right: many right answers, which only entropy doubts."
+    )
+    figures.as_files(
+        "entropy_and_information",
+        "Semantic entropy against mutual information",
+        "",
+        lambda: charts.scatter(points, figures.palette()),
+    )
+    at = at_points(drawn, selected(st.session_state.get(key)))
+    if not len(at):
+        st.text("Choose a point to see its questions.")
+        return
+    st.text(f"At this point: {counted(len(at), 'question')}.")
+    chosen_row(found, "mutual_information", at, key="results_point")
+
+
+def selected(state: Any) -> Sequence[Any]:
+    """Return the points that a person chose, as the browser names them."""
+    selection = getattr(state, "selection", None) or {}
+    chosen = selection.get(charts.CHOSEN) or []
+    return chosen if isinstance(chosen, list) else []
+
+
+def at_points(drawn: Plotted, chosen: Sequence[Any]) -> NDArray[np.int64]:
+    """Return the rows at the chosen points; a point that is not drawn has none."""
+    wanted = np.zeros(len(drawn.rows), bool)
+    for point in chosen:
+        try:
+            entropy, information = (float(point[name]) for name in charts.FIELDS)
+        except (KeyError, TypeError, ValueError):  # it comes from a browser
+            continue
+        near = np.isclose(drawn.entropy, entropy, rtol=0, atol=1e-9)
+        wanted |= near & np.isclose(drawn.information, information, rtol=0, atol=1e-9)
+    return drawn.rows[wanted]

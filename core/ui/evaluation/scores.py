@@ -1,0 +1,159 @@
+"""Every score of a run: a table with intervals, the paper's Figure 5, and comparisons."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.abstention.metrics import MEASURES
+from core.charts import evaluation as charts
+from core.studies.evaluation.comparison import Compared, compared
+from core.studies.evaluation.results import CONFIDENCE, Measured, Results
+from core.ui import downloads, figures
+from core.ui.evaluation.cells import finite, measured, percent
+from core.ui.evaluation.measures import measures
+from core.ui.glossary import TERMS
+from core.ui.session import remembered
+from core.uncertainty.scores import SCORES
+
+TITLE = "Precision by recall"
+
+
+def scores(found: Results) -> None:
+    """Draw what every score is worth, and which is better than which."""
+    made, is_waiting = measures(found)
+    _table(made)
+    for sentence in found.unsaid:
+        st.text(sentence)
+    if not found.scores:
+        return
+    st.subheader("Precision by recall")
+    _curves(found, made)
+    st.subheader("Which score is better")
+    if is_waiting:
+        st.text("The comparisons come with the intervals.")
+    else:
+        _comparisons(found, made)
+
+
+def _table(made: Measured) -> None:
+    found = made.results
+    columns: dict[str, list[object]] = {
+        "score": [info.title for info in SCORES.values()],
+        "symbol": [info.symbol for info in SCORES.values()],
+        "right": [percent(found.right(name)) for name in SCORES],
+        **{
+            measure.upper(): [measured(made.interval(name, measure)) for name in SCORES]
+            for measure in MEASURES
+        },
+    }
+    st.dataframe(
+        columns,
+        column_config={
+            "AUROC": st.column_config.TextColumn(help=TERMS["AUROC"]),
+            "AURC": st.column_config.TextColumn(help=TERMS["AURC"]),
+            "AUGRC": st.column_config.TextColumn(help=TERMS["AUGRC"]),
+            "PRR": st.column_config.TextColumn(help=TERMS["PRR"]),
+        },
+        hide_index=True,
+        key="results_scores",
+        alt="Every score with its measures",
+    )
+    st.text(made.sentence)
+    downloads.table(lambda: numbers(made), "evaluation_scores")
+
+
+def numbers(made: Measured) -> dict[str, list[object]]:
+    """Return the table as numbers, to be computed with: no value where there is none."""
+    columns: dict[str, list[object]] = {
+        "score": list(SCORES),
+        "rows": [len(made.results)] * len(SCORES),
+        "right": [finite(made.results.right(name)) for name in SCORES],
+    }
+    for measure in MEASURES:
+        intervals = [made.interval(name, measure) for name in SCORES]
+        columns[measure] = [finite(each.value) for each in intervals]
+        columns[f"{measure} from"] = [finite(each.lower) for each in intervals]
+        columns[f"{measure} to"] = [finite(each.upper) for each in intervals]
+    return columns
+
+
+def _curves(found: Results, made: Measured) -> None:
+    chosen = st.multiselect(
+        "Scores drawn",
+        list(found.scores),
+        [name for name in charts.PAPERS if name in found.scores],
+        format_func=charts.symbol_of,
+        key="results_drawn",
+        persist_state="session",
+    )
+    chosen = [name for name in chosen if name in found.scores]
+    if not chosen:
+        st.text("Choose a score to draw.")
+        return
+    bands = remembered("results_bands", made, lambda: {n: made.band(n) for n in found.scores})
+    drawn = {name: bands[name] for name in SCORES if name in chosen}
+    figures.draw(
+        charts.precision_recall,
+        drawn,
+        key="results_precision_recall",
+        alt_text=charts.precision_recall_alt(drawn),
+    )
+    shaded = (
+        f"Shaded: the {CONFIDENCE:.0%} interval at each point by itself. " if made.number else ""
+    )
+    st.caption(
+        "The paper’s Figure 5. Recall is the share of questions answered, precision the share of "
+        f"right answers among them. {shaded}A curve begins at its smallest block of equal doubts, "
+        "which no threshold parts: mutual information and entropy are often exactly 0."
+    )
+    figures.as_files(
+        "precision_recall",
+        TITLE,
+        "",
+        lambda: charts.precision_recall(drawn, figures.palette()),
+    )
+
+
+def _comparisons(found: Results, made: Measured) -> None:
+    if len(found.scores) < 2:
+        st.text("Two scores with a value are needed to compare them.")
+        return
+    left, right = st.columns(2)
+    score = left.selectbox(
+        "Score",
+        list(found.scores),
+        format_func=charts.symbol_of,
+        key="results_reference",
+        persist_state="session",
+    )
+    measure = right.selectbox(
+        "Measure", list(MEASURES), format_func=str.upper, key="results_measure"
+    )
+    every = remembered(
+        "results_compared", made, lambda: compared(made, score, measure), (score, measure)
+    )
+    for each in every:
+        st.text(each.sentence)
+    st.caption(
+        "Where two scores serve the same answers, their AUROCs are compared by DeLong’s test; "
+        "else the same resamples of the questions are drawn for both. Holm’s method adjusts the "
+        "p-values for the number of comparisons above; choosing another score or measure after "
+        "looking is not accounted for."
+    )
+    downloads.table(lambda: _as_numbers(every), "evaluation_comparisons")
+
+
+def _as_numbers(every: tuple[Compared, ...]) -> dict[str, list[object]]:
+    return {
+        "score": [each.score for each in every],
+        "other": [each.other for each in every],
+        "measure": [each.measure for each in every],
+        "value": [finite(each.values[0]) for each in every],
+        "other's value": [finite(each.values[1]) for each in every],
+        "difference": [finite(each.difference.value) for each in every],
+        "from": [finite(each.difference.lower) for each in every],
+        "to": [finite(each.difference.upper) for each in every],
+        "test": [each.test for each in every],
+        "p": [finite(each.p_value) for each in every],
+        "Holm-adjusted p": [finite(each.adjusted) for each in every],
+    }

@@ -1,0 +1,265 @@
+"""The probability of everything a sample did not show, and what it costs an estimate of M.I.
+
+Section 4.1 and Appendix E of the paper. With U_k the probability of all that none of k independent
+draws showed, E U_k decides how near the estimate of Algorithm 1 is to the exact value.
+
+The paper's misprints are corrected here, and named where they were: its n is k in the bounds for
+finite support and entropy; both tails of U_k are e^(−k t²), not e^(−t k²).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import digamma, gamma, zeta  # type: ignore[import-untyped, unused-ignore]
+
+from core.uncertainty import validation
+from core.uncertainty.validation import Floats
+
+#: The constant of the lower tail (Berend and Kontorovich, 2013).
+LOWER_TAIL = 7.6821
+
+# --------------------------------------------------------------------------- what is missing
+
+
+def missing_mass(probabilities: ArrayLike, counts: ArrayLike) -> Floats:
+    """Return U_k, the probability of all that did not come (Section 4.1).
+
+    Parameters
+    ----------
+    probabilities : array_like, (s,)
+        Of each kind; they sum to at most 1.
+    counts : array_like of int, (..., s)
+        How often each came.
+
+    Returns
+    -------
+    ndarray of float64, (...)
+        In [0, 1].
+    """
+    p = _probabilities(probabilities)
+    return np.asarray((np.asarray(counts) == 0) @ p)
+
+
+def expected_missing_mass(probabilities: ArrayLike, draws: ArrayLike) -> Floats:
+    """Return E U_k = Σ μ(x) (1 − μ(x))^k, exactly (Appendix E.1).
+
+    Parameters
+    ----------
+    probabilities : array_like, (s,)
+        Of each kind. If they sum to less than 1, this is the missing mass within these kinds, the
+        paper's Ũ_k; that of everything is larger by what they lack of 1, at most.
+    draws : array_like of int, (...)
+        k, at least 0.
+
+    Returns
+    -------
+    ndarray of float64, (...)
+    """
+    p = _probabilities(probabilities)
+    k = _draws(draws, 0)
+    some = p[p < 1]  # what always comes is missing only where nothing was drawn
+    return np.asarray(_missing(some, k) + np.where(k == 0, p[p >= 1].sum(), 0.0))
+
+
+def good_turing(counts: ArrayLike) -> Floats:
+    """Return the Good–Turing estimate of U_k: the share of draws whose kind came once, (...).
+
+    Its mean exceeds E U_k by E U_k⁽¹⁾ / k, with U_k⁽¹⁾ the probability of all that came once
+    (a footnote of Section 4.1).
+
+    Parameters
+    ----------
+    counts : array_like of int, (..., s)
+        How often each kind came.
+    """
+    came = np.asarray(counts)
+    return np.asarray((came == 1).sum(axis=-1) / came.sum(axis=-1))
+
+
+# -------------------------------------------------------------- bounds of its expectation
+
+
+def finite_support_bound(support: int, draws: ArrayLike) -> Floats:
+    """Return a bound of E U_k for any distribution over N kinds (Berend and Kontorovich, 2012).
+
+    e^(−k/N) for k <= N, and N / (e k) beyond. Appendix E.1 prints n for k. For tuples, N is
+    |X|ⁿ.
+
+    Parameters
+    ----------
+    support : int
+        N, at least 1.
+    draws : array_like of int, (...)
+        k, at least 1.
+    """
+    if support < 1:
+        raise ValueError(f"The support has {support} kinds, but must have one at least.")
+    k = _draws(draws, 1)
+    return np.where(k <= support, np.exp(-k / support), support / (np.e * k))
+
+
+def entropy_bound(entropy: float, draws: ArrayLike) -> Floats:
+    """Return a bound of E U_k for any distribution of an entropy: h / Σ_{i <= k} 1/i.
+
+    Theorem E.2 (Berend and Kontorovich, 2017), which prints n for k; Section 4.1 gives the
+    weaker h / ln k.
+
+    Parameters
+    ----------
+    entropy : float
+        h, nats, at least 0.
+    draws : array_like of int, (...)
+        k, at least 1.
+    """
+    if not (np.isfinite(entropy) and entropy >= 0):
+        raise ValueError(f"The entropy is {entropy}, but must be a finite number of at least 0.")
+    return np.asarray(entropy / (digamma(_draws(draws, 1) + 1.0) + np.euler_gamma))
+
+
+def zipf_rate(alpha: float, draws: ArrayLike) -> Floats:
+    """Return what E U_k tends to under Zipf's law over all numbers, ∝ i^(−α), α > 1.
+
+    Γ(1 − 1/α) / α · ζ(α)^(−1/α) · k^(−(α − 1)/α): the paper’s Corollary E.3, with
+    its constant. The corollary has the rate only, k^(−((α − 1)/α − β)) for any β > 0. It states it
+    for N kinds, and takes N to infinity first: with N kinds, E U_k leaves this line at
+    k ≈ N^α and falls exponentially. Its proof bounds the accrual function from below where
+    the upper bound needs it from above, and estimates a sum by an integral on the wrong side; the
+    rate is right all the same, for the accrual function is of the order v^((α − 1)/α) both ways.
+
+    Parameters
+    ----------
+    alpha : float
+        The exponent, above 1.
+    draws : array_like of int, (...)
+        k, at least 1.
+    """
+    if not (np.isfinite(alpha) and alpha > 1):
+        raise ValueError(f"The exponent is {alpha}, but must be above 1.")
+    constant = gamma(1 - 1 / alpha) / alpha * zeta(alpha) ** (-1 / alpha)
+    return np.asarray(constant * _draws(draws, 1) ** (-(alpha - 1) / alpha))
+
+
+# ------------------------------------------------------------------------------ concentration
+
+
+def upper_deviation(draws: ArrayLike, confidence: float) -> Floats:
+    """Return t such that U_k <= E U_k + t with a confidence: √(ln(1/δ) / k).
+
+    The upper tail of Theorem E.1 (Berend and Kontorovich, 2013), P(U_k > E U_k + t) <= e^(−k t²);
+    the paper prints e^(−t k²), and uses what stands here.
+
+    Parameters
+    ----------
+    draws : array_like of int, (...)
+        k, at least 1.
+    confidence : float
+        1 − δ, between 0 and 1.
+    """
+    return np.sqrt(_log_of_chance(confidence) / _draws(draws, 1))
+
+
+def lower_deviation(draws: ArrayLike, confidence: float) -> Floats:
+    """Return t such that U_k >= E U_k − t with a confidence: √(ln(1/δ) / (7.6821 k)).
+
+    The lower tail of Theorem E.1, P(U_k < E U_k − t) <= e^(−7.6821 k t²); the paper prints
+    e^(−7.6821 t k²). So E U_k <= U_k + t: Appendix E.4 takes the t of the other tail there, which
+    holds and is 2.8 times as wide as it need be. Parameters as for :func:`upper_deviation`.
+    """
+    return np.asarray(upper_deviation(draws, confidence) / np.sqrt(LOWER_TAIL))
+
+
+# --------------------------------------------------------------- the theorem on the estimate
+
+
+def stabilisers(
+    draws: int, support: float, n: int, sampled_mass: ArrayLike
+) -> tuple[float, Floats]:
+    """Return γ₁ = 1 / (k |X̃|) and γ₂ = γ₁ + n (1 − Z) of Theorem 4.6.
+
+    Parameters
+    ----------
+    draws : int
+        k, at least 1.
+    support : float
+        |X̃|, the number of tuples in the effective support; |X|ⁿ in the first of the two bounds.
+    n : int
+        The length of the tuples.
+    sampled_mass : array_like, (...)
+        Z, the probability of all tuples sampled.
+    """
+    gamma_1 = 1 / (draws * support)
+    return gamma_1, gamma_1 + n * np.maximum(0.0, 1 - np.asarray(sampled_mass, dtype=np.float64))
+
+
+def theorem_bound(
+    estimate: ArrayLike,
+    draws: int,
+    *,
+    expected_missing: float,
+    support: float,
+    outside: float = 0.0,
+    confidence: float,
+) -> Floats:
+    """Return the lower bound of I(μ) that the estimate gives with a confidence (Theorem 4.6).
+
+    (1 − ε) Î_k − (1/k + (1 + ln(1 + k |X̃|)) (δ_supp + ε)), ε = E U_k + √(ln(1/δ) / k). With all
+    of Xⁿ for X̃ it is the first of the theorem's bounds and Corollary E.5, which have
+    n ln(1 + k |X|) in the place of ln(1 + k |X|ⁿ): a little more than the proof needs. (The
+    example below the theorem, “n T ln(1 + k ln 10⁴)”, should be n ln(1 + k 10^(4T)).)
+
+    Where δ_supp > 0, the proof in Appendix E.3 takes Σ μ ln(μ/μ⊗) over X̃ for D(μ, μ⊗). It can be
+    larger by δ_supp ln(1/δ_supp), for what was left out may be negative. So the logarithm here is
+    the larger of the printed one and ln(1/δ_supp); they differ where δ_supp < 1 / (e (1 + k|X̃|)).
+    (All of (i) in that proof is at most D + |X̃| γ₁ + δ_supp ln(1/δ_supp), if δ_supp <= 1/e: split
+    what was left out by whether μ is above μ⊗. So ln(1/δ_supp) alone would do.)
+
+    Parameters
+    ----------
+    estimate : array_like, (...)
+        Î_k(γ₁, γ₂) with the γ of :func:`stabilisers`, nats.
+    draws : int
+        k, at least 1.
+    expected_missing : float
+        E U_k, or a bound of it.
+    support, outside : float
+        |X̃|, and δ_supp, the probability outside of it.
+    confidence : float
+        1 − δ, between 0 and 1.
+
+    Returns
+    -------
+    ndarray of float64, (...)
+        Nats; where it is below 0, it says nothing.
+    """
+    missing = np.minimum(1.0, expected_missing + upper_deviation(draws, confidence))
+    price = 1 + np.log1p(draws * support)
+    tail = outside * max(price, -np.log(outside)) if outside > 0 else 0.0
+    value = np.asarray(estimate, dtype=np.float64)
+    return np.asarray((1 - missing) * value - (1 / draws + price * missing + tail))
+
+
+def _missing(p: Floats, draws: Floats) -> Floats:
+    """Return Σ p (1 − p)^k for each k; few k at a time, for there may be many kinds."""
+    flat = [float(p @ np.exp(k * np.log1p(-p))) for k in draws.ravel()]
+    return np.reshape(flat, draws.shape)
+
+
+def _probabilities(values: ArrayLike) -> Floats:
+    p = validation.numbers(values, "probabilities", dimensions=1)
+    if p.min() < 0 or p.sum() > 1 + validation.TOLERANCE:
+        raise ValueError("probabilities must be at least 0 and sum to at most 1.")
+    return p
+
+
+def _draws(values: ArrayLike, least: int) -> Floats:
+    k = np.asarray(values, dtype=np.float64)
+    if not (np.isfinite(k).all() and (k >= least).all()):
+        raise ValueError(f"The number of draws must be at least {least}.")
+    return k
+
+
+def _log_of_chance(confidence: float) -> float:
+    if not 0 < confidence < 1:
+        raise ValueError(f"The confidence is {confidence}, but must lie between 0 and 1.")
+    return float(-np.log1p(-confidence))

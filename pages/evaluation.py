@@ -1,0 +1,45 @@
+"""Evaluation: many questions with known answers to a model, and what every score is worth."""
+
+from functools import partial
+
+import streamlit as st
+
+from core.language_models.errors import ModelError
+from core.studies.evaluation.files import RunError
+from core.ui.evaluation import run
+from core.ui.evaluation.choice import chosen
+from core.ui.evaluation.form import new_run
+from core.ui.evaluation.results import results
+from core.ui.evaluation.runs import said
+from core.ui.folds import fold
+from core.ui.header import page_header
+from core.ui.messages import problem
+from core.ui.model import asked
+
+
+def page() -> None:
+    """Draw the page: a new run, the chosen one on its way, and what came of it."""
+    page_header(
+        "Which doubt finds the wrong answers?",
+        "Ask a model many questions whose right answers are known. **Every score says how much to "
+        "doubt each answer; the right answers say what that is worth.**",
+    )
+    model = None
+    try:
+        model = asked()
+    except ModelError as error:
+        problem(str(error))
+    if model is not None:
+        fold("New run", partial(new_run, model), key="new_run", icon=":material/add:")
+    listed, others = chosen()
+    if listed is None:
+        return
+    try:
+        if run.draw(listed, model):
+            st.header("Results")
+            results(listed.run, others)
+    except RunError as error:
+        problem(said(error, listed.run.folder))
+
+
+page()

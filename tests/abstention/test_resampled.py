@@ -1,0 +1,114 @@
+"""All measures and curves in one pass: the same numbers as one at a time, and none invented."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.abstention import intervals, metrics
+from core.abstention.resampled import resampled
+
+NOWHERE = np.zeros(0)
+
+
+def drawn(scores, correct, clusters=None, *, number=0, recalls=NOWHERE):
+    rows = np.arange(len(next(iter(scores.values())))) if clusters is None else clusters
+    return resampled(scores, correct, rows, dict.fromkeys(scores, recalls), number=number)
+
+
+def both(n, seed=0, ties=3):
+    """Two scores of some rows, many of them tied, with labels of their own."""
+    rng = np.random.default_rng(seed)
+    scores = {name: rng.integers(ties, size=n) / 1.0 for name in "ab"}
+    scores["b"][rng.random(n) < 0.2] = np.nan
+    return scores, {name: rng.random(n) < 0.6 for name in "ab"}
+
+
+rows = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.5, 1.0, 2.5, math.inf, math.nan]), st.booleans()),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(rows)
+def test_measures_are_those_of_metrics(found):
+    scores, correct = (np.array(column) for column in zip(*found, strict=True))
+    made = drawn({"a": scores}, {"a": correct})
+    for measure in metrics.MEASURES:
+        expected = getattr(metrics, measure)(scores, correct)
+        assert made.interval("a", measure).value == pytest.approx(expected, nan_ok=True, abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", metrics.MEASURES)
+@pytest.mark.parametrize("repeated", [False, True])
+def test_resamples_are_those_of_the_paired_bootstrap(measure, repeated):
+    scores, correct = both(80)
+    clusters = np.arange(80) // (3 if repeated else 1)
+    one = intervals.compare(scores, correct, clusters, "a", measure=measure, number=40)
+    all_at_once = drawn(scores, correct, clusters, number=40)
+    for name in "ab":
+        same(one.values[name], all_at_once.interval(name, measure))
+    same(one.differences["b"], all_at_once.difference("a", "b", measure))
+
+
+def same(one, other):
+    found = [(each.value, each.lower, each.upper) for each in (one, other)]
+    assert found[0] == pytest.approx(found[1], abs=1e-12)
+
+
+def test_bands_are_those_of_the_curve_by_itself():
+    scores, correct = both(60, ties=9)
+    recalls = np.linspace(0.05, 1, 20)
+    made = drawn(scores, correct, number=50, recalls=recalls)
+    for name in "ab":
+        alone = intervals.precision_band(
+            scores[name], correct[name], np.arange(60), recalls, number=50
+        )
+        band = made.band(name)
+        for what in ("recalls", "precision", "lower", "upper"):
+            np.testing.assert_allclose(getattr(band, what), getattr(alone, what))
+
+
+def test_without_resamples_there_are_values_and_nothing_else():
+    made = drawn(*both(40), recalls=np.array([0.5]))
+    found = made.interval("a", "aurc")
+    assert math.isfinite(found.value) and math.isnan(found.lower) and math.isnan(found.upper)
+    assert math.isnan(made.p_value("a", "b", "aurc")) and made.number == 0
+    assert np.isnan(made.band("a").lower).all() and np.isfinite(made.band("a").precision).all()
+
+
+def test_no_rows_have_no_measures():
+    made = drawn({"a": np.zeros(0)}, {"a": np.zeros(0, bool)}, number=0)
+    assert all(math.isnan(made.interval("a", measure).value) for measure in metrics.MEASURES)
+
+
+def test_a_p_value_counts_the_resamples_on_the_other_side():
+    """By hand: of nine resamples two are on the other side, and one is at none."""
+    made = drawn(*both(40), number=9)
+    at = list(metrics.MEASURES).index("aurc")
+    made.values[:, at] = 0.5, 0.2
+    made.drawn[:, 0, at] = [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.1, 0.1, 0.2]
+    made.drawn[:, 1, at] = 0.2
+    assert made.p_value("a", "b", "aurc") == pytest.approx(2 * (3 + 1) / 10)
+    assert made.p_value("b", "a", "aurc") == made.p_value("a", "b", "aurc")
+    assert made.p_value("a", "a", "aurc") == 1.0
+
+
+def test_equal_scores_are_found_different_no_oftener_than_promised():
+    """A hundred samples of two equally good scores: at the level .1, about ten are called so."""
+    called = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        right = rng.random(60) < 0.6
+        scores = {name: rng.normal(size=60) - right for name in "ab"}
+        made = drawn(scores, dict.fromkeys("ab", right), number=99)
+        called += made.p_value("a", "b", "auroc") <= 0.1
+    assert called <= 19  # P(Bin(100, .1) > 19) = .002
+
+
+def test_shapes_must_agree():
+    with pytest.raises(ValueError, match="Give 3 scores"):
+        resampled({"a": [1.0, 2.0]}, {"a": [1, 0]}, [1, 2, 3], {"a": NOWHERE})

@@ -1,0 +1,145 @@
+"""A run's pictures: valid, exact where it counts, and safe with any source."""
+
+import math
+
+import numpy as np
+import pytest
+
+from core.abstention.intervals import Band
+from core.abstention.mixtures import Bar, Mixture
+from core.charts import evaluation as charts
+from core.charts.theme import DARK, LIGHT
+from core.uncertainty.scores import SCORES
+from tests.charts.drawing import check, drawn, only_text, rows_of, texts
+from tests.hostile import ANY_TEXTS
+
+INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
+
+
+def band(*precision, start=0.2, width=0.05):
+    values = np.array(precision, float)
+    recalls = np.linspace(start, 1, len(values))
+    return Band(recalls, values, values - width, np.minimum(values + width, 1))
+
+
+BANDS = {INFORMATION: band(1, 0.95, 0.9, 0.8), ENTROPY: band(0.95, 0.8, 0.75, 0.8, start=0.4)}
+PLAIN = {INFORMATION: band(1, 0.9, 0.8, width=math.nan)}
+BARS = (
+    Bar("below 0.5", 20.5, 0.9, 0.1, 0.04, 0.02),
+    Bar("2.0 or more", 9.0, 0.2, 0.3, math.nan, math.nan),
+    Bar("all", 29.5, 0.7, math.nan, 0.05, math.nan),
+)
+FOUND = tuple(
+    Mixture(score, rule, (0.5, None), BARS)
+    for score in (INFORMATION, ENTROPY)
+    for rule in ("empirical", "ltt")
+)
+
+
+def points(n=40, sources=("one", "many")):
+    rng = np.random.default_rng(0)
+    named = np.empty(n, object)
+    named[:] = [sources[i % len(sources)] for i in range(n)]
+    return charts.Points(rng.random(n), rng.random(n), rng.random(n) < 0.5, named)
+
+
+NO_POINTS = charts.Points(*(np.zeros(0),) * 2, np.zeros(0, bool), np.zeros(0, object))
+
+
+def drawings(palette):
+    return {
+        "figure 5": charts.precision_recall(BANDS, palette),
+        "figure 5, no bands": charts.precision_recall(PLAIN, palette),
+        "figure 5, all": charts.precision_recall(dict.fromkeys(SCORES, BANDS[ENTROPY]), palette),
+        "figure 6, recall": charts.mixture_bars(FOUND, charts.RECALL, palette),
+        "figure 6, error": charts.mixture_bars(FOUND, charts.ERROR, palette),
+        "scatter": charts.scatter(points(), palette),
+        "scatter, many sources": charts.scatter(points(60, list("abcdefghij")), palette),
+    }
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_every_chart_is_a_valid_picture(palette):
+    check(drawings(palette), palette)
+
+
+def test_charts_of_nothing_are_valid_too():
+    nothing = Mixture(ENTROPY, "ltt", (None,), (Bar("all", 2.0, *(math.nan,) * 4),))
+    none = np.zeros(0)
+    empty = {
+        "figure 5": charts.precision_recall({}, LIGHT),
+        "figure 5, no point": charts.precision_recall({ENTROPY: Band(*(none,) * 4)}, LIGHT),
+        "figure 6": charts.mixture_bars([nothing], charts.ERROR, LIGHT),
+        "scatter": charts.scatter(NO_POINTS, LIGHT),
+    }
+    check(empty, LIGHT, empty)
+    assert charts.precision_recall_alt({}) == "No score has a value."
+    assert charts.mixture_bars_alt([nothing], charts.ERROR).endswith(
+        "S.E., guaranteed: nothing answered."
+    )
+
+
+def test_a_curve_and_its_band_are_drawn_point_by_point():
+    rows = [row for row in rows_of(charts.precision_recall(BANDS, LIGHT), "lower")]
+    of_information = [row for row in rows if row["score"] == "M.I."]
+    assert [row["precision"] for row in of_information] == [1, 0.95, 0.9, 0.8]
+    assert of_information[1]["lower"] == pytest.approx(0.9)
+    assert charts.precision_recall_alt(BANDS) == (
+        "Precision by recall: M.I. from 100% right of 20% answered to 80% of 100%, 94% of half; "
+        "S.E. from 95% right of 40% answered to 80% of 100%, 88% of half."
+    )
+
+
+def test_bars_have_their_two_standard_deviations_within_what_can_be():
+    rows = rows_of(charts.mixture_bars(FOUND, charts.RECALL, LIGHT), "low")
+    bins = {row["entropy"]: row for row in rows if row["bar"] == "M.I., guaranteed"}
+    assert (bins["below 0.5"]["low"], bins["below 0.5"]["high"]) == pytest.approx((0.8, 1.0))
+    assert (bins["2.0 or more"]["low"], bins["2.0 or more"]["high"]) == pytest.approx((0, 0.5))
+    picture = drawn(charts.mixture_bars(FOUND, charts.RECALL, LIGHT))
+    for text in ("the paper’s rule", "guaranteed", "M.I.", "S.E.", "2.0 or more", "all"):
+        assert text in texts(picture)
+    assert "M.I., the paper’s rule: below 0.5 90%, 2.0 or more 20%, all 70%" in (
+        charts.mixture_bars_alt(FOUND, charts.RECALL)
+    )
+
+
+def test_a_score_has_one_colour_in_all_charts():
+    alone = charts.precision_recall({ENTROPY: BANDS[ENTROPY]}, LIGHT).to_dict(validate=False)
+    color = alone["layer"][0]["encoding"]["color"]["scale"]
+    assert color == {"domain": ["S.E."], "range": [LIGHT.categories[1]]}
+
+
+def test_right_and_wrong_differ_by_more_than_their_colour():
+    chart = charts.scatter(points(), LIGHT)
+    fill = chart.to_dict(validate=False)["encoding"]["fill"]["scale"]
+    assert fill["range"] == [LIGHT.background, LIGHT.diverging[2]]
+    assert {"right", "wrong", "one", "many"} <= set(texts(drawn(chart)))
+
+
+def test_only_the_largest_sources_have_a_shape_of_their_own():
+    chart = charts.scatter(points(60, list("aaabcdefghij")), LIGHT)
+    found = {row["source"] for row in rows_of(chart, "source")}
+    assert len(found) == charts.MOST_SOURCES + 1 and {"a", charts.OTHERS} <= found
+    six = charts.scatter(points(60, list("abcdef")), LIGHT)
+    assert {row["source"] for row in rows_of(six, "source")} == set("abcdef")
+
+
+@pytest.mark.parametrize("name", ANY_TEXTS)
+def test_any_source_is_drawn_as_text(name):
+    picture = drawn(charts.scatter(points(9, (name, "s")), LIGHT))
+    assert only_text(picture)
+    assert any(text.startswith(charts.one_line(name)[:20]) for text in texts(picture))
+
+
+def test_the_scatter_says_its_finding():
+    found = charts.Points(
+        np.array([0.0, 2.0, 2.0]),
+        np.array([0.0, 0.1, 1.9]),
+        np.array([True, True, False]),
+        np.array(["a", "a", "b"], object),
+    )
+    assert charts.scatter_alt(found) == (
+        "Semantic entropy against mutual information: 2 right answers with a median S.E. of 1.00 "
+        "and a median M.I. of 0.05 nats; 1 wrong answer with a median S.E. of 2.00 and a median "
+        "M.I. of 1.90 nats."
+    )

@@ -1,0 +1,293 @@
+"""The page "Evaluation" without a browser: a run begun, left, found again, gone on with, deleted.
+
+What makes a run survive is tested below tests/studies/evaluation, how files are read below
+tests/data.
+"""
+
+import json
+import threading
+
+import pytest
+import streamlit as st
+
+from core.data.tabular import isolation, uploads
+from core.language_models.errors import RefusedError
+from core.studies.evaluation.bundled import bundled
+from core.studies.evaluation.reading import Run, labelled_csv
+from core.ui import model as chosen_model
+from core.ui.evaluation import runs as module
+from core.ui.evaluation.runs import runs
+from core.ui.runs.job import JOB
+from tests.hostile import TEXTS
+from tests.language_models.openai_server import serving
+from tests.sessions import (
+    badges,
+    chosen,
+    go,
+    harmless,
+    keys,
+    press,
+    said,
+    session,
+    settled,
+    until,
+    visit,
+)
+from tests.studies.evaluation.worlds import NUMBER as NUMBERED
+from tests.studies.evaluation.worlds import World, questions, rows_of
+
+NUMBER = 12
+LONG = 60  # seconds: what never happens unless something hangs
+
+pytestmark = pytest.mark.usefixtures("on_ones_own")
+
+
+class Gated(World):
+    """A world that answers a run only so many questions; the others wait until it is `open`."""
+
+    def __init__(self, **more):
+        super().__init__(**more)
+        self.open = threading.Event()
+        self.free = 10**9
+        self.in_runs = []  # the numbers that runs asked, not who looks how long one takes
+
+    def sample(self, prompt, count, *, temperature=1.0, **more):
+        if threading.current_thread().name == JOB and temperature == 0:
+            if len(self.in_runs) >= self.free:
+                self.open.wait(LONG)
+            self.in_runs.append(int(NUMBERED.search(prompt)[1]))
+        return super().sample(prompt, count, temperature=temperature, **more)
+
+
+@pytest.fixture
+def world(monkeypatch, tmp_path):
+    """Numbers instead of the shipped model, a folder for runs, files read in this process."""
+    model = Gated()
+    monkeypatch.setattr(chosen_model, "embedded", lambda: model)
+    monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
+    monkeypatch.setattr(isolation, "parse_isolated", lambda *file, **_: uploads.parse(*file))
+    st.cache_resource.clear()
+    yield model
+    model.open.set()
+
+
+def lines(asked=None):
+    return "\n".join(
+        json.dumps({"id": q.id, "question": q.query, "answers": q.answers, "source": q.source})
+        for q in asked or questions(NUMBER)
+    ).encode()
+
+
+def uploaded(page, content=None, name="mine.jsonl"):
+    """Choose a file of questions."""
+    page.segmented_control(key="evaluation_source").set_value("Your file").run()
+    content = lines() if content is None else content
+    return page.file_uploader(key="evaluation_file").set_value((name, content, "text/plain")).run()
+
+
+def begun(page):
+    """Start the run that is chosen, and return its key, which the address names."""
+    page.button(key="start_run").click().run()
+    return address(page)
+
+
+def address(page):
+    given = page.query_params["run"]
+    return given if isinstance(given, str) else given[-1]
+
+
+def run_of(key):
+    return Run(runs().find(key))
+
+
+def finished(page):
+    return said(page, " finished")
+
+
+def test_opens_on_a_bundled_run_which_nobody_changes():
+    page = settled(visit("evaluation").run())
+    assert page.title[0].value == "Which doubt finds the wrong answers?"
+    box = page.selectbox(key="evaluation_run")
+    assert box.value == "embedded_world" and "(bundled)" in box.options[0]
+    number = Run(bundled()["embedded_world"]).done
+    assert finished(page)[0].startswith(f"{number} of {number} questions finished.")
+    assert "calibrate_run" in keys(page) and not {"go_on", "delete_run"} & {*keys(page)}
+    assert said(page, "300 questions, drawn at random of") and said(page, "on this machine.")
+    page.button(key="calibrate_run").click().run()
+    settled(go(page, "calibration").run())  # where the button leads; AppTest does not follow
+    assert said(page, f"embedded world (run).csv: {number} rows")
+
+
+def test_a_file_is_asked_once_whatever_happens(world):
+    page = uploaded(session("evaluation"))
+    assert said(page, "mine.jsonl: 12 questions.") and badges(page) == []
+    assert said(page, "world of numbers: this takes up to")
+    key = begun(page)
+    settled(page)
+    assert finished(page) == [
+        "12 of 12 questions finished. Answers of world of numbers, asked in the form plain."
+    ]
+    assert sorted(world.in_runs) == list(range(NUMBER)) and "go_on" not in keys(page)
+    first = rows_of(run_of(key).folder)
+    settled(page.button(key="start_run").click().run())  # the same again is the same run
+    assert address(page) == key and len(world.in_runs) == NUMBER
+    again = session("evaluation", run=key)
+    assert finished(again) == finished(page) and rows_of(run_of(key).folder) == first
+    box = again.selectbox(key="evaluation_run")
+    assert len(box.options) == 1 + len(bundled()) and box.value == key
+    settled(box.select_index(1).run())
+    assert address(again) == again.selectbox(key="evaluation_run").value in bundled()
+    settled(go(again, "history").run())
+    again.query_params.pop("run", None)
+    settled(go(again, "evaluation").run())
+    assert address(again) in bundled()  # the page is as it was left
+
+
+def test_cancelled_found_again_and_gone_on_with(world):
+    page = uploaded(session("evaluation"))
+    world.free = 5
+    key = begun(page)
+    until(page, lambda: len(world.in_runs) == 5)
+    other = visit("evaluation", run=key).run()  # a reload, or a second tab
+    assert f"cancel_evaluation_{key}" in keys(other) and "delete_run" not in keys(other)
+    other.button(key=f"cancel_evaluation_{key}").click().run()
+    assert said(other, "Cancelled. Finished questions are saved.")
+    assert runs().is_running(run_of(key).folder)  # it is the first one's, too
+    page.run().button(key=f"cancel_evaluation_{key}").click().run()
+    assert not runs().is_running(run_of(key).folder)
+    world.open.set()
+    for job in [thread for thread in threading.enumerate() if thread.name == JOB]:
+        job.join(LONG)
+    st.cache_resource.clear()  # as a restart does
+    later = session("evaluation", run=key)
+    (state,) = finished(later)
+    done = int(state.split(" ")[0])
+    assert 0 < done < NUMBER
+    press(later, "go_on")
+    assert (
+        finished(later)[0].startswith("12 of 12") and len(world.in_runs) <= NUMBER + 1
+    )  # one was under way
+    assert rows_of(run_of(key).folder).keys() == {q.id for q in questions(NUMBER)}
+
+
+def test_what_failed_is_a_row_and_is_asked_again_where_that_is_wanted(world):
+    world.broken = {3: RefusedError("Not this one.")}
+    page = uploaded(session("evaluation"))
+    key = begun(page)
+    settled(page)
+    assert finished(page)[0].startswith("12 of 12 questions finished, 1 failed.")
+    world.broken = {}
+    press(page, "ask_again")
+    assert finished(page)[0].startswith("12 of 12 questions finished. ")
+    assert rows_of(run_of(key).folder)["q3"]["error"] is None
+
+
+def test_a_service_says_what_it_takes_first_and_the_budget_ends_a_run_that_goes_on(world):
+    with serving("echo") as server:
+        page = chosen(uploaded(session("evaluation")), server)
+        until(page, lambda: said(page, ": at most "))
+        probes = len(server.exchanges)
+        assert said(page.run(), "Cached answers are not requested again.")
+        assert len(server.exchanges) == probes  # nobody has agreed yet
+        page.number_input(key="budget_calls").set_value(probes + 20).run()
+        begun(page)
+        settled(page)
+        assert said(page, "The budget of") and said(page, "Used so far: ")
+        assert len(server.exchanges) - probes == 20
+        page.number_input(key="budget_calls").set_value(2000).run()
+        press(page, "go_on")
+        assert finished(page)[0].startswith("12 of 12 questions finished. ")
+        assert said(page, "Used for these rows: ")
+        bodies = server.paid()[probes:]
+        assert len(bodies) == len(set(bodies))
+
+
+def test_its_rows_go_to_calibration_and_it_is_deleted(world):
+    page = uploaded(session("evaluation"))
+    key = begun(page)
+    content, _ = labelled_csv(run_of(key)) if settled(page) else (b"", ())
+    page.button(key="calibrate_run").click().run()
+    settled(go(page, "calibration").run())
+    assert said(page, "mine.jsonl (run).csv: 12 rows") and content.count(b"\n") == NUMBER + 1
+    page = session("evaluation", run=key)
+    page.button(key="delete_run").click().run()
+    assert runs().find(key) is None and "run" not in page.query_params
+    gone = session("evaluation", run=key)
+    assert said(gone, "The run that this address names is not here")
+    assert "run" not in press(gone, "close_run").query_params
+
+
+def test_a_run_belongs_to_who_began_it(world, monkeypatch):
+    monkeypatch.setenv("BELIEVE_HISTORY", "own")
+
+    def come(name):
+        monkeypatch.setattr("core.ui.session.person", lambda: name)
+
+    come("alice")
+    hers = uploaded(session("evaluation"))
+    key = begun(hers)
+    settled(hers)
+    come("bob")
+    page = session("evaluation", run=key)
+    assert said(page, "is not here") and len(page.selectbox(key="evaluation_run").options) == 1
+    same = begun(uploaded(session("evaluation")))
+    assert same != key  # what he asks for is his
+    come("alice")
+    assert finished(session("evaluation", run=key))[0].startswith("12 of 12")
+    come(None)  # nobody signed in: whoever has the address, which nobody can guess
+    mine = uploaded(session("evaluation"))
+    own = begun(settled(mine))
+    settled(mine)
+    other = session("evaluation", run=own)
+    assert finished(other)[0].startswith("12 of 12")
+    assert len(session("evaluation").selectbox(key="evaluation_run").options) == len(bundled())
+
+
+@pytest.mark.parametrize("key", ["../../etc", "%2e%2e", "0" * 32, "", "embedded_world/../x"])
+def test_an_address_finds_no_other_folder(world, key):
+    assert runs().find(key) is None
+
+
+def test_a_shared_server_has_limits(world, monkeypatch):
+    monkeypatch.setenv("BELIEVE_HISTORY", "own")
+    monkeypatch.setattr(module, "MOST_SHARED", 5)
+    monkeypatch.setattr(module, "MOST_RUNS", 1)
+    page = uploaded(session("evaluation"))
+    assert said(page, "mine.jsonl: 5 questions, drawn at random of 12.")
+    begun(page)
+    settled(page)
+    page.number_input(key="evaluation_draw").set_value(1).run()
+    settled(page.button(key="start_run").click().run())
+    assert said(page, "You have 1 runs, the most that this server saves")
+
+
+def test_a_file_that_cannot_be_used_gets_a_sentence(world):
+    page = session("evaluation")
+    for content, sentence in (
+        (b"", "The file is empty"),
+        (b"a,b\n1,2\n", "no column of questions with one of right answers"),
+        (b"question,answers\nWho?,\n", "Line 2: there is no right answer."),
+    ):
+        uploaded(page, content, "bad.csv")
+        assert said(page, sentence) and badges(page) == ["Problem"]
+        assert "start_run" not in keys(page)
+    uploaded(page, b"question,answers\nWho?,Ann\nWhat?,\n", "half.csv")
+    page.checkbox(key="evaluation_skip").check().run()
+    assert said(page, "half.csv: 1 question.") and said(page, "Left out: Line 3: ")
+
+
+def test_hostile_names_and_questions_stay_text(world):
+    name = f"{TEXTS[0]} {TEXTS[3]} {TEXTS[4]}.jsonl"
+    asked = questions(2)
+    page = uploaded(session("evaluation"), lines(asked).replace(b"q1", b"<b>"), name)
+    begun(page)
+    assert harmless(settled(page))
+
+
+def test_nothing_of_a_public_demo_outlives_its_session(world, monkeypatch, tmp_path):
+    monkeypatch.setenv("BELIEVE_PUBLIC", "1")
+    page = uploaded(session("evaluation"))
+    key = begun(page)
+    settled(page)
+    assert finished(page)[0].startswith("12 of 12") and not list(tmp_path.iterdir())
+    assert said(session("evaluation", run=key), "is not here")

@@ -1,0 +1,31 @@
+"""The runs that come with the program: whole, small, and never written to."""
+
+import pytest
+
+from core.studies.evaluation.bundled import bundled
+from core.studies.evaluation.reading import Run
+
+SIZE = 1_000_000  # bytes
+
+
+def content(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def test_the_embedded_models_is_the_first():
+    name, *_ = bundled()
+    assert Run(bundled()[name]).pipeline.model == "embedded"
+
+
+@pytest.mark.parametrize("name", list(bundled()))
+def test_a_bundled_run_is_finished_small_and_opens_without_being_written_to(name):
+    folder = bundled()[name]
+    before = content(folder)
+    assert sum(map(len, before.values())) < SIZE
+    run = Run(folder)
+    rows = run.rows()
+    assert rows.table.num_rows == run.done == run.manifest["questions"]["number"] > 0
+    assert run.manifest["ended"] and run.pipeline.sampling == "drawn" and run.pipeline.samples == 10
+    id = rows.table["id"][0].as_py()
+    assert run.inspection(id).query == rows.table["query"][0].as_py()
+    assert content(folder) == before

@@ -1,0 +1,121 @@
+"""One score held against another: by the right test, adjusted, in a sentence with numbers."""
+
+import math
+
+import numpy as np
+import pytest
+
+from core.abstention.intervals import Interval
+from core.abstention.paired import delong, holm
+from core.studies.evaluation.comparison import (
+    Compared,
+    adjusted,
+    compared,
+    p_in_words,
+    signed,
+)
+from core.studies.evaluation.results import measured, read_results
+from tests.studies.evaluation.worlds import written
+
+INFORMATION, ENTROPY, GREEDY = "mutual_information", "semantic_entropy", "greedy_probability"
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """M.I. is good, S.E. less so on the same answers, T0 as S.E. but of answers of its own."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for i in range(120):
+        right = bool(rng.random() < 0.6)
+        noise = float(rng.normal())
+        own = right if i % 10 else not right
+        rows.append(
+            {
+                INFORMATION: round(0.4 * noise - 2 * right + 3, 3),
+                ENTROPY: round(float(rng.normal()) - right + 3, 3),
+                GREEDY: round(float(rng.normal()) - own + 3, 3),
+                f"{INFORMATION}_correct": right,
+                f"{ENTROPY}_correct": right,
+                f"{GREEDY}_correct": own,
+            }
+        )
+    return read_results(written(tmp_path_factory.mktemp("run") / "run", *rows))
+
+
+@pytest.fixture(scope="module")
+def made(found):
+    return measured(found, 300)
+
+
+def test_scores_that_share_their_labels_are_compared_by_delong(found, made):
+    by_delong, by_bootstrap = compared(made, INFORMATION)
+    expected = delong(found.doubts[INFORMATION], found.doubts[ENTROPY], found.correct[INFORMATION])
+    assert (by_delong.other, by_delong.test) == (ENTROPY, "DeLong")
+    assert by_delong.p_value == expected.p_value
+    assert by_delong.values == (expected.first, expected.second)
+    difference = by_delong.difference
+    assert difference.upper - difference.value == pytest.approx(1.959964 * expected.error)
+    assert (by_bootstrap.other, by_bootstrap.test) == (GREEDY, "paired bootstrap")
+    assert by_bootstrap.difference == made.resampled.difference(INFORMATION, GREEDY, "auroc")
+    assert [by_delong.adjusted, by_bootstrap.adjusted] == pytest.approx(
+        holm([by_delong.p_value, by_bootstrap.p_value])
+    )
+
+
+def test_other_measures_and_repeated_questions_are_compared_by_the_bootstrap(found, made):
+    assert {each.test for each in compared(made, INFORMATION, "aurc")} == {"paired bootstrap"}
+    twice = read_results(found.run)
+    twice.queries[1] = twice.queries[0]
+    assert {each.test for each in compared(measured(twice, 50), INFORMATION)} == {
+        "paired bootstrap"
+    }
+
+
+def test_a_difference_is_said_with_its_numbers_in_either_direction(made):
+    first = compared(made, INFORMATION)[0]
+    assert first.shown and first.sentence == (
+        "M.I. finds wrong answers better than S.E.: AUROC "
+        f"{first.values[0]:.2f} against {first.values[1]:.2f}, difference "
+        f"{first.difference.value:.2f} (95% {first.difference.lower:.2f} to "
+        f"{first.difference.upper:.2f}), Holm-adjusted {p_in_words(first.adjusted)} (DeLong)."
+    )
+    back = compared(made, ENTROPY)[0]
+    assert back.sentence.startswith("S.E. finds wrong answers worse than M.I.: ")
+    assert "difference −0." in back.sentence
+    lower_is_better = compared(made, INFORMATION, "aurc")[0]
+    assert lower_is_better.difference.value < 0
+    assert lower_is_better.sentence.startswith("M.I. orders the questions better than S.E.")
+
+
+def test_where_nothing_is_shown_that_is_said(made):
+    same = next(each for each in compared(made, ENTROPY) if each.other == GREEDY)
+    assert not same.shown
+    assert same.sentence.startswith("No difference between S.E. and T0 is shown: AUROC 0.")
+
+
+def test_without_resamples_only_delong_says_how_sure_it_is(found):
+    by_delong, unknown = compared(measured(found, 0), INFORMATION)
+    assert math.isnan(unknown.p_value) and not unknown.shown
+    assert unknown.sentence.endswith("; how much of that is chance is not known.")
+    # The one that is not known still counts among the comparisons.
+    assert by_delong.adjusted == pytest.approx(min(1, 2 * by_delong.p_value))
+
+
+def test_what_cannot_be_compared_counts_for_nothing():
+    def one(difference, p_value):
+        return Compared(
+            *(INFORMATION, ENTROPY, "auroc", (0.5, 0.5), Interval(difference, 0.0, 0.0)),
+            *("DeLong", p_value),
+        )
+
+    impossible, possible = adjusted([one(math.nan, math.nan), one(0.1, 0.03)])
+    assert possible.adjusted == 0.03 and math.isnan(impossible.adjusted)
+    assert impossible.sentence == "M.I. and S.E. cannot be compared by AUROC."
+    assert adjusted([]) == ()
+
+
+def test_numbers_in_words():
+    assert [signed(value) for value in (0.114, -0.114, -0.001)] == ["0.11", "−0.11", "0.00"]
+    assert [p_in_words(p) for p in (0.0004, 0.0123, 1.0, math.nan)] == [
+        *("p < 0.001", "p = 0.012", "p = 1.000", "–")
+    ]

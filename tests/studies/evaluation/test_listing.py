@@ -1,0 +1,98 @@
+"""Rows one by one: found by their words, in order, and as files in which no formula runs."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+
+from core.studies.evaluation.listing import (
+    Part,
+    as_csv,
+    as_parquet,
+    listed_rows,
+    plotted,
+    rows_table,
+)
+from core.studies.evaluation.results import read_results
+from core.studies.evaluation.rows import SCHEMA
+from tests.hostile import TEXTS
+from tests.studies.evaluation.worlds import written
+
+INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
+
+
+def row(doubt, right, **more):
+    return {INFORMATION: doubt, f"{INFORMATION}_correct": right, ENTROPY: 0.5, **more}
+
+
+@pytest.fixture
+def found(tmp_path):
+    return read_results(
+        written(
+            tmp_path / "run",
+            row(0.4, True, query="Which sea is RED?", source="seas"),
+            row(0.1, False, mutual_information_answer="Élan"),
+            row(None, True),
+            row(0.2, True, answers=[["green", "lime"], ["blue"]]),
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("part", "words", "rows"),
+    [
+        (Part.ALL, "", [1, 3, 0, 2]),  # the least doubtful first, without a doubt last
+        (Part.RIGHT, "", [3, 0, 2]),
+        (Part.WRONG, " ", [1]),
+        (Part.UNKNOWN, "", [2]),
+        (Part.ALL, "sea red", [0]),
+        (Part.ALL, "SEAS", [0]),
+        (Part.ALL, "élan", [1]),
+        (Part.ALL, "lime number", [3]),
+        (Part.RIGHT, "élan", []),
+        (Part.ALL, "a word that is nowhere", []),
+    ],
+)
+def test_rows_are_found(found, part, words, rows):
+    assert listed_rows(found, INFORMATION, part, words).tolist() == rows
+
+
+def test_rows_as_a_table(found):
+    table = rows_table(found, INFORMATION, np.array([3, 1]))
+    assert table["answer"] == ["red", "Élan"]
+    assert table["right answers"] == ["green | blue", "green"]
+    assert table["right or wrong"] == ["right", "wrong"] and table["doubt"] == [0.2, 0.1]
+    assert rows_table(found, INFORMATION, np.array([2]))["doubt"] == [None]
+    assert rows_table(found, INFORMATION, np.zeros(0, int))["question"] == []
+
+
+def test_files_hold_every_column_and_no_formula(tmp_path):
+    hostile = [row(-0.5, True, mutual_information_answer=text, query=text) for text in TEXTS]
+    found = read_results(written(tmp_path / "run", *hostile))
+    cells = list(csv.DictReader(io.StringIO(as_csv(found).decode("utf-8-sig"), newline="")))
+    assert list(cells[0]) == SCHEMA.names and len(cells) == len(TEXTS)
+    assert not [cell["query"] for cell in cells if cell["query"].startswith(("=", "+", "@"))]
+    assert {cell[INFORMATION] for cell in cells} == {"-0.5"}
+    assert (cells[0]["answers"], cells[0]["mutual_information_correct"]) == ("red", "1")
+    again = parquet.read_table(io.BytesIO(as_parquet(found)))
+    assert again.equals(found.table)
+
+
+def test_right_answers_and_their_names_in_one_cell(found):
+    (cell,) = [
+        row["answers"]
+        for row in csv.DictReader(io.StringIO(as_csv(found).decode("utf-8-sig"), newline=""))
+        if "lime" in row["answers"]
+    ]
+    assert cell == "green = lime | blue"
+
+
+def test_questions_are_plotted_that_have_both_doubts(found):
+    drawn = plotted(found, 100)
+    assert drawn.rows.tolist() == [0, 1, 3] and drawn.right.tolist() == [True, False, True]
+    assert drawn.information.tolist() == [0.4, 0.1, 0.2]
+    assert drawn.sentences == ("Not drawn: 1 question of which too little was seen.",)
+    few = plotted(found, 2)
+    assert len(few.rows) == 2 and few.sentences[1] == ("Drawn: 2 of 3 questions, chosen at random.")

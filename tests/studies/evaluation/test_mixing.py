@@ -1,0 +1,119 @@
+"""The paper's Figure 6 on a run: which sources are of which kind, and what comes of them."""
+
+import math
+
+import numpy as np
+import pytest
+
+from core.abstention.mixtures import Bar, Mixture, Pool, mixtures
+from core.studies.evaluation import mixing
+from core.studies.evaluation.mixing import Source, kinds, mix, sources
+from core.studies.evaluation.results import read_results
+from tests.studies.evaluation.worlds import written
+
+INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
+BOTH = (ENTROPY, INFORMATION)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """Ninety questions with one right answer, thirty with three, which entropy alone doubts."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for i in range(120):
+        many = i % 4 == 2
+        right = many or bool(rng.random() < 0.7)
+        entropy = (
+            float(rng.uniform(1.6, 2.4)) if many else float(rng.uniform(0, 0.6 if right else 2))
+        )
+        if many and i < 12:
+            entropy = 0.3
+        row = {ENTROPY: entropy, INFORMATION: 0.1 if many else entropy, "entropy": entropy}
+        rows.append(row | {f"{name}_correct": right for name in BOTH})
+    return read_results(written(tmp_path_factory.mktemp("run") / "run", *rows))
+
+
+def source(name, answers=1.0, entropy=0.2):
+    return Source(name, 10, answers, entropy)
+
+
+def test_sources_are_described_by_their_medians(found):
+    many, one = sources(found)
+    assert (many.name, many.questions, many.answers) == ("many", 30, 3.0)
+    assert (one.name, one.questions, one.answers) == ("one", 90, 1.0)
+    assert one.entropy == np.median(found.entropies[found.sources == "one"])
+
+
+def test_several_right_answers_decide_before_the_entropy():
+    told = kinds([source("a"), source("b", 2.0), source("c", entropy=1.5)])
+    assert (told.single, told.many) == (("a", "c"), ("b",))
+    assert told.how.startswith("“b”: the median question has two right answers or more")
+    told = kinds([source("a"), source("b", 1.5), source("", entropy=0.71)])
+    assert (told.single, told.many) == (("a", "b"), ("",))
+    assert "questions of no source: the median entropy" in told.how
+    told = kinds([source("a", entropy=0.7), source("b", entropy=math.nan)])
+    assert (told.single, told.many) == (("a", "b"), ()) and "none has a median" in told.how
+
+
+def test_the_mixtures_are_those_of_the_pools(found):
+    mixed = mix(found, ["one"], ["many"], target_error=0.1, confidence=0.8)
+
+    def pool(chosen):
+        return Pool(
+            found.queries[chosen],
+            {name: found.doubts[name][chosen] for name in BOTH},
+            {name: found.correct[name][chosen] for name in BOTH},
+            found.entropies[chosen],
+        )
+
+    diverse = (found.sources == "many") & (found.entropies > 0.7)
+    expected = mixtures(
+        *(pool(found.sources == "one"), pool(diverse)),
+        **{"target_error": 0.1, "confidence": 0.8, "each": 500},
+    )
+    assert repr(list(mixed.found)) == repr(expected)  # NaN is no number, nor itself
+    assert (mixed.single, mixed.many, mixed.each) == (90, 27, 13)
+    assert "27 questions with many and an entropy above 0.7 nats (3 with less" in mixed.sentences[0]
+    assert "Each half has 13 of either kind (the paper has 500)" in mixed.sentences[0]
+
+
+def test_entropy_answers_less_where_there_are_many_right_answers(found):
+    mixed = mix(found, ["one"], ["many"], target_error=0.1)
+    recall = {each.score: each.bars[-2].recall for each in mixed.found if each.rule == mixing.PAPER}
+    assert mixed.found[0].bars[-2].name == "2.0 or more"
+    assert recall[INFORMATION] == 1.0 and recall[ENTROPY] < 0.5
+    paper, guaranteed = mixed.sentences[1:]
+    assert paper.startswith("At a target loss of 10%, by the paper’s rule: S.E. answers ")
+    assert "with 90% confidence, by the guaranteed threshold" in guaranteed
+    assert f"M.I. answers {mixed.found[2].bars[-1].recall:.0%}" in paper
+
+
+def test_all_questions_of_a_kind_count_where_that_is_wanted(found):
+    assert mix(found, ["one"], ["many"], diverse_only=False).many == 30
+    both = mix(found, ["one", "many"], ["many"], diverse_only=False)
+    assert (both.single, both.many) == (90, 30)  # a source in both has many
+
+
+@pytest.mark.parametrize("many", [[], ["nowhere"]])
+def test_a_kind_without_questions_makes_no_figure(found, many):
+    mixed = mix(found, ["one"], many)
+    assert mixed.found == () and mixed.each == 0
+    assert mixed.sentences[0].endswith(
+        "Figure 6 takes at least two of either kind: one calibrates, one tests."
+    )
+
+
+def test_scores_without_a_value_are_left_out(found):
+    assert {each.score for each in mix(found, ["one"], ["many"], scores=(*BOTH, "x")).found} == {
+        *BOTH
+    }
+    mixed = mix(found, ["one"], ["many"], scores=["self_verification"])
+    assert mixed.found == () and "None of the chosen scores" in mixed.sentences[-1]
+
+
+def test_repetitions_without_a_threshold_are_counted():
+    bars = (Bar("all", 4.0, 0.25, 0.1, math.nan, math.nan),)
+    some = mixing.in_words(Mixture(ENTROPY, "ltt", (None, 0.5, None), bars))
+    assert some == "S.E. answers 25%; no threshold in 2 of 3 repetitions"
+    none = mixing.in_words(Mixture(ENTROPY, "ltt", (None, None), bars))
+    assert none == "S.E. finds no threshold in any of 2 repetitions"

@@ -1,0 +1,128 @@
+"""What every score is worth on the rows of a run: worked out by hand, and nothing invented."""
+
+import math
+
+import numpy as np
+import pytest
+
+from core.abstention import metrics
+from core.language_models.errors import RefusedError
+from core.studies.evaluation import files
+from core.studies.evaluation.reading import Filter, Run
+from core.studies.evaluation.results import (
+    FEWEST,
+    RESAMPLES,
+    affordable,
+    measured,
+    needed,
+    read_results,
+    stamp,
+)
+from core.studies.evaluation.run import evaluate
+from core.uncertainty.scores import SCORES
+from tests.studies.evaluation.worlds import World, questions, surveyed, task, written
+
+INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
+
+
+def row(doubt, right=True, **more):
+    return {INFORMATION: doubt, f"{INFORMATION}_correct": right, **more}
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """Of sixty questions, in several parts, two failed."""
+    monkeypatch.setattr(files, "PART", 19)
+    broken = {n: RefusedError("Not this one.") for n in (5, 11)}
+    evaluate(surveyed(questions(60)), task(World(broken)), tmp_path / "run")
+    return Run(tmp_path / "run")
+
+
+def test_four_rows_by_hand(tmp_path):
+    """Doubts .1 right, .2 wrong, .3 right, none wrong: the last is the most doubtful of all."""
+    run = written(tmp_path / "run", row(0.1), row(0.2, False), row(0.3), row(None, False))
+    found = read_results(run)
+    one = measured(found, 0)
+    assert found.scores == (INFORMATION,) and found.right(INFORMATION) == 0.5
+    assert one.interval(INFORMATION, "auroc").value == 0.75  # 3 of 4 pairs are in order
+    assert one.interval(INFORMATION, "aurc").value == pytest.approx((0 + 1 / 2 + 1 / 3 + 1 / 2) / 4)
+    # Of all four, 0, 1, 1 and 2 are answered and wrong; within a step it grows in a straight line.
+    assert one.interval(INFORMATION, "augrc").value == pytest.approx((0 + 0.5 + 1 + 1.5) / 16)
+    curve = one.band(INFORMATION)
+    assert (curve.recalls[0], curve.recalls[-1]) == (0.25, 0.75)  # nobody answers the fourth
+    assert (curve.precision[0], curve.precision[-1]) == (1.0, pytest.approx(2 / 3))
+
+
+def test_the_measures_are_those_of_metrics_and_the_table_the_whole_run(made):
+    found = read_results(made)
+    one = measured(found, 20)
+    assert len(found) == 58 and found.dropped == ("Dropped 2 of 60 rows: failed.",)
+    assert found.scores == tuple(SCORES) and found.asked_once and found.unsaid == ()
+    for name in SCORES:
+        for measure in metrics.MEASURES:
+            expected = getattr(metrics, measure)(found.doubts[name], found.correct[name])
+            interval = one.interval(name, measure)
+            assert interval.value == pytest.approx(expected)
+            assert interval.lower <= interval.upper
+    few = measured(read_results(made, columns=needed("f1")), 20)
+    assert few.interval(INFORMATION, "prr") == one.interval(INFORMATION, "prr")
+
+
+def test_rows_of_chosen_sources_and_by_exact_match(made):
+    found = read_results(made, [Filter("short")], "exact", sources=["many"])
+    assert set(found.sources) == {"many"} and found.match == "exact"
+    assert found.dropped[-1] == f"Left out {58 - len(found)} rows of other sources."
+    assert found.right_answers.tolist() == [3] * len(found)
+    assert found.correct[ENTROPY].tolist() == found.table[f"{ENTROPY}_exact"].to_pylist()
+    assert len(read_results(made, sources=[])) == 58
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_where_all_answers_are_of_one_kind_that_is_said(tmp_path, right):
+    run = written(tmp_path / "run", row(0.1, right), row(0.2, right), row(None, right))
+    found = read_results(run)
+    one = measured(found, 10)
+    for measure, known in {"auroc": False, "prr": False, "aurc": True, "augrc": True}.items():
+        assert math.isfinite(one.interval(INFORMATION, measure).value) is known
+    kind = "right" if right else "wrong"
+    assert any(f"Every answer that M.I. serves is {kind}" in text for text in found.unsaid)
+
+
+def test_a_score_without_any_value_is_missing_and_said_to_be(tmp_path):
+    found = read_results(written(tmp_path / "run", row(0.1), row(0.2, False)))
+    assert ENTROPY not in found.scores and "S.E. has no value in any row." in found.unsaid
+    assert math.isnan(measured(found, 5).interval(ENTROPY, "aurc").value)
+
+
+def test_no_row_counts(tmp_path):
+    run = written(tmp_path / "run", row(None, error="It broke."))
+    found = read_results(run)
+    assert len(found) == 0 and found.unsaid == ("No row counts, so nothing can be said.",)
+    assert found.scores == () and math.isnan(found.right(INFORMATION))
+    assert measured(found, 10).resampled.drawn.shape == (10, 0, 4)
+
+
+def test_how_many_resamples_are_affordable():
+    assert affordable(1_500, 7) == RESAMPLES
+    assert FEWEST <= affordable(3_000, 7) < RESAMPLES
+    assert affordable(200_000, 7) == 0 == affordable(200_000, 7, 5.0)
+    assert affordable(0, 7) == affordable(10, 0) == RESAMPLES
+
+
+def test_a_run_that_gets_rows_has_another_stamp(made):
+    before = stamp(made)
+    assert stamp(made) == before
+    (made.folder / files.UNFINISHED).write_text("{}\n")
+    assert stamp(made) != before
+
+
+def test_questions_asked_twice_are_no_independent_rows(made):
+    found = read_results(made)
+    found.queries[1] = found.queries[0]
+    assert not found.asked_once
+
+
+def test_entropies_and_doubts_are_numbers_where_they_are_missing(tmp_path):
+    found = read_results(written(tmp_path / "run", row(None), row(0.5, entropy=None)))
+    np.testing.assert_array_equal(found.doubts[INFORMATION], [np.nan, 0.5])
+    np.testing.assert_array_equal(found.entropies, [0.0, np.nan])

@@ -1,0 +1,137 @@
+"""Two runs side by side: what differs, question by question, worked out by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from core.abstention import intervals
+from core.studies.evaluation.reading import Run
+from core.studies.evaluation.results import read_results
+from core.studies.evaluation.run import evaluate
+from core.studies.evaluation.sides import Change, compared_sides, differences, sides
+from tests.studies.evaluation.worlds import World, questions, surveyed, task, written
+
+INFORMATION = "mutual_information"
+
+
+def row(doubt, right, answer="red"):
+    return {
+        INFORMATION: doubt,
+        f"{INFORMATION}_correct": right,
+        f"{INFORMATION}_answer": answer,
+    }
+
+
+@pytest.fixture
+def both(tmp_path):
+    """Five questions of one run, four of which the other asks."""
+    here = (row(0.1, True), row(0.2, False), row(0.9, True), row(None, False), row(0.5, True))
+    there = (row(0.3, True), row(0.9, True, "blue"), row(0.8, False), row(0.1, False))
+    return sides(
+        read_results(written(tmp_path / "here", *here)),
+        read_results(written(tmp_path / "there", *there)),
+    )
+
+
+def test_rows_of_the_same_question_are_put_together(both):
+    assert both.sentence == "4 questions in both; 1 row only in this run, 0 rows only in the other."
+    assert both.at_here.tolist() == both.at_there.tolist() == [0, 1, 2, 3]
+    assert both.scores == (INFORMATION,)
+
+
+def test_of_a_question_asked_twice_the_first_row_counts(both):
+    both.here.queries[4] = both.here.queries[0]
+    both.there.queries[3] = both.there.queries[0]
+    again = sides(both.here, both.there)
+    assert again.at_here.tolist() == again.at_there.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("change", "places"),
+    [
+        (Change.ALL, [1, 0, 2, 3]),  # the largest change of doubt first, an unknown one last
+        (Change.ONLY_HERE, [2]),
+        (Change.ONLY_THERE, [1]),
+        (Change.OTHER_ANSWER, [1]),
+        (Change.BOTH_WRONG, [3]),
+    ],
+)
+def test_questions_by_what_became_of_them(both, change, places):
+    assert both.of(change, INFORMATION).tolist() == places
+
+
+def test_questions_as_a_table(both):
+    found = both.table(np.array([1, 3]), INFORMATION)
+    assert found["question"] == ["What is question number 1?", "What is question number 3?"]
+    assert (found["answer, this run"], found["answer, the other"]) == (
+        ["red", "red"],
+        ["blue", "red"],
+    )
+    assert found["right or wrong, the other"] == ["right", "wrong"]
+    assert found["doubt, this run"] == [0.2, None]
+
+
+def test_right_answers_and_measures_of_both(both):
+    (side,) = compared_sides(both, 200)
+    assert (side.right_here, side.right_there) == (0.5, 0.5)
+    assert (side.only_here, side.only_there, side.chance) == (1, 1, 1.0)
+    assert side.by.values == (0.75, 0.25)  # of two wrong and two right answers
+    expected = intervals.compare(
+        dict(zip("ht", both.doubts(INFORMATION), strict=True)),
+        dict(zip("ht", both.right(INFORMATION), strict=True)),
+        np.arange(4),
+        "h",
+        number=200,
+    )
+    assert math.isnan(expected.differences["t"].lower) and math.isnan(side.by.difference.lower)
+    assert side.sentence == (
+        "M.I.’s answer is right in 50.0% here and 50.0% there: only here 1, only there 1 "
+        "(McNemar, p = 1.000). M.I. here and M.I. there: AUROC 0.75 against 0.25, difference "
+        "0.50; how much of that is chance is not known."
+    )
+
+
+def test_the_paired_bootstrap_draws_the_same_questions_of_both(tmp_path):
+    runs = []
+    for name, samples in (("here", 10), ("there", 4)):
+        evaluate(surveyed(questions(60)), task(World(), samples), tmp_path / name)
+        runs.append(read_results(Run(tmp_path / name)))
+    both = sides(*runs)
+    assert differences(runs[0].run, runs[1].run) == ["k = 4 there, 10 here"]
+    found = {side.score: side for side in compared_sides(both, 80)}
+    for name in both.scores:
+        expected = intervals.compare(
+            dict(zip("ht", both.doubts(name), strict=True)),
+            dict(zip("ht", both.right(name), strict=True)),
+            np.arange(60),
+            "h",
+            number=80,
+        )
+        by = found[name].by
+        assert by.values[0] == pytest.approx(expected.values["h"].value)
+        interval = expected.differences["t"]
+        assert (by.difference.lower, by.difference.upper) == pytest.approx(
+            (interval.lower, interval.upper)
+        )
+
+
+def test_all_that_differs_is_named(tmp_path):
+    evaluate(surveyed(questions(4)), task(World()), tmp_path / "here")
+    evaluate(surveyed(questions(5), "others.jsonl"), task(World(), seed=3), tmp_path / "there")
+    here, there = Run(tmp_path / "here"), Run(tmp_path / "there")
+    assert differences(here, there) == [
+        "seed = 3 there, 0 here",
+        "questions = others.jsonl there, questions.jsonl here",
+    ]
+    assert differences(here, here) == []
+
+
+def test_runs_without_a_common_question(tmp_path):
+    here = read_results(written(tmp_path / "here", row(0.1, True)))
+    there = read_results(written(tmp_path / "there", row(0.1, True)))
+    there.queries[0] = "Another?"
+    none = sides(here, there)
+    assert len(none) == 0 and none.of(Change.ALL, INFORMATION).tolist() == []
+    (side,) = compared_sides(none, 5)
+    assert math.isnan(side.right_here) and math.isnan(side.by.difference.value)

@@ -1,0 +1,62 @@
+"""Many questions at once: all of them, in their order."""
+
+import threading
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from core.language_models.errors import ModelError
+from core.studies.laboratory.asking import must_score, of_each
+from tests.fakes import knows
+
+
+class Beside:
+    """A model that is asked by several threads, and counts those within `beside`."""
+
+    def __init__(self, at_once):
+        self.capabilities = replace(knows(2).capabilities, questions_at_once=at_once)
+        self.name = "beside"
+        self.inside = 0
+        self.lock = threading.Lock()
+
+    @contextmanager
+    def beside(self):
+        with self.lock:
+            self.inside += 1
+        yield
+        with self.lock:
+            self.inside -= 1
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_results_come_in_the_order_of_the_items(at_once):
+    model, shares = Beside(at_once), []
+
+    def work(item, go_on):
+        go_on()
+        assert model.inside > 0
+        return item * item
+
+    found = of_each(model, range(30), work, lambda stage, share: shares.append((stage, share)))
+    assert found == [item * item for item in range(30)]
+    assert shares[-1] == ("30 of 30 questions done", 1)
+    assert of_each(model, [], work, lambda *_: None) == []
+
+
+def test_a_failure_ends_it():
+    def work(item, go_on):
+        raise ModelError("The model is gone.")
+
+    with pytest.raises(ModelError, match="gone"):
+        of_each(Beside(3), range(9), work, lambda *_: None)
+
+
+def test_only_whole_answers_are_compared():
+    model = Beside(1)
+    must_score(model)
+    for lacking in ({"scores_given_text": False}, {"whole_answers": False}):
+        other = Beside(1)
+        other.capabilities = replace(model.capabilities, **lacking)
+        with pytest.raises(ModelError, match="does not score given, whole answers"):
+            must_score(other)

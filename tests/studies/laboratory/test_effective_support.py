@@ -1,0 +1,143 @@
+"""What a model's draws miss: found, bounded, and promised."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.language_models.base import Response, series
+from core.language_models.errors import ModelError
+from core.studies.inspection.request import InvalidRequestError
+from core.studies.laboratory.effective_support import Settings, run
+from core.studies.progress import Cancelled
+from core.uncertainty.missing_mass import expected_missing_mass, lower_deviation
+from tests.fakes import QUERY, Limited, TableModel, falling, knows, words
+
+
+def test_what_is_found_is_what_the_model_says():
+    model = knows(6)
+    found = run(model, [QUERY], Settings(draws=40)).questions[0]
+    p = dict(zip(words(6), falling(6).tolist(), strict=True))
+    assert found.probabilities == pytest.approx([p[text] for text in found.answers])
+    assert list(found.probabilities) == sorted(found.probabilities, reverse=True)
+    assert found.mass >= 0.95 and found.responses <= 1000
+    assert found.high == pytest.approx(found.missing + 1 - found.mass)
+    t = np.sqrt(np.log(10) / 40)
+    assert found.printed_bound == pytest.approx(min(1, found.high + t))
+    assert found.bound == pytest.approx(min(1, found.high + t / np.sqrt(7.6821)))
+
+
+def test_the_search_stops_at_the_response_that_is_enough():
+    """As if responses had been drawn one at a time, whatever the size of a call."""
+    p = falling(30)
+    model = TableModel(words(30), p, np.tile(p, (30, 1)))
+    stop = Settings(enough=0.5, draws=10, temperature=1.0, seed=3)
+    found = run(model, [QUERY], stop).questions[0]
+    prompt = next(iter(model.table))
+    seen = [r.text for r in model.sample(prompt, found.responses, temperature=1.0, seed=3)]
+    assert {*seen} == {*found.answers}
+    assert sum(p[words(30).index(text)] for text in {*seen}) >= 0.5
+    assert sum(p[words(30).index(text)] for text in {*seen[:-1]}) < 0.5
+
+
+def test_it_ends_where_there_is_never_enough():
+    found = run(knows(50), [QUERY], Settings(most=25, draws=10)).questions[0]
+    assert found.responses == 25
+    assert found.mass < 0.95
+
+
+def test_cut_off_answers_are_none():
+    p = falling(4)
+    model = TableModel(words(4), p, np.tile(p, (4, 1)), cut=words(4)[:1])
+    found = run(model, [QUERY], Settings(most=200, draws=10)).questions[0]
+    assert words(4)[0] not in found.answers
+    assert found.mass == pytest.approx(1 - p[0])
+
+
+class Quick(TableModel):
+    """Draws all answers of a call at once; a longer series does not extend a shorter one."""
+
+    def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
+        row = self.table[prompt]
+        rng = np.random.default_rng([series(seed, prompt), first])
+        p = np.array(list(row.values())) ** (1 / temperature)
+        return [Response(str(text), True) for text in rng.choice(list(row), count, p=p / p.sum())]
+
+
+def test_the_bound_holds_in_simulation():
+    """2,000 seeds of a small model. Six standard deviations are exceeded once in a billion."""
+    p = falling(12)
+    model = Quick(words(12), p, np.tile(p, (12, 1)))
+    expected = expected_missing_mass(p, 20)
+    questions = [
+        run(model, [QUERY], Settings(draws=20, most=30, seed=seed)).questions[0]
+        for seed in range(0, 4000, 2)
+    ]
+    assert all(q.bound == min(1, q.high + lower_deviation(20, 0.9)) for q in questions)
+    high = np.array([q.high for q in questions])
+    for confidence in (0.1, 0.5, 0.9):
+        broken = (high + lower_deviation(20, confidence) < expected).mean()
+        promised = 1 - confidence
+        assert broken <= promised + 6 * np.sqrt(promised * confidence / 2000)
+
+
+def test_many_questions_in_their_order_with_one_sentence():
+    first, second = "Which one?", "Which other?"
+    p = falling(5)
+    model = TableModel(words(5), p, np.tile(p, (5, 1)), query=first)
+    model.table |= TableModel(words(5), p[::-1], np.tile(p, (5, 1)), query=second).table
+    shares = []
+    found = run(
+        model, [first, second], Settings(draws=20), lambda stage, share: shares.append(share)
+    )
+    assert [q.question for q in found.questions] == [first, second]
+    assert found.values["mass"].shape == (2,)
+    assert found.sentence.startswith("Of 2 questions")
+    assert shares[0] == 0 and shares[-1] == 1
+
+
+@pytest.mark.parametrize("excess", [1.005, 1.2])
+def test_a_little_more_than_everything_is_rounding_and_more_is_refused(excess):
+    p = falling(3)
+    model = Quick(words(3), p, np.tile(p, (3, 1)))
+    prompt = next(iter(model.table))
+    settings = Settings(enough=1.0, most=100, draws=10)
+    whole = run(model, [QUERY], settings).questions[0]
+    for text in model.table[prompt]:
+        model.table[prompt][text] *= excess
+    model.sample = Quick(words(3), p, np.tile(p, (3, 1))).sample
+    if excess < 1.01:
+        found = run(model, [QUERY], settings).questions[0]
+        assert found.probabilities == pytest.approx(whole.probabilities)
+        assert found.mass == pytest.approx(1)
+    else:
+        with pytest.raises(ModelError, match="more than 1"):
+            run(model, [QUERY], settings)
+
+
+def test_it_can_be_stopped():
+    def stop(stage, share):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        run(knows(3), [QUERY], progress=stop)
+
+
+def beginnings():
+    """A model whose likelihoods are of answers and whatever goes on from them."""
+    model = knows(3)
+    model.capabilities = replace(model.capabilities, whole_answers=False)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("model", "questions", "error", "sentence"),
+    [
+        (knows(3), [], InvalidRequestError, "no question"),
+        (Limited(knows(3), scores_given_text=False), [QUERY], ModelError, "does not score"),
+        (beginnings(), [QUERY], ModelError, "does not score"),
+    ],
+)
+def test_what_cannot_be_estimated_is_refused(model, questions, error, sentence):
+    with pytest.raises(error, match=sentence):
+        run(model, questions)

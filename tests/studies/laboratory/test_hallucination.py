@@ -1,0 +1,67 @@
+"""Mass where the truth has none, by hand."""
+
+import numpy as np
+import pytest
+
+from core.language_models.errors import ModelError
+from core.studies.inspection.request import InvalidRequestError
+from core.studies.laboratory.hallucination import Settings, run
+from core.studies.progress import Cancelled
+from tests.fakes import Limited
+from tests.studies.laboratory.worlds import believer, many_right, one_right, smooth
+
+TEXTS = ("Ralph Fiennes", "Judi Dench", "Sean Bean")
+
+
+def copier():
+    first = np.array([0.5, 0.3, 0.2])
+    return believer(one_right(), TEXTS, first, 0.7 * np.eye(3) + 0.3 * first)
+
+
+def test_by_hand():
+    model = copier()
+    found = run(model, one_right(), Settings(likeliest=3, smoothing=0.03))
+    assert found.texts == TEXTS
+    np.testing.assert_array_equal(found.right, [True, False, False])
+    np.testing.assert_allclose(found.q, model.first[:, None] * model.rows)
+    p = np.array([0.98, 0.01, 0.01])
+    np.testing.assert_allclose(found.p, np.outer(p, p))
+    np.testing.assert_allclose(found.excess, np.maximum(found.q - found.p, 0))
+    assert found.misplaced == pytest.approx(np.abs(found.q - found.p).sum() / 2)
+    # It repeats what it is told, and answers by itself as it did first.
+    assert found.wrong == pytest.approx((0.5, 0.5))
+    terms = found.q * np.log(found.q / found.p)
+    np.testing.assert_allclose(found.contributions, terms)
+    assert found.divergence == pytest.approx(terms.sum())
+    assert found.information == pytest.approx(model.mutual_information)
+    assert "the first answer is wrong with a probability of 50%" in found.sentence
+    assert all(text not in found.sentence for text in TEXTS)  # text of a model is hostile
+
+
+def test_the_truth_has_no_hallucination():
+    fact, p = many_right(), [0.4, 0.3, 0.2, 0.1]
+    model = believer(fact, ["red", "blue", "green", "black"], smooth(p), smooth(np.tile(p, (4, 1))))
+    found = run(model, fact, Settings(likeliest=4))
+    assert found.misplaced < 0.02
+    assert found.wrong == (0, 0)
+    assert found.information == pytest.approx(0, abs=1e-12)
+
+
+def test_it_reports_and_can_be_stopped():
+    shares = []
+    run(copier(), one_right(), progress=lambda stage, share: shares.append(share))
+    assert shares == [0, 0.5, 1]
+
+    def stop(stage, share):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        run(copier(), one_right(), progress=stop)
+
+
+def test_what_cannot_be_compared_is_refused():
+    with pytest.raises(ModelError, match="does not score"):
+        run(Limited(copier(), scores_given_text=False), one_right())
+    for settings, sentence in (({"likeliest": -1}, "is -1"), ({"smoothing": 0}, "smoothing is 0")):
+        with pytest.raises(InvalidRequestError, match=sentence):
+            Settings(**settings)

@@ -1,0 +1,190 @@
+"""The related scores on known models: thresholds, second-order calibration, and their words."""
+
+import numpy as np
+import pytest
+
+from core.data.world.facts import Answer, Band
+from core.studies.amplification.gallery import drawn
+from core.studies.calibration.scoring import Gold
+from core.studies.inspection.inspection import read
+from core.studies.inspection.recorder import record
+from core.studies.inspection.request import InvalidRequestError, Request, Sampling
+from core.studies.laboratory.related import (
+    COMPARED,
+    THRESHOLDS,
+    Asked,
+    Known,
+    Related,
+    of_fact,
+    of_gold,
+    of_inspection,
+    run,
+)
+from core.studies.progress import Cancelled
+from core.uncertainty.related import Candidates
+from tests.fakes import QUERY, Searched
+
+LIKELIEST = Request("?", 4, sampling=Sampling.LIKELIEST)
+
+
+def many(rules):
+    """A model of several questions: of each, a first distribution and one after every answer."""
+    names = list(rules)
+    models = [
+        Searched([f"{n}{i}" for i in range(len(f))], f, rows, query=n)
+        for n, (f, rows) in rules.items()
+    ]
+    models[0].table = {key: row for m in models for key, row in m.table.items()}
+    return models[0], names
+
+
+def known(query, right, *more):
+    total = 1 + len(more)
+    return Known(query, tuple(Answer((text,), 1 / total) for text in (right, *more)))
+
+
+# ------------------------------------------------------------- second-order calibration
+
+COPIES = (np.array([0.5, 0.5]), np.eye(2))
+KNOWS_BOTH = (np.array([0.5, 0.5]), np.full((2, 2), 0.5))
+SURE = (np.array([1 - 1e-9, 1e-9]), np.tile([1 - 1e-9, 1e-9], (2, 1)))
+
+
+def test_a_model_that_cannot_tell_two_questions_apart_and_says_so_is_calibrated():
+    model, _ = many({"one": COPIES, "two": COPIES})
+    found = run([known("one", "one0"), known("two", "two1")], model, LIKELIEST)
+    assert found.overall.promised == pytest.approx(0.25)
+    assert found.overall.error.value == pytest.approx(0.25)
+    assert found.excess.value == pytest.approx(0) and found.beyond == 0
+    assert "compatible with second-order calibration" in found.sentence
+
+
+def test_a_model_that_knows_all_right_answers_errs_by_nothing_and_says_so():
+    model, _ = many({"q": KNOWS_BOTH})
+    found = run([known("q", "q0", "q1")], model, LIKELIEST)
+    assert found.overall.promised == pytest.approx(0, abs=1e-12)
+    assert found.overall.error.value == pytest.approx(0, abs=1e-12)
+
+
+def test_a_model_that_is_sure_of_something_wrong_is_not_calibrated():
+    rules = {f"q{i}": SURE for i in range(30)}
+    model, names = many(rules)
+    found = run([known(name, "elsewhere") for name in names], model, LIKELIEST)
+    assert found.overall.promised == pytest.approx(0, abs=1e-6)
+    assert found.overall.error.value == pytest.approx(
+        1, abs=1e-6
+    )  # of the one answer likely enough
+    assert found.beyond == 1
+    assert "not second-order calibrated, it errs more than it says" in found.sentence
+
+
+def test_spellings_of_one_right_answer_are_one():
+    rows = np.array([[0.6, 0.3, 0.1]] * 3)
+    model = Searched(["Rome", "Roma", "Milan"], rows[0], rows, query=QUERY)
+    request = Request(QUERY, 3, sampling=Sampling.LIKELIEST)
+    inspection = read(record(request, model))
+    found = of_inspection(inspection, (Answer(("Rome", "Roma"), 0.9), Answer(("Turin",), 0.1)))
+    assert found.answers == ("Rome", "Milan")
+    assert found.predicted == pytest.approx((0.9, 0.1))
+    assert found.repeated == pytest.approx((0.9, 0.1))
+    assert found.truth == pytest.approx((0.9, 0.0))
+    assert found.correct["covariance"] and found.doubts["covariance"] == pytest.approx(0)
+
+
+def made(predicted, repeated, truth, candidate=((0.9, 0.05), (0.1, 0.2)), right=True):
+    probabilities, entropies = np.transpose(candidate)
+    doubts = dict.fromkeys([name for name in COMPARED if name != "two_stage"], 0.5)
+    return Asked(
+        "q", doubts, dict.fromkeys(doubts, right), tuple("abcdefgh"[: len(truth)]),
+        tuple(predicted), tuple(repeated), tuple(truth), Candidates(probabilities, entropies),
+    )  # fmt: skip
+
+
+def test_bins_rise_and_hold_all_answers():
+    rng = np.random.default_rng(0)
+    rows = []
+    for _ in range(80):
+        p, q = rng.dirichlet([1, 1, 1]), rng.dirichlet([1, 1, 1])
+        # Either of two questions: what the model says of both is their mean.
+        mean = (p + q) / 2
+        twice = (p**2 + q**2) / 2
+        rows += [made(mean, twice / mean, one) for one in (p, q)]
+    found = Related("m", "1", tuple(rows))
+    bins = found.calibration(5)
+    assert sum(one.answers for one in bins) == 480
+    assert [one.promised for one in bins] == sorted(one.promised for one in bins)
+    for one in bins:
+        assert one.error.lower <= one.error.value <= one.error.upper
+        assert one.error.value == pytest.approx(one.promised, abs=1e-9)  # pairs share their V̂
+    assert found.excess.value == pytest.approx(0, abs=1e-12)
+    assert found.beyond <= 0.1
+
+
+# --------------------------------------------------------------------- the two stages
+
+
+def questions(seed=0, sure=40, unsure=40):
+    """Sure ones are right and look copied; unsure ones are wrong, and copy."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for right in [True] * sure + [False] * unsure:
+        low = rng.uniform(0, 0.3)
+        p = 0.97 if right else 0.6
+        rows = ((p, low), (1 - p - 0.01, low + 0.4))
+        found.append(made([0.5], [0.5], [0.5], rows, right))
+    return found
+
+
+def test_a_threshold_finds_what_the_least_entropy_alone_does_not():
+    found = Related("m", "1", tuple(questions()))
+    curve = dict(found.by_threshold())
+    assert curve[0.0] == pytest.approx(0.5, abs=0.15)
+    assert curve[0.1] == 1.0
+    literal = dict(found.by_threshold(fewest=1))
+    assert literal[0.1] < 0.7  # a single candidate, tested like several, still looks copied
+    assert [*curve] == [*THRESHOLDS]
+
+
+def test_the_threshold_of_a_half_is_tuned_on_the_other():
+    found = Related("m", "1", tuple(questions()))
+    best, doubts = found.tuned
+    rows = {least: found.two_stage(least) for least in THRESHOLDS}
+    half = np.random.default_rng(0).permutation(80) < 40
+    np.testing.assert_array_equal(doubts[~half], rows[best[0]][~half])
+    np.testing.assert_array_equal(doubts[half], rows[best[1]][half])
+    assert found.comparison.values["two_stage"].value == 1.0
+    assert found.comparison.values["mutual_information"].value == 0.5  # all doubts are equal here
+    assert "M.I. 0.50" in found.sentence and "0.05 and 0.05" in found.sentence
+
+
+# ------------------------------------------------------------------------- who is asked
+
+
+def test_questions_of_the_world_and_labelled_ones_have_a_truth():
+    fact = drawn(Band.MANY_ANSWERS, 1)[0]
+    assert sum(answer.probability for answer in of_fact(fact).answers) == pytest.approx(1)
+    assert of_gold(Gold("q", ("Rome", "Roma"))) == Known("q", (Answer(("Rome", "Roma"), 1.0),))
+
+
+def test_the_embedded_model_is_asked(embedded):
+    facts = [fact for band in Band for fact in drawn(band, 2)]
+    found = run([of_fact(fact) for fact in facts], embedded)
+    assert len(found.questions) == 10
+    for asked in found.questions:
+        assert sum(asked.predicted) <= 1 + 1e-6
+        assert all(-0.25 <= p * (q - p) <= 0.25 + 1e-9
+                   for p, q in zip(asked.predicted, asked.repeated, strict=True))  # fmt: skip
+        assert {*asked.doubts} == {*COMPARED} - {"two_stage"}
+    assert found.sentence.startswith("AUROC for wrong answers on 10 questions: M.I.")
+
+
+def test_no_question_is_refused_and_asking_can_be_cancelled():
+    model, _ = many({"q": COPIES})
+    with pytest.raises(InvalidRequestError, match="no question"):
+        run([], model)
+
+    def stop(stage, share):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        run([known("q", "q0")], model, LIKELIEST, progress=stop)

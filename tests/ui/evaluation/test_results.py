@@ -1,0 +1,238 @@
+"""What came of a run, on a page: every part is there, from rows that were written by hand."""
+
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from core.data.tabular import uploads
+from core.data.tabular.labelled import labelled, suggest
+from core.studies.calibration.calibration import Target, calibrate
+from core.studies.evaluation.listing import plotted
+from core.studies.evaluation.reading import Run, labelled_csv
+from core.studies.evaluation.results import read_results
+from core.studies.evaluation.run import evaluate
+from core.ui import downloads
+from core.ui.evaluation import measures, scatter
+from core.ui.evaluation import results as page
+from core.ui.evaluation.results import TABS
+from core.uncertainty.scores import SCORES
+from tests.hostile import TEXTS
+from tests.sessions import harmless, keys, of_key, pictures, press, said, settled, table, texts
+from tests.studies.evaluation.worlds import World, questions, surveyed, task, written
+
+SCORE, MIXED, POINTS, ROWS, BESIDE, POLICY = TABS
+INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    evaluate(surveyed(questions(60)), task(World()), folder / "one")
+    evaluate(surveyed(questions(60)), task(World(), 4), folder / "other")
+    return folder
+
+
+def script(run, others):
+    """Run in the page's own process: it imports what it needs."""
+    from pathlib import Path
+
+    from core.studies.evaluation.reading import Run
+    from core.ui.evaluation.results import results
+    from core.ui.messages import said_later
+
+    said_later()
+    results(Run(Path(run)), {title: Run(Path(folder)) for title, folder in others.items()})
+
+
+def opened(run, others=(), tab=SCORE):
+    st.cache_resource.clear()  # a database of its own
+    arguments = str(run), {title: str(folder) for title, folder in dict(others).items()}
+    app = AppTest.from_function(script, args=arguments, default_timeout=300)
+    return shows(app, tab)
+
+
+def shows(app, tab):
+    app.session_state["results"] = tab
+    return settled(app.run())
+
+
+def download(app, label):
+    return [b.proto.label for b in app.get("download_button")].count(label)
+
+
+def test_every_score_has_its_measures_with_intervals_and_comparisons(runs):
+    app = opened(runs / "one")
+    found = table(app, "AUROC")
+    assert found["symbol"].tolist() == [info.symbol for info in SCORES.values()]
+    assert all(" to " in cell for name in ("AUROC", "AURC", "AUGRC", "PRR") for cell in found[name])
+    assert said(app, "paired bootstrap of 1,000 resamples of the questions, the same for every")
+    assert len(said(app, "Holm-adjusted p")) == len(SCORES) - 1
+    assert pictures(app)[0].startswith("Precision by recall: M.I. from ")
+    assert download(app, "Table (CSV)") == 2 and download(app, "SVG") == 1
+    app.selectbox(key="results_reference").set_value(ENTROPY)
+    app.selectbox(key="results_measure").set_value("prr").run()
+    assert said(app, "PRR") and not said(app, "AUROC ")
+    assert said(app, "S.E. orders the questions worse than M.I.: PRR ")
+
+
+def test_rows_that_count_are_chosen(runs):
+    app = opened(runs / "one")
+    assert next(c.value for c in app.caption) == "Rows that count: 60."
+    of_key(app.multiselect, "results_sources_").set_value(["many"])
+    settled(app.selectbox(key="results_match").set_value("exact").run())
+    assert said(app, "Left out 45 rows of other sources.")
+    assert said(app, "Every answer that M.I. serves is right")
+    assert table(app, "AUROC")["AUROC"].tolist() == ["–"] * len(SCORES)
+    assert said(app, "cannot be compared by AUROC.")
+    settled(app.multiselect(key="results_only").set_value(["short", "diverse"]).run())
+    assert said(app, "Dropped ")
+
+
+def test_one_threshold_for_two_kinds(runs):
+    app = opened(runs / "one", tab=MIXED)
+    assert said(app, "“many”: the median question has two right answers or more")
+    assert said(app, "Each half has 7 of either kind (the paper has 500)")
+    recall, error = pictures(app)
+    assert recall.startswith("Recall: share answered, by entropy") and "M.I., guaranteed" in recall
+    assert error.startswith("Wrong among the answered, by entropy")
+    settled(app.number_input(key="alpha").set_value(0.3).run())
+    assert len(said(app, "At a target loss of 30%")) == 2
+    settled(of_key(app.multiselect, "results_many_").set_value([]).run())
+    assert said(app, "Figure 6 takes at least two of either kind") and pictures(app) == []
+
+
+def test_a_point_of_the_scatter_opens_its_questions(runs, monkeypatch):
+    app = opened(runs / "one", tab=POINTS)
+    assert pictures(app)[0].startswith("Semantic entropy against mutual information: ")
+    assert said(app, "Choose a point to see its questions.")
+    found = read_results(Run(runs / "one"))
+    drawn = plotted(found, 100)
+    point = {"entropy": drawn.entropy[7], "information": drawn.information[7]}
+    monkeypatch.setattr(scatter, "selected", lambda state: [point])
+    app.run()
+    assert said(app, "At this point: ")
+    assert found.queries[drawn.rows[7]] in table(app, "question")["question"].tolist()
+
+
+def test_what_a_browser_says_of_a_point_is_checked(runs):
+    drawn = plotted(read_results(Run(runs / "one")), 100)
+    here = {"entropy": float(drawn.entropy[3]), "information": float(drawn.information[3])}
+    assert drawn.rows[3] in scatter.at_points(drawn, [here])
+    for strange in (
+        {},
+        "x",
+        None,
+        {"entropy": "x", "information": 1},
+        {"entropy": 9e99, "information": 0},
+    ):
+        assert len(scatter.at_points(drawn, [strange])) == 0
+    state = SimpleNamespace(selection={"chosen": [here]})
+    assert scatter.selected(state) == [here]
+    assert scatter.selected(None) == scatter.selected(SimpleNamespace(selection={})) == []
+
+
+def test_rows_are_searched_and_one_opens_as_an_inspection(runs, monkeypatch):
+    shown = []
+    monkeypatch.setattr("core.ui.frame.show", lambda kind, id: shown.append((kind, id)))
+    app = opened(runs / "one", tab=ROWS)
+    assert len(table(app, "question")) == 60
+    assert download(app, "CSV") == download(app, "Parquet") == 1
+    app.text_input(key="results_words").set_value("number 17?").run()
+    assert table(app, "question")["question"].tolist() == ["What is question number 17?"]
+    press(app, "results_open_row")
+    press(app, "results_open_row")
+    (kind, first), (_, second) = shown
+    assert kind == "inspection" and first == second  # saved once
+    app.text_input(key="results_words").set_value("nowhere").run()
+    assert said(app, "No row has all of these words.")
+
+
+def test_two_runs_beside_each_other(runs):
+    app = opened(runs / "one", {"the *other*": runs / "other"}, tab=BESIDE)
+    assert said(app, "What differs: k = 4 there, 10 here.")
+    assert said(app, "60 questions in both; 0 rows only in this run")
+    both = table(app, "here minus there")
+    assert len(both) == len(SCORES) and all(cell.startswith("p = ") for cell in both["McNemar"])
+    assert len(table(app, "answer, the other")) == 60
+    assert said(app, "M.I.’s answer is right in ") and said(app, "M.I. here")
+    app.pills(key="results_change").set_value(app.pills(key="results_change").options[1]).run()
+    assert not app.exception
+    assert opened(runs / "one", tab=BESIDE) and said(
+        opened(runs / "one", tab=BESIDE), "There is no other run yet."
+    )
+
+
+def test_without_a_policy_the_page_says_where_one_comes_from(runs):
+    assert said(opened(runs / "one", tab=POLICY), "No policy is in use.")
+
+
+def test_a_policy_decides_on_the_rows(runs):
+    upload = uploads.parse(labelled_csv(Run(runs / "one"))[0], "run.csv")
+    data = labelled(upload, suggest(upload))
+    policy = calibrate(data, Target(0.3, 0.8, "ltt", INFORMATION)).policy
+    app = opened(runs / "one", {"other": runs / "other"})
+    app.session_state["policy_in_use"] = policy
+    shows(app, POLICY)
+    assert said(app, policy.sentence) and said(app, "The policy answers ")
+    assert said(app, "This policy was calibrated on these very rows")
+    assert download(app, "Decisions (CSV)") == 1 and pictures(app)[0].startswith("one: ")
+    app = opened(runs / "other")
+    app.session_state["policy_in_use"] = policy
+    assert said(shows(app, POLICY), "k = 10 there, 4 here.")
+
+
+def test_texts_of_strangers_are_never_markup(tmp_path):
+    rows = [
+        {
+            **{INFORMATION: 0.1 * i, ENTROPY: 0.2, f"{INFORMATION}_correct": bool(i % 2)},
+            **{"query": text, f"{INFORMATION}_answer": text, "source": text},
+            "answers": [[text]],
+        }
+        for i, text in enumerate(TEXTS)
+    ]
+    run = written(tmp_path / "run", *rows).folder
+    for tab in TABS:
+        app = opened(run, {TEXTS[0]: run}, tab)
+        assert harmless(app), tab
+
+
+@pytest.mark.parametrize("rows", [[{"error": "It broke."}], [{INFORMATION: 0.5}]])
+def test_little_to_show_is_said(tmp_path, rows):
+    run = written(tmp_path / "run", *rows).folder
+    for tab in TABS:
+        app = opened(run, tab=tab)
+        assert not app.exception and texts(app), tab
+
+
+def test_many_rows_are_resampled_when_somebody_asks(runs, monkeypatch):
+    monkeypatch.setattr(measures, "affordable", lambda rows, scores: 0)
+    app = opened(runs / "one")
+    assert "results_intervals" in keys(app) and " to " not in table(app, "AUROC")["AUROC"][0]
+    assert said(app, "No intervals yet: resampling 60 rows takes a while.")
+    press(app, "results_intervals")
+    assert " to " in table(app, "AUROC")["AUROC"][0] and "results_intervals" not in keys(app)
+
+
+def test_the_same_rows_are_read_and_measured_once(runs, monkeypatch):
+    read = []
+    real = page.read_results
+    monkeypatch.setattr(
+        page, "read_results", lambda *given, **more: read.append(given) or real(*given, **more)
+    )
+    app = opened(runs / "one")
+    before = table(app, "AUROC")
+    for _ in range(2):
+        app.run()
+    assert len(read) == 1 and table(app, "AUROC").equals(before)
+
+
+def test_a_damaged_run_is_a_sentence(runs, tmp_path):
+    run = written(tmp_path / "run", {INFORMATION: 0.5}).folder
+    (run / "rows-00000.parquet").write_bytes(b"no table")
+    assert said(opened(run), "is damaged.")
+
+
+def test_a_table_is_taken_along_as_parquet():
+    assert downloads.TYPES["parquet"] == "application/vnd.apache.parquet"

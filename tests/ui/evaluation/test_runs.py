@@ -1,0 +1,102 @@
+"""Whose runs are whose, where they are, and how many there may be."""
+
+import gc
+
+import pytest
+
+from core.store.results import THIS_COMPUTER
+from core.studies.evaluation.files import RunError, opened
+from core.ui.evaluation import runs as module
+from core.ui.evaluation.runs import Runs, runs_beside, said
+from tests.studies.evaluation.worlds import World, questions, surveyed, task
+
+
+@pytest.fixture
+def come(monkeypatch):
+    """Return a function that says who looks at the page."""
+
+    def come(who):
+        monkeypatch.setattr(module, "owner", lambda: who)
+        monkeypatch.setattr(module, "alone", lambda: who == THIS_COMPUTER)
+
+    come(THIS_COMPUTER)
+    return come
+
+
+def begun(runs, first=0, **more):
+    return runs.prepare(surveyed(questions(2, first)), task(World(), **more))
+
+
+def test_the_same_request_is_the_same_run_and_any_other_is_another(come, tmp_path):
+    runs = Runs(tmp_path)
+    folder = begun(runs)
+    assert begun(runs) == folder and runs.find(folder.name) == folder
+    others = {begun(runs, 1), begun(runs, seed=1), begun(runs, temperature=0.5), begun(runs)}
+    assert len(others) == 4 and set(runs.own()) == others
+
+
+def test_nobody_finds_the_run_of_another_person(come, tmp_path):
+    runs = Runs(tmp_path)
+    mine = begun(runs)
+    come("person alice")
+    hers = begun(runs)
+    assert hers.name != mine.name and runs.find(mine.name) is None and runs.own() == [hers]
+    come("person bob")
+    assert runs.find(hers.name) is None and runs.own() == []
+    come("session 1")
+    given = begun(runs)
+    come("session 2")
+    assert runs.find(given.name) == given and runs.own() == []  # its address was told
+
+
+@pytest.mark.parametrize("key", ["..", "../..", "", "*", "[0-9a-f]*", "0" * 32, "é" * 32])
+def test_an_address_leads_to_no_other_folder(come, tmp_path, key):
+    runs = Runs(tmp_path)
+    begun(runs)
+    assert runs.find(key) is None
+
+
+def test_of_sessions_the_oldest_runs_go_but_not_one_that_is_written_to(come, monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "MOST_OF_SESSIONS", 1)
+    runs = Runs(tmp_path)
+    come("session 1")
+    held, gone, kept = (begun(runs, first) for first in range(3))
+    begun_at = {held: 1.0, gone: 2.0, kept: 3.0}
+    monkeypatch.setattr(module, "_begun", lambda manifest: begun_at.get(manifest.parent, 9.0))
+    come("session 2")
+    with opened(held):
+        newest = begun(runs, 9)
+    assert [folder.exists() for folder in (held, gone, kept, newest)] == [True, False, True, True]
+
+
+def test_one_visitor_has_no_more_than_that_many(come, monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "MOST_RUNS", 1)
+    runs = Runs(tmp_path)
+    come("person alice")
+    begun(runs)
+    with pytest.raises(RunError, match="Delete one"):
+        begun(runs, 1)
+    begun(runs)  # which is there already
+    come(THIS_COMPUTER)
+    assert begun(runs) != begun(runs, 1)
+
+
+def test_a_run_that_is_written_to_is_not_deleted(come, tmp_path):
+    runs = Runs(tmp_path)
+    folder = begun(runs)
+    with opened(folder), pytest.raises(RunError) as refused:
+        runs.delete(folder)
+    sentence = said(refused.value, folder)
+    assert str(tmp_path) not in sentence and "folder" in sentence and sentence.endswith("ended.")
+    runs.delete(folder)
+    assert not folder.exists() and runs.find(folder.name) is None
+
+
+def test_a_temporary_folder_goes_with_its_runs(come):
+    runs = runs_beside(None)
+    root = runs.root
+    begun(runs)
+    assert root.is_dir()
+    del runs
+    gc.collect()
+    assert not root.exists()
