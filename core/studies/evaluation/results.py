@@ -184,7 +184,8 @@ def read_results(
         table = table.filter(compute.is_in(given, value_set=wanted))
         others = rows.table.num_rows - table.num_rows
         dropped += (f"Left out {counted(others, 'row')} of other sources.",)
-    return Results(run, table.combine_chunks(), match, dropped)
+    # Rows are in the order in which they were finished, which resamples must not depend on.
+    return Results(run, table.combine_chunks().sort_by("id"), match, dropped)
 
 
 def stamp(run: Run) -> Hashable:

@@ -101,4 +101,4 @@ def test_decisions_as_a_file(runs, policy):
     assert [cell["decision"] for cell in cells] == [
         "answer" if answers else "abstain" for answers in found.answers
     ]
-    assert cells[0]["id"] == "q60" and float(cells[0][SCORE]) == runs[1].doubts[SCORE][0]
+    assert cells[0]["id"] == runs[1].ids[0] and float(cells[0][SCORE]) == runs[1].doubts[SCORE][0]
