@@ -418,9 +418,12 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
             complete=cut,
             **told,
         )
+    said_then = {text: Counter(r.text for r in row if r.text) for text, row in seconds.items()}
+    counts = dict(zip(recording.texts, map(int, recording.counts), strict=True))
     return from_counted(
-        dict(zip(recording.texts, map(int, recording.counts), strict=True)),
-        {text: Counter(r.text for r in row if r.text) for text, row in seconds.items()},
+        # As with pairs: an answer after which nothing was ever said is left out.
+        {text: count for text, count in counts.items() if said_then[text]},
+        {text: row for text, row in said_then.items() if row},
         complete=cut,
         **told,
     )

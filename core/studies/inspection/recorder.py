@@ -47,6 +47,7 @@ SLOW_PAIRS_A_CALL = 64  # of a model to which so many take a second
 LIKELIEST = 8  # answers, where they are searched for: they cost no more than ten drawn ones
 FEWEST_CHAINS = 100  # samples, where each says its own likelihood and no more
 LEAST_TEMPERATURE = 0.7  # where samples are counted: a lower one makes any model look sure
+MOST_SILENT = 0.1  # of the first answers: so many are left out if nothing is said after them
 SECONDS = 30  # second answers after each distinct first one, where samples are counted
 
 # Where all samples are alike.
@@ -358,7 +359,10 @@ def _sampled(asking: _Asking, previous: Recording | None, estimator: Estimator) 
     found = asking.together(TELLING, [*told, *(_opinion(asking, text) for text in new)])
     for (text, _, _), drawn in zip(missing, found, strict=False):
         before[text] = (*before.get(text, ()), *drawn)
-    if not all(any(response.text for response in row) for row in before.values()):
+    silent = sum(
+        counts[text] for text, row in before.items() if not any(response.text for response in row)
+    )
+    if silent > MOST_SILENT * counts.total():
         raise ModelError(_SILENT.format(asking.model.name, "it is told an answer"))
     if estimator is Estimator.CHAINED and any(
         response.log_likelihood is None

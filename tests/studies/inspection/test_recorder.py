@@ -22,6 +22,7 @@ from core.studies.inspection.recorder import (
 )
 from core.studies.inspection.recording import Estimator, estimator_of
 from core.studies.inspection.request import InvalidRequestError, Request, Sampling
+from core.studies.inspection.serialise import from_json, to_json
 from core.studies.inspection.verdict import Decision
 from core.studies.progress import Cancelled
 from tests.fakes import QUERY, Limited, Searched, TableModel, copies, falling, knows, words
@@ -748,3 +749,23 @@ def test_a_model_that_is_silent_when_it_is_told_an_answer_says_so(estimator):
     model = TableModel(["Paris", ""], [0.99, 0.01], [[0.0, 1.0]] * 2)
     with pytest.raises(ModelError, match="when it is told an answer"):
         record(ask(100), limited(model, estimator))
+
+
+@pytest.mark.parametrize("estimator", [Estimator.CHAINED, Estimator.COUNTED])
+def test_a_rare_answer_after_which_nothing_is_said_is_left_out(estimator):
+    def model(share):
+        return TableModel(
+            ["Paris", "Rome", ""],
+            [1 - share, share, 0.0],
+            [[0.9, 0.1, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]],
+        )
+
+    with pytest.raises(ModelError, match="when it is told an answer"):
+        record(ask(100), limited(model(0.4), estimator))
+    made = record(ask(100), limited(model(0.06), estimator))
+    assert "Rome" in made.texts
+    inspection = read(made)
+    assert inspection.clusters[0].text == "Paris"
+    assert inspection.scores["mutual_information"].doubt is not None
+    opened = from_json(to_json(inspection))
+    assert opened.verdict == inspection.verdict
