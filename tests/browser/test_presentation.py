@@ -33,7 +33,7 @@ def test_keys_step_through_the_stories_without_asking_the_server(address, open_p
     page = open_page(address)
     begin(page)
     dialog, said = page.get_by_role("dialog"), page.locator(".said")
-    page.wait_for_function("document.fullscreenElement !== null")
+    page.wait_for_function("() => document.fullscreenElement !== null")
     page.evaluate(
         "() => { const send = WebSocket.prototype.send; window.frames_sent = 0;"
         "WebSocket.prototype.send = function (...a) { window.frames_sent++; send.apply(this, a) } }"
@@ -74,7 +74,7 @@ def test_the_focus_stays_inside_and_goes_back_to_the_button(address, open_page):
             expect(button).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).not_to_be_visible()
-    page.wait_for_function("document.fullscreenElement === null")
+    page.wait_for_function("() => document.fullscreenElement === null")
     expect(page.get_by_role("button", name="Present", exact=True)).to_be_focused()
 
 

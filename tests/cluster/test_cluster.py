@@ -60,11 +60,17 @@ def on_nodes(nodes, folder, opening, progress=silent, number=NUMBER, **more):
     return evaluate(asked, task(World()), folder, progress, engine=engine, **more)
 
 
-def test_a_node_that_is_killed_loses_no_question_and_doubles_none(nodes, tmp_path, numbers, whole):
-    """It goes once it has a question of the second half, which all wait for that."""
+def test_a_node_that_is_killed_loses_no_question_and_doubles_none(nodes, tmp_path, numbers):
+    """It goes once it has a question of the second half, which all wait for that.
+
+    Two workers are dealt four of its six blocks at most: the third has one, too.
+    """
+    number = 12 * BLOCK
+    evaluate(surveyed(questions(number)), task(World()), tmp_path / "local")
+    whole = rows_of(tmp_path / "local")
     folder, node = tmp_path / "run", nodes.add_node(num_cpus=1, **SMALL)
     nodes.wait_for_nodes()
-    second = frozenset(range(NUMBER // 2, NUMBER))
+    second = frozenset(range(number // 2, number))
     held = replace(numbers, held=second)
 
     def progress(stage, share):
@@ -73,10 +79,10 @@ def test_a_node_that_is_killed_loses_no_question_and_doubles_none(nodes, tmp_pat
             nodes.remove_node(node, allow_graceful=False)
             held.release()
 
-    outcome = on_nodes(nodes, folder, held, progress)
+    outcome = on_nodes(nodes, folder, held, progress, number)
     assert held.released, "the node was not killed"
     assert max(held.asked.values()) >= 2, "nothing was under way on it"
-    assert (outcome.done, outcome.failed) == (NUMBER, 0)
+    assert (outcome.done, outcome.failed) == (number, 0)
     assert rows_of(folder) == whole
     assert all(Run(folder).inspection(id) for id in whole)
     assert not (folder / STAGED).exists()

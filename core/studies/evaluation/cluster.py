@@ -44,6 +44,9 @@ CPU, GPU = "CPU", "GPU"  # as Ray calls them
 #: Below a run's folder: what Ray has written and nobody has gathered yet.
 STAGED: Final = "ray"
 TIMES_AT_ONCE: Final = 4  # a block has so many times the questions that are asked at once
+#: Blocks that a worker is given at a time: one to ask and one to go on with. With more, those
+#: that begin first would take what is left for those that begin later.
+DEALT: Final = 2
 WRITERS: Final = 2  # processes that write
 PATIENCE: Final = 30.0  # seconds in which workers hand in what they have finished by a stop
 OBJECT_STORE: Final = 200 * 2**20  # bytes, of a Ray that is started here
@@ -219,7 +222,9 @@ class _Work:
                 fn_constructor_args=(self._job, desk),
                 batch_size=self._block_size,
                 batch_format="pyarrow",
-                compute=ray.data.ActorPoolStrategy(size=workers),
+                compute=ray.data.ActorPoolStrategy(
+                    size=workers, max_tasks_in_flight_per_actor=DEALT
+                ),
                 num_cpus=reserved.pop(CPU, 0.0),
                 num_gpus=reserved.pop(GPU, 0.0),
                 resources=reserved,

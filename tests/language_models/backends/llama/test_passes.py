@@ -24,11 +24,11 @@ class Watched(Llama):
         self.together, self.gate, self.begun = [], threading.Event(), threading.Semaphore(0)
         self.gate.set()
 
-    def forward_all(self, batches, attention=None):
+    def forward_all(self, batches, *filled):
         self.together.append(len(batches))
         self.begun.release()
         assert self.gate.wait(LONG)
-        return super().forward_all(batches, attention)
+        return super().forward_all(batches, *filled)
 
 
 @pytest.fixture
