@@ -33,6 +33,7 @@ from core.data.datasets.wordnet import wordnet_questions
 from core.data.datasets.world import world_questions
 from core.data.world.facts import Band
 from core.language_models.registry import open_model
+from core.language_models.trial import in_its_form
 from core.studies.evaluation.comparison import compared
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.mixing import RULES, mix
@@ -93,7 +94,7 @@ def real_questions(triviaqa: Path, ambigqa: Path, wordnet: Path) -> list[Questio
 
 def ask(name: str, read: Callable[[], Iterable[Question]], folder: Path) -> None:
     """Ask what was not asked yet."""
-    model = open_model(name)
+    model, _ = in_its_form(open_model(name))
     request = usual_request("any", model.capabilities, sampling=Sampling.DRAWN)
     task = Task(model, request, Reading(), default_threshold().least_mass)
     last = -1
