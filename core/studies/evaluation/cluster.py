@@ -175,7 +175,10 @@ class _Work:
 
     @property
     def _block_size(self) -> int:
-        return TIMES_AT_ONCE * asked_at_once(self._model)
+        able = self._model.capabilities
+        # What a large model on this machine finishes in a block's time would be much to lose.
+        times = 1 if able.local and not able.quick else TIMES_AT_ONCE
+        return times * asked_at_once(self._model)
 
     def _asked(self, blocks: list[Any], tick: Callable[[], None]) -> Generator[Row, None, None]:
         """Ask, and yield the rows as they are written."""
