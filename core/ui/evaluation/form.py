@@ -26,6 +26,7 @@ from core.ui.addresses import LABELS
 from core.ui.evaluation import questions
 from core.ui.evaluation.choice import choose
 from core.ui.evaluation.runs import most_questions, runs
+from core.ui.folds import close
 from core.ui.glossary import TERMS
 from core.ui.messages import problem
 from core.ui.payment import offer
@@ -33,6 +34,7 @@ from core.ui.runs.widget import want
 from core.ui.session import alone, public, remembered
 from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
 
+FOLD: Final = "new_run"
 _ANSWERS: Final = {
     "the k likeliest, found by a search": Sampling.LIKELIEST,
     "k drawn at random, as in the paper": Sampling.DRAWN,
@@ -60,7 +62,8 @@ def new_run(model: LanguageModel) -> None:
             return
         want(place_of(folder.name), folder.name)
         choose(folder.name)
-        st.rerun()  # the run is drawn below, and what is above says what is new
+        close(FOLD)  # or the run would be out of sight, below all this
+        st.rerun()
     st.text(_saved())
 
 

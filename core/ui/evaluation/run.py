@@ -78,11 +78,14 @@ def draw(listed: Listed, model: LanguageModel | None) -> bool:
         _watch(listed, model, place)
     state = state_of(run)
     asked_of = f"{shortened(run.pipeline.model)}, asked in the form {run.manifest['form']}"
-    st.text(f"{state.sentence} Answers of {asked_of}.")
-    if state.used:
-        st.text(f"Used for these rows: {spent(state.used)}")
     this = run_of(place, listed.key)
     running = this is not None and this.running
+    how_far = state.sentence
+    if running:  # which says how far it is, more newly than what is drawn here
+        how_far = f"Results so far: of {counted(state.done, 'finished question')}."
+    st.text(f"{how_far} Answers of {asked_of}.")
+    if state.used:
+        st.text(f"Used for these rows: {spent(state.used)}")
     if running:
         st.button("Show the results so far", key="refresh_run", icon=":material/refresh:")
     elif listed.is_own:
@@ -97,8 +100,6 @@ def draw(listed: Listed, model: LanguageModel | None) -> bool:
             _calibrate(run)
         if listed.is_own and not running:
             _delete(listed)
-    if not state.done:
-        st.text("No question is finished yet.")
     return state.done > 0
 
 
