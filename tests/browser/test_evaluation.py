@@ -36,3 +36,10 @@ def test_a_run_survives_a_reload_and_is_cancelled_and_gone_on_with(address, open
     page.get_by_role("button", name="Delete permanently").click()
     expect(go_on).to_have_count(0)
     page.wait_for_url(lambda url: "run=" not in url)
+
+
+def test_rows_go_to_calibration_from_any_tab(address, open_page):
+    page = open_page(f"{address}/evaluation?results=Rows")
+    page.get_by_role("button", name="Calibrate on these rows").click()
+    page.wait_for_url("**/calibration")  # nothing of the tab's is left in the address
+    expect(page.get_by_text("embedded world (run).csv: 300 rows")).to_be_visible()
