@@ -223,9 +223,8 @@ def mixture_bars_alt(found: Sequence[Mixture], measure: str) -> str:
             for bar in each.bars
             if not math.isnan(shown(bar, measure))
         ]
-        said.append(
-            f"{symbol_of(each.score)}, {RULES[each.rule]}: {', '.join(bars) or 'hardly anything answered'}"
-        )
+        which = f"{symbol_of(each.score)}, {RULES[each.rule]}"
+        said.append(f"{which}: {', '.join(bars) or 'hardly anything answered'}")
     return f"{TITLES[measure].capitalize()}, by entropy in nats: {'; '.join(said)}."
 
 

@@ -100,7 +100,7 @@ def test_bars_have_their_two_standard_deviations_within_what_can_be():
     for text in ("the paper’s rule", "guaranteed", "M.I.", "S.E.", "all"):
         assert text in texts(picture)
     lines = re.findall(r"<tspan[^>]*>([^<]*)</tspan>", picture)
-    assert ["2.0 or", "more"] == [line for line in lines if line in ("2.0 or", "more")]
+    assert [line for line in lines if line in ("2.0 or", "more")] == ["2.0 or", "more"]
     assert "M.I., the paper’s rule: below 0.5 90%, 2.0 or more 20%, all 70%" in (
         charts.mixture_bars_alt(FOUND, charts.RECALL)
     )
