@@ -41,6 +41,7 @@ TITLES: Final = {RECALL: "recall: share answered", ERROR: "wrong among the answe
 #: Answered questions, on average, below which no share of wrong ones is drawn: one or none says
 #: nothing.
 FEWEST_ANSWERED: Final = 1.0
+THINNEST: Final = 0.008  # of the axis: a bar of 0 % is a line
 IN_LINES: Final = "split(datum.label, '\\n')"  # a phone has no room for “0.5 to 1.0” in one
 FILLED: Final = {RULES["empirical"]: 1.0, RULES["ltt"]: 0.4}  # opacity, by rule
 
@@ -161,6 +162,7 @@ def mixture_bars(found: Sequence[Mixture], measure: str, palette: Palette) -> Ch
     data["high"] = (data["share"] + data["spread"].fillna(0)).clip(upper=1)
     highest = float(data["high"].max()) if len(data) else 1.0
     top = 1.0 if measure == RECALL else min(1.0, max(0.1, math.ceil(10 * highest) / 10))
+    data["height"] = data["share"].clip(lower=THINNEST * top)  # 0 % is no missing bar
     x = alt.X(
         "bin:N",
         title="semantic entropy of the answers, nats",
@@ -176,7 +178,7 @@ def mixture_bars(found: Sequence[Mixture], measure: str, palette: Palette) -> Ch
         .encode(
             x=x,
             xOffset=offset,
-            y=alt.Y("share:Q", **y),
+            y=alt.Y("height:Q", **y),
             color=told_apart(alt.Color, "score:N", _looks(scores, palette.categories)),
             opacity=alt.Opacity(
                 "rule:N",

@@ -111,8 +111,18 @@ def test_of_hardly_any_answers_no_error_is_drawn():
     found = [Mixture(ENTROPY, "empirical", (0.5, 0.5), bars)]
     rows = rows_of(charts.mixture_bars(found, charts.ERROR, LIGHT), "low")
     assert {row["entropy"] for row in rows} == {"all"}  # one of twenty, not .9 of nine
-    assert len(rows_of(charts.mixture_bars(found, charts.RECALL, LIGHT), "low")) > len(rows)
     assert charts.mixture_bars_alt(found, charts.ERROR).endswith("the paper’s rule: all 40%.")
+    recalls = rows_of(charts.mixture_bars(found, charts.RECALL, LIGHT), "low")
+    assert {row["entropy"] for row in recalls} == {"below 0.5", "all"}
+
+
+def test_a_bar_of_nothing_is_a_line_and_keeps_its_number():
+    bars = (Bar("below 0.5", 9.0, 0.5, 0.1, 0.0, 0.0), Bar("all", 20.0, 0.5, 0.1, 0.4, 0.2))
+    found = [Mixture(ENTROPY, "empirical", (0.5, 0.5), bars)]
+    rows = rows_of(charts.mixture_bars(found, charts.ERROR, LIGHT), "height")
+    heights = {row["entropy"]: (row["share"], row["height"]) for row in rows}
+    assert heights["below 0.5"][0] == 0 < heights["below 0.5"][1] < 0.01
+    assert heights["all"] == (0.4, 0.4)
 
 
 def test_a_score_has_one_colour_in_all_charts():

@@ -15,6 +15,7 @@ from core.language_models.errors import RefusedError
 from core.studies.evaluation.bundled import bundled
 from core.studies.evaluation.reading import Run, labelled_csv
 from core.ui import model as chosen_model
+from core.ui.evaluation import form
 from core.ui.evaluation import runs as module
 from core.ui.evaluation.runs import runs
 from core.ui.runs.job import JOB
@@ -150,7 +151,9 @@ def test_a_file_is_asked_once_whatever_happens(world):
     assert address(again) in bundled()  # the page is as it was left
 
 
-def test_cancelled_found_again_and_gone_on_with(world):
+def test_cancelled_found_again_and_gone_on_with(world, monkeypatch):
+    measured, real = [], form.lasts
+    monkeypatch.setattr(form, "lasts", lambda *of: measured.append(of[0]) or real(*of))
     page = uploaded(session("evaluation"))
     world.free = 5
     key = begun(page)
@@ -162,6 +165,9 @@ def test_cancelled_found_again_and_gone_on_with(world):
     assert runs().is_running(run_of(key).folder)  # it is the first one's, too
     page.run().button(key=f"cancel_evaluation_{key}").click().run()
     assert not runs().is_running(run_of(key).folder)
+    longest = max((q.query for q in questions(NUMBER)), key=len)
+    assert measured.count(longest) == 2  # once a session, not beside the run that is ending
+    assert said(page, "world of numbers: this takes up to")
     world.open.set()
     for job in [thread for thread in threading.enumerate() if thread.name == JOB]:
         job.join(LONG)

@@ -94,8 +94,9 @@ def mixtures(found: Results) -> None:
                 alt_text=charts.mixture_bars_alt(mixed.found, measure),
             )
     st.caption(
-        "The paper’s Figure 6. Lines: two standard deviations over the repetitions. A missing bar "
-        "of errors: on average, less than one question is answered there."
+        "The paper’s Figure 6. Lines: two standard deviations over the repetitions. A bar of 0% "
+        "is a line on the axis. A missing bar of errors: on average, less than one question is "
+        "answered there."
     )
     for measure, title in TITLES.items():
         figures.as_files(

@@ -80,10 +80,11 @@ def draw(listed: Listed, model: LanguageModel | None) -> bool:
     asked_of = f"{shortened(run.pipeline.model)}, asked in the form {run.manifest['form']}"
     this = run_of(place, listed.key)
     running = this is not None and this.running
-    how_far = state.sentence
+    said_first = f"{state.sentence} "
     if running:  # which says how far it is, more newly than what is drawn here
-        how_far = f"Results so far: of {counted(state.done, 'finished question')}."
-    st.text(f"{how_far} Answers of {asked_of}.")
+        done = counted(state.done, "finished question")
+        said_first = f"Results so far: of {done}. " if state.done else ""
+    st.text(f"{said_first}Answers of {asked_of}.")
     if state.used:
         st.text(f"Used for these rows: {spent(state.used)}")
     if running:
@@ -142,7 +143,7 @@ def _go_on(listed: Listed, model: LanguageModel | None, state: State) -> None:
     except RunError as error:
         st.text(said(error, listed.run.folder))
         return
-    say_what_it_takes("left", asked, task, left or state.failed)
+    say_what_it_takes(asked, task, left or state.failed)
     with st.container(horizontal=True, vertical_alignment="center"):
         if left:
             st.button(
