@@ -83,7 +83,7 @@ def draw(listed: Listed, model: LanguageModel | None) -> bool:
     said_first = f"{state.sentence} "
     if running:  # which says how far it is, more newly than what is drawn here
         done = counted(state.done, "finished question")
-        said_first = f"Results so far: of {done}. " if state.done else ""
+        said_first = f"The results below are of {done}. " if state.done else ""
     st.text(f"{said_first}Answers of {asked_of}.")
     if state.used:
         st.text(f"Used for these rows: {spent(state.used)}")
