@@ -275,7 +275,8 @@ def test_a_shared_server_has_limits(world, monkeypatch):
 
 
 def test_a_file_that_cannot_be_used_gets_a_sentence(world):
-    page = session("evaluation")
+    page = uploaded(session("evaluation"))
+    assert "start_run" in keys(page)  # nor is the one before, under another's name
     for content, sentence in (
         (b"", "The file is empty"),
         (b"a,b\n1,2\n", "no column of questions with one of right answers"),
@@ -287,6 +288,21 @@ def test_a_file_that_cannot_be_used_gets_a_sentence(world):
     uploaded(page, b"question,answers\nWho?,Ann\nWhat?,\n", "half.csv")
     page.checkbox(key="evaluation_skip").check().run()
     assert said(page, "half.csv: 1 question.") and said(page, "Left out: Line 3: ")
+
+
+def test_wordnet_is_read_once(world, monkeypatch):
+    read = []
+    monkeypatch.setattr(form.questions, "_has_wordnet", lambda: True)
+    monkeypatch.setattr(
+        form.questions, "wordnet_questions", lambda: read.append(1) or questions(NUMBER)
+    )
+    form.questions._wordnet.cache_clear()
+    page = session("evaluation")
+    page.segmented_control(key="evaluation_source").set_value("WordNet").run()
+    assert said(page, "WordNet: 12 questions.")
+    page.number_input(key="evaluation_number").set_value(5).run()
+    assert said(page, "WordNet: 5 questions, drawn at random of 12.") and read == [1]
+    form.questions._wordnet.cache_clear()
 
 
 def test_hostile_names_and_questions_stay_text(world):

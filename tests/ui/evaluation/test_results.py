@@ -14,8 +14,8 @@ from core.studies.evaluation.reading import Run, labelled_csv
 from core.studies.evaluation.results import read_results
 from core.studies.evaluation.run import evaluate
 from core.ui import downloads
-from core.ui.evaluation import scatter
 from core.ui.evaluation import results as page
+from core.ui.evaluation import scatter
 from core.ui.evaluation.results import TABS
 from core.uncertainty.scores import SCORES
 from tests.hostile import TEXTS
