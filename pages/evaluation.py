@@ -8,7 +8,7 @@ from core.language_models.errors import ModelError
 from core.studies.evaluation.files import RunError
 from core.ui.evaluation import run
 from core.ui.evaluation.choice import chosen
-from core.ui.evaluation.form import new_run
+from core.ui.evaluation.form import FOLD, new_run
 from core.ui.evaluation.results import results
 from core.ui.evaluation.runs import said
 from core.ui.folds import fold
@@ -30,7 +30,7 @@ def page() -> None:
     except ModelError as error:
         problem(str(error))
     if model is not None:
-        fold("New run", partial(new_run, model), key="new_run", icon=":material/add:")
+        fold("New run", partial(new_run, model), key=FOLD, icon=":material/add:")
     listed, others = chosen()
     if listed is None:
         return

@@ -89,13 +89,6 @@ class Ranked:
         errors = np.cumsum(drawn * self._is_wrong)[self._last]
         return Blocks(self._doubts, answered, errors, int(drawn.sum()))
 
-    def precision(self, weights: Weights, recalls: Floats) -> Floats:
-        """Return the weighted precision where so large a share of all queries is answered.
-
-        The mean over all orders of tied queries; NaN where fewer queries have a score.
-        """
-        return precision_at(self.blocks(weights), recalls)
-
 
 def precision_at(known: Blocks, recalls: Floats) -> Floats:
     """Return the precision where so large a share of all queries is answered.
@@ -275,47 +268,6 @@ class Band:
     precision: Floats
     lower: Floats
     upper: Floats
-
-
-def precision_band(
-    scores: ArrayLike,
-    correct: ArrayLike,
-    clusters: ArrayLike,
-    recalls: ArrayLike,
-    *,
-    confidence: float = 0.95,
-    number: int = RESAMPLES,
-    seed: int = 0,
-) -> Band:
-    """Return the precision–recall curve of the paper's Figure 5 with a bootstrap band [1]_.
-
-    Below the recall of the first distinct doubt, which no threshold reaches, the precision is
-    that of answering any so many of these tied queries.
-
-    Parameters
-    ----------
-    scores, correct : array_like of shape (n,)
-        Doubts, and whether the answer that is served is right.
-    clusters : array_like of shape (n,)
-        The query of each row.
-    recalls : array_like of shape (r,)
-        In (0, 1].
-
-    Raises
-    ------
-    ValueError
-        When shapes differ, a correctness is neither 0 nor 1, or a recall is out of range.
-    """
-    at, rows = np.asarray(recalls, float), np.asarray(clusters)
-    if not ((at > 0) & (at <= 1)).all():
-        raise ValueError("A recall lies above 0, and is at most 1.")
-    ranked = Ranked(scores, correct)
-    drawn = np.array([ranked.precision(w, at) for w in resamples(rows, number, seed)])
-    lower, upper = np.full((2, len(at)), np.nan)
-    some = ~np.isnan(drawn).all(axis=0)
-    tail = (1 - confidence) / 2
-    lower[some], upper[some] = np.nanquantile(drawn[:, some], [tail, 1 - tail], axis=0)
-    return Band(at, ranked.precision(np.ones(len(rows), np.int64), at), lower, upper)
 
 
 def interval(value: float, drawn: Floats, confidence: float = 0.95) -> Interval:

@@ -1,7 +1,7 @@
 """Every measure and every curve of several scores on the same resamples, in one pass.
 
-What `intervals.compare` and `intervals.precision_band` say of one measure or one curve, for
-all of them at once: a resample is drawn and counted once for each score.
+What `intervals.compare` says of one measure, for all of them at once, and the paper's Figure 5
+with a bootstrap band: a resample is drawn and counted once for each score.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from core.abstention.intervals import Band
-from core.abstention.mixtures import Mixture
+from core.abstention.mixtures import Bar, Mixture
 from core.charts.theme import DASHES, Chart, Palette, share, themed, told_apart
 from core.codec import counted
 from core.studies.evaluation.mixing import RULES
@@ -33,10 +33,16 @@ HEIGHT: Final = 320
 BARS_HEIGHT: Final = 260
 MOST_POINTS: Final = 4_000  # in a scatter; Altair draws no more than 5,000 rows
 MOST_SOURCES: Final = 5  # with a shape of their own
+NAME_WIDTH: Final = 130  # pixels of a source: a phone has room for two of them
 OTHERS: Final = "other sources"
 SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 RECALL, ERROR = "recall", "error"
 TITLES: Final = {RECALL: "recall: share answered", ERROR: "wrong among the answered"}
+#: Answered questions, on average, below which no share of wrong ones is drawn: one or none says
+#: nothing.
+FEWEST_ANSWERED: Final = 1.0
+THINNEST: Final = 0.008  # of the axis: a bar of 0 % is a line
+IN_LINES: Final = "split(datum.label, '\\n')"  # a phone has no room for “0.5 to 1.0” in one
 FILLED: Final = {RULES["empirical"]: 1.0, RULES["ltt"]: 0.4}  # opacity, by rule
 
 
@@ -85,7 +91,7 @@ def precision_recall(bands: Mapping[str, Band], palette: Palette) -> Chart:
     names = list(bands)
     color = told_apart(alt.Color, "score:N", _looks(names, palette.categories), legend=legend)
     dash = told_apart(alt.StrokeDash, "score:N", _looks(names, DASHES), legend=legend)
-    x = alt.X("recall:Q", **share("recall: share answered"))
+    x = alt.X("recall:Q", **share("recall: share answered", tickCount=10))
     # Without resamples there are no bands, and a missing value is not drawn.
     area = alt.Chart(data.dropna()).mark_area(opacity=0.15, clip=True)
     line = alt.Chart(data.drop(columns=["lower", "upper"]).dropna())
@@ -140,25 +146,27 @@ def mixture_bars(found: Sequence[Mixture], measure: str, palette: Palette) -> Ch
             f"{symbol_of(each.score)}, {RULES[each.rule]}",
             bar.name,
             bar.queries,
-            getattr(bar, measure),
+            _in_two_lines(bar.name),
+            shown(bar, measure),
             getattr(bar, f"{measure}_spread"),
         )
         for each in found
         for bar in each.bars
     ]
-    columns = ["score", "rule", "bar", "entropy", "questions", "share", "spread"]
+    columns = ["score", "rule", "bar", "entropy", "questions", "bin", "share", "spread"]
     data = pd.DataFrame(rows, columns=columns)
-    order = list(dict.fromkeys(data["entropy"]))
+    order = list(dict.fromkeys(data["bin"]))
     bars = list(dict.fromkeys(data["bar"]))
     data = data.dropna(subset=["share"])
     data["low"] = (data["share"] - data["spread"].fillna(0)).clip(lower=0)
     data["high"] = (data["share"] + data["spread"].fillna(0)).clip(upper=1)
     highest = float(data["high"].max()) if len(data) else 1.0
     top = 1.0 if measure == RECALL else min(1.0, max(0.1, math.ceil(10 * highest) / 10))
+    data["height"] = data["share"].clip(lower=THINNEST * top)  # 0 % is no missing bar
     x = alt.X(
-        "entropy:N",
+        "bin:N",
         title="semantic entropy of the answers, nats",
-        axis=alt.Axis(labelAngle=0),
+        axis=alt.Axis(labelAngle=0, labelExpr=IN_LINES),
         scale=alt.Scale(domain=order),
     )
     offset = alt.XOffset("bar:N", scale=alt.Scale(domain=bars))
@@ -170,7 +178,7 @@ def mixture_bars(found: Sequence[Mixture], measure: str, palette: Palette) -> Ch
         .encode(
             x=x,
             xOffset=offset,
-            y=alt.Y("share:Q", **y),
+            y=alt.Y("height:Q", **y),
             color=told_apart(alt.Color, "score:N", _looks(scores, palette.categories)),
             opacity=alt.Opacity(
                 "rule:N",
@@ -195,18 +203,30 @@ def mixture_bars(found: Sequence[Mixture], measure: str, palette: Palette) -> Ch
     return themed(alt.layer(drawn, spread).properties(height=BARS_HEIGHT), palette)
 
 
+def shown(bar: Bar, measure: str) -> float:
+    """Return what is drawn of a bar; NaN where so little is answered that no error can be told."""
+    if measure == ERROR and not bar.queries * bar.recall >= FEWEST_ANSWERED:
+        return math.nan
+    return float(getattr(bar, measure))
+
+
+def _in_two_lines(bin: str) -> str:
+    """Return “0.5 to 1.0” or “2.0 or more” in two lines."""
+    head, _, last = bin.rpartition(" ")
+    return f"{head}\n{last}" if head else bin
+
+
 def mixture_bars_alt(found: Sequence[Mixture], measure: str) -> str:
     """Say what every score does in every bin by both rules."""
     said = []
     for each in found:
         bars = [
-            f"{bar.name} {getattr(bar, measure):.0%}"
+            f"{bar.name} {shown(bar, measure):.0%}"
             for bar in each.bars
-            if not math.isnan(getattr(bar, measure))
+            if not math.isnan(shown(bar, measure))
         ]
-        said.append(
-            f"{symbol_of(each.score)}, {RULES[each.rule]}: {', '.join(bars) or 'nothing answered'}"
-        )
+        which = f"{symbol_of(each.score)}, {RULES[each.rule]}"
+        said.append(f"{which}: {', '.join(bars) or 'hardly anything answered'}")
     return f"{TITLES[measure].capitalize()}, by entropy in nats: {'; '.join(said)}."
 
 
@@ -251,6 +271,7 @@ def scatter(points: Points, palette: Palette) -> Chart:
     )
     shapes = largest + [OTHERS] * (len(largest) < len(drawn))
     kinds = {"right": palette.diverging[0], "wrong": palette.diverging[2]}
+    above = alt.Legend(orient="top")  # beside the sources, a phone has no room for it
     chosen = alt.selection_point(CHOSEN, fields=list(FIELDS), on="click", empty=False)
     marks = (
         alt.Chart(data)
@@ -258,15 +279,23 @@ def scatter(points: Points, palette: Palette) -> Chart:
         .encode(
             x=alt.X("entropy:Q", title="S.E.: semantic entropy, nats", axis=TEN_TICKS),
             y=alt.Y("information:Q", title="M.I.: mutual information, nats", axis=TEN_TICKS),
-            color=told_apart(alt.Color, "answer:N", kinds),
+            color=told_apart(alt.Color, "answer:N", kinds, legend=above),
             fill=told_apart(
-                alt.Fill, "answer:N", {"right": palette.background, "wrong": kinds["wrong"]}
+                alt.Fill,
+                "answer:N",
+                {"right": palette.background, "wrong": kinds["wrong"]},
+                legend=above,
             ),
             shape=told_apart(
                 alt.Shape,
                 "source:N",
                 dict(zip(shapes, SHAPES, strict=False)),
-                legend=alt.Legend(columns=3),
+                legend=alt.Legend(
+                    columns=2,
+                    labelLimit=NAME_WIDTH,
+                    symbolFillColor=palette.muted,
+                    symbolStrokeColor=palette.muted,
+                ),
             ),
             strokeWidth=alt.StrokeWidthValue(
                 1.5, condition={"param": CHOSEN, "empty": False, "value": 4}

@@ -14,7 +14,7 @@ def fold(label: str, draw: Callable[[], None], *, key: str, icon: str) -> None:
     `key` whether it is open.
     """
     # Streamlit forgets the state of what a run did not draw, such as one that waits for a model.
-    remembered = f"{key}_was_open"
+    remembered = _remembered(key)
     if key not in st.session_state:
         st.session_state[key] = bool(st.session_state.get(remembered))
     opened = st.expander(label, icon=icon, key=key, on_change="rerun")
@@ -22,3 +22,13 @@ def fold(label: str, draw: Callable[[], None], *, key: str, icon: str) -> None:
     if opened.open:
         with opened:
             draw()
+
+
+def close(key: str) -> None:
+    """Have a fold closed from the next run of the page on."""
+    st.session_state.pop(key, None)  # a run that has drawn it may not set it
+    st.session_state[_remembered(key)] = False
+
+
+def _remembered(key: str) -> str:
+    return f"{key}_was_open"

@@ -115,4 +115,5 @@ def inspect(question: str) -> None:
 
 def calibrate() -> None:
     """Go to the calibration, which has its data already."""
-    st.switch_page(calibration())
+    # With no parameters named, Streamlit refuses to leave a page whose address has bound ones.
+    st.switch_page(calibration(), query_params={})

@@ -11,7 +11,7 @@ from core.abstention.intervals import (
     Interval,
     Ranked,
     compare,
-    precision_band,
+    precision_at,
     rank_correlation,
     resamples,
 )
@@ -51,44 +51,21 @@ def test_a_weight_stands_for_repeated_rows_by_every_measure(data, measure):
 def test_precision_by_recall_is_the_curves_at_its_points(data):
     doubts, correct, weights = data
     again = np.repeat(np.arange(len(doubts)), weights)
-    curve = metrics.curve(doubts[again], correct[again])
+    curve, ranked = metrics.curve(doubts[again], correct[again]), Ranked(doubts, correct)
     if len(curve.doubts):
-        found = Ranked(doubts, correct).precision(weights, curve.coverage)
+        found = precision_at(ranked.blocks(weights), curve.coverage)
         np.testing.assert_allclose(found, curve.precision, atol=1e-12)
         beyond = (curve.coverage[-1] + 1) / 2
         if beyond > curve.coverage[-1] + 1e-9:
-            assert np.isnan(Ranked(doubts, correct).precision(weights, np.array([beyond])))
+            assert np.isnan(precision_at(ranked.blocks(weights), np.array([beyond])))
 
 
 def test_precision_within_a_tie_is_that_of_any_so_many_of_it():
     # Two right ones at doubt 0; then four tied, two of them wrong; one has no score.
     doubts, correct = [0, 0, 1, 1, 1, 1, np.nan], [1, 1, 1, 0, 0, 1, 1]
     at = np.array([1, 2, 3, 4, 6, 7]) / 7
-    found = Ranked(doubts, correct).precision(np.ones(7, int), at)
+    found = precision_at(Ranked(doubts, correct).blocks(np.ones(7, int)), at)
     np.testing.assert_allclose(found, [1, 1, 1 - 0.5 / 3, 1 - 1 / 4, 1 - 2 / 6, np.nan])
-
-
-def test_a_band_covers_the_precision_of_the_model_it_was_drawn_from():
-    """Answers are right with probability 1 − doubt; at recall r the precision is 1 − r/2."""
-    inside, rng = [], np.random.default_rng(3)
-    for _ in range(60):
-        doubts = rng.random(200)
-        correct = rng.random(200) >= doubts
-        band = precision_band(doubts, correct, np.arange(200), [0.5, 1.0], number=200)
-        inside.append((band.lower <= [0.75, 0.5]) & (band.upper >= [0.75, 0.5]))
-        assert (band.lower <= band.precision).all() and (band.precision <= band.upper).all()
-    # 95 % each; 60 trials stay above 51 with a probability of more than .998.
-    assert (np.sum(inside, axis=0) >= 51).all()
-
-
-def test_a_band_needs_recalls_that_can_be_and_rows_of_one_query_move_together():
-    with pytest.raises(ValueError, match="above 0"):
-        precision_band([1, 2], [1, 0], [0, 1], [0.0])
-    band = precision_band([1, 2], [1, 0], ["q", "q"], [0.5, 1.0], number=20)
-    np.testing.assert_allclose([band.lower, band.upper], [[1, 0.5], [1, 0.5]])
-    nowhere = precision_band([np.nan, 1], [1, 1], [0, 1], [1.0], number=20)
-    assert np.isnan(nowhere.precision).all()
-    assert nowhere.upper[0] == 1  # where only the second was drawn
 
 
 def test_scores_are_compared_by_the_measure_that_is_wanted():

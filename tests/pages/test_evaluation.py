@@ -15,6 +15,7 @@ from core.language_models.errors import RefusedError
 from core.studies.evaluation.bundled import bundled
 from core.studies.evaluation.reading import Run, labelled_csv
 from core.ui import model as chosen_model
+from core.ui.evaluation import form
 from core.ui.evaluation import runs as module
 from core.ui.evaluation.runs import runs
 from core.ui.runs.job import JOB
@@ -91,6 +92,13 @@ def begun(page):
     return address(page)
 
 
+def unfolded(page):
+    """Open the form again, which closes when a run has started."""
+    assert "start_run" not in keys(page)
+    page.session_state["new_run"] = True
+    return page.run()
+
+
 def address(page):
     given = page.query_params["run"]
     return given if isinstance(given, str) else given[-1]
@@ -129,7 +137,7 @@ def test_a_file_is_asked_once_whatever_happens(world):
     ]
     assert sorted(world.in_runs) == list(range(NUMBER)) and "go_on" not in keys(page)
     first = rows_of(run_of(key).folder)
-    settled(page.button(key="start_run").click().run())  # the same again is the same run
+    press(unfolded(page), "start_run")  # the same again is the same run
     assert address(page) == key and len(world.in_runs) == NUMBER
     again = session("evaluation", run=key)
     assert finished(again) == finished(page) and rows_of(run_of(key).folder) == first
@@ -143,7 +151,9 @@ def test_a_file_is_asked_once_whatever_happens(world):
     assert address(again) in bundled()  # the page is as it was left
 
 
-def test_cancelled_found_again_and_gone_on_with(world):
+def test_cancelled_found_again_and_gone_on_with(world, monkeypatch):
+    measured, real = [], form.lasts
+    monkeypatch.setattr(form, "lasts", lambda *of: measured.append(of[0]) or real(*of))
     page = uploaded(session("evaluation"))
     world.free = 5
     key = begun(page)
@@ -155,6 +165,9 @@ def test_cancelled_found_again_and_gone_on_with(world):
     assert runs().is_running(run_of(key).folder)  # it is the first one's, too
     page.run().button(key=f"cancel_evaluation_{key}").click().run()
     assert not runs().is_running(run_of(key).folder)
+    longest = max((q.query for q in questions(NUMBER)), key=len)
+    assert measured.count(longest) == 2  # once a session, not beside the run that is ending
+    assert said(page, "world of numbers: this takes up to")
     world.open.set()
     for job in [thread for thread in threading.enumerate() if thread.name == JOB]:
         job.join(LONG)
@@ -256,13 +269,14 @@ def test_a_shared_server_has_limits(world, monkeypatch):
     assert said(page, "mine.jsonl: 5 questions, drawn at random of 12.")
     begun(page)
     settled(page)
-    page.number_input(key="evaluation_draw").set_value(1).run()
-    settled(page.button(key="start_run").click().run())
+    unfolded(page).number_input(key="evaluation_draw").set_value(1).run()
+    press(page, "start_run")
     assert said(page, "You have 1 runs, the most that this server saves")
 
 
 def test_a_file_that_cannot_be_used_gets_a_sentence(world):
-    page = session("evaluation")
+    page = uploaded(session("evaluation"))
+    assert "start_run" in keys(page)  # nor is the one before, under another's name
     for content, sentence in (
         (b"", "The file is empty"),
         (b"a,b\n1,2\n", "no column of questions with one of right answers"),
@@ -274,6 +288,21 @@ def test_a_file_that_cannot_be_used_gets_a_sentence(world):
     uploaded(page, b"question,answers\nWho?,Ann\nWhat?,\n", "half.csv")
     page.checkbox(key="evaluation_skip").check().run()
     assert said(page, "half.csv: 1 question.") and said(page, "Left out: Line 3: ")
+
+
+def test_wordnet_is_read_once(world, monkeypatch):
+    read = []
+    monkeypatch.setattr(form.questions, "_has_wordnet", lambda: True)
+    monkeypatch.setattr(
+        form.questions, "wordnet_questions", lambda: read.append(1) or questions(NUMBER)
+    )
+    form.questions._wordnet.cache_clear()
+    page = session("evaluation")
+    page.segmented_control(key="evaluation_source").set_value("WordNet").run()
+    assert said(page, "WordNet: 12 questions.")
+    page.number_input(key="evaluation_number").set_value(5).run()
+    assert said(page, "WordNet: 5 questions, drawn at random of 12.") and read == [1]
+    form.questions._wordnet.cache_clear()
 
 
 def test_hostile_names_and_questions_stay_text(world):

@@ -238,6 +238,8 @@ class Measured:
         """Say what the intervals are."""
         rows = len(self.results)
         if not self.number:
+            if affordable(rows, len(self.results.scores)):
+                return "No intervals yet."
             return f"No intervals yet: resampling {counted(rows, 'row')} takes a while."
         less = "" if self.number >= RESAMPLES else f" ({RESAMPLES:,} would take a while)"
         return (

@@ -138,6 +138,18 @@ def sides(here: Results, there: Results) -> Sides:
     return Sides(here, there, at[:, 0], at[:, 1])
 
 
+def alike(here: Run, there: Run) -> int:
+    """Return how alike the questions of two runs are: the same ones, of the same name, or 0."""
+    one, other = _asked(here), _asked(there)
+    return 2 if one[0] == other[0] else int(one[1] == other[1])
+
+
+def _asked(run: Run) -> tuple[Any, ...]:
+    """Return the hash, the name and the number of a run's questions."""
+    found = run.manifest.get("questions") or {}
+    return tuple(found.get(name) for name in ("sha256", "name", "number"))
+
+
 def differences(here: Run, there: Run) -> list[str]:
     """Return one phrase for everything in which two runs were made differently."""
     found = there.pipeline.differences(here.pipeline)
@@ -145,9 +157,14 @@ def differences(here: Run, there: Run) -> list[str]:
         one, other = here.manifest.get(what), there.manifest.get(what)
         if one != other:
             found.append(f"{what} = {other} there, {one} here")
-    names = [(run.manifest.get("questions") or {}) for run in (there, here)]
-    if names[0].get("sha256") != names[1].get("sha256"):
-        found.append(f"questions = {names[0].get('name')} there, {names[1].get('name')} here")
+    asked = [_asked(run) for run in (there, here)]
+    if asked[0][0] != asked[1][0]:
+        names, numbers = ([each[at] for each in asked] for at in (1, 2))
+        found.append(
+            f"questions = {names[0]} there, {names[1]} here"
+            if names[0] != names[1]
+            else f"another draw of {names[0]}: {numbers[0]} there, {numbers[1]} here"
+        )
     return found
 
 

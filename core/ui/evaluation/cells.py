@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from hashlib import sha256
 
+import streamlit as st
+
 from core.abstention.intervals import Interval
 from core.studies.evaluation.comparison import signed
 
 NONE = "–"  # where nothing can be said
 LONGEST_CELL = 200  # characters
+NATS = st.column_config.NumberColumn(format="%.3f")
 
 
 def measured(of: Interval) -> str:

@@ -13,9 +13,20 @@ from core.studies.evaluation.comparison import p_in_words
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import RESAMPLES, Results, affordable, read_results, stamp
-from core.studies.evaluation.sides import Change, Side, Sides, compared_sides, differences, sides
+from core.studies.evaluation.sides import (
+    HERE,
+    THERE,
+    Change,
+    Side,
+    Sides,
+    alike,
+    compared_sides,
+    differences,
+    sides,
+)
 from core.ui import downloads
 from core.ui.evaluation.cells import (
+    NATS,
     digest,
     finite,
     measured,
@@ -49,9 +60,12 @@ def compare(found: Results, others: Mapping[str, Run]) -> None:
             "settings, to see what changes."
         )
         return
-    title = st.selectbox(
-        "The other run", list(others), key="results_other", persist_state="session"
-    )
+    try:  # those with most to compare come first
+        titles = sorted(others, key=lambda title: -alike(found.run, others[title]))
+    except RunError as error:
+        problem(str(error))
+        return
+    title = st.selectbox("The other run", titles, key="results_other", persist_state="session")
     other = others[title]
     version = str(other.folder), stamp(other), found.match
     try:
@@ -170,6 +184,7 @@ def _questions(both: Sides, every: tuple[Side, ...]) -> None:
     columns = both.table(places[:MOST_SHOWN], score)
     picked = st.dataframe(
         {name: [shown(each) for each in cells] for name, cells in columns.items()},
+        column_config=dict.fromkeys((f"doubt, {of}" for of in (HERE, THERE)), NATS),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",

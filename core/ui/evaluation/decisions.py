@@ -36,6 +36,10 @@ def decisions(found: Results) -> None:
         made = remembered("results_decided", found, partial(decided, found, policy), policy)
     except PolicyError as error:
         st.text(str(error))
+        st.text(
+            "On this page: calibrate a policy on these rows, or start a run with the settings of "
+            "the policy."
+        )
         return
     for sentence in made.sentences:
         st.text(sentence)

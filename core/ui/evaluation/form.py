@@ -26,6 +26,7 @@ from core.ui.addresses import LABELS
 from core.ui.evaluation import questions
 from core.ui.evaluation.choice import choose
 from core.ui.evaluation.runs import most_questions, runs
+from core.ui.folds import close
 from core.ui.glossary import TERMS
 from core.ui.messages import problem
 from core.ui.payment import offer
@@ -33,6 +34,7 @@ from core.ui.runs.widget import want
 from core.ui.session import alone, public, remembered
 from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
 
+FOLD: Final = "new_run"
 _ANSWERS: Final = {
     "the k likeliest, found by a search": Sampling.LIKELIEST,
     "k drawn at random, as in the paper": Sampling.DRAWN,
@@ -51,7 +53,7 @@ def new_run(model: LanguageModel) -> None:
     except InvalidRequestError as error:
         problem(str(error))
         return
-    say_what_it_takes("new", asked, task, asked.number)
+    say_what_it_takes(asked, task, asked.number)
     if st.button("Start", key="start_run", type="primary", icon=":material/play_arrow:"):
         try:
             folder = runs().prepare(asked, task)
@@ -60,7 +62,8 @@ def new_run(model: LanguageModel) -> None:
             return
         want(place_of(folder.name), folder.name)
         choose(folder.name)
-        st.rerun()  # the run is drawn below, and what is above says what is new
+        close(FOLD)  # or the run would be out of sight, below all this
+        st.rerun()
     st.text(_saved())
 
 
@@ -69,18 +72,19 @@ def place_of(key: str) -> str:
     return f"evaluation_{key}"
 
 
-def say_what_it_takes(place: str, asked: Questions, task: Task, left: int) -> None:
+def say_what_it_takes(asked: Questions, task: Task, left: int) -> None:
     """Say the most that so many questions can take: of a service calls, here time."""
     model = task.model
     if not model.capabilities.local:
         offer(model, most(asked, task, left))
         return
     if model.capabilities.quick:  # one question shows in a moment how long all take
+        # Measured before a run and not again beside it, when it would take many times as long.
         each = remembered(
-            f"evaluation_lasts_{place}",
+            f"evaluation_lasts_{asked.sha256}",
             model,
             partial(lasts, asked.longest, task),
-            (task.request, asked),
+            task.request,
         )
         takes: str | None = up_to(left * each)
     else:

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.charts import evaluation as charts
-from core.studies.evaluation.mixing import kinds, mix, sources
+from core.studies.evaluation.mixing import COMPARED, kinds, mix, sources
 from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import Results
 from core.ui import figures
@@ -16,15 +16,7 @@ from core.ui.evaluation.cells import digest, source_shown
 from core.ui.session import remembered
 from core.uncertainty.scores import SCORES
 
-DRAWN = ("mutual_information", "semantic_entropy")
 TITLES = {charts.RECALL: "Recall by entropy", charts.ERROR: "Error by entropy"}
-
-
-def finding(found: Results) -> str:
-    """Say what one threshold does to both kinds by the paper's rule; "" where it cannot be said."""
-    told = kinds(sources(found))
-    mixed = mix(found, told.single, told.many)
-    return mixed.sentences[1] if mixed.found else ""
 
 
 def mixtures(found: Results) -> None:
@@ -58,7 +50,7 @@ def mixtures(found: Results) -> None:
         scores = st.multiselect(
             "Scores",
             list(found.scores),
-            [name for name in DRAWN if name in found.scores],
+            [name for name in COMPARED if name in found.scores],
             format_func=charts.symbol_of,
             key="results_mixed",
             persist_state="session",
@@ -102,8 +94,9 @@ def mixtures(found: Results) -> None:
                 alt_text=charts.mixture_bars_alt(mixed.found, measure),
             )
     st.caption(
-        "The paper’s Figure 6. Lines: two standard deviations over the repetitions. A missing bar "
-        "of errors: nothing is answered there."
+        "The paper’s Figure 6. Lines: two standard deviations over the repetitions. A bar of 0% "
+        "is a line on the axis. A missing bar of errors: on average, less than one question is "
+        "answered there."
     )
     for measure, title in TITLES.items():
         figures.as_files(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import streamlit as st
@@ -75,7 +76,7 @@ def chosen() -> Questions | None:
         if source == FILE:
             drawn = _of_a_file()
         elif source == WORDNET:
-            drawn = _drawn("WordNet", lambda tell: wordnet_questions(), WORDNET)
+            drawn = _drawn("WordNet", lambda tell: iter(_wordnet()), WORDNET)
         else:
             drawn = _of_the_world()
     except UploadError as error:
@@ -126,6 +127,7 @@ def _of_a_file() -> Drawn | None:
             st.session_state.pop(_PROBLEM, None)
         except UploadError as error:
             st.session_state[_PROBLEM] = f"{given.name}: {error}"
+            st.session_state.pop(_UPLOAD, None)  # what was there before is not what is named now
         st.session_state[_UPLOADED] = given.file_id
     if failed := st.session_state.get(_PROBLEM):
         problem(failed)
@@ -209,6 +211,11 @@ def _say(drawn: Drawn) -> None:
         st.text(f"Left out: {sentence}")
     if drawn.malformed > len(drawn.left_out):
         st.text(f"{drawn.malformed:,} rows are left out in all.")
+
+
+@cache  # reading its files takes seconds, and every draw needs them all
+def _wordnet() -> tuple[Question, ...]:
+    return tuple(wordnet_questions())
 
 
 def _has_wordnet() -> bool:

@@ -9,14 +9,14 @@ from typing import Final
 import streamlit as st
 
 from core.studies.evaluation.files import RunError
-from core.studies.evaluation.mixing import sources
+from core.studies.evaluation.mixing import finding, sources
 from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.results import Results, read_results, stamp
 from core.studies.evaluation.rows import RIGHT, Match
 from core.ui.evaluation.cells import digest, source_shown
 from core.ui.evaluation.compare import compare
 from core.ui.evaluation.decisions import decisions
-from core.ui.evaluation.mixtures import finding, mixtures
+from core.ui.evaluation.mixtures import mixtures
 from core.ui.evaluation.rows import rows
 from core.ui.evaluation.runs import said
 from core.ui.evaluation.scatter import scatter
@@ -25,7 +25,7 @@ from core.ui.messages import problem
 from core.ui.session import remembered
 
 MATCHES: Final[Mapping[str, str]] = {
-    "f1": "token F1 of at least 0.25",
+    "f1": "token F1 ≥ 0.25",
     "exact": "word for word",
 }
 ONLY: Final[Mapping[str, str]] = {

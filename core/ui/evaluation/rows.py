@@ -18,7 +18,7 @@ from core.studies.evaluation.listing import (
 )
 from core.studies.evaluation.results import Results
 from core.ui import downloads
-from core.ui.evaluation.cells import digest, shown
+from core.ui.evaluation.cells import NATS, digest, shown
 from core.ui.evaluation.opening import offer
 from core.ui.session import remembered
 
@@ -70,6 +70,7 @@ def chosen_row(found: Results, score: str, places: NDArray[np.int64], *, key: st
     columns = rows_table(found, score, places[:MOST_SHOWN])
     picked = st.dataframe(
         {name: [shown(cell) for cell in cells] for name, cells in columns.items()},
+        column_config=dict.fromkeys(("doubt", "entropy"), NATS),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",

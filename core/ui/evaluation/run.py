@@ -78,11 +78,15 @@ def draw(listed: Listed, model: LanguageModel | None) -> bool:
         _watch(listed, model, place)
     state = state_of(run)
     asked_of = f"{shortened(run.pipeline.model)}, asked in the form {run.manifest['form']}"
-    st.text(f"{state.sentence} Answers of {asked_of}.")
-    if state.used:
-        st.text(f"Used for these rows: {spent(state.used)}")
     this = run_of(place, listed.key)
     running = this is not None and this.running
+    said_first = f"{state.sentence} "
+    if running:  # which says how far it is, more newly than what is drawn here
+        done = counted(state.done, "finished question")
+        said_first = f"The results below are of {done}. " if state.done else ""
+    st.text(f"{said_first}Answers of {asked_of}.")
+    if state.used:
+        st.text(f"Used for these rows: {spent(state.used)}")
     if running:
         st.button("Show the results so far", key="refresh_run", icon=":material/refresh:")
     elif listed.is_own:
@@ -97,8 +101,6 @@ def draw(listed: Listed, model: LanguageModel | None) -> bool:
             _calibrate(run)
         if listed.is_own and not running:
             _delete(listed)
-    if not state.done:
-        st.text("No question is finished yet.")
     return state.done > 0
 
 
@@ -141,7 +143,7 @@ def _go_on(listed: Listed, model: LanguageModel | None, state: State) -> None:
     except RunError as error:
         st.text(said(error, listed.run.folder))
         return
-    say_what_it_takes("left", asked, task, left or state.failed)
+    say_what_it_takes(asked, task, left or state.failed)
     with st.container(horizontal=True, vertical_alignment="center"):
         if left:
             st.button(

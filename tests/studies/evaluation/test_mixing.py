@@ -7,20 +7,24 @@ import pytest
 
 from core.abstention.mixtures import Bar, Mixture, Pool, mixtures
 from core.studies.evaluation import mixing
-from core.studies.evaluation.mixing import Source, kinds, mix, sources
+from core.studies.evaluation.mixing import FEWEST, Source, finding, kinds, mix, sources
 from core.studies.evaluation.results import read_results
 from tests.studies.evaluation.worlds import written
 
 INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
-BOTH = (ENTROPY, INFORMATION)
+BOTH = (INFORMATION, ENTROPY)
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """Ninety questions with one right answer, thirty with three, which entropy alone doubts."""
+    return asked(tmp_path_factory.mktemp("run") / "run")
+
+
+def asked(folder, number=120, scores=BOTH):
+    """Of four questions one has three right answers, which entropy alone doubts."""
     rng = np.random.default_rng(1)
     rows = []
-    for i in range(120):
+    for i in range(number):
         many = i % 4 == 2
         right = many or bool(rng.random() < 0.7)
         entropy = (
@@ -28,9 +32,10 @@ def found(tmp_path_factory):
         )
         if many and i < 12:
             entropy = 0.3
-        row = {ENTROPY: entropy, INFORMATION: 0.1 if many else entropy, "entropy": entropy}
+        doubts = {ENTROPY: entropy, INFORMATION: 0.1 if many else entropy}
+        row = {"entropy": entropy} | {name: doubts[name] for name in scores}
         rows.append(row | {f"{name}_correct": right for name in BOTH})
-    return read_results(written(tmp_path_factory.mktemp("run") / "run", *rows))
+    return read_results(written(folder, *rows))
 
 
 def source(name, answers=1.0, entropy=0.2):
@@ -80,12 +85,33 @@ def test_the_mixtures_are_those_of_the_pools(found):
 def test_entropy_answers_less_where_there_are_many_right_answers(found):
     mixed = mix(found, ["one"], ["many"], target_error=0.1)
     recall = {each.score: each.bars[-2].recall for each in mixed.found if each.rule == mixing.PAPER}
-    assert mixed.found[0].bars[-2].name == "2.0 or more"
+    assert mixed.found[2].bars[-2].name == "2.0 or more"
     assert recall[INFORMATION] == 1.0 and recall[ENTROPY] < 0.5
     paper, guaranteed = mixed.sentences[1:]
-    assert paper.startswith("At a target loss of 10%, by the paper’s rule: S.E. answers ")
+    assert paper.startswith("At a target loss of 10%, by the paper’s rule: M.I. answers ")
     assert "with 90% confidence, by the guaranteed threshold" in guaranteed
-    assert f"M.I. answers {mixed.found[2].bars[-1].recall:.0%}" in paper
+    assert f"S.E. answers {mixed.found[2].bars[-1].recall:.0%}" in paper
+
+
+def test_the_finding_is_what_comes_out_by_the_papers_rule(found):
+    said = mix(found, ["one"], ["many"]).sentences
+    assert finding(found) == said[1] != said[2]
+    assert said[1].startswith("At a target loss of 5%, by the paper’s rule: M.I. answers ")
+
+
+@pytest.mark.parametrize("number", [4 * (2 * FEWEST + 2), 4 * (2 * FEWEST + 3)])
+def test_few_questions_are_no_finding(tmp_path, number):
+    # Of the first three with many right answers the entropy is too low to count.
+    results = asked(tmp_path / "run", number)
+    enough = number > 4 * (2 * FEWEST + 2)
+    assert mix(results, ["one"], ["many"]).each == FEWEST - (not enough)
+    assert bool(finding(results)) is enough
+
+
+def test_there_is_no_finding_without_both_scores_or_both_kinds(tmp_path, found):
+    assert finding(asked(tmp_path / "run", scores=[INFORMATION])) == ""
+    alone = read_results(found.run, sources=["one"])
+    assert len(alone) == 90 and finding(alone) == ""
 
 
 def test_all_questions_of_a_kind_count_where_that_is_wanted(found):
@@ -114,6 +140,6 @@ def test_scores_without_a_value_are_left_out(found):
 def test_repetitions_without_a_threshold_are_counted():
     bars = (Bar("all", 4.0, 0.25, 0.1, math.nan, math.nan),)
     some = mixing.in_words(Mixture(ENTROPY, "ltt", (None, 0.5, None), bars))
-    assert some == "S.E. answers 25%; no threshold in 2 of 3 repetitions"
+    assert some == "S.E. answers 25% (no threshold in 2 of 3 repetitions)"
     none = mixing.in_words(Mixture(ENTROPY, "ltt", (None, None), bars))
     assert none == "S.E. finds no threshold in any of 2 repetitions"
