@@ -179,6 +179,8 @@ class Variations:
         What could not be moved, and why, in sentences.
     recordings : int
         How often a question was asked.
+    rule : DecisionRule
+        How it was decided.
     """
 
     queries: tuple[str, ...]
@@ -190,6 +192,7 @@ class Variations:
     variants: tuple[Variant, ...]
     left_out: tuple[str, ...]
     recordings: int
+    rule: DecisionRule
 
     def panel(self, factor: Factor) -> tuple[Variant, ...]:
         """Return the values of one factor in their order."""
@@ -414,6 +417,7 @@ def run(
         ),
         tuple(dict.fromkeys(left_out)),
         len(recorded),
+        rule,
     )
 
 

@@ -1,0 +1,1 @@
+"""Charts of the laboratory, a module for each experiment."""
