@@ -1,129 +1,88 @@
-"""Charts of what decides a score: a panel for each setting, and all of them in one small picture.
+"""What decides a score: a panel for each setting, and all of them in one small picture.
 
 A filled mark keeps the verdict, an open one does not.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Final
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
 
 import altair as alt
 import pandas as pd
 
+from core.charts.laboratory.pictures import Drawn, Picture
 from core.charts.theme import Chart, Palette, themed, told_apart
 from core.codec import listed
-from core.studies.laboratory.deciding import KEEPS, SHOWN, Factor, Variant, Variations
-from core.uncertainty.scores import SCORES
+from core.studies.laboratory.experiments.deciding import TITLES
 
 PANEL_HEIGHT: Final = 190
 STRIP_ROW: Final = 30
-#: Factors whose values are numbers, so that a line may join them.
-NUMBERS: Final = (Factor.SAMPLES, Factor.THRESHOLD, Factor.TEMPERATURE)
-TITLES: Final = {
-    Factor.SAMPLES: "number of answers k",
-    Factor.THRESHOLD: "similarity threshold τ",
-    Factor.SIMILARITY: "similarity",
-    Factor.TEMPERATURE: "temperature",
-    Factor.SEED: "seed",
-    Factor.SAMPLING: "sampling rule",
-    Factor.FORM: "form of asking",
-}
+LONG: Final = 9  # characters of a value that is written at an angle
 KEPT, CHANGED = "verdict kept", "verdict changes"
 _AUTOSIZE = alt.AutoSizeParams(type="fit-x", contains="padding")
-_COLUMNS = ["value", "score", "nats", "lower", "upper", "verdict", "usual", "kept"]
 
 
-def keeps(found: Variations, variant: Variant) -> bool:
-    """Return whether a setting keeps the verdict of every question."""
-    return not any(variant in changing for changing in found.changing)
+def shown(value: str) -> str:
+    """Return a value as an axis names it: Vega puts names into expressions, so in one line."""
+    return " ".join(value.replace("_", " ").split())
 
 
-def kept_share(found: Variations, variant: Variant) -> float:
-    """Return the share of draws that keep the verdict, the mean over questions."""
-    shares = [variant.kept(place, usual) for place, usual in enumerate(found.usual)]
-    return sum(shares) / len(shares)
-
-
-def reach(found: Variations) -> float:
+def reach(drawn: Drawn) -> float:
     """Return up to where the axes of nats go, the same in all panels."""
     tops = [
-        one.upper
-        for variant in found.variants
-        for score in SHOWN
-        if not math.isnan((one := variant.interval(score)).upper)
+        upper
+        for panel in drawn["panels"].values()
+        for several in panel["scores"].values()
+        for _, _, upper in several
+        if upper is not None
     ]
-    limit = limit_of(found)
+    limit = drawn["limit"]
     return 1.08 * max([0.1, *tops, *([] if limit is None else [limit])])
 
 
-def limit_of(found: Variations) -> float | None:
-    """Return λ where it can be drawn: a finite one, of a score that is."""
-    rule = found.rule
-    if rule.score not in SHOWN or not math.isfinite(rule.value):
-        return None
-    return rule.value
-
-
-def _symbol(score: str) -> str:
-    return SCORES[score].symbol
-
-
-def _label(value: float | str) -> str:
-    """Return a value as an axis names it: Vega puts names into expressions, so in one line."""
-    if isinstance(value, float):
-        return f"{value:g}"
-    return " ".join(str(value).replace("_", " ").split())
+def _verdict(drawn: Drawn, kept: float) -> str:
+    return KEPT if kept >= drawn["keeps"] else CHANGED
 
 
 # ------------------------------------------------------------------------ one panel
 
 
-def panel(found: Variations, factor: Factor, palette: Palette) -> Chart:
+def panel(drawn: Drawn, palette: Palette, title: str) -> Chart:
     """M.I. and S.E. by the values of one setting, all else as it was, with their intervals."""
+    found: Mapping[str, Any] = drawn["panels"][title]
+    order = [shown(value) for value in found["values"]]
     rows = [
-        (
-            *(_label(v.value), _symbol(score), one.value, one.lower, one.upper),
-            *(KEPT if keeps(found, v) else CHANGED, v.usual, kept_share(found, v)),
+        (order[i], symbol, *ends, _verdict(drawn, kept), usual, kept)
+        for symbol, several in found["scores"].items()
+        for i, (ends, usual, kept) in enumerate(
+            zip(several, found["usual"], found["kept"], strict=True)
         )
-        for v in found.panel(factor)
-        for score in SHOWN
-        if not math.isnan((one := v.interval(score)).value)
+        if ends[0] is not None
     ]
-    data = pd.DataFrame(rows, columns=_COLUMNS)
-    order = [_label(v.value) for v in found.panel(factor)]
-    lowest = min([0.0, *data["lower"]])
-    scale = alt.Scale(domain=[lowest, reach(found)], nice=False)
-    colours = dict(zip(map(_symbol, SHOWN), palette.categories, strict=False))
+    columns = ["value", "score", "nats", "lower", "upper", "verdict", "usual", "kept"]
+    data = pd.DataFrame(rows, columns=columns)
+    scale = alt.Scale(domain=[min([0.0, *data["lower"]]), reach(drawn)], nice=False)
+    colours = dict(zip(found["scores"], palette.categories, strict=False))
     color = told_apart(alt.Color, "score:N", colours, legend=None)
     x = alt.X(
         "value:O",
-        sort=order,
-        title=TITLES[factor],
-        axis=alt.Axis(labelAngle=-35 if max(map(len, order), default=0) > 9 else 0),
+        title=title,
+        axis=alt.Axis(labelAngle=-35 if max(map(len, order), default=0) > LONG else 0),
         scale=alt.Scale(domain=order),
     )
     y = alt.Y("nats:Q", title="nats", scale=scale, axis=alt.Axis(tickCount=4))
     base = alt.Chart(data).encode(x=x, color=color)
-    layers: list[alt.Chart] = []
-    if (limit := limit_of(found)) is not None:
-        at = alt.Chart(pd.DataFrame({"λ": [limit]}))
-        layers.append(
-            at.mark_rule(color=palette.muted, strokeDash=[4, 3]).encode(y=alt.Y("λ:Q", scale=scale))
-        )
-        layers.append(
-            at.mark_text(align="left", dx=3, dy=-7, color=palette.text, fontSize=12).encode(
-                x=alt.XValue(0), y=alt.Y("λ:Q", scale=scale), text=alt.TextValue("λ")
-            )
-        )
-    if factor in NUMBERS:
+    layers = _limit(drawn["limit"], scale, palette)
+    if found["joined"]:
         layers.append(base.mark_line(strokeWidth=1.5, opacity=0.6).encode(y=y))
     layers.append(
         base.mark_rule(strokeWidth=2.5, opacity=0.45).encode(
             y=alt.Y("lower:Q", title="nats", scale=scale), y2=alt.Y2("upper:Q")
         )
     )
-    usual = alt.Chart(data[data["usual"]]).encode(x=x)
+    usual = alt.Chart(data[data["usual"].astype(bool)]).encode(x=x)
     layers.append(
         usual.mark_point(size=240, color=palette.text, opacity=0.8, strokeWidth=1).encode(y=y)
     )
@@ -139,7 +98,7 @@ def panel(found: Variations, factor: Factor, palette: Palette) -> Chart:
             ),
             tooltip=[
                 alt.Tooltip("score:N"),
-                alt.Tooltip("value:O", title=TITLES[factor]),
+                alt.Tooltip("value:O", title=title),
                 *(
                     alt.Tooltip(f"{field}:Q", format=".3f", title=words)
                     for field, words in (("nats", "nats"), ("lower", "from"), ("upper", "to"))
@@ -148,77 +107,77 @@ def panel(found: Variations, factor: Factor, palette: Palette) -> Chart:
             ],
         )
     )
-    layers += _ends(data, order, x, y, colours, palette)
+    # Both scores are named behind their last points, the larger one a little higher.
+    last = data[data["value"] == (order[-1] if order else "")].sort_values("nats")
+    for place, (name, dy) in enumerate(zip(last["score"], (6, -6), strict=False)):
+        layers.append(
+            alt.Chart(last.iloc[[place]])
+            .mark_text(align="left", dx=9, dy=dy, color=colours[name], fontSize=12)
+            .encode(x=x, y=y, text=alt.Text("score:N"))
+        )
     return themed(alt.layer(*layers).properties(height=PANEL_HEIGHT, autosize=_AUTOSIZE), palette)
 
 
-def _ends(
-    data: pd.DataFrame,
-    order: list[str],
-    x: alt.X,
-    y: alt.Y,
-    colours: dict[str, str],
-    palette: Palette,
-) -> list[alt.Chart]:
-    """Name both scores behind their last points, the larger one a little higher."""
-    last = data[data["value"] == (order[-1] if order else "")].sort_values("nats")
-    found = []
-    for place, (name, dy) in enumerate(zip(last["score"], (6, -6), strict=False)):
-        chart = alt.Chart(last.iloc[[place]])
-        found.append(
-            chart.mark_text(align="left", dx=9, dy=dy, color=colours[name], fontSize=12).encode(
-                x=x, y=y, text=alt.Text("score:N")
-            )
-        )
-    return found
+def _limit(limit: float | None, scale: alt.Scale, palette: Palette) -> list[alt.Chart]:
+    """Return λ as a dashed line across, where there is one."""
+    if limit is None:
+        return []
+    y = alt.Y("λ:Q", scale=scale)
+    at = alt.Chart(pd.DataFrame({"λ": [limit]}))
+    text = at.mark_text(align="left", dx=3, dy=-7, color=palette.text, fontSize=12)
+    return [
+        at.mark_rule(color=palette.muted, strokeDash=[4, 3]).encode(y=y),
+        text.encode(x=alt.XValue(0), y=y, text=alt.TextValue("λ")),
+    ]
 
 
-def panel_alt(found: Variations, factor: Factor) -> str:
+def panel_alt(drawn: Drawn, title: str) -> str:
     """Say both scores at every value."""
-    said = []
-    for variant in found.panel(factor):
+    found, said = drawn["panels"][title], []
+    for i, (value, kept) in enumerate(zip(found["values"], found["kept"], strict=True)):
         numbers = [
-            f"{_symbol(score)} {one.value:.2f}"
-            for score in SHOWN
-            if not math.isnan((one := variant.interval(score)).value)
+            f"{symbol} {several[i][0]:.2f}"
+            for symbol, several in found["scores"].items()
+            if several[i][0] is not None
         ]
-        words = KEPT if keeps(found, variant) else CHANGED
-        said.append(f"{_label(variant.value)}: {', '.join([*numbers, words])}")
-    return f"By {TITLES[factor]}, nats: {'; '.join(said)}."
+        said.append(f"{shown(value)}: {', '.join([*numbers, _verdict(drawn, kept)])}")
+    return f"By {title}, nats: {'; '.join(said)}."
 
 
 # -------------------------------------------------------------------- all in one picture
 
 
-def strip(found: Variations, palette: Palette) -> Chart:
+def strip(drawn: Drawn, palette: Palette) -> Chart:
     """Every value of every setting as one mark: the score that decides, and the verdict."""
-    score = found.rule.score if found.rule.score in SHOWN else SHOWN[0]
+    symbol = drawn["score"]
     rows = [
-        (TITLES[v.factor], _label(v.value), one.value, kept_share(found, v), v.usual)
-        for v in found.variants
-        if not math.isnan((one := v.interval(score)).value)
+        (title, shown(value), ends[0], kept, _verdict(drawn, kept))
+        for title, found in drawn["panels"].items()
+        for value, ends, kept in zip(
+            found["values"], found["scores"][symbol], found["kept"], strict=True
+        )
+        if ends[0] is not None
     ]
-    data = pd.DataFrame(rows, columns=["factor", "value", "nats", "kept", "usual"])
-    data["verdict"] = [KEPT if kept >= KEEPS else CHANGED for kept in data["kept"]]
-    order = [TITLES[f] for f in Factor if TITLES[f] in set(data["factor"])]
-    limit = limit_of(found)
+    data = pd.DataFrame(rows, columns=["setting", "value", "nats", "kept", "verdict"])
+    limit = drawn["limit"]
     top = 1.08 * max([0.1, *data["nats"], *([] if limit is None else [limit])])
     low = min([0.0, *data["nats"]])
-    pad = 0.02 * (top - low)
     x = alt.X(
         "nats:Q",
-        title=f"{_symbol(score)}, nats",
-        scale=alt.Scale(domain=[low - pad, top], nice=False),
+        title=f"{symbol}, nats",
+        scale=alt.Scale(domain=[low - 0.02 * (top - low), top], nice=False),
         axis=alt.Axis(tickCount=5),
     )
     y = alt.Y(
-        "factor:N",
-        sort=order,
+        "setting:N",
+        sort=list(drawn["panels"]),
         title=None,
         axis=alt.Axis(ticks=False, domain=False, grid=True, labelLimit=150),
     )
-    colours = {KEPT: palette.primary, CHANGED: palette.epistemic}
     legend = alt.Legend(orient="bottom", symbolStrokeWidth=2)
+    colours = {KEPT: palette.primary, CHANGED: palette.epistemic}
+    fills = {KEPT: palette.primary, CHANGED: palette.background}
+    shapes = {KEPT: "circle", CHANGED: "diamond"}
     marks = (
         alt.Chart(data)
         .mark_point(size=85, strokeWidth=2, opacity=0.8)
@@ -226,17 +185,10 @@ def strip(found: Variations, palette: Palette) -> Chart:
             x=x,
             y=y,
             color=told_apart(alt.Color, "verdict:N", colours, legend=legend),
-            shape=told_apart(
-                alt.Shape, "verdict:N", {KEPT: "circle", CHANGED: "diamond"}, legend=legend
-            ),
-            fill=told_apart(
-                alt.Fill,
-                "verdict:N",
-                {KEPT: palette.primary, CHANGED: palette.background},
-                legend=legend,
-            ),
+            shape=told_apart(alt.Shape, "verdict:N", shapes, legend=legend),
+            fill=told_apart(alt.Fill, "verdict:N", fills, legend=legend),
             tooltip=[
-                alt.Tooltip("factor:N", title="setting"),
+                alt.Tooltip("setting:N"),
                 alt.Tooltip("value:N"),
                 alt.Tooltip("nats:Q", format=".3f"),
                 alt.Tooltip("kept:Q", format=".0%", title="verdict kept"),
@@ -252,15 +204,41 @@ def strip(found: Variations, palette: Palette) -> Chart:
                 y=alt.YValue(0), text=alt.TextValue("λ")
             )
         )
-    drawn = alt.layer(*layers, marks)
-    return themed(drawn.properties(height=alt.Step(STRIP_ROW), autosize=_AUTOSIZE), palette)
+    both = alt.layer(*layers, marks)
+    return themed(both.properties(height=alt.Step(STRIP_ROW), autosize=_AUTOSIZE), palette)
 
 
-def strip_alt(found: Variations) -> str:
+def strip_alt(drawn: Drawn) -> str:
     """Say by setting how many of its values keep the verdict."""
-    said = []
-    for factor in Factor:
-        if several := found.panel(factor):
-            good = sum(kept_share(found, v) >= KEEPS for v in several)
-            said.append(f"{TITLES[factor]} {good} of {len(several)}")
+    said = [
+        f"{title} {sum(kept >= drawn['keeps'] for kept in found['kept']):d} of "
+        f"{len(found['kept']):d}"
+        for title, found in drawn["panels"].items()
+    ]
     return f"Values that keep the verdict: {listed(said, most=len(said))}."
+
+
+def _of(title: str) -> Picture:
+    return Picture(
+        title.replace(" ", "_"),
+        f"By the {title}",
+        partial(panel, title=title),
+        partial(panel_alt, title=title),
+        there=lambda drawn: title in drawn["panels"],
+        half=True,
+    )
+
+
+PICTURES = (
+    Picture(
+        "strip",
+        "Every setting at a glance",
+        strip,
+        strip_alt,
+        "Each mark is one value of one setting, all else unchanged: filled where at least 90 % of "
+        "the draws keep the verdict (of several questions, on average). Dashed: λ. In the panels "
+        "below, a ring is the value in use and a bar is where 90 % of the draws lie; of several "
+        "questions, the 90 % interval of their mean.",
+    ),
+    *(_of(title) for title in TITLES.values()),
+)

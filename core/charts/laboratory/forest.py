@@ -5,56 +5,54 @@ The words stand above what they name, not beside it, so that a telephone has roo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import altair as alt
 import pandas as pd
 
-from core.abstention.intervals import Interval
 from core.charts.theme import Chart, Palette, themed
 
-ROW = 44  # pixels
+ROW: Final = 44  # pixels
+#: A number and the ends of its interval; None where there is none.
+Ends = Sequence[float | None]
 _COLUMNS = ["name", "value", "lower", "upper", "kind", "said"]
 
 
 def forest(
-    rows: Mapping[str, Interval],
+    rows: Mapping[str, Ends],
     title: str,
     domain: Sequence[float],
     palette: Palette,
     *,
     beside: float,
-    first: int = 1,
     sign: str = "",
 ) -> Chart:
-    """Draw numbers with their intervals.
+    """Draw numbers with their intervals, the first in a colour of its own.
 
     Parameters
     ----------
-    rows : mapping of str to Interval
-        By the words that name them. NaN is not drawn: an interval alone, or the whole row.
+    rows : mapping of str to sequence
+        By the words that name them. What is None is not drawn.
     domain : sequence of float
         Of the axis; intervals are cut off there.
     beside : float
         Where a dashed line stands: what says nothing, say.
-    first : int
-        How many rows are in colour, those that the others are beside.
     sign : str
         ``"+"`` where every number is written with its sign.
     """
-    form = f"{sign}.2f"
     data = pd.DataFrame(
         [
             (
                 name,
-                one.value,
-                *((one.value,) * 2 if math.isnan(one.lower) else (one.lower, one.upper)),
-                "first" if place < first else "others",
-                words(name, one, form),
+                value,
+                value if lower is None else lower,
+                value if upper is None else upper,
+                "others" if place else "first",
+                words(name, (value, lower, upper), sign),
             )
-            for place, (name, one) in enumerate(rows.items())
-            if not math.isnan(one.value)
+            for place, (name, (value, lower, upper)) in enumerate(rows.items())
+            if value is not None
         ],
         columns=_COLUMNS,
     )
@@ -71,15 +69,14 @@ def forest(
         scale=alt.Scale(domain=["first", "others"], range=[palette.epistemic, palette.primary]),
     )
     base = alt.Chart(data).encode(y=y, tooltip=[alt.Tooltip("said:N", title="95% interval")])
-    down = {"yOffset": 10}
     layers = (
         alt.Chart(pd.DataFrame({"at": [beside]}))
         .mark_rule(color=palette.muted, strokeDash=[4, 3])
         .encode(x=alt.X("at:Q")),
-        base.mark_rule(strokeWidth=3, clip=True, opacity=0.5, **down).encode(
+        base.mark_rule(strokeWidth=3, clip=True, opacity=0.5, yOffset=10).encode(
             x=alt.X("lower:Q", title=title), x2=alt.X2("upper:Q"), color=color
         ),
-        base.mark_point(filled=True, size=90, opacity=1, **down).encode(x=x, color=color),
+        base.mark_point(filled=True, size=90, opacity=1, yOffset=10).encode(x=x, color=color),
         base.mark_text(align="left", dy=-8, color=palette.text, fontSize=12).encode(
             x=alt.XValue(2), text=alt.Text("said:N")
         ),
@@ -87,15 +84,17 @@ def forest(
     return themed(alt.layer(*layers).properties(height=alt.Step(ROW)), palette)
 
 
-def words(name: str, one: Interval, form: str = ".2f") -> str:
+def words(name: str, ends: Ends, sign: str = "") -> str:
     """Return a number and its interval as they are read."""
-    if math.isnan(one.value):
+    value, lower, upper = ends
+    form = f"{sign}.2f"
+    if value is None:
         return f"{name}: undefined"
-    if math.isnan(one.lower):
-        return f"{name}: {one.value:{form}}"
-    return f"{name}: {one.value:{form}} ({one.lower:{form}} to {one.upper:{form}})"
+    if lower is None or upper is None:
+        return f"{name}: {value:{form}}"
+    return f"{name}: {value:{form}} ({lower:{form}} to {upper:{form}})"
 
 
-def forest_alt(rows: Mapping[str, Interval], what: str, sign: str = "") -> str:
+def forest_alt(rows: Mapping[str, Ends], what: str, sign: str = "") -> str:
     """Say every number with its interval."""
-    return f"{what}: {'; '.join(words(name, one, f'{sign}.2f') for name, one in rows.items())}."
+    return f"{what}: {'; '.join(words(name, ends, sign) for name, ends in rows.items())}."

@@ -1,60 +1,49 @@
-"""Charts of why a model gives way: a measure against the repetitions that turn each fact."""
+"""Why a model gives way: measures against the repetitions that turn each fact."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.abstention.intervals import Interval
 from core.charts.laboratory.forest import forest, forest_alt, words
+from core.charts.laboratory.pictures import Drawn, Picture
 from core.charts.theme import Chart, Palette, themed, told_apart
 from core.codec import counted
-from core.studies.laboratory.yielding import MEASURES, OF_BANDS, Yielding
+from core.studies.laboratory.experiments.yielding import AXES
+from core.studies.laboratory.yielding import OF_BANDS
 
-HEIGHT: Final = 360
+HEIGHT: Final = 300
 HEADS_HEIGHT: Final = 190
 SHAPES: Final = ("circle", "square", "triangle-up", "diamond")
 TICKS: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200)
-#: What a measure is called at an axis.
-AXES: Final = {
-    "overlap": "overlap with the large components",
-    "every_token": "overlap, all tokens of the question",
-    "logit": "logit through the large components",
-    "gap": "attention gap, nats",
-    "exposures": "times that training showed it",
-    "odds": "log-odds before any repetition, nats",
-}
+WITH: Final = "rank correlation with the repetitions"
 
 
-def measures(found: Yielding) -> list[str]:
-    """Return the measures that can be drawn of this model."""
-    return list(found.correlations)
-
-
-def scatter(found: Yielding, measure: str, palette: Palette) -> Chart:
+def scatter(drawn: Drawn, palette: Palette, measure: str) -> Chart:
     """One measure of every fact against the repetitions that turn it."""
-    most = found.settings.most
-    never = most * 1.8
-    turned = [row.repetitions for row in found.rows]
+    most = drawn["most"]
+    never = most * 1.8  # above all others
     data = pd.DataFrame(
         {
-            "x": found.of(measure),
-            "y": [never if t is None else float(t) for t in turned],
-            "turns": ["never" if t is None else f"{t}" for t in turned],
-            "question": [row.question for row in found.rows],
-            "band": [row.band for row in found.rows],
+            "x": drawn["measures"][measure],
+            "y": [never if t is None else float(t) for t in drawn["turns"]],
+            "turns": ["never" if t is None else f"{t:d}" for t in drawn["turns"]],
+            "question": drawn["question"],
+            "band": drawn["band"],
         }
     )
-    bands = [band.value for band in OF_BANDS if band.value in set(data["band"])]
-    colours = (palette.primary, palette.categories[2], palette.categories[4], palette.epistemic)
-    looks = dict(zip([band.value for band in OF_BANDS], colours, strict=True))
-    shapes = dict(zip([band.value for band in OF_BANDS], SHAPES, strict=True))
+    names = [band.value for band in OF_BANDS]
+    bands = [name for name in names if name in set(data["band"])]
+    colours = (palette.epistemic, palette.categories[4], palette.categories[2], palette.primary)
+    looks = dict(zip(reversed(names), colours, strict=True))
+    shapes = dict(zip(names, SHAPES, strict=True))
     legend = alt.Legend(columns=2)
-    symlog = measure == "exposures"
+    many = measure == "exposures"
+    ticks: dict[str, Any] = {"values": [0, 10, 100, 1000, 10_000]} if many else {"tickCount": 6}
     points = (
         alt.Chart(data)
         .mark_point(size=46, filled=True, opacity=0.6)
@@ -62,10 +51,8 @@ def scatter(found: Yielding, measure: str, palette: Palette) -> Chart:
             x=alt.X(
                 "x:Q",
                 title=AXES[measure],
-                scale=alt.Scale(type="symlog" if symlog else "linear", zero=False, padding=8),
-                axis=alt.Axis(
-                    **({"values": [0, 10, 100, 1000, 10000]} if symlog else {"tickCount": 6})
-                ),
+                scale=alt.Scale(type="symlog" if many else "linear", zero=False, padding=8),
+                axis=alt.Axis(**ticks),
             ),
             y=alt.Y(
                 "y:Q",
@@ -75,7 +62,7 @@ def scatter(found: Yielding, measure: str, palette: Palette) -> Chart:
                 ),
                 axis=alt.Axis(
                     values=[*(t for t in TICKS if t <= most), never],
-                    labelExpr=f"datum.value > {most} ? 'never' : format(datum.value, 'd')",
+                    labelExpr=f"datum.value > {most:d} ? 'never' : format(datum.value, 'd')",
                 ),
             ),
             color=told_apart(alt.Color, "band:N", {b: looks[b] for b in bands}, legend=legend),
@@ -91,46 +78,40 @@ def scatter(found: Yielding, measure: str, palette: Palette) -> Chart:
     return themed(points.properties(height=HEIGHT), palette)
 
 
-def scatter_alt(found: Yielding, measure: str) -> str:
+def scatter_alt(drawn: Drawn, measure: str) -> str:
     """Say how the measure goes with the repetitions."""
-    what = words("rank correlation", found.correlations[measure], "+.2f")
+    what = words("rank correlation", drawn["intervals"][AXES[measure]], "+")
     return (
-        f"{MEASURES[measure].capitalize()} of {counted(len(found.rows), 'fact')} against the "
-        f"repetitions that turn each; {what}."
+        f"{AXES[measure][0].upper()}{AXES[measure][1:]} of "
+        f"{counted(len(drawn['turns']), 'fact')} against the repetitions that turn each; {what}."
     )
 
 
-def intervals(found: Yielding) -> dict[str, Interval]:
-    """Return every rank correlation with the repetitions, in words."""
-    rows = {AXES[name]: one for name, one in found.correlations.items()}
-    rows["overlap, within relations"] = found.within
-    return rows | {
-        f"overlap, {band} ({facts:,})": one for band, (facts, one) in found.by_band.items()
-    }
-
-
-def correlations(found: Yielding, palette: Palette) -> Chart:
+def correlations(drawn: Drawn, palette: Palette) -> Chart:
     """Every rank correlation with its 95% interval, that of the section first."""
-    rows = intervals(found)
-    title = "rank correlation with the repetitions"
-    return forest(rows, title, [-1, 1], palette, beside=0.0, sign="+")
+    return forest(drawn["intervals"], WITH, [-1, 1], palette, beside=0.0, sign="+")
 
 
-def correlations_alt(found: Yielding) -> str:
+def correlations_alt(drawn: Drawn) -> str:
     """Say every rank correlation with its interval."""
-    rows: Mapping[str, Interval] = intervals(found)
-    return forest_alt(rows, "Rank correlation with the repetitions, 95% interval", "+")
+    return forest_alt(drawn["intervals"], f"{WITH.capitalize()}, 95% interval", "+")
 
 
-def heads(found: Yielding, palette: Palette) -> Chart:
+def _known(drawn: Drawn) -> np.ndarray:
+    heads = np.array(drawn["heads"], float)
+    return heads[np.isfinite(heads)]
+
+
+def heads(drawn: Drawn, palette: Palette) -> Chart:
     """The rank correlation of every head's own overlap, layer by layer."""
     rows = [
-        (int(layer) + 1, int(head) + 1, float(value))
-        for (layer, head), value in np.ndenumerate(found.heads)
-        if np.isfinite(value)
+        (layer, head, value)
+        for layer, several in enumerate(drawn["heads"], start=1)
+        for head, value in enumerate(several, start=1)
+        if value is not None
     ]
     data = pd.DataFrame(rows, columns=["layer", "head", "correlation"])
-    reach = max(0.5, float(np.nanmax(np.abs(found.heads), initial=0.0)))
+    reach = max(0.5, float(np.abs(_known(drawn)).max(initial=0.0)))
     base = alt.Chart(data).encode(
         x=alt.X("head:O", axis=alt.Axis(labelAngle=0, ticks=False, domain=False)),
         y=alt.Y("layer:O", axis=alt.Axis(ticks=False, domain=False)),
@@ -138,8 +119,8 @@ def heads(found: Yielding, palette: Palette) -> Chart:
     cells = base.mark_rect().encode(
         color=alt.Color(
             "correlation:Q",
+            # Blue where the section's claim holds, orange where it is the other way.
             scale=alt.Scale(
-                # Blue where the section's claim holds, orange where it is the other way.
                 domain=[-reach, 0, reach],
                 range=list(reversed(palette.diverging)),
                 interpolate="lab",
@@ -160,12 +141,54 @@ def heads(found: Yielding, palette: Palette) -> Chart:
     return themed((cells + numbers).properties(height=HEADS_HEIGHT), palette)
 
 
-def heads_alt(found: Yielding) -> str:
+def heads_alt(drawn: Drawn) -> str:
     """Say the smallest and the largest of them."""
-    known = found.heads[np.isfinite(found.heads)]
+    known = _known(drawn)
     if not known.size:
         return "No head has a rank correlation."
     return (
-        f"Rank correlation of each head’s own overlap with the repetitions, "
+        "Rank correlation of each head’s own overlap with the repetitions, "
         f"{counted(known.size, 'head')}: from {known.min():+.2f} to {known.max():+.2f}."
     )
+
+
+def _of(measure: str, title: str, caption: str = "") -> Picture:
+    return Picture(
+        measure,
+        title,
+        partial(scatter, measure=measure),
+        partial(scatter_alt, measure=measure),
+        caption,
+        there=lambda drawn: measure in drawn["measures"],
+        half=True,
+    )
+
+
+PICTURES = (
+    _of(
+        "overlap",
+        "The section’s measure",
+        "Each mark is a fact. The large components of a head hold half of its squared singular "
+        "values; the overlap is the mean over all heads.",
+    ),
+    Picture(
+        "correlations",
+        "What goes with the repetitions",
+        correlations,
+        correlations_alt,
+        "With 95 % intervals. If the section holds, overlap and logit are to the right of 0.",
+        half=True,
+    ),
+    _of("gap", "Attention on the question against one telling"),
+    _of("odds", "How sure the model is before any repetition"),
+    _of("exposures", "How often training showed the fact"),
+    Picture(
+        "heads",
+        "Head by head",
+        heads,
+        heads_alt,
+        "The rank correlation of each head’s own overlap. The largest of so many proves nothing.",
+        there=lambda drawn: bool(_known(drawn).size),
+        half=True,
+    ),
+)

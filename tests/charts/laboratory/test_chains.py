@@ -7,9 +7,19 @@ import pytest
 from core.charts.laboratory import chains as charts
 from core.charts.theme import DARK, LIGHT
 from core.studies.laboratory.chains import Chains, Cost, Sampled, Scored, Settings
+from core.studies.laboratory.experiment import plain
+from core.studies.laboratory.experiments.chains import (
+    CERTIFIED,
+    LARGEST,
+    SAMPLED,
+    SCORED,
+)
+from core.studies.laboratory.experiments.chains import (
+    drawn as drawn_from,
+)
 from tests.charts.drawing import check, drawn, rows_of, texts
 
-FOUND = Chains(
+CHAINS = Chains(
     "Name a fruit",
     "embedded",
     "1",
@@ -26,7 +36,8 @@ FOUND = Chains(
     ),
     100,
 )
-ONLY_SAMPLED = replace(FOUND, scored=())
+FOUND = plain(drawn_from(CHAINS))
+ONLY_SAMPLED = plain(drawn_from(replace(CHAINS, scored=())))
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
@@ -42,11 +53,11 @@ def test_every_chart_is_a_valid_picture(palette):
 def test_every_way_is_drawn_as_far_as_it_is_known():
     rows = rows_of(charts.informations(FOUND, LIGHT), "way")
     values = {(row["way"], row["n"]): row["value"] for row in rows}
-    assert values[charts.SCORED, 4] == 0.9 and values[charts.SAMPLED, 3] == -0.05
-    assert values[charts.LARGEST, 3] == 2.4 and values[charts.CERTIFIED, 3] == 0.5
-    assert (charts.CERTIFIED, 4) not in values and (charts.SAMPLED, 4) not in values
+    assert values[SCORED, 4] == 0.9 and values[SAMPLED, 3] == -0.05
+    assert values[LARGEST, 3] == 2.4 and values[CERTIFIED, 3] == 0.5
+    assert (CERTIFIED, 4) not in values and (SAMPLED, 4) not in values
     assert {row["way"] for row in rows_of(charts.informations(ONLY_SAMPLED, LIGHT), "way")} == {
-        charts.SAMPLED
+        SAMPLED
     }
     assert "every answer after every chain: 0.400 of 2, 0.700 of 3 and 0.900 of 4 answers" in (
         charts.informations_alt(FOUND)
