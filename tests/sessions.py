@@ -20,7 +20,7 @@ from tests.hostile import TEXTS
 
 PAGES = (
     *("home", "inspection", "amplification", "calibration", "evaluation"),
-    *("questions", "history"),
+    *("laboratory", "questions", "history"),
 )
 OWN = "another address"
 QUERY = "Name a mammal"

@@ -1,0 +1,12 @@
+"""The pictures of every experiment, by its name."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.charts.laboratory import estimator
+from core.charts.laboratory.pictures import Picture
+
+PICTURES: Final[dict[str, tuple[Picture, ...]]] = {
+    "estimator": estimator.PICTURES,
+}
