@@ -15,6 +15,7 @@ import pandas as pd
 from core.charts.laboratory.pictures import Drawn, Picture
 from core.charts.theme import Chart, Palette, themed, told_apart
 from core.codec import listed
+from core.studies.laboratory.deciding import Factor
 from core.studies.laboratory.experiments.deciding import TITLES
 
 PANEL_HEIGHT: Final = 190
@@ -218,9 +219,10 @@ def strip_alt(drawn: Drawn) -> str:
     return f"Values that keep the verdict: {listed(said, most=len(said))}."
 
 
-def _of(title: str) -> Picture:
+def _of(factor: Factor) -> Picture:
+    title = TITLES[factor]
     return Picture(
-        title.replace(" ", "_"),
+        factor.name.lower(),
         f"By the {title}",
         partial(panel, title=title),
         partial(panel_alt, title=title),
@@ -240,5 +242,5 @@ PICTURES = (
         "below, a ring is the value in use and a bar is where 90 % of the draws lie; of several "
         "questions, the 90 % interval of their mean.",
     ),
-    *(_of(title) for title in TITLES.values()),
+    *(_of(factor) for factor in Factor),
 )

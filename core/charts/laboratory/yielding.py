@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
 import altair as alt
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from core.charts.laboratory.forest import forest, forest_alt, words
 from core.charts.laboratory.pictures import Drawn, Picture
@@ -19,6 +21,7 @@ from core.studies.laboratory.yielding import OF_BANDS
 HEIGHT: Final = 300
 HEADS_HEIGHT: Final = 190
 SHAPES: Final = ("circle", "square", "triangle-up", "diamond")
+SPREAD: Final = 0.13  # of ln (1 + repetitions)
 TICKS: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200)
 WITH: Final = "rank correlation with the repetitions"
 
@@ -30,7 +33,7 @@ def scatter(drawn: Drawn, palette: Palette, measure: str) -> Chart:
     data = pd.DataFrame(
         {
             "x": drawn["measures"][measure],
-            "y": [never if t is None else float(t) for t in drawn["turns"]],
+            "y": _spread([never if t is None else float(t) for t in drawn["turns"]]),
             "turns": ["never" if t is None else f"{t:d}" for t in drawn["turns"]],
             "question": drawn["question"],
             "band": drawn["band"],
@@ -58,7 +61,7 @@ def scatter(drawn: Drawn, palette: Palette, measure: str) -> Chart:
                 "y:Q",
                 title="repetitions that turn it",
                 scale=alt.Scale(
-                    type="symlog", constant=1, domain=[0, never], nice=False, padding=10
+                    type="symlog", constant=1, domain=[0, never], nice=False, padding=14
                 ),
                 axis=alt.Axis(
                     values=[*(t for t in TICKS if t <= most), never],
@@ -76,6 +79,12 @@ def scatter(drawn: Drawn, palette: Palette, measure: str) -> Chart:
         )
     )
     return themed(points.properties(height=HEIGHT), palette)
+
+
+def _spread(values: Sequence[float]) -> NDArray[np.float64]:
+    """Move marks of the same number a little apart, on the scale on which they are drawn."""
+    apart = np.random.default_rng(0).uniform(-SPREAD, SPREAD, len(values))
+    return np.asarray(np.expm1(np.log1p(values) + apart))
 
 
 def scatter_alt(drawn: Drawn, measure: str) -> str:
@@ -168,8 +177,9 @@ PICTURES = (
     _of(
         "overlap",
         "The section’s measure",
-        "Each mark is a fact. The large components of a head hold half of its squared singular "
-        "values; the overlap is the mean over all heads.",
+        "Each mark is a fact; those of the same number are drawn a little apart. The large "
+        "components of a head hold half of its squared singular values; the overlap is the mean "
+        "over all heads.",
     ),
     Picture(
         "correlations",

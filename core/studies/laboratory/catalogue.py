@@ -5,11 +5,20 @@ from __future__ import annotations
 from typing import Final
 
 from core.studies.laboratory.experiment import Experiment
-from core.studies.laboratory.experiments import estimator
+from core.studies.laboratory.experiments import (
+    chains,
+    deciding,
+    estimator,
+    related,
+    yielding,
+)
 
 #: The experiments that answer each question, in the order of the page.
 QUESTIONS: Final[dict[str, tuple[Experiment, ...]]] = {
     "Is the estimate right?": (estimator.EXPERIMENT,),
+    "What changes a score?": (deciding.EXPERIMENT, chains.EXPERIMENT),
+    "Why does it give way?": (yielding.EXPERIMENT,),
+    "Do other scores see it?": (related.EXPERIMENT,),
 }
 
 EXPERIMENTS: Final[dict[str, Experiment]] = {

@@ -12,7 +12,6 @@ from core.language_models.base import LanguageModel
 from core.studies import costs
 from core.studies.amplification.gallery import drawn as facts_of
 from core.studies.costs import Plan
-from core.studies.examples import EXAMPLES
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request, Sampling
 from core.studies.laboratory.deciding import (
@@ -42,6 +41,7 @@ TITLES: Final = {
 #: Factors whose values are numbers, so that a line may join them.
 NUMBERS: Final = (Factor.SAMPLES, Factor.THRESHOLD, Factor.TEMPERATURE)
 ONE, SET = "one", "set"
+DOUBTFUL: Final = "What is the national instrument of Ireland?"  # of the paper's Figure 2
 USUAL: Final = "usual"
 
 
@@ -169,7 +169,7 @@ EXPERIMENT = Experiment(
         Field(
             "question",
             "Question",
-            EXAMPLES["Half known"],
+            DOUBTFUL,
             applies=lambda values: values["about"] == ONE,
             check=Request,
         ),
