@@ -40,6 +40,7 @@ TITLES: Final = {
 }
 #: Factors whose values are numbers, so that a line may join them.
 NUMBERS: Final = (Factor.SAMPLES, Factor.THRESHOLD, Factor.TEMPERATURE)
+MOVING: Final = "Asking again, one setting moved at a time"
 ONE, SET = "one", "set"
 DOUBTFUL: Final = "What is the national instrument of Ireland?"  # of the paper's Figure 2
 USUAL: Final = "usual"
@@ -72,7 +73,14 @@ def _settings(values: Values) -> OfQuestions:
 
 def _work(settings: OfQuestions, model: LanguageModel, progress: Progress) -> Outcome:
     request = settings.request(model)
-    found = run(settings.queries, model, request, None, settings.varied, progress)
+    found = run(
+        settings.queries,
+        model,
+        request,
+        None,
+        settings.varied,
+        lambda stage, share: progress(MOVING, share),
+    )
     return Outcome(" ".join([found.sentence, *found.left_out]), columns(found), drawn(found))
 
 
@@ -154,9 +162,9 @@ EXPERIMENT = Experiment(
     name="deciding",
     title="What decides a score",
     about=(
-        "One setting is moved at a time, all else stays: the number of answers, τ, the "
-        "similarity, the temperature, the seed, the sampling rule, the form of asking. **A verdict "
-        "is stable if every value keeps it.**"
+        "**One setting is moved at a time**: the number of answers, τ, the similarity, the "
+        "temperature, the seed, the sampling rule, the form of asking. All else stays, λ too. A "
+        "verdict is stable if every value keeps it."
     ),
     paper="Section 6: k = 10, τ = 0.25, temperature 0.9",
     fields=(
