@@ -8,13 +8,13 @@ import altair as alt
 import pandas as pd
 
 from core.charts.laboratory.pictures import Drawn, Picture
-from core.charts.theme import Chart, Palette, themed, told_apart
+from core.charts.theme import AUTOSIZE, Chart, Palette, themed, told_apart
 from core.codec import counted, listed
 from core.studies.laboratory.experiments.chains import CERTIFIED, LARGEST, SAMPLED, SCORED
 
-HEIGHT: Final = 280
+HEIGHT: Final = 220
 ROW: Final = 26
-DASHES: Final = {SCORED: [1, 0], SAMPLED: [6, 3], CERTIFIED: [2, 2], LARGEST: [1, 4]}
+DASHES: Final = {SCORED: [1, 0], SAMPLED: [6, 3], CERTIFIED: [2, 2], LARGEST: [1, 0]}
 
 
 def _colours(palette: Palette) -> dict[str, str]:
@@ -34,30 +34,34 @@ def informations(drawn: Drawn, palette: Palette) -> Chart:
     )
     ways = [way for way in DASHES if way in drawn["lines"]]
     colours = _colours(palette)
-    legend = alt.Legend(columns=1, symbolType="stroke", symbolSize=300, symbolStrokeWidth=2)
+    legend = alt.Legend(
+        columns=1, symbolType="stroke", symbolSize=300, symbolStrokeWidth=2, symbolOpacity=1
+    )
     color = told_apart(alt.Color, "way:N", {w: colours[w] for w in ways}, legend=legend)
     dash = told_apart(alt.StrokeDash, "way:N", {w: DASHES[w] for w in ways}, legend=legend)
-    lines = (
-        alt.Chart(data)
-        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=60, filled=True))
-        .encode(
-            x=alt.X(
-                "n:O",
-                title="answers in a chain, n",
-                axis=alt.Axis(labelAngle=0),
-                scale=alt.Scale(padding=0.3),
-            ),
-            y=alt.Y("value:Q", title="M.I., nats", axis=alt.Axis(tickCount=5)),
-            color=color,
-            strokeDash=dash,
-            tooltip=[
-                alt.Tooltip("way:N"),
-                alt.Tooltip("n:O", title="answers"),
-                alt.Tooltip("value:Q", format=".3f", title="nats"),
-            ],
-        )
+    x = alt.X(
+        "n:O",
+        title="answers in a chain, n",
+        axis=alt.Axis(labelAngle=0),
+        scale=alt.Scale(padding=0.3),
     )
-    return themed(lines.properties(height=HEIGHT), palette)
+    y = alt.Y("value:Q", title="M.I., nats", axis=alt.Axis(tickCount=5))
+    tooltip = [
+        alt.Tooltip("way:N"),
+        alt.Tooltip("n:O", title="answers"),
+        alt.Tooltip("value:Q", format=".3f", title="nats"),
+    ]
+    ceiling, found = data[data["way"] == LARGEST], data[data["way"] != LARGEST]
+    lines = alt.layer(
+        # Wide, since an estimate often reaches it.
+        alt.Chart(ceiling)
+        .mark_line(strokeWidth=8, opacity=0.35)
+        .encode(x=x, y=y, color=color, strokeDash=dash, tooltip=tooltip),
+        alt.Chart(found)
+        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=60, filled=True))
+        .encode(x=x, y=y, color=color, strokeDash=dash, tooltip=tooltip),
+    )
+    return themed(lines.properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
 def informations_alt(drawn: Drawn) -> str:
@@ -84,7 +88,7 @@ def prompts(drawn: Drawn, palette: Palette) -> Chart:
             "prompts:Q",
             title="prompts (square-root scale)",
             scale=alt.Scale(type="sqrt", domain=[0, room], nice=False),
-            axis=alt.Axis(tickCount=4, format="~s"),
+            axis=alt.Axis(tickCount=4, format=",d"),
         ),
         tooltip=[
             alt.Tooltip("answer:N"),
@@ -98,7 +102,7 @@ def prompts(drawn: Drawn, palette: Palette) -> Chart:
         color=told_apart(alt.Color, "way:N", {w: colours[w] for w in ways}, legend=legend)
     )
     text = base.mark_text(align="left", dx=5, color=palette.text).encode(text=alt.Text("said:N"))
-    return themed((bars + text).properties(height=alt.Step(ROW)), palette)
+    return themed((bars + text).properties(height=alt.Step(ROW), autosize=AUTOSIZE), palette)
 
 
 def _took(row: dict[str, Any]) -> str:
@@ -119,7 +123,7 @@ PICTURES = (
         "What further answers add",
         informations,
         informations_alt,
-        "At most possible: ΣHᵢ − max Hᵢ. Sampled chains are adjusted for chance.",
+        "At most possible, wide: ΣHᵢ − max Hᵢ. Sampled chains are adjusted for chance.",
         there=lambda drawn: bool(drawn["lines"]),
         half=True,
     ),

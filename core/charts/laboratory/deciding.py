@@ -13,7 +13,7 @@ import altair as alt
 import pandas as pd
 
 from core.charts.laboratory.pictures import Drawn, Picture
-from core.charts.theme import Chart, Palette, themed, told_apart
+from core.charts.theme import AUTOSIZE, Chart, Palette, themed, told_apart
 from core.codec import listed
 from core.studies.laboratory.deciding import Factor
 from core.studies.laboratory.experiments.deciding import TITLES
@@ -22,7 +22,6 @@ PANEL_HEIGHT: Final = 190
 STRIP_ROW: Final = 30
 LONG: Final = 9  # characters of a value that is written at an angle
 KEPT, CHANGED = "verdict kept", "verdict changes"
-_AUTOSIZE = alt.AutoSizeParams(type="fit-x", contains="padding")
 
 
 def shown(value: str) -> str:
@@ -78,11 +77,12 @@ def panel(drawn: Drawn, palette: Palette, title: str) -> Chart:
     layers = _limit(drawn["limit"], scale, palette)
     if found["joined"]:
         layers.append(base.mark_line(strokeWidth=1.5, opacity=0.6).encode(y=y))
-    layers.append(
-        base.mark_rule(strokeWidth=2.5, opacity=0.45).encode(
-            y=alt.Y("lower:Q", title="nats", scale=scale), y2=alt.Y2("upper:Q")
+    for symbol, aside in zip(colours, (-3, 3), strict=False):
+        layers.append(
+            alt.Chart(data[data["score"] == symbol])
+            .mark_rule(strokeWidth=2.5, opacity=0.45, color=colours[symbol], xOffset=aside)
+            .encode(x=x, y=alt.Y("lower:Q", title="nats", scale=scale), y2=alt.Y2("upper:Q"))
         )
-    )
     usual = alt.Chart(data[data["usual"].astype(bool)]).encode(x=x)
     layers.append(
         usual.mark_point(size=240, color=palette.text, opacity=0.8, strokeWidth=1).encode(y=y)
@@ -116,7 +116,7 @@ def panel(drawn: Drawn, palette: Palette, title: str) -> Chart:
             .mark_text(align="left", dx=9, dy=dy, color=colours[name], fontSize=12)
             .encode(x=x, y=y, text=alt.Text("score:N"))
         )
-    return themed(alt.layer(*layers).properties(height=PANEL_HEIGHT, autosize=_AUTOSIZE), palette)
+    return themed(alt.layer(*layers).properties(height=PANEL_HEIGHT, autosize=AUTOSIZE), palette)
 
 
 def _limit(limit: float | None, scale: alt.Scale, palette: Palette) -> list[alt.Chart]:
@@ -206,7 +206,7 @@ def strip(drawn: Drawn, palette: Palette) -> Chart:
             )
         )
     both = alt.layer(*layers, marks)
-    return themed(both.properties(height=alt.Step(STRIP_ROW), autosize=_AUTOSIZE), palette)
+    return themed(both.properties(height=alt.Step(STRIP_ROW), autosize=AUTOSIZE), palette)
 
 
 def strip_alt(drawn: Drawn) -> str:

@@ -10,10 +10,10 @@ import pandas as pd
 
 from core.charts.laboratory.forest import forest, forest_alt
 from core.charts.laboratory.pictures import Drawn, Picture
-from core.charts.theme import Chart, Palette, themed, told_apart
+from core.charts.theme import AUTOSIZE, Chart, Palette, themed, told_apart
 from core.codec import counted
 
-HEIGHT: Final = 300
+HEIGHT: Final = 260
 PASSES, TESTED = "a single candidate is sure", "a single candidate is tested like several"
 
 
@@ -86,7 +86,7 @@ def thresholds(drawn: Drawn, palette: Palette) -> Chart:
                 x=alt.XValue(0), y=y, text=alt.Text("name:N")
             )
         )
-    return themed(alt.layer(*layers).properties(height=HEIGHT), palette)
+    return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
 def thresholds_alt(drawn: Drawn) -> str:
@@ -137,7 +137,7 @@ def calibration(drawn: Drawn, palette: Palette) -> Chart:
         ),
         base.mark_point(filled=True, size=80, opacity=1, color=palette.primary).encode(y=y),
     )
-    return themed(alt.layer(*layers).properties(height=HEIGHT), palette)
+    return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
 def calibration_alt(drawn: Drawn) -> str:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from core.charts.laboratory.forest import forest, forest_alt, words
 from core.charts.laboratory.pictures import Drawn, Picture
-from core.charts.theme import Chart, Palette, themed, told_apart
+from core.charts.theme import AUTOSIZE, Chart, Palette, themed, told_apart
 from core.codec import counted
 from core.studies.laboratory.experiments.yielding import AXES
 from core.studies.laboratory.yielding import OF_BANDS
 
-HEIGHT: Final = 300
+HEIGHT: Final = 340
 HEADS_HEIGHT: Final = 190
 SHAPES: Final = ("circle", "square", "triangle-up", "diamond")
 SPREAD: Final = 0.13  # of ln (1 + repetitions)
@@ -78,7 +78,7 @@ def scatter(drawn: Drawn, palette: Palette, measure: str) -> Chart:
             ],
         )
     )
-    return themed(points.properties(height=HEIGHT), palette)
+    return themed(points.properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
 def _spread(values: Sequence[float]) -> NDArray[np.float64]:
