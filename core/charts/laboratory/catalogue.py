@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.charts.laboratory import estimator
+from core.charts.laboratory import (
+    effective_support,
+    estimator,
+    finite_samples,
+    hallucination,
+    missing_mass,
+    theorem,
+)
 from core.charts.laboratory.pictures import Picture
 
 PICTURES: Final[dict[str, tuple[Picture, ...]]] = {
     "estimator": estimator.PICTURES,
+    "missing_mass": missing_mass.PICTURES,
+    "finite_samples": finite_samples.PICTURES,
+    "effective_support": effective_support.PICTURES,
+    "theorem": theorem.PICTURES,
+    "hallucination": hallucination.PICTURES,
 }

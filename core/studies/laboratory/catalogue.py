@@ -5,11 +5,25 @@ from __future__ import annotations
 from typing import Final
 
 from core.studies.laboratory.experiment import Experiment
-from core.studies.laboratory.experiments import estimator
+from core.studies.laboratory.experiments import (
+    effective_support,
+    estimator,
+    finite_samples,
+    hallucination,
+    missing_mass,
+    theorem,
+)
 
 #: The experiments that answer each question, in the order of the page.
 QUESTIONS: Final[dict[str, tuple[Experiment, ...]]] = {
     "Is the estimate right?": (estimator.EXPERIMENT,),
+    "How many samples?": (
+        missing_mass.EXPERIMENT,
+        finite_samples.EXPERIMENT,
+        effective_support.EXPERIMENT,
+    ),
+    "Does the bound hold?": (theorem.EXPERIMENT,),
+    "What does a hallucination look like?": (hallucination.EXPERIMENT,),
 }
 
 EXPERIMENTS: Final[dict[str, Experiment]] = {
