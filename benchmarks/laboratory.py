@@ -24,7 +24,7 @@ def _run(experiment: Experiment, name: str, *, write: bool) -> None:
     if name:
         model = in_its_form(open_model(name))[0]
     began = time.perf_counter()
-    finding = experiment.run({}, model)
+    finding = experiment.run(experiment.also.get(name, {}), model)
     print(f"{experiment.name} {name}: {time.perf_counter() - began:.1f} s. {finding.sentence}\n")
     if write:
         file = file_of(experiment, "" if name == EMBEDDED else name)

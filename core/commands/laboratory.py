@@ -72,9 +72,10 @@ def _run(experiment: Experiment) -> Callable[..., None]:
         of_model = {name: given.pop(name) for name in MODEL if name in given}
         values = usage(experiment.complete, given)
         settings = usage(experiment.settings, values)
-        if experiment.asks is Asks.NOTHING:
+        asked = experiment.asked(values)
+        if asked is Asks.NOTHING:
             finding = experiment.run(values)
-        elif experiment.asks is Asks.EMBEDDED:
+        elif asked is Asks.EMBEDDED:
             finding = experiment.run(values, opened(EMBEDDED, "auto", 0))
         else:
             model = opened(of_model["model"], of_model["form"], of_model["budget"])

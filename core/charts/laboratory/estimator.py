@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from core.charts.laboratory.pictures import Curve, Drawn, Picture, curves, values_of
+from core.charts.laboratory.pictures import Curve, Drawn, Picture, curves, on_logarithms, values_of
 from core.charts.theme import Chart, Palette
 from core.studies.laboratory.estimator import BOUNDS, ESTIMATES
 
@@ -48,12 +48,8 @@ def errors(drawn: Drawn, palette: Palette) -> Chart:
         name: Curve([v if v and v > 1e-9 else None for v in values])
         for name, values in drawn["error"].items()
     }
-    y = alt.Y(
-        "middle:Q",
-        title="nats",
-        scale=alt.Scale(type="log"),
-        axis=alt.Axis(tickCount=6, format=".1~g"),
-    )
+    drawn_values = values_of(by_name) or [1.0]
+    y = on_logarithms("nats", min(drawn_values), max(drawn_values))
     places = list(ESTIMATES.values())
     return curves(drawn["k"], by_name, palette, x=K, y=y, places=places)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import altair as alt
 import numpy as np
@@ -14,6 +15,8 @@ from core.charts.theme import DASHES, Chart, Palette, themed, told_apart
 
 Drawn = Mapping[str, Any]
 HEIGHT: Final = 340
+#: Of a legend: on a phone, the names of two would be cut off.
+COLUMNS: Final = "width < 350 ? 1 : 2"
 
 
 def always(drawn: Drawn) -> bool:
@@ -71,7 +74,6 @@ def curves(
     *,
     x: str,
     y: alt.Y,
-    x_scale: Literal["linear", "log"] = "linear",
     exact: float | None = None,
     places: Sequence[str] = (),
 ) -> Chart:
@@ -98,30 +100,35 @@ def curves(
         )
         for name, curve in by_name.items()
     ]
-    data = pd.concat(frames).dropna()
+    data = pd.concat(frames)
     order = list(places) or list(by_name)
     at = {name: order.index(name) for name in by_name}
     colours = {n: palette.categories[i % len(palette.categories)] for n, i in at.items()}
     dashes = {n: DASHES[i % len(DASHES)] for n, i in at.items()}
     legend = alt.Legend(
-        symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2, symbolSize=300, columns=2
+        symbolType="stroke",
+        symbolOpacity=1,
+        symbolStrokeWidth=2,
+        symbolSize=300,
+        columns=alt.ExprRef(COLUMNS),
     )
     color = told_apart(alt.Color, "name:N", colours, legend=legend)
     dash = told_apart(alt.StrokeDash, "name:N", dashes, legend=legend)
     across = alt.X(
         "k:Q",
         title=x,
-        scale=alt.Scale(type=x_scale, nice=False),
-        axis=alt.Axis(tickCount=6, format="~s" if x_scale == "log" else ",d", labelFlush=True),
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(values=powers(min(k), max(k)), format="~s", labelFlush=True),
     )
     tooltip = [
         alt.Tooltip("name:N", title=" "),
         alt.Tooltip("k:Q", format=",d"),
         *(alt.Tooltip(f"{name}:Q", format=".4~g") for name in ("low", "middle", "high")),
     ]
-    base = alt.Chart(data)
+    base = alt.Chart(data.dropna(subset=["middle"]))
+    bands = alt.Chart(data.dropna(subset=["low", "high"]))
     layers: list[alt.Chart] = [
-        base.mark_area(opacity=0.15, clip=True).encode(
+        bands.mark_area(opacity=0.15, clip=True).encode(
             x=across, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=color
         ),
         base.mark_line(clip=True, strokeWidth=2).encode(
@@ -136,6 +143,25 @@ def curves(
             .encode(y=alt.Y("exact:Q"))
         )
     return themed(alt.layer(*layers).properties(height=HEIGHT), palette)
+
+
+def powers(low: float, high: float) -> list[float]:
+    """Return the powers of ten for the ticks of an axis, at most ten; 2 and 5 between a few."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    step = math.ceil((last - first + 1) / 10)
+    parts = (1, 2, 5) if last - first <= 3 else (1,)
+    ticks = [n * 10.0**e for e in range(first, last + 1, step) for n in parts]
+    return [tick for tick in ticks if low <= tick <= high]
+
+
+def on_logarithms(title: str, low: float, high: float, form: str = ".1~g") -> alt.Y:
+    """Return a logarithmic axis of the field `middle`."""
+    return alt.Y(
+        "middle:Q",
+        title=title,
+        scale=alt.Scale(type="log", domain=[low, high], nice=False),
+        axis=alt.Axis(values=powers(low, high), format=form),
+    )
 
 
 def values_of(by_name: Mapping[str, Curve]) -> list[float]:

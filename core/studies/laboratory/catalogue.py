@@ -8,14 +8,26 @@ from core.studies.laboratory.experiment import Experiment
 from core.studies.laboratory.experiments import (
     chains,
     deciding,
+    effective_support,
     estimator,
+    finite_samples,
+    hallucination,
+    missing_mass,
     related,
+    theorem,
     yielding,
 )
 
 #: The experiments that answer each question, in the order of the page.
 QUESTIONS: Final[dict[str, tuple[Experiment, ...]]] = {
     "Is the estimate right?": (estimator.EXPERIMENT,),
+    "How many samples?": (
+        missing_mass.EXPERIMENT,
+        finite_samples.EXPERIMENT,
+        effective_support.EXPERIMENT,
+    ),
+    "Does the bound hold?": (theorem.EXPERIMENT,),
+    "What does a hallucination look like?": (hallucination.EXPERIMENT,),
     "What changes a score?": (deciding.EXPERIMENT, chains.EXPERIMENT),
     "Why does it give way?": (yielding.EXPERIMENT,),
     "Do other scores see it?": (related.EXPERIMENT,),

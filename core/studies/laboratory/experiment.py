@@ -168,6 +168,8 @@ class Experiment:
     work : callable
         Runs the study: given the settings, the model and the progress.
     asks : Asks
+    asks_by : callable, optional
+        Which model it asks with these values, where that depends on them.
     quick : bool
         Whether it is run as soon as a setting changes, rather than at the press of a button.
     takes : str
@@ -175,8 +177,8 @@ class Experiment:
     plan : callable, optional
         The most that it asks of a service, by the settings and the model. Without it, only models
         that run here are asked.
-    also : tuple of str
-        Other models whose results are shipped, too, by name.
+    also : mapping of str to mapping
+        Other models whose results are shipped, too, by name, and the values that are not as usual.
     """
 
     name: str
@@ -187,15 +189,20 @@ class Experiment:
     settings: Callable[[Values], Any]
     work: Work
     asks: Asks = Asks.NOTHING
+    asks_by: Callable[[Values], Asks] | None = None
     quick: bool = False
     takes: str = ""
     plan: Callable[[Any, LanguageModel], Plan] | None = None
-    also: tuple[str, ...] = ()
+    also: Mapping[str, Values] = field(default_factory=dict)
 
     @property
     def usual(self) -> dict[str, Value]:
         """The values at first."""
         return {field.name: field.value for field in self.fields}
+
+    def asked(self, values: Values) -> Asks:
+        """Return which model is asked with these values."""
+        return self.asks_by(values) if self.asks_by else self.asks
 
     def complete(self, values: Values) -> dict[str, Value]:
         """Return a value for every field: those given, and as usual where one does not apply.

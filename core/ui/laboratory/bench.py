@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.studies.laboratory.catalogue import EXPERIMENTS
-from core.ui.laboratory.results import about_model, behind, results
+from core.ui.laboratory.results import about_model, behind, beside, results
 from core.ui.laboratory.run import tried
 from core.ui.laboratory.settings import values_of
 
@@ -31,6 +31,7 @@ def bench(name: str) -> None:
         if finding is not None:
             results(finding)
     with asks:
-        st.text(about_model(experiment, model))
+        st.text(about_model(experiment.asked(values), model))
     if finding is not None:
+        beside(finding)
         behind(finding)

@@ -11,7 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from core.charts.laboratory.catalogue import PICTURES
 from core.language_models.base import LanguageModel
 from core.studies.laboratory.catalogue import EXPERIMENTS
-from core.studies.laboratory.experiment import Asks, Experiment, Finding, to_json
+from core.studies.laboratory.experiment import Asks, Finding, to_json
+from core.studies.laboratory.shipped import others
 from core.ui import downloads, figures
 from core.ui.folds import fold
 from core.ui.model import name_in_use
@@ -19,9 +20,9 @@ from core.ui.model import name_in_use
 MOST_SHOWN = 2000  # rows
 
 
-def results(finding: Finding) -> None:
-    """Draw the sentence and the pictures."""
-    with st.container(key="laboratory_sentence"):
+def results(finding: Finding, place: str = "") -> None:
+    """Draw the sentence and the pictures; `place` tells the results on one page apart."""
+    with st.container(key=f"laboratory_sentence{place}"):
         st.text(finding.sentence)
     name, drawn = finding.experiment, finding.drawn
     here: DeltaGenerator
@@ -40,11 +41,34 @@ def results(finding: Finding) -> None:
             figures.draw(
                 picture.chart,
                 drawn,
-                key=f"laboratory_{name}_{picture.name}",
+                key=f"laboratory_{name}_{picture.name}{place}",
                 alt_text=picture.alt(drawn),
             )
             if picture.caption:
                 st.caption(picture.caption)
+
+
+def beside(finding: Finding) -> None:
+    """Offer what is shipped of other models, with the settings of each."""
+    experiment = EXPERIMENTS[finding.experiment]
+    for i, other in enumerate(others(experiment, finding)):
+        fold(
+            "The same of another model",
+            partial(_other, other, f"_of_{i}"),
+            key=f"laboratory_other_{i}",
+            icon=":material/robot_2:",
+        )
+
+
+def _other(finding: Finding, place: str) -> None:
+    experiment = EXPERIMENTS[finding.experiment]
+    own = [
+        f"{field.label} {finding.values[field.name]}"
+        for field in experiment.fields
+        if finding.values[field.name] != field.value
+    ]
+    st.text(f"{finding.model}. {'; '.join(own) or 'The usual settings'}.")
+    results(finding, place)
 
 
 def behind(finding: Finding) -> None:
@@ -99,10 +123,10 @@ def _format(cells: Sequence[object]) -> str:
     return "localized" if _whole(cells) else "%.4g"
 
 
-def about_model(experiment: Experiment, model: LanguageModel | None) -> str:
+def about_model(asked: Asks, model: LanguageModel | None) -> str:
     """Say which model is asked."""
-    if experiment.asks is Asks.NOTHING or model is None:
+    if asked is Asks.NOTHING or model is None:
         return "Asks no model."
-    if experiment.asks is Asks.EMBEDDED:
+    if asked is Asks.EMBEDDED:
         return "Asks the embedded model, whichever is chosen above: its training data are known."
     return f"Asks {model.name}."

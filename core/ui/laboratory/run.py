@@ -16,7 +16,7 @@ from core.ui.runs.widget import run, run_of, want
 from core.ui.session import shared
 
 
-def model_of(experiment: Experiment) -> LanguageModel | None:
+def model_of(experiment: Experiment, values: Values) -> LanguageModel | None:
     """Return the model that an experiment asks; None where it asks none.
 
     Raises
@@ -24,9 +24,10 @@ def model_of(experiment: Experiment) -> LanguageModel | None:
     ModelError
         When the chosen one cannot be reached, or is a service that this asks too much of.
     """
-    if experiment.asks is Asks.NOTHING:
+    which = experiment.asked(values)
+    if which is Asks.NOTHING:
         return None
-    if experiment.asks is Asks.EMBEDDED:
+    if which is Asks.EMBEDDED:
         return embedded()
     model = asked()
     if not model.capabilities.local and experiment.plan is None:
@@ -78,7 +79,7 @@ def _offer(experiment: Experiment, place: str, wanted: tuple[object, ...]) -> No
 def tried(experiment: Experiment, values: Values) -> tuple[LanguageModel | None, Finding | None]:
     """Return the model that is asked and what was found; say why where there is none."""
     try:
-        model = model_of(experiment)
+        model = model_of(experiment, values)
     except ModelError as error:
         problem(str(error))
         return None, None

@@ -38,3 +38,8 @@ def find(experiment: Experiment, values: Values, model: LanguageModel | None) ->
         if (finding.model, finding.revision) == asked and finding.values == values:
             return finding
     return None
+
+
+def others(experiment: Experiment, finding: Finding) -> tuple[Finding, ...]:
+    """Return what is shipped of other models than the one that a finding is of."""
+    return tuple(found for found in shipped(experiment.name) if found.model != finding.model)
