@@ -16,7 +16,7 @@ from core.studies.laboratory.deciding import Settings, Variations
 from core.studies.laboratory.experiment import plain
 from core.studies.laboratory.experiments.deciding import MOVING, ONE, drawn, plan
 from core.ui import figures, frame
-from core.ui.model import asked
+from core.ui.model import asked, current
 from core.ui.runs.job import Job
 from core.ui.runs.registry import Registry
 from core.ui.runs.widget import run, run_of, want
@@ -106,7 +106,7 @@ def _show(found: Variations) -> None:
 
 def longer_chains(inspection: Inspection) -> None:
     """Offer to tell the model two and three of its answers, in the laboratory."""
-    able = asked().capabilities
+    able = current().capabilities
     if not able.local or not (able.scores_given_text or able.own_log_likelihoods):
         return
     if st.button("What would longer chains add?", key="chains", icon=":material/link:"):
