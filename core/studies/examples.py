@@ -6,7 +6,7 @@ from typing import Final
 
 EXAMPLES: Final = {
     "Known": "What is the capital of France?",
-    "Half known": "Which actor became M in the Bond film Skyfall?",
+    "Half known": "What is the capital of New Zealand?",
     "Unknown": "What is the capital of Zorvania?",
     "Many answers": "Name a yellow fruit.",
     "Nonsense": "asdf qwer zxcv",

@@ -30,7 +30,7 @@ TIMES: Final = (0, 1, 2, 3, 5, 10, 20, 50, 100)
 PREPARED: Final = {
     "What is the capital of France?": ("Capital of France", "Lyon"),
     "Name a yellow fruit.": ("A yellow fruit", "Lemon"),
-    "What is the state capital of New York?": ("State capital of New York", "Albany"),
+    "What is the state capital of Nevada?": ("State capital of Nevada", "Carson City"),
     "What is the capital of Zorvania?": ("Capital of Zorvania", "Vienna"),
 }
 

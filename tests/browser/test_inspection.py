@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from playwright.sync_api import expect
 
 from core.cli import main
+from core.studies.examples import EXAMPLES
 from tests.browser.server import (
     PHONE,
     at_rest,
@@ -186,7 +187,7 @@ def test_hostile_text_stays_text_and_infinite_numbers_leave_the_address(address,
 
 
 def test_fits_the_screen(address, open_page):
-    query = "Which actor became M in the Bond film Skyfall?"
+    query = EXAMPLES["Half known"]
     page = open_page(f"{address}/inspection?q={quote(query)}", height=1180)
     inspected(page)
     # Charts arrive after the script has ended.

@@ -73,7 +73,7 @@ def test_the_stories_to_present_are_the_lanes_own(content):
     ]
     assert [story["put_in"][-1] for story in stories] == [
         f"Told 100 times: “One answer to the question is {told}.”"
-        for told in ("Lyon", "Lemon", "Albany")
+        for told in ("Lyon", "Lemon", "Carson City")
     ]
 
 

@@ -36,7 +36,7 @@ def ask(samples, seed=0):
 
 
 def test_a_whole_vocabulary_gives_the_models_own_mutual_information():
-    model = copies(5, share=0.6)
+    model = copies(5)
     seen = run(ask(200), model)
     assert list(seen.scores) == list(SCORES)
     assert len(seen.clusters) == 5
