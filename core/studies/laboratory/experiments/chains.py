@@ -65,7 +65,7 @@ def drawn(found: Chains) -> dict[str, Any]:
 
 def columns(found: Chains) -> dict[str, list[Any]]:
     """Return the table: a row for each way and length."""
-    scored = [
+    scored: list[dict[str, Any]] = [
         {
             "way": SCORED,
             "n": one.n,
@@ -77,7 +77,7 @@ def columns(found: Chains) -> dict[str, list[Any]]:
         }
         for one in found.scored
     ]
-    sampled = [
+    sampled: list[dict[str, Any]] = [
         {
             "way": SAMPLED,
             "n": one.n,
@@ -131,4 +131,5 @@ EXPERIMENT = Experiment(
     settings=_settings,
     work=_work,
     asks=Asks.CHOSEN,
+    takes="ten seconds with the embedded model, and minutes with a larger one",
 )

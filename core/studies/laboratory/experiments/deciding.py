@@ -215,5 +215,6 @@ EXPERIMENT = Experiment(
     settings=_settings,
     work=_work,
     asks=Asks.CHOSEN,
+    takes="half a minute for a question of the embedded model, and much longer with a larger one",
     plan=_plan,
 )

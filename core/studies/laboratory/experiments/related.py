@@ -122,5 +122,6 @@ EXPERIMENT = Experiment(
     settings=_settings,
     work=_work,
     asks=Asks.CHOSEN,
+    takes="half a minute with the embedded model, and much longer with a larger one",
     plan=_plan,
 )

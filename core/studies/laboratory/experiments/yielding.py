@@ -95,5 +95,5 @@ EXPERIMENT = Experiment(
     settings=_settings,
     work=_work,
     asks=Asks.CHOSEN,
-    takes="some minutes",
+    takes="some minutes with the embedded model, and hours with a larger one",
 )
