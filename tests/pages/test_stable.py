@@ -77,7 +77,10 @@ def test_a_service_is_asked_only_after_its_cost_was_said():
         made = len(server.exchanges)
         page.button(key="ask_stable").click().run()
         assert offer(page, "pay_stable") and len(server.exchanges) == made
-        assert "chains" not in keys(page)  # which only models that run here are asked for
+        page.button(key="chains").click().run()
+        page = go(page, "laboratory").run()
+        page.button(key="start_laboratory_chains").click().run()
+        assert offer(page, "pay_laboratory_chains") and len(server.exchanges) == made
 
 
 def test_the_most_that_it_takes_is_the_sum_of_what_each_setting_takes(embedded):

@@ -107,7 +107,7 @@ def _show(found: Variations) -> None:
 def longer_chains(inspection: Inspection) -> None:
     """Offer to tell the model two and three of its answers, in the laboratory."""
     able = current().capabilities
-    if not able.local or not (able.scores_given_text or able.own_log_likelihoods):
+    if not (able.scores_given_text or able.own_log_likelihoods):
         return
     if st.button("What would longer chains add?", key="chains", icon=":material/link:"):
         frame.experiment("chains", question=inspection.query)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from core.language_models.base import LanguageModel
+from core.studies.costs import Plan, plan_chains
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.request import Request
@@ -44,6 +45,12 @@ def _work(settings: OfQuestion, model: LanguageModel, progress: Progress) -> Out
         lambda stage, share: progress(stage, RECORDING + (1 - RECORDING) * share),
     )
     return Outcome(found.sentence, columns(found), drawn(found))
+
+
+def _plan(settings: OfQuestion, model: LanguageModel) -> Plan:
+    request = usual_request(settings.query, model.capabilities)
+    of = settings.chains
+    return plan_chains(request, of.longest, of.chains, of.most_prompts, model.capabilities)
 
 
 def drawn(found: Chains) -> dict[str, Any]:
@@ -131,5 +138,6 @@ EXPERIMENT = Experiment(
     settings=_settings,
     work=_work,
     asks=Asks.CHOSEN,
+    plan=_plan,
     takes="ten seconds with the embedded model, and minutes with a larger one",
 )
