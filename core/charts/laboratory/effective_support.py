@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import altair as alt
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from core.charts.laboratory.pictures import Drawn, Picture
+from core.charts.laboratory.pictures import Drawn, Picture, powers
 from core.charts.theme import Chart, Palette, share, themed
 
 BINS = 20
@@ -22,17 +25,18 @@ SURVIVAL = ("mass",)
 
 def _histogram(drawn: Drawn, name: str, palette: Palette) -> Chart:
     values = np.array(drawn[name], float)
-    counts, edges = np.histogram(values, BINS, (0.0, 1.0))
+    ends = _ends(values)
+    counts, edges = np.histogram(values, BINS, ends)
     bars = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "questions": counts / len(values)})
     ordered = np.sort(values)
     # One step a question: the share of questions with no more, or with more.
     below = np.arange(1, len(values) + 1) / len(values)
-    at = np.concatenate([[0.0], ordered, [1.0]])
+    at = np.concatenate([[ends[0]], ordered, [ends[1]]])
     shares = np.concatenate([[0.0], below, [1.0]])
     if name in SURVIVAL:
         shares = 1 - shares
     steps = pd.DataFrame({"value": at, "share": shares})
-    x = share(TITLES[name], tickCount=5)
+    x = share(TITLES[name], domain=ends, tickCount=5)
     y = share("share of questions", tickCount=5)
     drawn_bars = (
         alt.Chart(bars)
@@ -41,6 +45,7 @@ def _histogram(drawn: Drawn, name: str, palette: Palette) -> Chart:
             x=alt.X("low:Q", **x),
             x2=alt.X2("high:Q"),
             y=alt.Y("questions:Q", **y),
+            y2=alt.Y2Datum(0),
             tooltip=[
                 alt.Tooltip("low:Q", format=".0%", title="from"),
                 alt.Tooltip("high:Q", format=".0%", title="to"),
@@ -54,6 +59,12 @@ def _histogram(drawn: Drawn, name: str, palette: Palette) -> Chart:
         .encode(x=alt.X("value:Q", **x), y=alt.Y("share:Q", **y))
     )
     return themed(alt.layer(drawn_bars, line).properties(height=HEIGHT), palette)
+
+
+def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the part of [0, 1] that holds all values, in steps of a twentieth."""
+    low, high = math.floor(20 * values.min()) / 20, math.ceil(20 * values.max()) / 20
+    return (low, high) if high > low else (max(0.0, low - 0.05), min(1.0, low + 0.05))
 
 
 def _alt(drawn: Drawn, name: str) -> str:
@@ -97,6 +108,7 @@ def masses_alt(drawn: Drawn) -> str:
 def sizes(drawn: Drawn, palette: Palette) -> Chart:
     """How many answers were found beside what they hold."""
     data = pd.DataFrame({"answers": drawn["answers"], "mass": drawn["mass"]})
+    ends = _ends(data["mass"].to_numpy())
     points = (
         alt.Chart(data)
         .mark_point(size=60, filled=True, opacity=0.6, color=palette.primary)
@@ -104,10 +116,10 @@ def sizes(drawn: Drawn, palette: Palette) -> Chart:
             x=alt.X(
                 "answers:Q",
                 title="answers found",
-                scale=alt.Scale(type="log"),
-                axis=alt.Axis(tickCount=4, format="d"),
+                scale=alt.Scale(type="log", nice=False),
+                axis=alt.Axis(values=powers(1, max(drawn["answers"])), format="d"),
             ),
-            y=alt.Y("mass:Q", **share("P(X̃)", tickCount=5)),
+            y=alt.Y("mass:Q", **share("P(X̃)", domain=ends, tickCount=5)),
             tooltip=[alt.Tooltip("answers:Q"), alt.Tooltip("mass:Q", format=".1%", title="P(X̃)")],
         )
     )

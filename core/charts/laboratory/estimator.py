@@ -27,9 +27,10 @@ def _bands(drawn: Drawn, palette: Palette, bounds: bool, places: Sequence[str]) 
     middles = [v for curve in by_name.values() for v in curve.middle if v is not None]
     high = max(exact * 1.6, *(v for v in values_of(by_name) if v < 3 * max(exact, *middles)))
     low = min(0.0, max(min(values_of(by_name)), -exact)) if bounds else min(values_of(by_name))
-    scale = alt.Scale(domain=[min(low, exact), high], nice=True)
+    ends = min(low, exact), high
+    scale = alt.Scale(domain=list(ends), nice=False)
     y = alt.Y("middle:Q", title="nats", scale=scale, axis=alt.Axis(tickCount=6))
-    return curves(drawn["k"], by_name, palette, x=K, y=y, exact=exact, places=places)
+    return curves(drawn["k"], by_name, palette, x=K, y=y, exact=exact, places=places, ends=ends)
 
 
 def estimates(drawn: Drawn, palette: Palette) -> Chart:

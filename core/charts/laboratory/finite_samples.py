@@ -20,9 +20,10 @@ def bounds(drawn: Drawn, palette: Palette) -> Chart:
         ESTIMATE: Curve(drawn["estimate"]),
     }
     exact = drawn["exact"]
-    scale = alt.Scale(domain=[-0.15 * exact, max(1.25 * exact, 0.01)], nice=False)
+    ends = -0.15 * exact, max(1.25 * exact, 0.01)
+    scale = alt.Scale(domain=list(ends), nice=False)
     y = alt.Y("middle:Q", title="nats", scale=scale, axis=alt.Axis(tickCount=6))
-    return curves(drawn["k"], by_name, palette, x=K, y=y, exact=exact)
+    return curves(drawn["k"], by_name, palette, x=K, y=y, exact=exact, ends=ends)
 
 
 def bounds_alt(drawn: Drawn) -> str:
@@ -42,8 +43,9 @@ def reasons(drawn: Drawn, palette: Palette) -> Chart:
         name: Curve([value or None for value in drawn[key]])
         for name, key in ((MISSING, "missing"), (GAMMA, "gamma_2"), (OUTSIDE, "outside"))
     }
-    y = on_logarithms("share, or probability", 1e-6, 3.0)
-    return curves(drawn["k"], by_name, palette, x=K, y=y)
+    ends = 1e-6, 3.0
+    y = on_logarithms("share, or probability", *ends)
+    return curves(drawn["k"], by_name, palette, x=K, y=y, ends=ends)
 
 
 def reasons_alt(drawn: Drawn) -> str:

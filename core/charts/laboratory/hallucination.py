@@ -11,15 +11,26 @@ import pandas as pd
 from core.charts.laboratory.pictures import COLUMNS, Drawn, Picture
 from core.charts.theme import Chart, Palette, share, themed, told_apart
 
-MOST: Final = 12  # texts, the likeliest
+MOST: Final = 12  # texts
+LEAST: Final = 0.005  # what a text has to weigh in Q̃ or P̃, as a first or a second answer
 LONGEST: Final = 22  # characters of a text beside an axis
 MODEL, TRUTH = "the model, Q̃", "the truth, P̃"
+
+
+def _places(drawn: Drawn) -> list[int]:
+    """Return the texts that are drawn: what is right, and what has a weight."""
+    q, p = np.array(drawn["q"], float), np.array(drawn["p"], float)
+    weight = np.max(
+        [q.sum(axis=1), q.sum(axis=0), p.sum(axis=1) * np.array(drawn["right"])], axis=0
+    )
+    return np.flatnonzero(weight >= LEAST)[:MOST].tolist()
 
 
 def _named(drawn: Drawn) -> list[str]:
     """Return texts as they are drawn: short, in one line, and the right ones marked."""
     shown = []
-    for text, right in zip(drawn["texts"][:MOST], drawn["right"][:MOST], strict=True):
+    for place in _places(drawn):
+        text, right = drawn["texts"][place], drawn["right"][place]
         line = " ".join(text.split()) or "(no text)"
         line = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
         shown.append(f"✓ {line}" if right else line)
@@ -34,7 +45,8 @@ def _by(place: str) -> alt.EncodingSortField:
 def _cells(drawn: Drawn, palette: Palette, which: str) -> Chart:
     names = _named(drawn)
     m = len(names)
-    table = {key: np.array(drawn[key], float)[:m, :m] for key in ("q", "p", "excess")}
+    at = np.ix_(_places(drawn), _places(drawn))
+    table = {key: np.array(drawn[key], float)[at] for key in ("q", "p", "excess")}
     data = pd.DataFrame(
         {
             "row": np.repeat(np.arange(m), m),
@@ -83,7 +95,7 @@ def answers(drawn: Drawn, palette: Palette) -> Chart:
     m = len(names)
     rows = [
         (place, name, who, float(np.array(drawn[key], float).sum(axis=1)[place]))
-        for place, name in enumerate(names)
+        for place, name in zip(_places(drawn), names, strict=True)
         for who, key in ((MODEL, "q"), (TRUTH, "p"))
     ]
     data = pd.DataFrame(rows, columns=["place", "answer", "who", "share"])
@@ -162,7 +174,8 @@ PICTURES = (
         "First answers",
         answers,
         answers_alt,
-        "✓ marks what is right. The truth is smoothed: a little of it is everywhere.",
+        "✓ marks what is right. The truth is smoothed: a little of it is everywhere. Texts of less "
+        "than 0.5 % are in the table only.",
         half=True,
     ),
     Picture(

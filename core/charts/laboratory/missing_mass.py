@@ -25,7 +25,7 @@ def _curves(drawn: Drawn) -> dict[str, Curve]:
     every = (
         Curve(drawn["missing"][1], drawn["missing"][0], drawn["missing"][2]),
         Curve(drawn["expected"]),
-        Curve(drawn["good_turing"][1], drawn["good_turing"][0], drawn["good_turing"][2]),
+        Curve(drawn["good_turing"]),
         Curve(drawn["finite_support"]),
         Curve(drawn["entropy"]),
         Curve(drawn["zipf"] or ()),
@@ -38,25 +38,12 @@ def _curves(drawn: Drawn) -> dict[str, Curve]:
     }
 
 
-def _within(curve: Curve) -> Curve:
-    """Return what a logarithmic axis has a place for: the rest is on its edge, or beyond it."""
-    edges = (
-        None if part is None else [_at_least(v) for v in part] for part in (curve.low, curve.high)
-    )
-    middle = [value if value and value >= LEAST / 2 else None for value in curve.middle]
-    return Curve(middle, *edges)
-
-
-def _at_least(value: float | None) -> float | None:
-    return None if value is None else max(value, LEAST / 10)
-
-
 def missing(drawn: Drawn, palette: Palette) -> Chart:
     """The missing mass over k, on logarithmic axes."""
-    by_name = {name: _within(curve) for name, curve in _curves(drawn).items()}
-    least = min([v for name in NAMES[:2] for v in by_name[name].middle if v is not None] or [LEAST])
-    y = on_logarithms("probability that is missing", max(least, LEAST), 1.0, "~%")
-    return curves(drawn["k"], by_name, palette, x="number of draws k", y=y, places=NAMES)
+    ends = max(min(drawn["expected"]), LEAST), 1.0
+    y = on_logarithms("probability that is missing", *ends, "~%")
+    k, x = drawn["k"], "number of draws k"
+    return curves(k, _curves(drawn), palette, x=x, y=y, places=NAMES, ends=ends)
 
 
 def missing_alt(drawn: Drawn) -> str:
@@ -75,7 +62,7 @@ PICTURES = (
         "The missing mass",
         missing,
         missing_alt,
-        "Lines: medians, where simulated; bands: 90 % of the samples, and what lies between both "
-        "limits. Zipf’s rate is of infinitely many kinds. Below 0.01 % nothing is drawn.",
+        "U simulated: the median, and 90 % of the samples; Good–Turing: the mean. Grey: what lies "
+        "between both limits. Zipf’s rate is of infinitely many kinds.",
     ),
 )

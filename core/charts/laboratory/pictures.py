@@ -14,7 +14,8 @@ import pandas as pd
 from core.charts.theme import DASHES, Chart, Palette, themed, told_apart
 
 Drawn = Mapping[str, Any]
-HEIGHT: Final = 340
+HEIGHT: Final = 300  # without the legend, of which each name takes a line on a phone
+A_NAME: Final = 16
 #: Of a legend: on a phone, the names of two would be cut off.
 COLUMNS: Final = "width < 350 ? 1 : 2"
 
@@ -76,6 +77,7 @@ def curves(
     y: alt.Y,
     exact: float | None = None,
     places: Sequence[str] = (),
+    ends: tuple[float, float] | None = None,
 ) -> Chart:
     """Draw curves over k, told apart by colour and dashes, and the exact value across.
 
@@ -87,6 +89,9 @@ def curves(
         Drawn as a dashed line, named in the legend by nobody: the caption says what it is.
     places : sequence of str
         All names that there may be, so that each looks the same whichever others are drawn.
+    ends : (float, float), optional
+        Of the axis: lines end there, and bands are cut off. (Vega cuts off itself, but not anew
+        where the width of the page changes.)
     """
     frames = [
         pd.DataFrame(
@@ -101,6 +106,9 @@ def curves(
         for name, curve in by_name.items()
     ]
     data = pd.concat(frames)
+    if ends is not None:
+        data["middle"] = data["middle"].where(data["middle"].between(*ends))
+        data[["low", "high"]] = data[["low", "high"]].clip(*ends)
     order = list(places) or list(by_name)
     at = {name: order.index(name) for name in by_name}
     colours = {n: palette.categories[i % len(palette.categories)] for n, i in at.items()}
@@ -118,7 +126,12 @@ def curves(
         "k:Q",
         title=x,
         scale=alt.Scale(type="log", nice=False),
-        axis=alt.Axis(values=powers(min(k), max(k)), format="~s", labelFlush=True),
+        axis=alt.Axis(
+            values=powers(min(k), max(k)),
+            format="~s",
+            labelExpr="replace(datum.label, 'G', 'B')",  # a billion, not a giga
+            labelFlush=True,
+        ),
     )
     tooltip = [
         alt.Tooltip("name:N", title=" "),
@@ -142,7 +155,8 @@ def curves(
             .mark_rule(color=palette.text, strokeDash=[6, 4], strokeWidth=1.5, clip=True)
             .encode(y=alt.Y("exact:Q"))
         )
-    return themed(alt.layer(*layers).properties(height=HEIGHT), palette)
+    height = HEIGHT + A_NAME * len(by_name)
+    return themed(alt.layer(*layers).properties(height=height), palette)
 
 
 def powers(low: float, high: float) -> list[float]:

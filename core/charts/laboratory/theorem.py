@@ -14,9 +14,9 @@ from core.studies.questions import BANDS
 HEIGHT: Final = 360
 SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross")
 PARTS: Final = {
-    "information": "I(Q̃): what M.I. finds",
-    "first_slack": "D(Q̃₁, P): the first answer is off",
-    "second_slack": "D(Q̃₂, P): the second answer is off",
+    "information": "I(Q̃)",
+    "first_slack": "D(Q̃₁, P)",
+    "second_slack": "D(Q̃₂, P)",
 }
 WAYS: Final = {
     "information": "all pairs of texts",
@@ -30,18 +30,19 @@ def _scatter(drawn: Drawn, palette: Palette, against: str, title: str) -> Chart:
     points = drawn["points"]
     data = pd.DataFrame({**points, "depends": ["yes" if d else "no" for d in points["depends"]]})
     data = data.dropna(subset=[against])
-    top = max([*data["information"], *data[against], 0.1]) * 1.05
+    right = max([*data["information"], 0.1]) * 1.05
+    top = max([right, *(1.05 * data[against])])
     legend = alt.Legend(columns=alt.ExprRef(COLUMNS), symbolOpacity=1)
     colours = dict(zip(BANDS, palette.categories, strict=False))
     shapes = dict(zip(BANDS, SHAPES, strict=False))
-    scale = alt.Scale(domain=[0, top], nice=False)
+    across, up = (alt.Scale(domain=[0, most], nice=False) for most in (right, top))
     tick = alt.Axis(tickCount=6)
     marks = (
         alt.Chart(data)
         .mark_point(size=45, filled=True, opacity=0.7)
         .encode(
-            x=alt.X("information:Q", title="I(Q̃), nats", scale=scale, axis=tick),
-            y=alt.Y(f"{against}:Q", title=title, scale=scale, axis=tick),
+            x=alt.X("information:Q", title="I(Q̃), nats", scale=across, axis=tick),
+            y=alt.Y(f"{against}:Q", title=title, scale=up, axis=tick),
             color=told_apart(alt.Color, "band:N", colours, legend=legend),
             shape=told_apart(alt.Shape, "band:N", shapes, legend=legend),
             tooltip=[
@@ -53,11 +54,11 @@ def _scatter(drawn: Drawn, palette: Palette, against: str, title: str) -> Chart:
         )
     )
     diagonal = (
-        alt.Chart(pd.DataFrame({"information": [0.0, top], against: [0.0, top]}))
+        alt.Chart(pd.DataFrame({"information": [0.0, right], against: [0.0, right]}))
         .mark_line(color=palette.text, strokeDash=[6, 4], strokeWidth=1.5)
         .encode(
-            x=alt.X("information:Q", scale=scale),
-            y=alt.Y(f"{against}:Q", scale=scale),
+            x=alt.X("information:Q", scale=across),
+            y=alt.Y(f"{against}:Q", scale=up),
         )
     )
     return themed(alt.layer(diagonal, marks).properties(height=HEIGHT), palette)
@@ -178,7 +179,7 @@ PICTURES = (
         "D from the truth, against I",
         truth,
         truth_alt,
-        "A point a question. On or above the diagonal, the theorem holds.",
+        "A point a question. On or above the dashed line, where D = I, the theorem holds.",
         half=True,
     ),
     Picture(
@@ -196,7 +197,8 @@ PICTURES = (
         "What D consists of",
         slack,
         slack_alt,
-        "D − I is what the two marginals are off from the truth.",
+        "M.I. finds I(Q̃). The rest is how far the first answers, Q̃₁, and the second ones, Q̃₂, are "
+        "from the truth by themselves.",
         half=True,
     ),
     Picture(

@@ -81,8 +81,10 @@ def behind(finding: Finding) -> None:
         key="laboratory_table",
         icon=":material/table:",
     )
+    st.text("This command finds the same without a browser:")
+    st.code(experiment.command(finding.values, name_in_use()), language=None, wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.text("Take it along", width="stretch")
+        st.text("Everything above", width="stretch")
         downloads.table(dict(finding.columns), f"laboratory_{name}")
         downloads.download("All of it (JSON)", partial(to_json, finding), f"laboratory_{name}.json")
     for picture in PICTURES[name]:
@@ -93,8 +95,6 @@ def behind(finding: Finding) -> None:
                 finding.model,
                 partial(picture.chart, finding.drawn, figures.palette()),
             )
-    st.text("This command finds the same without a browser:")
-    st.code(experiment.command(finding.values, name_in_use()), language=None, wrap_lines=True)
 
 
 def _table(finding: Finding) -> None:
@@ -129,4 +129,4 @@ def about_model(asked: Asks, model: LanguageModel | None) -> str:
         return "Asks no model."
     if asked is Asks.EMBEDDED:
         return "Asks the embedded model, whichever is chosen above: its training data are known."
-    return f"Asks {model.name}."
+    return f"Asks the model chosen above: {model.name}."

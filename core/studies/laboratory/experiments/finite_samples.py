@@ -77,7 +77,7 @@ EXPERIMENT = Experiment(
         "information. The theorem bounds it from below by the estimate with its own γ and the best "
         "of several effective supports; our certified bound takes the same number of draws."
     ),
-    paper="Theorem 4.6, Corollary 4.7",
+    paper="Theorem 4.6",
     fields=(
         Field("answers", "Number of answers", 200, 2, 300, 10),
         Field("exponent", "Exponent of Zipf’s law", 1.0, 0.0, 10.0, 0.1),

@@ -21,7 +21,7 @@ from core.studies.laboratory.pseudo_joint import (
 )
 from core.studies.progress import Progress
 
-MISCONCEIVED: Final = "What is the capital of the United Arab Emirates?"
+QUESTION: Final = "What is the official language of Liechtenstein?"  # never seen in training
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ EXPERIMENT = Experiment(
     ),
     paper="Figure 4, Section 4",
     fields=(
-        Field("question", "Question of the embedded world", MISCONCEIVED, check=fact_of),
+        Field("question", "Question of the embedded world", QUESTION, check=fact_of),
         Field("likeliest", "Likeliest answers looked at", LIKELIEST, 0, MOST_LIKELIEST, 1),
         Field(
             "smoothing",
