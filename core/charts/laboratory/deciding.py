@@ -173,7 +173,7 @@ def strip(drawn: Drawn, palette: Palette) -> Chart:
         "setting:N",
         sort=list(drawn["panels"]),
         title=None,
-        axis=alt.Axis(ticks=False, domain=False, grid=True, labelLimit=150),
+        axis=alt.Axis(ticks=False, domain=False, grid=True, labelLimit=150, labelPadding=10),
     )
     legend = alt.Legend(orient="bottom", symbolStrokeWidth=2)
     colours = {KEPT: palette.primary, CHANGED: palette.epistemic}

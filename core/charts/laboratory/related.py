@@ -147,7 +147,8 @@ def calibration_alt(drawn: Drawn) -> str:
     return (
         f"Squared error of the model’s probabilities against V̂, "
         f"{counted(drawn['answers'][-1], 'answer')}: {value:.3f}{span} where V̂ allows "
-        f"{drawn['promised'][-1]:.3f}."
+        f"{drawn['promised'][-1]:.3f}; {drawn['beyond']:.0%} of the answers err by more than "
+        f"{drawn['times']:g} times V̂."
     )
 
 

@@ -215,17 +215,13 @@ class Yielding:
         turned = sum(row.repetitions is not None for row in self.rows)
         first = sum(row.repetitions == 0 for row in self.rows)
         found = self.correlations
-        taught = ""
-        if self._was_taught:
-            taught = f"the exposures in training {_said(found['exposures'])}, "
         return (
             f"Of {counted(len(self.rows), 'fact')}, {turned} turn within {self.settings.most} "
             f"repetitions, {first} of them before any. The overlap of the question with the large "
             f"principal components goes with the repetitions by a rank correlation of "
             f"{_said(found['overlap'])}: {_verdict(found['overlap'])} "
-            f"Within relations it is {_said(self.within)}. The attention gap reaches "
-            f"{_said(found['gap'])}, {taught}the model’s own odds before any repetition "
-            f"{_said(found['odds'])}."
+            f"Within relations it is {_said(self.within)}. The model’s own odds before any "
+            f"repetition reach {_said(found['odds'])}."
         )
 
 

@@ -124,7 +124,6 @@ def test_what_training_showed_is_known_of_the_embedded_model_alone():
     found = made([row(t, t / 50) for t in range(20)])
     other = replace(found, model="smollm2")
     assert found.seen is not None and other.seen is None
-    assert "exposures" in found.sentence and "exposures" not in other.sentence
     assert {*found.correlations} - {*other.correlations} == {"exposures"}
     assert found.by_band and not other.by_band
 

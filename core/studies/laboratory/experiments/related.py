@@ -12,7 +12,7 @@ from core.studies.amplification.gallery import drawn as facts_of
 from core.studies.costs import Plan
 from core.studies.inspection.recorder import usual_request
 from core.studies.laboratory.experiment import Asks, Experiment, Field, Outcome, Values
-from core.studies.laboratory.related import Related, of_fact, run
+from core.studies.laboratory.related import EXCEEDED, Related, of_fact, run
 from core.studies.progress import Progress
 
 #: What the scores of the study are called beside their numbers.
@@ -92,6 +92,8 @@ def drawn(found: Related) -> dict[str, Any]:
         "answers": [one.answers for one in bins],
         "promised": [one.promised for one in bins],
         "errors": [astuple(one.error) for one in bins],
+        "beyond": found.beyond,
+        "times": 1 / EXCEEDED,
     }
 
 
