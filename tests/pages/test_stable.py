@@ -1,13 +1,15 @@
 """From an inspection to the laboratory: is the verdict stable, and what do longer chains add."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 
+from core.language_models.base import Capabilities
 from core.studies import costs
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.recorder import usual_request
-from core.studies.inspection.request import Reading
+from core.studies.inspection.request import Reading, Request
 from core.studies.laboratory import deciding
 from core.studies.laboratory.deciding import Settings
 from core.studies.laboratory.experiments.deciding import plan
@@ -33,7 +35,7 @@ SMALL = Settings(samples=(2, 8), thresholds=(0.25,), temperatures=(0.9,), seeds=
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch):
-    monkeypatch.setattr(stable, "settings_for", lambda model: SMALL)
+    monkeypatch.setattr(stable, "settings_for", lambda model, request: SMALL)
 
 
 def test_whether_a_verdict_is_stable_is_said_with_a_picture_at_the_press_of_a_button(embedded):
@@ -91,6 +93,18 @@ def test_the_most_that_it_takes_is_the_sum_of_what_each_setting_takes(embedded):
     assert plan(("Q", "R"), embedded, request, Reading(), SMALL).requests == 2 * sum(most)
 
 
+def test_fewer_values_are_tried_where_each_takes_long(monkeypatch):
+    monkeypatch.undo()
+    few, many = Request("Q", 8), Request("Q", stable.MANY + 1)
+
+    def tried(request, **abilities):
+        able = Capabilities(scores_given_text=True, **abilities)
+        return stable.settings_for(SimpleNamespace(capabilities=able), request)
+
+    assert tried(few) == Settings()
+    assert tried(many) == tried(few, local=False) == tried(few, quick=False) == stable.FEWER
+
+
 def test_longer_chains_are_looked_at_in_the_laboratory_with_the_same_question():
     page = session("inspection", q=EXAMPLES["Known"])
     page.button(key="chains").click().run()
@@ -105,6 +119,7 @@ def test_a_hostile_question_reaches_no_markdown():
     page = session("inspection", q=question)
     press(page, "ask_stable")
     assert said(page, "stable") and harmless(page)
-    page = session("laboratory", experiment="chains", chains_question=question)
+    quick = {"chains_longest": "2", "chains_chains": "0"}
+    page = session("laboratory", experiment="chains", chains_question=question, **quick)
     press(page, "start_laboratory_chains")
     assert harmless(page)

@@ -11,6 +11,7 @@ from core.charts.laboratory import deciding as charts
 from core.language_models.base import LanguageModel
 from core.studies.costs import computed, lasting
 from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.request import Request
 from core.studies.laboratory import deciding
 from core.studies.laboratory.deciding import Settings, Variations
 from core.studies.laboratory.experiment import plain
@@ -23,15 +24,16 @@ from core.ui.runs.widget import run, run_of, want
 from core.ui.session import shared
 
 PLACE: Final = "stable"
-#: Of a model that is paid for or slow.
+MANY: Final = 50  # answers
+#: Of a model that is paid for or slow, and where many answers are compared.
 FEWER: Final = Settings(samples=(2, 5, 10), temperatures=(0.7, 0.9, 1.1), seeds=3)
 
 
 def stable(inspection: Inspection) -> None:
     """Offer to move every setting, and say whether the verdict of an inspection stays."""
     model = asked()
-    settings = settings_for(model)
     recording, rule = inspection.recording, inspection.verdict.threshold
+    settings = settings_for(model, recording.request)
     wanted = (model.name, model.revision, recording.request, inspection.reading, rule)
     paid = None
     if not model.capabilities.local:
@@ -62,10 +64,10 @@ def stable(inspection: Inspection) -> None:
         _offer(inspection, model, settings, partial(want, PLACE, wanted))
 
 
-def settings_for(model: LanguageModel) -> Settings:
-    """Return which values are tried of a model: fewer of one that is paid for, or slow."""
+def settings_for(model: LanguageModel, request: Request) -> Settings:
+    """Return which values are tried: fewer where each takes long, or is paid for."""
     able = model.capabilities
-    return Settings() if able.local and able.quick else FEWER
+    return Settings() if able.local and able.quick and request.samples <= MANY else FEWER
 
 
 def _offer(
