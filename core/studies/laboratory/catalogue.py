@@ -28,7 +28,7 @@ QUESTIONS: Final[dict[str, tuple[Experiment, ...]]] = {
     ),
     "Does the bound hold?": (theorem.EXPERIMENT,),
     "What does a hallucination look like?": (hallucination.EXPERIMENT,),
-    "What changes a score?": (deciding.EXPERIMENT, chains.EXPERIMENT),
+    "Is a score stable?": (deciding.EXPERIMENT, chains.EXPERIMENT),
     "Why does it give way?": (yielding.EXPERIMENT,),
     "Do other scores see it?": (related.EXPERIMENT,),
 }

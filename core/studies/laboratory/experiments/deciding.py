@@ -170,7 +170,7 @@ EXPERIMENT = Experiment(
     fields=(
         Field(
             "about",
-            "Of",
+            "Varied for",
             ONE,
             options={ONE: "one question", SET: "questions of the embedded world"},
         ),
