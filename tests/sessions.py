@@ -27,6 +27,7 @@ QUERY = "Name a mammal"
 FOLDS = (
     *("arithmetic", "all_scores", "all_clusters", "enough", "details"),  # of an inspection
     "new_run",  # of an evaluation
+    "laboratory_table",
 )
 
 # Every session of AppTest's looks for components in all installed packages, which takes longer

@@ -21,7 +21,7 @@ def chosen() -> Experiment:
     if wanted and wanted not in EXPERIMENTS:
         problem(f"There is no experiment “{shortened(wanted)}”. Choose one of these.")
         wanted = None
-    name = wanted or next(iter(EXPERIMENTS))
+    name = st.session_state[_SHOWN] = wanted or next(iter(EXPERIMENTS))
     if wanted and st.query_params.get(EXPERIMENT) != wanted:
         st.query_params[EXPERIMENT] = wanted  # somebody has come back from another page
     question = question_of(name)
@@ -62,6 +62,5 @@ def _change() -> None:
 
 def _show(name: str) -> None:
     """Show an experiment from now on; the address names no setting of another one."""
-    for key in st.query_params:
-        del st.query_params[key]
-    st.session_state[_SHOWN] = st.query_params[EXPERIMENT] = name
+    st.session_state[_SHOWN] = name
+    st.query_params.from_dict({EXPERIMENT: name})
