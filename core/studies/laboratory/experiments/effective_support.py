@@ -86,5 +86,5 @@ EXPERIMENT = Experiment(
     work=_work,
     asks=Asks.CHOSEN,
     takes="half a minute with the embedded model, ten minutes or more with a larger one",
-    also={"smollm2": {"questions": 20, "draws": 100, "most": 300}},
+    also={"smollm2": {"questions": 10, "draws": 100, "most": 150}},
 )

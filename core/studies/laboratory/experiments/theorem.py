@@ -117,7 +117,7 @@ EXPERIMENT = Experiment(
         "needs no truth. It assumes that right answers do not depend on each other; the documents "
         "that the model learnt from break that, and one sees it."
     ),
-    paper="Theorem 4.5 (Theorem 1), Definition 4.2",
+    paper="Theorem 4.5, Definition 4.2",
     fields=(
         Field("questions", "Questions", 200, 1, 500, 10, help="As many of each exposure band."),
         Field("samples", "Answers k of the estimate", 10, 1, MOST_SAMPLES, 1),
