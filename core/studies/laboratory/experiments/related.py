@@ -102,9 +102,10 @@ EXPERIMENT = Experiment(
     title="Related scores",
     about=(
         "The two-stage threshold of Ahdritz et al.: candidates above a threshold, then the least "
-        "entropy of what follows each. V̂(y|x) of Johnson et al.: how likely an answer is to come "
-        "again, less what it was; **if it is calibrated, it is the squared error of the model’s "
-        "probabilities on average.** Both beside M.I., on questions whose true answers are known."
+        "entropy of what follows each. V̂(y|x) of Johnson et al.: the probability of an answer, "
+        "times how much telling it raises that; **if the model is second-order calibrated, it is "
+        "the squared error of its probabilities on average.** Both beside M.I., on questions whose "
+        "true answers are known."
     ),
     paper="Appendix C; arXiv 2402.03563 and 2402.08733",
     fields=(
