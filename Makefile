@@ -73,7 +73,7 @@ train: $(LOCAL_READY) ## train the embedded model anew, with all that is measure
 	$(LOCAL)/bin/python -m benchmarks.ladder --write
 	$(LOCAL)/bin/python -m benchmarks.amplification --write
 	$(LOCAL)/bin/python -m benchmarks.bundled_runs --write
-	$(LOCAL)/bin/python -m benchmarks.yielding --write
+	$(LOCAL)/bin/python -m benchmarks.laboratory --write
 
 train-seeds: $(LOCAL_READY) ## train three seeds below build/ and write the model card
 	for seed in 1 2 3; do \

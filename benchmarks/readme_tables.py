@@ -1,8 +1,8 @@
 """Write the measured parts of README and docs: ``python -m benchmarks.readme_tables``.
 
 Between `<!-- NAME -->` and `<!-- end -->` are the numbers of the shipped seed's model card
-(``docs/model-card/seed-*.json``), of the bundled policies and of `benchmarks/ladder.py`, in
-whichever page names them. Measures nothing itself; `tests/test_readme.py` compares.
+(``docs/model-card/seed-*.json``), of the bundled policies, of `benchmarks/ladder.py` and of the
+laboratory, in whichever page names them. Measures nothing itself; `tests/test_readme.py` compares.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.studies.calibration.groups import by_group
 from core.studies.inspection import estimators
 from core.studies.inspection.verdict import EMBEDDED, SMOLLM2, default_policies, default_policy
+from core.studies.laboratory.catalogue import QUESTIONS
+from core.studies.laboratory.shipped import shipped
 from core.uncertainty.scores import SCORES
 
 MEASURED = Path("docs/model-card")
@@ -191,9 +193,31 @@ def ladder(measured: Card) -> str:
     )
 
 
+def laboratory(measured: Card) -> str:
+    """Return what every experiment of the laboratory shows as it is shipped, and its command."""
+    lines: list[str] = []
+    for question, group in QUESTIONS.items():
+        lines += [f"### {question}", ""]
+        for experiment in group:
+            lines += [f"**{experiment.title}** ({experiment.paper}). {experiment.about}", ""]
+            for found in shipped(experiment.name):
+                # Results of other models have other settings; the page shows them.
+                if found.values == experiment.usual:
+                    lines += [
+                        f"> {found.sentence}",
+                        "",
+                        f"`{experiment.command(found.values)}`",
+                        "",
+                    ]
+    return "\n".join(lines).rstrip()
+
+
 PARTS = {
     f.__name__: f
-    for f in (world, bands, repetition, rankings, nobody, policies, real, groups, default, ladder)
+    for f in (
+        *(world, bands, repetition, rankings, nobody, policies, real, groups, default, ladder),
+        laboratory,
+    )
 }
 
 

@@ -13,7 +13,7 @@ import sys
 from core.data.world.facts import Band
 from core.language_models.registry import open_model
 from core.studies.amplification.gallery import drawn
-from core.studies.laboratory.related import COMPARED, of_fact, run
+from core.studies.laboratory.related import COMPARED, EXCEEDED, of_fact, run
 
 
 def main() -> int:
@@ -39,6 +39,10 @@ def main() -> int:
             f"  {one.answers:5} answers  {one.promised:+.4f}  {one.error.value:.4f} "
             f"({one.error.lower:.4f} to {one.error.upper:.4f})"
         )
+    print(
+        f"{found.beyond:.0%} of the answers err by more than {1 / EXCEEDED:g} times V̂, and "
+        f"{EXCEEDED:.0%} may."
+    )
     return 0
 
 

@@ -1,11 +1,8 @@
-"""Section 3.1 on the embedded network: ``python -m benchmarks.yielding [--write]``.
+"""Section 3.1 on the embedded network: ``python -m benchmarks.yielding [--large SHARE]``.
 
 Over 300 facts, what goes with the number of repetitions that turn the model: the overlap of the
 question with the large principal components of the key–query products, and what else may. Takes
 some minutes on one core. Printed beside it, with other shares of what counts as large.
-
-``--write`` saves what the page ships, of the weights in use. Run it again whenever they have
-changed: those of other weights are not shown.
 """
 
 from __future__ import annotations
@@ -15,7 +12,7 @@ import sys
 
 from core.abstention.intervals import Interval
 from core.language_models.registry import open_model
-from core.studies.laboratory.yielding import FILE, MEASURES, Settings, run, written
+from core.studies.laboratory.yielding import MEASURES, Settings, run
 
 
 def _print(words: str, one: Interval) -> None:
@@ -24,7 +21,6 @@ def _print(words: str, one: Interval) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="save what the page ships")
     parser.add_argument("--facts", type=int, default=Settings.facts)
     parser.add_argument("--large", type=float, default=Settings.large)
     options = parser.parse_args()
@@ -45,9 +41,6 @@ def main() -> int:
     print("\nEach head’s own overlap, layer by layer")
     for layer in found.heads:
         print("  ", "  ".join(f"{value:+.2f}" for value in layer))
-    if options.write:
-        FILE.write_text(written(found), encoding="utf-8")
-        print(f"\n{FILE.name}: {FILE.stat().st_size:,} bytes of the weights {found.revision}")
     return 0
 
 

@@ -20,6 +20,7 @@ from core.abstention.thresholds import Uncertifiable
 from core.codec import encoded, shortened
 from core.commands.dataset import dataset
 from core.commands.evaluate import evaluate
+from core.commands.laboratory import laboratory
 from core.commands.model import asks, kept_calls, named, opened, paid, tell, usage
 from core.commands.request import reads, wanted
 from core.data.tabular import rows
@@ -110,6 +111,7 @@ def main() -> None:
 
 main.add_command(dataset)
 main.add_command(evaluate)
+main.add_command(laboratory)
 
 
 @main.command(help="Ask a model one question and report whether to believe the answer.")

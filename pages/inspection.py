@@ -20,6 +20,7 @@ from core.ui.inspection.matrices import matrices
 from core.ui.inspection.sampling import more
 from core.ui.inspection.saving import is_asked_for, keep, keep_view, saved_view
 from core.ui.inspection.scores import scores
+from core.ui.inspection.stable import longer_chains, stable
 from core.ui.inspection.told import told
 from core.ui.inspection.verdict import verdict
 from core.ui.messages import problem
@@ -48,9 +49,13 @@ def inspect() -> None:
     frame.titled(inspection.query)
     verdict(inspection, live=kept is None)
     told(inspection)
+    if kept is None:
+        stable(inspection)
     behind(inspection, live=kept is None)
     with st.container(horizontal=True):
         amplified(inspection)
+        if kept is None:
+            longer_chains(inspection)
         files(inspection)
     if kept is None:
         history.permalink(saved_view(inspection), partial(keep_view, inspection))

@@ -20,13 +20,14 @@ from tests.hostile import TEXTS
 
 PAGES = (
     *("home", "inspection", "amplification", "calibration", "evaluation"),
-    *("questions", "history"),
+    *("laboratory", "questions", "history"),
 )
 OWN = "another address"
 QUERY = "Name a mammal"
 FOLDS = (
     *("arithmetic", "all_scores", "all_clusters", "enough", "details"),  # of an inspection
     "new_run",  # of an evaluation
+    "laboratory_table",
 )
 
 # Every session of AppTest's looks for components in all installed packages, which takes longer

@@ -115,6 +115,35 @@ def plan_curves(cases: Sequence[Case], model: LanguageModel, repetitions: Sequen
     return replace(drawn.plan, requests=calls)
 
 
+def plan_chains(
+    request: Request, longest: int, chains: int, most_prompts: int, capabilities: Capabilities
+) -> Plan:
+    """Return the most that longer chains of a question's answers can take, its recording included.
+
+    Parameters
+    ----------
+    longest, chains, most_prompts : int
+        See `core.studies.laboratory.chains.Settings`.
+    """
+    k, exact = request.samples, estimator_of(capabilities) in EXACT
+    answer = MAX_RESPONSE_TOKENS // 2
+    drawn = _Sum(capabilities)
+    grown = chains if exact else k  # else the sampled pairs are lengthened
+    for told in range(0 if exact else 2, longest):
+        some = ["x" * (CHARACTERS_A_TOKEN * answer)] * told
+        prompt = _tokens(prompts.iterative(request.query, some))
+        if exact and told > 1 and k**told <= most_prompts:
+            drawn.score(k**told, k, prompt + answer, capabilities.pairs_a_call)
+        if told:  # each chain has a prompt of its own, and so have the answers after it
+            drawn.sample(prompt, 1, times=grown)
+        else:
+            drawn.sample(prompt, grown)
+        for _ in range(grown if exact and told else exact):
+            several = 1 if told else max(grown, 1)
+            drawn.score(1, several, prompt + answer, capabilities.pairs_a_call)
+    return plan(request, capabilities) + drawn.plan
+
+
 # Of a model on this machine: what a run computes, in tokens, when every answer is another text.
 # What prompts have in common is read once, and most answers are short.
 ANSWER_TOKENS = 5

@@ -12,12 +12,15 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.studies.laboratory.catalogue import FIELDS
 from core.ui.glossary import TERMS
 from core.ui.messages import notice
 
 Number = TypeVar("Number", int, float)
 
-LABELS = {  # every number that stands in an address, under its name there; and its help
+# Every number that stands in an address, under its name there, and its help; those of the
+# laboratory are described with its experiments.
+LABELS = {
     "k": ("Number of answers k", TERMS["Number of answers k"]),
     "temperature": ("Temperature of drawn answers", TERMS["Temperature"]),
     "seed": ("Seed", "The same seed draws the same answers again."),
@@ -57,13 +60,13 @@ def number(
     Parameters
     ----------
     key : str
-        One of `LABELS`.
+        One of `LABELS`, or of `FIELDS`.
     low, high, value, step, format, disabled
         As `st.number_input` takes them.
     notices : DeltaGenerator, optional
         Where the sentence goes; by default below the field.
     """
-    label, about = LABELS[key]
+    label, about = (FIELDS if key in FIELDS else LABELS)[key]
     refused = st.session_state.setdefault(_REFUSED, {})
     given = st.query_params.get_all(key)
     wrong = bool(given and given[-1]) and not _is_between(given[-1], low, high)

@@ -45,7 +45,8 @@ def draw(
         The chart's parameter in which a person chooses; the page is run again then.
     """
     drawn = partial(chart, *data, palette())
-    digest = hashlib.sha256(pickle.dumps((drawn.func.__qualname__, drawn.args))).hexdigest()
+    what = pickle.dumps((drawn.func.__qualname__, drawn.args, drawn.keywords))
+    digest = hashlib.sha256(what).hexdigest()
     st.vega_lite_chart(
         spec=_specification(drawn, f"{drawn.func.__module__} {digest}"),
         theme=None,

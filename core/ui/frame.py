@@ -53,6 +53,11 @@ def evaluation() -> Page:
     return st.Page(PAGES / "evaluation.py", title="Evaluation", icon=":material/query_stats:")
 
 
+def laboratory() -> Page:
+    """Return the page that tries the paper's claims where the truth is known."""
+    return st.Page(PAGES / "laboratory.py", title="Laboratory", icon=":material/science:")
+
+
 def history() -> Page:
     """Return the page that lists what was kept."""
     return st.Page(PAGES / "history.py", title="History", icon=":material/history:")
@@ -69,7 +74,7 @@ def draw() -> Page:
     page = st.navigation(
         [
             *(home(), inspection(), amplification(), calibration()),
-            *(evaluation(), questions(), history()),
+            *(evaluation(), laboratory(), questions(), history()),
         ],
         position="top",
     )
@@ -111,6 +116,14 @@ def inspect(question: str) -> None:
     """Go to the inspection of a question."""
     st.session_state.pop("q", None)  # what was typed there before would win over the address
     st.switch_page(inspection(), query_params={"q": question})
+
+
+def experiment(name: str, **values: object) -> None:
+    """Go to an experiment of the laboratory, with some of its settings, by their names."""
+    given = {f"{name}_{key}": str(value) for key, value in values.items()}
+    for key in given:  # what was there before would win over the address
+        st.session_state.pop(key, None)
+    st.switch_page(laboratory(), query_params={"experiment": name, **given})
 
 
 def calibrate() -> None:

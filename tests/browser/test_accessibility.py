@@ -69,6 +69,8 @@ STATES = (
     opened("/amplification?tab=mechanism"),
     opened("/calibration"),
     calibrated,
+    opened("/laboratory"),
+    opened("/laboratory?experiment=theorem"),
     opened("/questions"),
     choosing_a_model,
 )

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 def test_the_first_visitor_of_a_fresh_server_may_come_by_any_address(cold_address, open_page):
     """Streamlit has its own idea of a folder `pages` until somebody has opened the app."""
     page = open_page(f"{cold_address}/inspection?q=Name+a+fruit")
-    expect(page.get_by_test_id("stTopNavLink")).to_have_count(7)
+    expect(page.get_by_test_id("stTopNavLink")).to_have_count(8)
     inspected(page)
     expect(question_of(page)).to_have_count(1)
     expect(question_of(page)).to_have_value("Name a fruit")

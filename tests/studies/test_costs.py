@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -16,11 +17,14 @@ from core.studies.costs import (
     computed_by_curves,
     lasting,
     plan,
+    plan_chains,
     price,
 )
 from core.studies.inspection.recorder import AFTER_OTHERS, OTHER_DRAWS, record, usual_request
 from core.studies.inspection.recording import OTHERS
 from core.studies.inspection.request import MAX_SAMPLES, Request
+from core.studies.laboratory import chains
+from core.studies.laboratory.chains import run as run_chains
 from tests.fakes import QUERY, Limited, TableModel, falling, knows, words
 
 
@@ -102,6 +106,30 @@ def test_no_more_is_scored_than_planned(k, pairs, candidates):
     assert scored == (k + 1) * k + 2 * k + (OTHERS if k == 1 else 0)
     assert model.meter.requests <= planned.requests
     assert prompt_tokens(model) <= planned.prompt_tokens
+
+
+CHAINED = {"own_log_likelihoods": True}
+SCORED = {"scores_given_text": True}
+
+
+@pytest.mark.parametrize("abilities", [CHAINED, SCORED, SCORED | {"pairs_a_call": 3}])
+@pytest.mark.parametrize("candidates", [1, 8])
+def test_longer_chains_take_no_more_than_planned(abilities, candidates):
+    table = TableModel(words(4), falling(4), [falling(4)] * 4)
+    for told in (2, 3):
+        for chain in product(table.answers, repeat=told):
+            row = dict(zip(table.answers, falling(4), strict=True))
+            table.table[prompts.iterative(QUERY, chain)] = row
+    model = Limited(table, local=False, candidates_a_call=candidates, **abilities)
+    request = Request(QUERY, 100 if abilities is CHAINED else 4)
+    batched = Batched(model)
+    run_chains(record(request, batched), batched, chains.Settings(4, 20))
+    planned = plan_chains(request, 4, 20, 1000, model.capabilities)
+    assert model.meter.requests <= planned.requests
+    assert prompt_tokens(model) <= planned.prompt_tokens
+    tokens = MAX_RESPONSE_TOKENS * (sum(a.count for a in model.asked) + len(model.continued))
+    assert tokens <= planned.response_tokens
+    assert planned.requests > plan(request, model.capabilities).requests
 
 
 # ------------------------------------------------------------------------------ by hand

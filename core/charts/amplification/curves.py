@@ -17,6 +17,7 @@ import altair as alt
 import pandas as pd
 
 from core.charts.theme import (
+    AUTOSIZE,
     DASHES,
     POWERS,
     Chart,
@@ -35,8 +36,6 @@ SCALES = ("linear", "log")
 MOST_CURVES = 7  # as many as there are dashes
 HEIGHT, SMALL, LARGE = 260, 170, 300
 MARKED = 20  # points of a line, of which each can be marked
-# As wide as its column, and as high as the plot and its legend, which may be long.
-AUTOSIZE = alt.AutoSizeParams(type="fit-x", contains="padding")
 MOST_POWERS = 6  # of ten, marked on an axis besides 1
 TICKS = (0, 1, 2, 5, 10, 20, 50, 100, 300, 1000)
 REPETITIONS = alt.Tooltip("t:Q", title="repetitions")

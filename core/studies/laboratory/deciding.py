@@ -179,6 +179,8 @@ class Variations:
         What could not be moved, and why, in sentences.
     recordings : int
         How often a question was asked.
+    rule : DecisionRule
+        How it was decided.
     """
 
     queries: tuple[str, ...]
@@ -190,6 +192,7 @@ class Variations:
     variants: tuple[Variant, ...]
     left_out: tuple[str, ...]
     recordings: int
+    rule: DecisionRule
 
     def panel(self, factor: Factor) -> tuple[Variant, ...]:
         """Return the values of one factor in their order."""
@@ -350,6 +353,23 @@ def _why(request: Request, model: LanguageModel) -> str:
     return ""
 
 
+def asked(
+    request: Request, reading: Reading, model: LanguageModel, settings: Settings
+) -> tuple[Request, ...]:
+    """Return what a question is asked for all panels, in every form; see `run`."""
+    request = _judged(request, reading)
+    wanted, _ = _plan(request, reading, model, settings)
+    own = {None, model.form}
+    each = dict.fromkeys((None if w.form in own else w.form, r) for w in wanted for r in w.requests)
+    return tuple(one for _, one in each)
+
+
+def _judged(request: Request, reading: Reading) -> Request:
+    if reading.similarity == JUDGE and not request.judged:
+        return replace(request, judged=True)
+    return request
+
+
 def run(
     queries: Sequence[str],
     model: LanguageModel,
@@ -385,8 +405,7 @@ def run(
         raise InvalidRequestError("There is no question. Give at least one.")
     settings, reading = settings or Settings(), reading or Reading()
     request = replace(request or usual_request(queries[0], model.capabilities), query=queries[0])
-    if reading.similarity == JUDGE and not request.judged:
-        request = replace(request, judged=True)
+    request = _judged(request, reading)
     check_samples(request, model.capabilities)
     rule = rule or default_threshold(model.name)
     wanted, left_out = _plan(request, reading, model, settings)
@@ -414,6 +433,7 @@ def run(
         ),
         tuple(dict.fromkeys(left_out)),
         len(recorded),
+        rule,
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.codec import counted
-from core.studies.laboratory.limits import within
+from core.studies.laboratory.limits import signed, within
 from core.studies.progress import Progress, silent
 from core.uncertainty import entropies, gibbs, many_samples
 from core.uncertainty.confidence import CONFIDENCE
@@ -190,14 +190,14 @@ class Comparison:
         ours = at[name]
         said = (
             f"With {ours.draws:,} draws and γ = {self.settings.gamma}, {ESTIMATES[name]} is off by "
-            f"{ours.bias:+.3f} nats on average (spread {ours.spread:.3f}) from the exact "
+            f"{signed(ours.bias)} nats on average (spread {ours.spread:.3f}) from the exact "
             f"{self.exact:.3f} nats"
         )
         if name == "algorithm_2":
-            said += f", Algorithm 1 on the spellings by {at['algorithm_1'].bias:+.3f}"
+            said += f", Algorithm 1 on the spellings by {signed(at['algorithm_1'].bias)}"
         counts = [row for key, row in at.items() if ESTIMATES.get(key, "").startswith("Counts")]
         best = min(counts, key=lambda row: row.error)
-        said += f"; the best estimate from counts by {best.bias:+.3f}"
+        said += f"; the best estimate from counts by {signed(best.bias)}"
         total = self.sampled_mass.size
         broken = [
             f"{BOUNDS[key].lower()} in {np.sum(self.values[key] > self.exact + 1e-9):,}"

@@ -238,20 +238,15 @@ class Related:
     def sentence(self) -> str:
         """What it shows, in some sentences."""
         found = self.comparison.values
-        ours = found["mutual_information"]
-        others = ", ".join(
-            f"{words} {found[name].value:.2f}"
-            for name, words in COMPARED.items()
-            if name != "mutual_information"
-        )
         first, second = self.tuned[0]
         return (
             f"AUROC for wrong answers on {counted(len(self.questions), 'question')}: M.I. "
-            f"{_said(ours)}; {others}. The threshold of the first stage, tuned on either half: "
-            f"{first:g} and {second:g}. The mean squared error of the model’s probabilities is "
-            f"{self.overall.error.value:.3f} where V̂ says {self.overall.promised:.3f}: "
-            f"{self._calibrated} {self.beyond:.0%} of the answers err by more than V̂ allows, and "
-            f"{EXCEEDED:.0%} may."
+            f"{_said(found['mutual_information'])}, S.E. {found['semantic_entropy'].value:.2f}, "
+            f"the two-stage test of Ahdritz et al. {found['two_stage'].value:.2f} with the "
+            f"thresholds {first:g} and {second:g}, each tuned on one half for the other, pair "
+            f"covariance (Johnson et al.) {found['pair_covariance'].value:.2f}. The mean squared "
+            f"error of the model’s probabilities is {self.overall.error.value:.3f} where V̂ says "
+            f"{self.overall.promised:.3f}: {self._calibrated}"
         )
 
     @property

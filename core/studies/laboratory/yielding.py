@@ -27,18 +27,16 @@ within relations.
 from __future__ import annotations
 
 import functools
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.abstention.intervals import Interval, rank_correlation
-from core.codec import counted, encoded
+from core.codec import counted
 from core.data.world.facts import Band, Fact
 from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.base import LanguageModel
@@ -52,8 +50,6 @@ from core.studies.progress import Progress, silent
 from core.uncertainty.attention import Principal, principal
 
 Floats = NDArray[np.float64]
-
-FILE: Final = Path(__file__).parent / "yielding.json"
 
 #: Of facts with many right answers another right one is repeated: nothing wrong wins.
 OF_BANDS: Final = (Band.BY_HEART, Band.HALF_KNOWN, Band.RARELY, Band.NEVER_SEEN)
@@ -219,17 +215,13 @@ class Yielding:
         turned = sum(row.repetitions is not None for row in self.rows)
         first = sum(row.repetitions == 0 for row in self.rows)
         found = self.correlations
-        taught = ""
-        if self._was_taught:
-            taught = f"the exposures in training {_said(found['exposures'])}, "
         return (
             f"Of {counted(len(self.rows), 'fact')}, {turned} turn within {self.settings.most} "
             f"repetitions, {first} of them before any. The overlap of the question with the large "
             f"principal components goes with the repetitions by a rank correlation of "
             f"{_said(found['overlap'])}: {_verdict(found['overlap'])} "
-            f"Within relations it is {_said(self.within)}. The attention gap reaches "
-            f"{_said(found['gap'])}, {taught}the model’s own odds before any repetition "
-            f"{_said(found['odds'])}."
+            f"Within relations it is {_said(self.within)}. The model’s own odds before any "
+            f"repetition reach {_said(found['odds'])}."
         )
 
 
@@ -365,50 +357,3 @@ def _by_head(overlaps: Floats, lasts: Floats) -> Floats:
         for i, j in np.ndindex(overlaps.shape[1:])
     ]
     return np.reshape(found, overlaps.shape[1:])
-
-
-# --------------------------------------------------------------------------- what is shipped
-
-
-def find(model: LanguageModel) -> Yielding | None:
-    """Return the shipped measurement of a model in use; None where there is none of its weights."""
-    found = shipped()
-    if found is None or (found.model, found.revision) != (model.name, model.revision):
-        return None
-    return found
-
-
-@functools.cache
-def shipped() -> Yielding | None:
-    """Return what `python -m benchmarks.yielding --write` wrote."""
-    return read(FILE.read_text(encoding="utf-8")) if FILE.exists() else None
-
-
-def written(found: Yielding) -> str:
-    """Return a measurement as text: `read` reads it again."""
-    head = {
-        "model": found.model,
-        "revision": found.revision,
-        "settings": asdict(found.settings),
-        "components": found.components,
-        "heads": [[round(value, 4) for value in layer] for layer in found.heads.tolist()],
-    }
-    rows = ",\n".join(encoded(_rounded(row)) for row in found.rows)
-    return f'{encoded(head)[:-1]}, "rows": [\n{rows}\n]}}\n'
-
-
-def _rounded(row: Row) -> dict[str, Any]:
-    return {k: round(v, 5) if isinstance(v, float) else v for k, v in asdict(row).items()}
-
-
-def read(text: str) -> Yielding:
-    """Read what `written` wrote."""
-    found = json.loads(text)
-    return Yielding(
-        Settings(**found["settings"]),
-        found["model"],
-        found["revision"],
-        found["components"],
-        tuple(Row(**row) for row in found["rows"]),
-        np.array(found["heads"]),
-    )

@@ -3,7 +3,7 @@
 // By itself, Streamlit replaces the entry when a person types a question, makes several entries when
 // a page is left or its settings come back, and one for each setting that the server changes.
 
-const ASKED = ["q", "query", "own", "saved", "tab"]; // names in the address that say what is on the screen
+const ASKED = ["q", "query", "own", "saved", "tab", "experiment"]; // names in the address that say what is on the screen
 
 export default function () {
   if (history.pushState.one_each) return; // the page ran again

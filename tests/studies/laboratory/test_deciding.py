@@ -155,7 +155,7 @@ def outcome(value, decision=Decision.ANSWER, answer="Paris"):
 def variations(rows, variants):
     return Variations(
         tuple(map(str, range(len(rows)))), "m", "1", Request(QUERY), Reading(), tuple(rows),
-        tuple(variants), (), 1,
+        tuple(variants), (), 1, RULE,
     )  # fmt: skip
 
 

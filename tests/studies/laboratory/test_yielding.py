@@ -11,17 +11,13 @@ from core.studies.amplification.curve import amplify
 from core.studies.amplification.gallery import drawn, of_fact
 from core.studies.amplification.mechanism import looking
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.laboratory import yielding
 from core.studies.laboratory.yielding import (
     MEASURES,
     OF_BANDS,
     Row,
     Settings,
     Yielding,
-    find,
-    read,
     run,
-    written,
 )
 from core.studies.progress import Cancelled
 from core.uncertainty.attention import principal
@@ -128,7 +124,6 @@ def test_what_training_showed_is_known_of_the_embedded_model_alone():
     found = made([row(t, t / 50) for t in range(20)])
     other = replace(found, model="smollm2")
     assert found.seen is not None and other.seen is None
-    assert "exposures" in found.sentence and "exposures" not in other.sentence
     assert {*found.correlations} - {*other.correlations} == {"exposures"}
     assert found.by_band and not other.by_band
 
@@ -139,26 +134,6 @@ def test_bands_are_looked_at_one_by_one():
         band.value: 20 for band in OF_BANDS[:2]
     }
     assert all(one.value == pytest.approx(1) for _, one in made(rows).by_band.values())
-
-
-# ------------------------------------------------------------------------- what is shipped
-
-
-def test_what_is_written_is_read_again(found):
-    again = read(written(found))
-    assert again.sentence == found.sentence
-    assert again.settings == found.settings
-    np.testing.assert_allclose(again.of("overlap"), found.of("overlap"), atol=1e-5)
-    np.testing.assert_allclose(again.heads, found.heads, atol=1e-4)
-
-
-def test_only_a_measurement_of_these_weights_is_shown(embedded, found, monkeypatch):
-    monkeypatch.setattr(yielding, "shipped", lambda: found)
-    assert find(embedded) is found
-    monkeypatch.setattr(yielding, "shipped", lambda: replace(found, revision="other"))
-    assert find(embedded) is None
-    monkeypatch.setattr(yielding, "shipped", lambda: None)
-    assert find(embedded) is None
 
 
 # -------------------------------------------------------------------------- what is refused

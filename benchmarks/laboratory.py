@@ -1,0 +1,51 @@
+"""What the laboratory opens on: ``python -m benchmarks.laboratory [--write] [NAME …]``.
+
+Runs every experiment, or those named, with its usual settings, prints its sentence and how long it
+took, and with ``--write`` saves what the page ships. Run it again whenever the weights have
+changed: results of other weights are not shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from core.language_models.base import LanguageModel
+from core.language_models.registry import open_model
+from core.language_models.trial import in_its_form
+from core.studies.laboratory.catalogue import EXPERIMENTS
+from core.studies.laboratory.experiment import EMBEDDED, Asks, Experiment, to_json
+from core.studies.laboratory.shipped import file_of
+
+
+def _run(experiment: Experiment, name: str, *, write: bool) -> None:
+    model: LanguageModel | None = None
+    if name:
+        model = in_its_form(open_model(name))[0]
+    began = time.perf_counter()
+    finding = experiment.run(experiment.also.get(name, {}), model)
+    print(f"{experiment.name} {name}: {time.perf_counter() - began:.1f} s. {finding.sentence}\n")
+    if write:
+        file = file_of(experiment, "" if name == EMBEDDED else name)
+        file.write_text(to_json(finding), encoding="utf-8")
+        print(f"{file.name}: {file.stat().st_size:,} bytes\n")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="save what the page ships")
+    parser.add_argument("--model", help="only with this model")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these experiments")
+    options = parser.parse_args()
+    for name in options.names or EXPERIMENTS:
+        experiment = EXPERIMENTS[name]
+        models = [""] if experiment.asks is Asks.NOTHING else [EMBEDDED, *experiment.also]
+        for model in models:
+            if options.model in (None, model):
+                _run(experiment, model, write=options.write)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Charts of the laboratory, a module an experiment; each draws what `Outcome.drawn` holds."""

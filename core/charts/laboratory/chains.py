@@ -1,0 +1,139 @@
+"""Longer chains: what a third and a fourth answer add, and at what cost."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import altair as alt
+import pandas as pd
+
+from core.charts.laboratory.pictures import Drawn, Picture
+from core.charts.theme import AUTOSIZE, Chart, Palette, themed, told_apart
+from core.codec import counted, listed
+from core.studies.laboratory.experiments.chains import CERTIFIED, LARGEST, SAMPLED, SCORED
+
+HEIGHT: Final = 220
+ROW: Final = 26
+DASHES: Final = {SCORED: [1, 0], SAMPLED: [6, 3], CERTIFIED: [2, 2], LARGEST: [1, 0]}
+
+
+def _colours(palette: Palette) -> dict[str, str]:
+    return {
+        SCORED: palette.primary,
+        SAMPLED: palette.epistemic,
+        CERTIFIED: palette.primary,
+        LARGEST: palette.muted,
+    }
+
+
+def informations(drawn: Drawn, palette: Palette) -> Chart:
+    """The mutual information of two, three and four answers, both ways."""
+    data = pd.DataFrame(
+        [(n, way, value) for way, line in drawn["lines"].items() for n, value in line],
+        columns=["n", "way", "value"],
+    )
+    ways = [way for way in DASHES if way in drawn["lines"]]
+    colours = _colours(palette)
+    legend = alt.Legend(
+        columns=1, symbolType="stroke", symbolSize=300, symbolStrokeWidth=2, symbolOpacity=1
+    )
+    color = told_apart(alt.Color, "way:N", {w: colours[w] for w in ways}, legend=legend)
+    dash = told_apart(alt.StrokeDash, "way:N", {w: DASHES[w] for w in ways}, legend=legend)
+    x = alt.X(
+        "n:O",
+        title="answers in a chain, n",
+        axis=alt.Axis(labelAngle=0),
+        scale=alt.Scale(padding=0.3),
+    )
+    y = alt.Y("value:Q", title="M.I., nats", axis=alt.Axis(tickCount=5))
+    tooltip = [
+        alt.Tooltip("way:N"),
+        alt.Tooltip("n:O", title="answers"),
+        alt.Tooltip("value:Q", format=".3f", title="nats"),
+    ]
+    ceiling, found = data[data["way"] == LARGEST], data[data["way"] != LARGEST]
+    lines = alt.layer(
+        # Wide, since an estimate often reaches it.
+        alt.Chart(ceiling)
+        .mark_line(strokeWidth=8, opacity=0.35)
+        .encode(x=x, y=y, color=color, strokeDash=dash, tooltip=tooltip),
+        alt.Chart(found)
+        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=60, filled=True))
+        .encode(x=x, y=y, color=color, strokeDash=dash, tooltip=tooltip),
+    )
+    return themed(lines.properties(height=HEIGHT, autosize=AUTOSIZE), palette)
+
+
+def informations_alt(drawn: Drawn) -> str:
+    """Say every value."""
+    said = [
+        f"{way}: {listed([f'{value:.3f} of {n:d}' for n, value in line])} answers"
+        for way, line in drawn["lines"].items()
+    ]
+    return f"Mutual information in nats, by the length of the chain: {'; '.join(said)}."
+
+
+def prompts(drawn: Drawn, palette: Palette) -> Chart:
+    """How many prompts each further answer took, both ways, on a scale of square roots."""
+    data = pd.DataFrame(drawn["costs"])
+    data["answer"] = [f"answer {n:d}" for n in data["n"]]
+    data["said"] = [_took(row) for row in drawn["costs"]]
+    ways = list(dict.fromkeys(data["way"]))
+    colours = _colours(palette)
+    room = 3.0 * max(1, data["prompts"].max())  # for the words beside the longest bar
+    base = alt.Chart(data).encode(
+        y=alt.Y("answer:N", title=None, axis=alt.Axis(ticks=False, domain=False)),
+        yOffset=alt.YOffset("way:N", sort=ways, scale=alt.Scale(domain=ways)),
+        x=alt.X(
+            "prompts:Q",
+            title="prompts (square-root scale)",
+            scale=alt.Scale(type="sqrt", domain=[0, room], nice=False),
+            axis=alt.Axis(tickCount=4, format=",d"),
+        ),
+        tooltip=[
+            alt.Tooltip("answer:N"),
+            alt.Tooltip("way:N"),
+            alt.Tooltip("prompts:Q", format=",d"),
+            alt.Tooltip("texts:Q", format=",d", title="texts drawn or scored"),
+        ],
+    )
+    legend = alt.Legend(columns=1)
+    bars = base.mark_bar(height=10).encode(
+        color=told_apart(alt.Color, "way:N", {w: colours[w] for w in ways}, legend=legend)
+    )
+    text = base.mark_text(align="left", dx=5, color=palette.text).encode(text=alt.Text("said:N"))
+    return themed((bars + text).properties(height=alt.Step(ROW), autosize=AUTOSIZE), palette)
+
+
+def _took(row: dict[str, Any]) -> str:
+    if not row["prompts"]:
+        return "recorded already"
+    return f"{counted(row['prompts'], 'prompt')}, {counted(row['texts'], 'text')}"
+
+
+def prompts_alt(drawn: Drawn) -> str:
+    """Say what each further answer took."""
+    said = [f"answer {row['n']:d}, {row['way']}: {_took(row)}" for row in drawn["costs"]]
+    return f"What a further answer takes: {'; '.join(said)}."
+
+
+PICTURES = (
+    Picture(
+        "informations",
+        "What further answers add",
+        informations,
+        informations_alt,
+        "At most possible, wide: ΣHᵢ − max Hᵢ. Sampled chains are adjusted for chance.",
+        there=lambda drawn: bool(drawn["lines"]),
+        half=True,
+    ),
+    Picture(
+        "prompts",
+        "What they cost",
+        prompts,
+        prompts_alt,
+        "What the recording of the question holds is not asked again.",
+        there=lambda drawn: bool(drawn["costs"]),
+        half=True,
+    ),
+)

@@ -1,0 +1,246 @@
+"""What decides a score: a panel for each setting, and all of them in one small picture.
+
+A filled mark keeps the verdict, an open one does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+import altair as alt
+import pandas as pd
+
+from core.charts.laboratory.pictures import Drawn, Picture
+from core.charts.theme import AUTOSIZE, Chart, Palette, themed, told_apart
+from core.codec import listed
+from core.studies.laboratory.deciding import Factor
+from core.studies.laboratory.experiments.deciding import TITLES
+
+PANEL_HEIGHT: Final = 190
+STRIP_ROW: Final = 30
+LONG: Final = 9  # characters of a value that is written at an angle
+KEPT, CHANGED = "verdict kept", "verdict changes"
+
+
+def shown(value: str) -> str:
+    """Return a value as an axis names it: Vega puts names into expressions, so in one line."""
+    return " ".join(value.replace("_", " ").split())
+
+
+def reach(drawn: Drawn) -> float:
+    """Return up to where the axes of nats go, the same in all panels."""
+    tops = [
+        upper
+        for panel in drawn["panels"].values()
+        for several in panel["scores"].values()
+        for _, _, upper in several
+        if upper is not None
+    ]
+    limit = drawn["limit"]
+    return 1.08 * max([0.1, *tops, *([] if limit is None else [limit])])
+
+
+def _verdict(drawn: Drawn, kept: float) -> str:
+    return KEPT if kept >= drawn["keeps"] else CHANGED
+
+
+# ------------------------------------------------------------------------ one panel
+
+
+def panel(drawn: Drawn, palette: Palette, title: str) -> Chart:
+    """M.I. and S.E. by the values of one setting, all else as it was, with their intervals."""
+    found: Mapping[str, Any] = drawn["panels"][title]
+    order = [shown(value) for value in found["values"]]
+    rows = [
+        (order[i], symbol, *ends, _verdict(drawn, kept), usual, kept)
+        for symbol, several in found["scores"].items()
+        for i, (ends, usual, kept) in enumerate(
+            zip(several, found["usual"], found["kept"], strict=True)
+        )
+        if ends[0] is not None
+    ]
+    columns = ["value", "score", "nats", "lower", "upper", "verdict", "usual", "kept"]
+    data = pd.DataFrame(rows, columns=columns)
+    scale = alt.Scale(domain=[min([0.0, *data["lower"]]), reach(drawn)], nice=False)
+    colours = dict(zip(found["scores"], palette.categories, strict=False))
+    color = told_apart(alt.Color, "score:N", colours, legend=None)
+    x = alt.X(
+        "value:O",
+        title=title,
+        axis=alt.Axis(labelAngle=-35 if max(map(len, order), default=0) > LONG else 0),
+        scale=alt.Scale(domain=order),
+    )
+    y = alt.Y("nats:Q", title="nats", scale=scale, axis=alt.Axis(tickCount=4))
+    base = alt.Chart(data).encode(x=x, color=color)
+    layers = _limit(drawn["limit"], scale, palette)
+    if found["joined"]:
+        layers.append(base.mark_line(strokeWidth=1.5, opacity=0.6).encode(y=y))
+    for symbol, aside in zip(colours, (-3, 3), strict=False):
+        layers.append(
+            alt.Chart(data[data["score"] == symbol])
+            .mark_rule(strokeWidth=2.5, opacity=0.45, color=colours[symbol], xOffset=aside)
+            .encode(x=x, y=alt.Y("lower:Q", title="nats", scale=scale), y2=alt.Y2("upper:Q"))
+        )
+    usual = alt.Chart(data[data["usual"].astype(bool)]).encode(x=x)
+    layers.append(
+        usual.mark_point(size=240, color=palette.text, opacity=0.8, strokeWidth=1).encode(y=y)
+    )
+    fills = {KEPT: 1.0, CHANGED: 0.0}
+    layers.append(
+        base.mark_point(size=65, opacity=1, strokeWidth=2).encode(
+            y=y,
+            fill=told_apart(alt.Fill, "score:N", colours, legend=None),
+            fillOpacity=alt.FillOpacity(
+                "verdict:N",
+                legend=None,
+                scale=alt.Scale(domain=list(fills), range=list(fills.values())),
+            ),
+            tooltip=[
+                alt.Tooltip("score:N"),
+                alt.Tooltip("value:O", title=title),
+                *(
+                    alt.Tooltip(f"{field}:Q", format=".3f", title=words)
+                    for field, words in (("nats", "nats"), ("lower", "from"), ("upper", "to"))
+                ),
+                alt.Tooltip("kept:Q", format=".0%", title="verdict kept"),
+            ],
+        )
+    )
+    # Both scores are named behind their last points, the larger one a little higher.
+    last = data[data["value"] == (order[-1] if order else "")].sort_values("nats")
+    for place, (name, dy) in enumerate(zip(last["score"], (6, -6), strict=False)):
+        layers.append(
+            alt.Chart(last.iloc[[place]])
+            .mark_text(align="left", dx=9, dy=dy, color=colours[name], fontSize=12)
+            .encode(x=x, y=y, text=alt.Text("score:N"))
+        )
+    return themed(alt.layer(*layers).properties(height=PANEL_HEIGHT, autosize=AUTOSIZE), palette)
+
+
+def _limit(limit: float | None, scale: alt.Scale, palette: Palette) -> list[alt.Chart]:
+    """Return λ as a dashed line across, where there is one."""
+    if limit is None:
+        return []
+    y = alt.Y("λ:Q", scale=scale)
+    at = alt.Chart(pd.DataFrame({"λ": [limit]}))
+    text = at.mark_text(align="left", dx=3, dy=-7, color=palette.text, fontSize=12)
+    return [
+        at.mark_rule(color=palette.muted, strokeDash=[4, 3]).encode(y=y),
+        text.encode(x=alt.XValue(0), y=y, text=alt.TextValue("λ")),
+    ]
+
+
+def panel_alt(drawn: Drawn, title: str) -> str:
+    """Say both scores at every value."""
+    found, said = drawn["panels"][title], []
+    for i, (value, kept) in enumerate(zip(found["values"], found["kept"], strict=True)):
+        numbers = [
+            f"{symbol} {several[i][0]:.2f}"
+            for symbol, several in found["scores"].items()
+            if several[i][0] is not None
+        ]
+        said.append(f"{shown(value)}: {', '.join([*numbers, _verdict(drawn, kept)])}")
+    return f"By {title}, nats: {'; '.join(said)}."
+
+
+# -------------------------------------------------------------------- all in one picture
+
+
+def strip(drawn: Drawn, palette: Palette) -> Chart:
+    """Every value of every setting as one mark: the score that decides, and the verdict."""
+    symbol = drawn["score"]
+    rows = [
+        (title, shown(value), ends[0], kept, _verdict(drawn, kept))
+        for title, found in drawn["panels"].items()
+        for value, ends, kept in zip(
+            found["values"], found["scores"][symbol], found["kept"], strict=True
+        )
+        if ends[0] is not None
+    ]
+    data = pd.DataFrame(rows, columns=["setting", "value", "nats", "kept", "verdict"])
+    limit = drawn["limit"]
+    top = 1.08 * max([0.1, *data["nats"], *([] if limit is None else [limit])])
+    low = min([0.0, *data["nats"]])
+    x = alt.X(
+        "nats:Q",
+        title=f"{symbol}, nats",
+        scale=alt.Scale(domain=[low - 0.02 * (top - low), top], nice=False),
+        axis=alt.Axis(tickCount=5),
+    )
+    y = alt.Y(
+        "setting:N",
+        sort=list(drawn["panels"]),
+        title=None,
+        axis=alt.Axis(ticks=False, domain=False, grid=True, labelLimit=150, labelPadding=10),
+    )
+    legend = alt.Legend(orient="bottom", symbolStrokeWidth=2)
+    colours = {KEPT: palette.primary, CHANGED: palette.epistemic}
+    fills = {KEPT: palette.primary, CHANGED: palette.background}
+    shapes = {KEPT: "circle", CHANGED: "diamond"}
+    marks = (
+        alt.Chart(data)
+        .mark_point(size=85, strokeWidth=2, opacity=0.8)
+        .encode(
+            x=x,
+            y=y,
+            color=told_apart(alt.Color, "verdict:N", colours, legend=legend),
+            shape=told_apart(alt.Shape, "verdict:N", shapes, legend=legend),
+            fill=told_apart(alt.Fill, "verdict:N", fills, legend=legend),
+            tooltip=[
+                alt.Tooltip("setting:N"),
+                alt.Tooltip("value:N"),
+                alt.Tooltip("nats:Q", format=".3f"),
+                alt.Tooltip("kept:Q", format=".0%", title="verdict kept"),
+            ],
+        )
+    )
+    layers: list[alt.Chart] = []
+    if limit is not None:
+        at = alt.Chart(pd.DataFrame({"λ": [limit]})).encode(x=alt.X("λ:Q"))
+        layers.append(at.mark_rule(color=palette.muted, strokeDash=[4, 3]))
+        layers.append(
+            at.mark_text(dy=-7, color=palette.text, fontSize=13).encode(
+                y=alt.YValue(0), text=alt.TextValue("λ")
+            )
+        )
+    both = alt.layer(*layers, marks)
+    return themed(both.properties(height=alt.Step(STRIP_ROW), autosize=AUTOSIZE), palette)
+
+
+def strip_alt(drawn: Drawn) -> str:
+    """Say by setting how many of its values keep the verdict."""
+    said = [
+        f"{title} {sum(kept >= drawn['keeps'] for kept in found['kept']):d} of "
+        f"{len(found['kept']):d}"
+        for title, found in drawn["panels"].items()
+    ]
+    return f"Values that keep the verdict: {listed(said, most=len(said))}."
+
+
+def _of(factor: Factor) -> Picture:
+    title = TITLES[factor]
+    return Picture(
+        factor.name.lower(),
+        f"By the {title}",
+        partial(panel, title=title),
+        partial(panel_alt, title=title),
+        there=lambda drawn: title in drawn["panels"],
+        half=True,
+    )
+
+
+PICTURES = (
+    Picture(
+        "strip",
+        "Every setting at a glance",
+        strip,
+        strip_alt,
+        "Each mark is one value of one setting, all else unchanged: filled where at least 90 % of "
+        "the draws keep the verdict (of several questions, on average). Dashed: λ. In the panels "
+        "below, a ring is the value in use and a bar is where 90 % of the draws lie; of several "
+        "questions, the 90 % interval of their mean.",
+    ),
+    *(_of(factor) for factor in Factor),
+)

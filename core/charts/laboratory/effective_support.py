@@ -1,0 +1,166 @@
+"""The paper's Figure 7: over questions, what draws miss and what the found answers hold."""
+
+from __future__ import annotations
+
+import math
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from core.charts.laboratory.pictures import Drawn, Picture, powers
+from core.charts.theme import Chart, Palette, share, themed
+
+BINS = 20
+HEIGHT = 240
+TITLES = {
+    "high": "U at most: what k draws miss",
+    "missing": "Ũ: what they miss of the answers found",
+    "mass": "P(X̃): what the answers found hold",
+}
+#: The cumulative curve of a quantity of which more is better falls, as in the paper.
+SURVIVAL = ("mass",)
+
+
+def _histogram(drawn: Drawn, name: str, palette: Palette) -> Chart:
+    values = np.array(drawn[name], float)
+    ends = _ends(values)
+    counts, edges = np.histogram(values, BINS, ends)
+    bars = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "questions": counts / len(values)})
+    ordered = np.sort(values)
+    # One step a question: the share of questions with no more, or with more.
+    below = np.arange(1, len(values) + 1) / len(values)
+    at = np.concatenate([[ends[0]], ordered, [ends[1]]])
+    shares = np.concatenate([[0.0], below, [1.0]])
+    if name in SURVIVAL:
+        shares = 1 - shares
+    steps = pd.DataFrame({"value": at, "share": shares})
+    x = share(TITLES[name], domain=ends, tickCount=5)
+    y = share("share of questions", tickCount=5)
+    drawn_bars = (
+        alt.Chart(bars)
+        .mark_bar(color=palette.rest, opacity=0.75)
+        .encode(
+            x=alt.X("low:Q", **x),
+            x2=alt.X2("high:Q"),
+            y=alt.Y("questions:Q", **y),
+            y2=alt.Y2Datum(0),
+            tooltip=[
+                alt.Tooltip("low:Q", format=".0%", title="from"),
+                alt.Tooltip("high:Q", format=".0%", title="to"),
+                alt.Tooltip("questions:Q", format=".1%", title="questions"),
+            ],
+        )
+    )
+    line = (
+        alt.Chart(steps)
+        .mark_line(interpolate="step-after", color=palette.text, strokeWidth=2)
+        .encode(x=alt.X("value:Q", **x), y=alt.Y("share:Q", **y))
+    )
+    return themed(alt.layer(drawn_bars, line).properties(height=HEIGHT), palette)
+
+
+def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the part of [0, 1] that holds all values, in steps of a twentieth."""
+    low, high = math.floor(20 * values.min()) / 20, math.ceil(20 * values.max()) / 20
+    return (low, high) if high > low else (max(0.0, low - 0.05), min(1.0, low + 0.05))
+
+
+def _alt(drawn: Drawn, name: str) -> str:
+    low, middle, high = np.quantile(drawn[name], [0.1, 0.5, 0.9])
+    return (
+        f"{TITLES[name]}: the median over questions is {middle:.1%}, a tenth is below {low:.1%} "
+        f"and a tenth above {high:.1%}."
+    )
+
+
+def highs(drawn: Drawn, palette: Palette) -> Chart:
+    """What k draws miss at most."""
+    return _histogram(drawn, "high", palette)
+
+
+def highs_alt(drawn: Drawn) -> str:
+    """Say its quantiles."""
+    return _alt(drawn, "high")
+
+
+def missing(drawn: Drawn, palette: Palette) -> Chart:
+    """What k draws miss of the effective support."""
+    return _histogram(drawn, "missing", palette)
+
+
+def missing_alt(drawn: Drawn) -> str:
+    """Say its quantiles."""
+    return _alt(drawn, "missing")
+
+
+def masses(drawn: Drawn, palette: Palette) -> Chart:
+    """What the effective support holds."""
+    return _histogram(drawn, "mass", palette)
+
+
+def masses_alt(drawn: Drawn) -> str:
+    """Say its quantiles."""
+    return _alt(drawn, "mass")
+
+
+def sizes(drawn: Drawn, palette: Palette) -> Chart:
+    """How many answers were found beside what they hold."""
+    data = pd.DataFrame({"answers": drawn["answers"], "mass": drawn["mass"]})
+    ends = _ends(data["mass"].to_numpy())
+    points = (
+        alt.Chart(data)
+        .mark_point(size=60, filled=True, opacity=0.6, color=palette.primary)
+        .encode(
+            x=alt.X(
+                "answers:Q",
+                title="answers found",
+                scale=alt.Scale(type="log", nice=False),
+                axis=alt.Axis(values=powers(1, max(drawn["answers"])), format="d"),
+            ),
+            y=alt.Y("mass:Q", **share("P(X̃)", domain=ends, tickCount=5)),
+            tooltip=[alt.Tooltip("answers:Q"), alt.Tooltip("mass:Q", format=".1%", title="P(X̃)")],
+        )
+    )
+    return themed(points.properties(height=HEIGHT), palette)
+
+
+def sizes_alt(drawn: Drawn) -> str:
+    """Say how many answers were found."""
+    answers = np.array(drawn["answers"])
+    return (
+        f"Between {answers.min():,} and {answers.max():,} answers were found to a question, "
+        f"{np.median(answers):,.0f} in the median."
+    )
+
+
+PICTURES = (
+    Picture(
+        "high",
+        "What k draws miss, at most",
+        highs,
+        highs_alt,
+        "Bars: questions. Line: the share of questions with no more.",
+        half=True,
+    ),
+    Picture(
+        "missing",
+        "… of the answers found",
+        missing,
+        missing_alt,
+        "Line: the share of questions with no more.",
+        half=True,
+    ),
+    Picture(
+        "mass",
+        "What the answers found hold",
+        masses,
+        masses_alt,
+        "Line: the share of questions with more.",
+        half=True,
+    ),
+    Picture(
+        "sizes", "How many answers that takes", sizes, sizes_alt, "A point a question.", half=True
+    ),
+)

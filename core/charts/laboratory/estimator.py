@@ -1,0 +1,108 @@
+"""Every estimate and bound over k, beside the exact value; and how far off each is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from core.charts.laboratory.pictures import Curve, Drawn, Picture, curves, on_logarithms, values_of
+from core.charts.theme import Chart, Palette
+from core.studies.laboratory.estimator import BOUNDS, ESTIMATES
+
+K = "number of draws k"
+
+
+def _of(drawn: Drawn, bounds: bool) -> dict[str, Curve]:
+    return {
+        name: Curve(middle, low, high)
+        for name, (low, middle, high) in drawn["bands"].items()
+        if (name in drawn["bounds"]) is bounds
+    }
+
+
+def _bands(drawn: Drawn, palette: Palette, bounds: bool, places: Sequence[str]) -> Chart:
+    by_name, exact = _of(drawn, bounds), drawn["exact"]
+    # A bound that says nothing is far below 0, and would leave no room for the others.
+    middles = [v for curve in by_name.values() for v in curve.middle if v is not None]
+    high = max(exact * 1.6, *(v for v in values_of(by_name) if v < 3 * max(exact, *middles)))
+    low = min(0.0, max(min(values_of(by_name)), -exact)) if bounds else min(values_of(by_name))
+    ends = min(low, exact), high
+    scale = alt.Scale(domain=list(ends), nice=False)
+    y = alt.Y("middle:Q", title="nats", scale=scale, axis=alt.Axis(tickCount=6))
+    return curves(drawn["k"], by_name, palette, x=K, y=y, exact=exact, places=places, ends=ends)
+
+
+def estimates(drawn: Drawn, palette: Palette) -> Chart:
+    """The paper's figure of Appendix A, with every other estimate beside Algorithm 1."""
+    return _bands(drawn, palette, False, list(ESTIMATES.values()))
+
+
+def bounds(drawn: Drawn, palette: Palette) -> Chart:
+    """What the exact value lies between."""
+    return _bands(drawn, palette, True, list(BOUNDS.values()))
+
+
+def errors(drawn: Drawn, palette: Palette) -> Chart:
+    """The root mean square error of every estimate."""
+    by_name = {
+        name: Curve([v if v and v > 1e-9 else None for v in values])
+        for name, values in drawn["error"].items()
+    }
+    drawn_values = values_of(by_name) or [1.0]
+    y = on_logarithms("nats", min(drawn_values), max(drawn_values))
+    places = list(ESTIMATES.values())
+    return curves(drawn["k"], by_name, palette, x=K, y=y, places=places)
+
+
+def _alt(drawn: Drawn, bounds: bool) -> str:
+    of = "; ".join(
+        f"{name} {curve.middle[0]:.3f} at k = {drawn['k'][0]:,}, {curve.middle[-1]:.3f} at "
+        f"{drawn['k'][-1]:,}"
+        for name, curve in _of(drawn, bounds).items()
+    )
+    return f"The exact value is {drawn['exact']:.3f} nats. Medians: {of}."
+
+
+def estimates_alt(drawn: Drawn) -> str:
+    """Say the ends of every estimate's curve."""
+    return _alt(drawn, False)
+
+
+def bounds_alt(drawn: Drawn) -> str:
+    """Say the ends of every bound's curve."""
+    return _alt(drawn, True)
+
+
+def errors_alt(drawn: Drawn) -> str:
+    """Say every estimate's error at the largest k."""
+    said = [f"{name} {values[-1]:.2g}" for name, values in drawn["error"].items()]
+    return f"Root mean square error at k = {drawn['k'][-1]:,}, nats: {', '.join(said)}."
+
+
+PICTURES = (
+    Picture(
+        "estimates",
+        "Estimates",
+        estimates,
+        estimates_alt,
+        "Line: the median over seeds. Band: 90 % of them. Dashed across: the exact value.",
+        half=True,
+    ),
+    Picture(
+        "bounds",
+        "Bounds",
+        bounds,
+        bounds_alt,
+        "Below the exact value: the certified bound, the lower limit, the theorem’s bound. L and U "
+        "hold on average only.",
+        half=True,
+    ),
+    Picture(
+        "errors",
+        "How far off each estimate is",
+        errors,
+        errors_alt,
+        "Root mean square difference from the exact value, over seeds.",
+    ),
+)

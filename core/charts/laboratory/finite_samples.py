@@ -1,0 +1,76 @@
+"""The paper's lower bound over k, ours beside it, and why the former says so little."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from core.charts.laboratory.pictures import Curve, Drawn, Picture, curves, on_logarithms
+from core.charts.theme import Chart, Palette
+
+K = "number of draws k"
+BOUND, CERTIFIED, ESTIMATE = "The theorem’s bound", "The certified bound", "The theorem’s estimate"
+MISSING, GAMMA, OUTSIDE = "Expected missing mass", "γ₂", "δ_supp that is best"
+
+
+def bounds(drawn: Drawn, palette: Palette) -> Chart:
+    """Both bounds and the estimate; a bound below 0 says nothing, and is cut off there."""
+    by_name = {
+        BOUND: Curve(drawn["bound"]),
+        CERTIFIED: Curve(drawn["certified"]),
+        ESTIMATE: Curve(drawn["estimate"]),
+    }
+    exact = drawn["exact"]
+    ends = -0.15 * exact, max(1.25 * exact, 0.01)
+    scale = alt.Scale(domain=list(ends), nice=False)
+    y = alt.Y("middle:Q", title="nats", scale=scale, axis=alt.Axis(tickCount=6))
+    return curves(drawn["k"], by_name, palette, x=K, y=y, exact=exact, ends=ends)
+
+
+def bounds_alt(drawn: Drawn) -> str:
+    """Say from which k each bound says something."""
+    least, half = drawn["least"], drawn["half"]
+    theorem = f"is above 0 from k = {least:,}" if least else "is never above 0"
+    ours = f"reaches half of it at k = {half:,}" if half else "never reaches half of it"
+    return (
+        f"The exact value is {drawn['exact']:.3f} nats. The theorem’s bound {theorem}; the "
+        f"certified bound {ours}."
+    )
+
+
+def reasons(drawn: Drawn, palette: Palette) -> Chart:
+    """What the theorem pays for: the mass that is missing, and γ₂."""
+    by_name = {
+        name: Curve([value or None for value in drawn[key]])
+        for name, key in ((MISSING, "missing"), (GAMMA, "gamma_2"), (OUTSIDE, "outside"))
+    }
+    ends = 1e-6, 3.0
+    y = on_logarithms("share, or probability", *ends)
+    return curves(drawn["k"], by_name, palette, x=K, y=y, ends=ends)
+
+
+def reasons_alt(drawn: Drawn) -> str:
+    """Say what is missing at both ends."""
+    k, missing, gamma = drawn["k"], drawn["missing"], drawn["gamma_2"]
+    return (
+        f"Expected missing mass: {missing[0]:.1%} at k = {k[0]:,}, {missing[-1]:.2%} at "
+        f"{k[-1]:,}; γ₂ falls from {gamma[0]:.3g} to {gamma[-1]:.3g}."
+    )
+
+
+PICTURES = (
+    Picture(
+        "bounds",
+        "What each bound says",
+        bounds,
+        bounds_alt,
+        "Dashed across: the exact value. The theorem’s bound is drawn where it is near or above 0.",
+    ),
+    Picture(
+        "reasons",
+        "What the theorem pays for",
+        reasons,
+        reasons_alt,
+        "The missing mass is estimated, and γ has to be as large as what may be missing. "
+        "δ_supp is what is outside of the effective support that gives the best bound.",
+    ),
+)

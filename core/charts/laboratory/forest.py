@@ -1,0 +1,100 @@
+"""Numbers with their intervals, one below the other, each under its own words.
+
+The words stand above what they name, not beside it, so that a telephone has room for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import altair as alt
+import pandas as pd
+
+from core.charts.theme import AUTOSIZE, Chart, Palette, themed
+
+ROW: Final = 44  # pixels
+#: A number and the ends of its interval; None where there is none.
+Ends = Sequence[float | None]
+_COLUMNS = ["name", "value", "lower", "upper", "kind", "said"]
+
+
+def forest(
+    rows: Mapping[str, Ends],
+    title: str,
+    domain: Sequence[float],
+    palette: Palette,
+    *,
+    beside: float,
+    sign: str = "",
+) -> Chart:
+    """Draw numbers with their intervals, the first in a colour of its own.
+
+    Parameters
+    ----------
+    rows : mapping of str to sequence
+        By the words that name them. What is None is not drawn.
+    domain : sequence of float
+        Of the axis; intervals are cut off there.
+    beside : float
+        Where a dashed line stands: what says nothing, say.
+    sign : str
+        ``"+"`` where every number is written with its sign.
+    """
+    data = pd.DataFrame(
+        [
+            (
+                name,
+                value,
+                value if lower is None else lower,
+                value if upper is None else upper,
+                "others" if place else "first",
+                words(name, (value, lower, upper), sign),
+            )
+            for place, (name, (value, lower, upper)) in enumerate(rows.items())
+            if value is not None
+        ],
+        columns=_COLUMNS,
+    )
+    y = alt.Y("name:N", sort=list(rows), axis=None, scale=alt.Scale(padding=0))
+    x = alt.X(
+        "value:Q",
+        title=title,
+        scale=alt.Scale(domain=list(domain), nice=False),
+        axis=alt.Axis(tickCount=5, format=f"{sign}.1f"),
+    )
+    color = alt.Color(
+        "kind:N",
+        legend=None,
+        scale=alt.Scale(domain=["first", "others"], range=[palette.epistemic, palette.primary]),
+    )
+    base = alt.Chart(data).encode(y=y, tooltip=[alt.Tooltip("said:N", title="95% interval")])
+    layers = (
+        alt.Chart(pd.DataFrame({"at": [beside]}))
+        .mark_rule(color=palette.muted, strokeDash=[4, 3])
+        .encode(x=alt.X("at:Q")),
+        base.mark_rule(strokeWidth=3, clip=True, opacity=0.5, yOffset=10).encode(
+            x=alt.X("lower:Q", title=title), x2=alt.X2("upper:Q"), color=color
+        ),
+        base.mark_point(filled=True, size=90, opacity=1, yOffset=10).encode(x=x, color=color),
+        base.mark_text(align="left", dy=-8, color=palette.text, fontSize=12).encode(
+            x=alt.XValue(2), text=alt.Text("said:N")
+        ),
+    )
+    return themed(alt.layer(*layers).properties(height=alt.Step(ROW), autosize=AUTOSIZE), palette)
+
+
+def words(name: str, ends: Ends, sign: str = "") -> str:
+    """Return a number and its interval as they are read."""
+    value, lower, upper = ends
+    form = f"{sign}.2f"
+    if value is None:
+        return f"{name}: undefined"
+    if lower is None or upper is None:
+        return f"{name}: {value:{form}}"
+    return f"{name}: {value:{form}} ({lower:{form}} to {upper:{form}})"
+
+
+def forest_alt(rows: Mapping[str, Ends], what: str, sign: str = "") -> str:
+    """Say every number with its interval."""
+    return f"{what}: {'; '.join(words(name, ends, sign) for name, ends in rows.items())}."

@@ -1,0 +1,191 @@
+"""Q̃ beside P̃ over pairs of answers, and the mass that should not be there."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from core.charts.laboratory.pictures import COLUMNS, Drawn, Picture
+from core.charts.theme import Chart, Palette, share, themed, told_apart
+
+MOST: Final = 12  # texts
+LEAST: Final = 0.005  # what a text has to weigh in Q̃ or P̃, as a first or a second answer
+LONGEST: Final = 22  # characters of a text beside an axis
+MODEL, TRUTH = "the model, Q̃", "the truth, P̃"
+
+
+def _places(drawn: Drawn) -> list[int]:
+    """Return the texts that are drawn: what is right, and what has a weight."""
+    q, p = np.array(drawn["q"], float), np.array(drawn["p"], float)
+    weight = np.max(
+        [q.sum(axis=1), q.sum(axis=0), p.sum(axis=1) * np.array(drawn["right"])], axis=0
+    )
+    return np.flatnonzero(weight >= LEAST)[:MOST].tolist()
+
+
+def _named(drawn: Drawn) -> list[str]:
+    """Return texts as they are drawn: short, in one line, and the right ones marked."""
+    shown = []
+    for place in _places(drawn):
+        text, right = drawn["texts"][place], drawn["right"][place]
+        line = " ".join(text.split()) or "(no text)"
+        line = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+        shown.append(f"✓ {line}" if right else line)
+    return [f"{name} ({i + 1})" if name in shown[:i] else name for i, name in enumerate(shown)]
+
+
+def _by(place: str) -> alt.EncodingSortField:
+    """Order an axis by a number: a list of the texts would become part of an expression."""
+    return alt.EncodingSortField(place, op="min")
+
+
+def _cells(drawn: Drawn, palette: Palette, which: str) -> Chart:
+    names = _named(drawn)
+    m = len(names)
+    at = np.ix_(_places(drawn), _places(drawn))
+    table = {key: np.array(drawn[key], float)[at] for key in ("q", "p", "excess")}
+    data = pd.DataFrame(
+        {
+            "row": np.repeat(np.arange(m), m),
+            "column": np.tile(np.arange(m), m),
+            "first": [name for name in names for _ in range(m)],
+            "second": names * m,
+            **{key: values.ravel() for key, values in table.items()},
+        }
+    )
+    data["label"] = [f"{v:.0%}" if v >= 0.005 else "" for v in data[which]]
+    reach = max(float(table["q"].max()), float(table["p"].max()))  # one scale for all three
+    axis: dict[str, Any] = {"ticks": False, "domain": False, "labelLimit": 110}
+    far = palette.epistemic if which == "excess" else palette.primary
+    colours = alt.Scale(domain=[0, reach], range=[palette.sequential[0], far], interpolate="rgb")
+    base = alt.Chart(data).encode(
+        x=alt.X(
+            "second:N",
+            sort=_by("column"),
+            title="second answer",
+            axis=alt.Axis(labelAngle=-40, **axis),
+        ),
+        y=alt.Y("first:N", sort=_by("row"), title="first answer", axis=alt.Axis(**axis)),
+        tooltip=[
+            alt.Tooltip("first:N", title="first answer"),
+            alt.Tooltip("second:N", title="second answer"),
+            alt.Tooltip("q:Q", format=".2%", title="Q̃"),
+            alt.Tooltip("p:Q", format=".2%", title="P̃"),
+        ],
+    )
+    rects = base.mark_rect(stroke=palette.background, strokeWidth=1).encode(
+        color=alt.Color(f"{which}:Q", scale=colours, legend=None)
+    )
+    labels = base.mark_text(fontSize=10).encode(
+        text=alt.Text("label:N"),
+        color=alt.ColorValue(
+            palette.text,
+            condition={"test": f"datum.{which} > {0.45 * reach}", "value": palette.on_high},
+        ),
+    )
+    return themed(alt.layer(rects, labels).properties(height=150 + 22 * max(m, 6)), palette)
+
+
+def answers(drawn: Drawn, palette: Palette) -> Chart:
+    """How likely each first answer is, by the model and in truth."""
+    names = _named(drawn)
+    m = len(names)
+    rows = [
+        (place, name, who, float(np.array(drawn[key], float).sum(axis=1)[place]))
+        for place, name in zip(_places(drawn), names, strict=True)
+        for who, key in ((MODEL, "q"), (TRUTH, "p"))
+    ]
+    data = pd.DataFrame(rows, columns=["place", "answer", "who", "share"])
+    looks = {MODEL: palette.epistemic, TRUTH: palette.primary}
+    bars = (
+        alt.Chart(data)
+        .mark_bar()
+        .encode(
+            y=alt.Y(
+                "answer:N",
+                sort=_by("place"),
+                title=None,
+                axis=alt.Axis(ticks=False, domain=False, labelLimit=140),
+            ),
+            yOffset=alt.YOffset("who:N", scale=alt.Scale(domain=list(looks))),
+            x=alt.X("share:Q", **share("probability as a first answer", tickCount=5)),
+            color=told_apart(
+                alt.Color, "who:N", looks, legend=alt.Legend(columns=alt.ExprRef(COLUMNS))
+            ),
+            tooltip=[
+                alt.Tooltip("answer:N"),
+                alt.Tooltip("who:N", title=" "),
+                alt.Tooltip("share:Q", format=".2%"),
+            ],
+        )
+    )
+    return themed(bars.properties(height=120 + 24 * max(m, 4)), palette)
+
+
+def answers_alt(drawn: Drawn) -> str:
+    """Say how likely a wrong first and a wrong second answer is."""
+    first, second = drawn["wrong"]
+    return (
+        f"The model gives a wrong first answer with a probability of {first:.0%}, and told it, a "
+        f"wrong second one with {second:.0%}."
+    )
+
+
+def model(drawn: Drawn, palette: Palette) -> Chart:
+    """Q̃: what the model says."""
+    return _cells(drawn, palette, "q")
+
+
+def model_alt(drawn: Drawn) -> str:
+    """Say the largest cell."""
+    return f"Q̃ over {len(drawn['texts']) ** 2} pairs; the likeliest has {_top(drawn, 'q'):.0%}."
+
+
+def true(drawn: Drawn, palette: Palette) -> Chart:
+    """P̃: what is true."""
+    return _cells(drawn, palette, "p")
+
+
+def true_alt(drawn: Drawn) -> str:
+    """Say the largest cell."""
+    return f"P̃ over the same pairs; the likeliest has {_top(drawn, 'p'):.0%}."
+
+
+def excess(drawn: Drawn, palette: Palette) -> Chart:
+    """Q̃ − P̃ where it is above 0."""
+    return _cells(drawn, palette, "excess")
+
+
+def excess_alt(drawn: Drawn) -> str:
+    """Say how much it is."""
+    return f"{drawn['misplaced']:.0%} of Q̃ is where the truth has less."
+
+
+def _top(drawn: Drawn, which: str) -> float:
+    return float(np.array(drawn[which], float).max())
+
+
+PICTURES = (
+    Picture(
+        "answers",
+        "First answers",
+        answers,
+        answers_alt,
+        "✓ marks what is right. The truth is smoothed: a little of it is everywhere. Texts of less "
+        "than 0.5 % are in the table only.",
+        half=True,
+    ),
+    Picture(
+        "excess",
+        "Mass that should not be there",
+        excess,
+        excess_alt,
+        "Q̃ − P̃ over pairs of answers, where it is above 0. The scale is that of Q̃ and P̃.",
+        half=True,
+    ),
+    Picture("model", "What the model says, Q̃", model, model_alt, half=True),
+    Picture("truth", "What is true, P̃", true, true_alt, half=True),
+)

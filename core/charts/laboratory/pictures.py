@@ -1,0 +1,189 @@
+"""What a picture of an experiment is, and the one kind that most of them are: curves over k."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from core.charts.theme import DASHES, Chart, Palette, themed, told_apart
+
+Drawn = Mapping[str, Any]
+HEIGHT: Final = 300  # without the legend, of which each name takes a line on a phone
+A_NAME: Final = 16
+#: Of a legend: on a phone, the names of two would be cut off.
+COLUMNS: Final = "width < 350 ? 1 : 2"
+
+
+def always(drawn: Drawn) -> bool:
+    """Say that there is something to draw, whatever was found."""
+    return True
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of an experiment.
+
+    Attributes
+    ----------
+    name, title, caption : str
+        Of its file, above it, and below it; title and caption are read as Markdown.
+    chart : callable
+        Given `Outcome.drawn` and a palette.
+    alt : callable
+        Says the same in a sentence or two, given `Outcome.drawn`.
+    there : callable
+        Whether there is anything to draw, given `Outcome.drawn`.
+    half : bool
+        Whether it takes half of the width; such pictures stand side by side.
+    """
+
+    name: str
+    title: str
+    chart: Callable[[Drawn, Palette], Chart]
+    alt: Callable[[Drawn], str]
+    caption: str = ""
+    there: Callable[[Drawn], bool] = always
+    half: bool = False
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line over k, with a band where there are several samples.
+
+    Attributes
+    ----------
+    middle : sequence of float or None
+    low, high : sequence of float or None
+        The band; without one, the line itself.
+    """
+
+    middle: Sequence[float | None]
+    low: Sequence[float | None] | None = None
+    high: Sequence[float | None] | None = None
+
+
+def curves(
+    k: Sequence[float],
+    by_name: Mapping[str, Curve],
+    palette: Palette,
+    *,
+    x: str,
+    y: alt.Y,
+    exact: float | None = None,
+    places: Sequence[str] = (),
+    ends: tuple[float, float] | None = None,
+) -> Chart:
+    """Draw curves over k, told apart by colour and dashes, and the exact value across.
+
+    Parameters
+    ----------
+    y : altair.Y
+        Of the field `middle`.
+    exact : float, optional
+        Drawn as a dashed line, named in the legend by nobody: the caption says what it is.
+    places : sequence of str
+        All names that there may be, so that each looks the same whichever others are drawn.
+    ends : (float, float), optional
+        Of the axis: lines end there, and bands are cut off. (Vega cuts off itself, but not anew
+        where the width of the page changes.)
+    """
+    frames = [
+        pd.DataFrame(
+            {
+                "k": k,
+                "name": name,
+                "middle": np.array(curve.middle, float),
+                "low": np.array(curve.low or curve.middle, float),
+                "high": np.array(curve.high or curve.middle, float),
+            }
+        )
+        for name, curve in by_name.items()
+    ]
+    data = pd.concat(frames)
+    if ends is not None:
+        data["middle"] = data["middle"].where(data["middle"].between(*ends))
+        data[["low", "high"]] = data[["low", "high"]].clip(*ends)
+    order = list(places) or list(by_name)
+    at = {name: order.index(name) for name in by_name}
+    colours = {n: palette.categories[i % len(palette.categories)] for n, i in at.items()}
+    dashes = {n: DASHES[i % len(DASHES)] for n, i in at.items()}
+    legend = alt.Legend(
+        symbolType="stroke",
+        symbolOpacity=1,
+        symbolStrokeWidth=2,
+        symbolSize=300,
+        columns=alt.ExprRef(COLUMNS),
+    )
+    color = told_apart(alt.Color, "name:N", colours, legend=legend)
+    dash = told_apart(alt.StrokeDash, "name:N", dashes, legend=legend)
+    across = alt.X(
+        "k:Q",
+        title=x,
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(
+            values=powers(min(k), max(k)),
+            format="~s",
+            labelExpr="replace(datum.label, 'G', 'B')",  # a billion, not a giga
+            labelFlush=True,
+        ),
+    )
+    tooltip = [
+        alt.Tooltip("name:N", title=" "),
+        alt.Tooltip("k:Q", format=",d"),
+        *(alt.Tooltip(f"{name}:Q", format=".4~g") for name in ("low", "middle", "high")),
+    ]
+    base = alt.Chart(data.dropna(subset=["middle"]))
+    bands = alt.Chart(data.dropna(subset=["low", "high"]))
+    layers: list[alt.Chart] = [
+        bands.mark_area(opacity=0.15, clip=True).encode(
+            x=across, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=color
+        ),
+        base.mark_line(clip=True, strokeWidth=2).encode(
+            x=across, y=y, color=color, strokeDash=dash
+        ),
+        base.mark_point(clip=True, size=90, opacity=0).encode(x=across, y=y, tooltip=tooltip),
+    ]
+    if exact is not None:
+        layers.append(
+            alt.Chart(pd.DataFrame({"exact": [exact]}))
+            .mark_rule(color=palette.text, strokeDash=[6, 4], strokeWidth=1.5, clip=True)
+            .encode(y=alt.Y("exact:Q"))
+        )
+    height = HEIGHT + A_NAME * len(by_name)
+    return themed(alt.layer(*layers).properties(height=height), palette)
+
+
+def powers(low: float, high: float) -> list[float]:
+    """Return the powers of ten for the ticks of an axis, at most ten; 2 and 5 between a few."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    step = math.ceil((last - first + 1) / 10)
+    parts = (1, 2, 5) if last - first <= 3 else (1,)
+    ticks = [n * 10.0**e for e in range(first, last + 1, step) for n in parts]
+    return [tick for tick in ticks if low <= tick <= high]
+
+
+def on_logarithms(title: str, low: float, high: float, form: str = ".1~g") -> alt.Y:
+    """Return a logarithmic axis of the field `middle`."""
+    return alt.Y(
+        "middle:Q",
+        title=title,
+        scale=alt.Scale(type="log", domain=[low, high], nice=False),
+        axis=alt.Axis(values=powers(low, high), format=form),
+    )
+
+
+def values_of(by_name: Mapping[str, Curve]) -> list[float]:
+    """Return everything that is drawn, for the ends of an axis."""
+    return [
+        value
+        for curve in by_name.values()
+        for part in (curve.middle, curve.low or (), curve.high or ())
+        for value in part
+        if value is not None
+    ]

@@ -1,0 +1,212 @@
+"""Theorem 1 question by question: D against I, its slack, what is lost, and what breaks it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import altair as alt
+import pandas as pd
+
+from core.charts.laboratory.pictures import COLUMNS, Drawn, Picture
+from core.charts.theme import Chart, Palette, themed, told_apart
+from core.studies.questions import BANDS
+
+HEIGHT: Final = 360
+SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross")
+PARTS: Final = {
+    "information": "I(Q̃)",
+    "first_slack": "D(Q̃₁, P)",
+    "second_slack": "D(Q̃₂, P)",
+}
+WAYS: Final = {
+    "information": "all pairs of texts",
+    "clustered": "clustered",
+    "sampled": "k drawn answers",
+    "sampled_clustered": "both",
+}
+
+
+def _scatter(drawn: Drawn, palette: Palette, against: str, title: str) -> Chart:
+    points = drawn["points"]
+    data = pd.DataFrame({**points, "depends": ["yes" if d else "no" for d in points["depends"]]})
+    data = data.dropna(subset=[against])
+    right = max([*data["information"], 0.1]) * 1.05
+    top = max([right, *(1.05 * data[against])])
+    legend = alt.Legend(columns=alt.ExprRef(COLUMNS), symbolOpacity=1)
+    colours = dict(zip(BANDS, palette.categories, strict=False))
+    shapes = dict(zip(BANDS, SHAPES, strict=False))
+    across, up = (alt.Scale(domain=[0, most], nice=False) for most in (right, top))
+    tick = alt.Axis(tickCount=6)
+    marks = (
+        alt.Chart(data)
+        .mark_point(size=45, filled=True, opacity=0.7)
+        .encode(
+            x=alt.X("information:Q", title="I(Q̃), nats", scale=across, axis=tick),
+            y=alt.Y(f"{against}:Q", title=title, scale=up, axis=tick),
+            color=told_apart(alt.Color, "band:N", colours, legend=legend),
+            shape=told_apart(alt.Shape, "band:N", shapes, legend=legend),
+            tooltip=[
+                alt.Tooltip("band:N"),
+                alt.Tooltip("exposures:Q", format=",d"),
+                alt.Tooltip("information:Q", format=".3f", title="I"),
+                alt.Tooltip(f"{against}:Q", format=".3f", title="D"),
+            ],
+        )
+    )
+    diagonal = (
+        alt.Chart(pd.DataFrame({"information": [0.0, right], against: [0.0, right]}))
+        .mark_line(color=palette.text, strokeDash=[6, 4], strokeWidth=1.5)
+        .encode(
+            x=alt.X("information:Q", scale=across),
+            y=alt.Y(f"{against}:Q", scale=up),
+        )
+    )
+    return themed(alt.layer(diagonal, marks).properties(height=HEIGHT), palette)
+
+
+def truth(drawn: Drawn, palette: Palette) -> Chart:
+    """D from the truth against I."""
+    return _scatter(drawn, palette, "divergence", "D(Q̃, P̃) from the truth, nats")
+
+
+def truth_alt(drawn: Drawn) -> str:
+    """Say how many questions are on or above the diagonal."""
+    return (
+        f"D(Q̃, P̃) against I(Q̃): {drawn['held']} of {len(drawn['points']['band'])} questions are "
+        "on or above the diagonal."
+    )
+
+
+def corpus(drawn: Drawn, palette: Palette) -> Chart:
+    """D from what the training documents say against I: the theorem's assumption is broken."""
+    return _scatter(drawn, palette, "corpus_divergence", "D from the documents, nats")
+
+
+def corpus_alt(drawn: Drawn) -> str:
+    """Say how many questions are below the diagonal, and how many of them could be."""
+    points = drawn["points"]
+    rows = [
+        (d < i - 1e-9, depends)
+        for d, i, depends in zip(
+            points["corpus_divergence"], points["information"], points["depends"], strict=True
+        )
+        if d is not None
+    ]
+    below = sum(broken for broken, _ in rows)
+    dependent = sum(broken for broken, depends in rows if depends)
+    return (
+        f"D from the training documents against I(Q̃): {below} of {len(rows)} questions are below "
+        f"the diagonal, {dependent} of them with answers that depend on each other."
+    )
+
+
+def has_corpus(drawn: Drawn) -> bool:
+    """Say whether documents about any question are known."""
+    return any(value is not None for value in drawn["points"]["corpus_divergence"])
+
+
+def _bars(drawn: Drawn, palette: Palette, parts: dict[str, str], *, stacked: bool) -> Chart:
+    data = pd.DataFrame(
+        [
+            (row["band"], words, place, row[name])
+            for row in drawn["means"]
+            for place, (name, words) in enumerate(parts.items())
+        ],
+        columns=["band", "part", "place", "nats"],
+    )
+    order = [band for band in BANDS if band in set(data["band"])]
+    colours = dict(zip(parts.values(), palette.categories, strict=False))
+    legend = alt.Legend(columns=alt.ExprRef(COLUMNS))
+    y = alt.Y(
+        "band:N",
+        title=None,
+        scale=alt.Scale(domain=order),
+        axis=alt.Axis(labelLimit=110, ticks=False, domain=False),
+    )
+    bars = (
+        alt.Chart(data)
+        .mark_bar()
+        .encode(
+            y=y,
+            x=alt.X("nats:Q", title="nats, mean", axis=alt.Axis(tickCount=5)),
+            color=told_apart(alt.Color, "part:N", colours, legend=legend),
+            order=alt.Order("place:Q"),
+            tooltip=[
+                alt.Tooltip("band:N"),
+                alt.Tooltip("part:N", title=" "),
+                alt.Tooltip("nats:Q", format=".3f"),
+            ],
+        )
+    )
+    if not stacked:
+        bars = bars.encode(
+            yOffset=alt.YOffset("part:N", scale=alt.Scale(domain=list(parts.values())))
+        )
+    return themed(bars.properties(height=HEIGHT - 80), palette)
+
+
+def slack(drawn: Drawn, palette: Palette) -> Chart:
+    """What D consists of, by band."""
+    return _bars(drawn, palette, PARTS, stacked=True)
+
+
+def losses(drawn: Drawn, palette: Palette) -> Chart:
+    """What clusters and few answers leave of I, by band."""
+    return _bars(drawn, palette, WAYS, stacked=False)
+
+
+def _bars_alt(drawn: Drawn, parts: dict[str, str]) -> str:
+    said = [
+        f"{row['band']}: " + ", ".join(f"{words} {row[name]:.2f}" for name, words in parts.items())
+        for row in drawn["means"]
+    ]
+    return f"Means in nats. {'; '.join(said)}."
+
+
+def slack_alt(drawn: Drawn) -> str:
+    """Say the parts of every band."""
+    return _bars_alt(drawn, PARTS)
+
+
+def losses_alt(drawn: Drawn) -> str:
+    """Say the ways of every band."""
+    return _bars_alt(drawn, WAYS)
+
+
+PICTURES = (
+    Picture(
+        "truth",
+        "D from the truth, against I",
+        truth,
+        truth_alt,
+        "A point a question. On or above the dashed line, where D = I, the theorem holds.",
+        half=True,
+    ),
+    Picture(
+        "corpus",
+        "D from the training documents, against I",
+        corpus,
+        corpus_alt,
+        "One author answers the same twice, so the documents’ answers depend on each other, and "
+        "questions fall below the diagonal. Those that no document asks are left out.",
+        there=has_corpus,
+        half=True,
+    ),
+    Picture(
+        "slack",
+        "What D consists of",
+        slack,
+        slack_alt,
+        "M.I. finds I(Q̃). The rest is how far the first answers, Q̃₁, and the second ones, Q̃₂, are "
+        "from the truth by themselves.",
+        half=True,
+    ),
+    Picture(
+        "losses",
+        "What is left of I",
+        losses,
+        losses_alt,
+        "Clusters and few answers find less of what is there.",
+        half=True,
+    ),
+)

@@ -1,0 +1,204 @@
+"""Why a model gives way: measures against the repetitions that turn each fact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from core.charts.laboratory.forest import forest, forest_alt, words
+from core.charts.laboratory.pictures import Drawn, Picture
+from core.charts.theme import AUTOSIZE, Chart, Palette, themed, told_apart
+from core.codec import counted
+from core.studies.laboratory.experiments.yielding import AXES
+from core.studies.laboratory.yielding import OF_BANDS
+
+HEIGHT: Final = 340
+HEADS_HEIGHT: Final = 190
+SHAPES: Final = ("circle", "square", "triangle-up", "diamond")
+SPREAD: Final = 0.13  # of ln (1 + repetitions)
+TICKS: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200)
+WITH: Final = "rank correlation with the repetitions"
+
+
+def scatter(drawn: Drawn, palette: Palette, measure: str) -> Chart:
+    """One measure of every fact against the repetitions that turn it."""
+    most = drawn["most"]
+    never = most * 1.8  # above all others
+    data = pd.DataFrame(
+        {
+            "x": drawn["measures"][measure],
+            "y": _spread([never if t is None else float(t) for t in drawn["turns"]]),
+            "turns": ["never" if t is None else f"{t:d}" for t in drawn["turns"]],
+            "question": drawn["question"],
+            "band": drawn["band"],
+        }
+    )
+    names = [band.value for band in OF_BANDS]
+    bands = [name for name in names if name in set(data["band"])]
+    colours = (palette.epistemic, palette.categories[4], palette.categories[2], palette.primary)
+    looks = dict(zip(reversed(names), colours, strict=True))
+    shapes = dict(zip(names, SHAPES, strict=True))
+    legend = alt.Legend(columns=2)
+    many = measure == "exposures"
+    ticks: dict[str, Any] = {"values": [0, 10, 100, 1000, 10_000]} if many else {"tickCount": 6}
+    points = (
+        alt.Chart(data)
+        .mark_point(size=46, filled=True, opacity=0.6)
+        .encode(
+            x=alt.X(
+                "x:Q",
+                title=AXES[measure],
+                scale=alt.Scale(type="symlog" if many else "linear", zero=False, padding=8),
+                axis=alt.Axis(**ticks),
+            ),
+            y=alt.Y(
+                "y:Q",
+                title="repetitions that turn it",
+                scale=alt.Scale(
+                    type="symlog", constant=1, domain=[0, never], nice=False, padding=14
+                ),
+                axis=alt.Axis(
+                    values=[*(t for t in TICKS if t <= most), never],
+                    labelExpr=f"datum.value > {most:d} ? 'never' : format(datum.value, 'd')",
+                ),
+            ),
+            color=told_apart(alt.Color, "band:N", {b: looks[b] for b in bands}, legend=legend),
+            shape=told_apart(alt.Shape, "band:N", {b: shapes[b] for b in bands}, legend=legend),
+            tooltip=[
+                alt.Tooltip("question:N"),
+                alt.Tooltip("band:N"),
+                alt.Tooltip("x:Q", format=".3f", title=AXES[measure]),
+                alt.Tooltip("turns:N", title="repetitions"),
+            ],
+        )
+    )
+    return themed(points.properties(height=HEIGHT, autosize=AUTOSIZE), palette)
+
+
+def _spread(values: Sequence[float]) -> NDArray[np.float64]:
+    """Move marks of the same number a little apart, on the scale on which they are drawn."""
+    apart = np.random.default_rng(0).uniform(-SPREAD, SPREAD, len(values))
+    return np.asarray(np.expm1(np.log1p(values) + apart))
+
+
+def scatter_alt(drawn: Drawn, measure: str) -> str:
+    """Say how the measure goes with the repetitions."""
+    what = words("rank correlation", drawn["intervals"][AXES[measure]], "+")
+    return (
+        f"{AXES[measure][0].upper()}{AXES[measure][1:]} of "
+        f"{counted(len(drawn['turns']), 'fact')} against the repetitions that turn each; {what}."
+    )
+
+
+def correlations(drawn: Drawn, palette: Palette) -> Chart:
+    """Every rank correlation with its 95% interval, that of the section first."""
+    return forest(drawn["intervals"], WITH, [-1, 1], palette, beside=0.0, sign="+")
+
+
+def correlations_alt(drawn: Drawn) -> str:
+    """Say every rank correlation with its interval."""
+    return forest_alt(drawn["intervals"], f"{WITH.capitalize()}, 95% interval", "+")
+
+
+def _known(drawn: Drawn) -> np.ndarray:
+    heads = np.array(drawn["heads"], float)
+    return heads[np.isfinite(heads)]
+
+
+def heads(drawn: Drawn, palette: Palette) -> Chart:
+    """The rank correlation of every head's own overlap, layer by layer."""
+    rows = [
+        (layer, head, value)
+        for layer, several in enumerate(drawn["heads"], start=1)
+        for head, value in enumerate(several, start=1)
+        if value is not None
+    ]
+    data = pd.DataFrame(rows, columns=["layer", "head", "correlation"])
+    reach = max(0.5, float(np.abs(_known(drawn)).max(initial=0.0)))
+    base = alt.Chart(data).encode(
+        x=alt.X("head:O", axis=alt.Axis(labelAngle=0, ticks=False, domain=False)),
+        y=alt.Y("layer:O", axis=alt.Axis(ticks=False, domain=False)),
+    )
+    cells = base.mark_rect().encode(
+        color=alt.Color(
+            "correlation:Q",
+            # Blue where the section's claim holds, orange where it is the other way.
+            scale=alt.Scale(
+                domain=[-reach, 0, reach],
+                range=list(reversed(palette.diverging)),
+                interpolate="lab",
+            ),
+            legend=None,
+        ),
+        tooltip=[
+            alt.Tooltip("layer:O"),
+            alt.Tooltip("head:O"),
+            alt.Tooltip("correlation:Q", format="+.2f"),
+        ],
+    )
+    strong = f"abs(datum.correlation) > {0.7 * reach:.3f}"
+    numbers = base.mark_text().encode(
+        text=alt.Text("correlation:Q", format="+.2f"),
+        color=alt.ColorValue(palette.text, condition={"test": strong, "value": palette.on_high}),
+    )
+    return themed((cells + numbers).properties(height=HEADS_HEIGHT), palette)
+
+
+def heads_alt(drawn: Drawn) -> str:
+    """Say the smallest and the largest of them."""
+    known = _known(drawn)
+    if not known.size:
+        return "No head has a rank correlation."
+    return (
+        "Rank correlation of each head’s own overlap with the repetitions, "
+        f"{counted(known.size, 'head')}: from {known.min():+.2f} to {known.max():+.2f}."
+    )
+
+
+def _of(measure: str, title: str, caption: str = "") -> Picture:
+    return Picture(
+        measure,
+        title,
+        partial(scatter, measure=measure),
+        partial(scatter_alt, measure=measure),
+        caption,
+        there=lambda drawn: measure in drawn["measures"],
+        half=True,
+    )
+
+
+PICTURES = (
+    _of(
+        "overlap",
+        "The section’s measure",
+        "Each mark is a fact; those of the same number are drawn a little apart. The large "
+        "components of a head hold half of its squared singular values; the overlap is the mean "
+        "over all heads.",
+    ),
+    Picture(
+        "correlations",
+        "What goes with the repetitions",
+        correlations,
+        correlations_alt,
+        "With 95 % intervals. If the section holds, overlap and logit are to the right of 0.",
+        half=True,
+    ),
+    _of("gap", "Attention on the question against one telling"),
+    _of("odds", "How sure the model is before any repetition"),
+    _of("exposures", "How often training showed the fact"),
+    Picture(
+        "heads",
+        "Head by head",
+        heads,
+        heads_alt,
+        "The rank correlation of each head’s own overlap. The largest of so many proves nothing.",
+        there=lambda drawn: bool(_known(drawn).size),
+        half=True,
+    ),
+)

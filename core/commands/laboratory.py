@@ -1,0 +1,163 @@
+"""The command that runs an experiment of the laboratory, and writes what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from core.codec import encoded
+from core.commands.model import asks, opened, paid, usage
+from core.data.tabular.csv_export import to_csv
+from core.language_models.base import LanguageModel
+from core.language_models.errors import ModelError
+from core.studies.laboratory.catalogue import EXPERIMENTS, question_of
+from core.studies.laboratory.experiment import (
+    EMBEDDED,
+    Asks,
+    Experiment,
+    Field,
+    Finding,
+    option,
+    to_dict,
+    to_json,
+)
+
+WIDEST = 40  # characters of a cell
+ENDINGS = (".csv", ".json", ".png", ".svg")
+MODEL = ("model", "form", "budget", "prices")
+
+
+@click.group(help="Run an experiment of the laboratory: each tries a claim where truth is known.")
+def laboratory() -> None:
+    """The experiments, a command each."""
+
+
+def _command(experiment: Experiment) -> click.Command:
+    """Make the command of an experiment out of its description."""
+    command: Any = _run(experiment)
+    command = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(
+        command
+    )
+    command = click.option(
+        "--out",
+        "files",
+        type=click.Path(dir_okay=False, path_type=Path),
+        multiple=True,
+        help="Write a file too: .json, the table as .csv, the pictures as .svg or .png; where "
+        "there are several pictures, each has its name in the file’s.",
+    )(command)
+    if experiment.asks is Asks.CHOSEN:
+        command = asks(command)
+    for field in reversed(experiment.fields):
+        command = click.option(option(field.name), field.name, **_option(field))(command)
+    question = question_of(experiment.name)
+    text = f"{question} {experiment.title}. {experiment.about} ({experiment.paper}.)"
+    return click.command(experiment.name, help=text, short_help=experiment.title)(command)
+
+
+def _option(field: Field) -> dict[str, Any]:
+    kind: Any = click.Choice(list(field.options)) if field.options else field.kind
+    words = f"{field.label}. {field.help}" if field.help else f"{field.label}."
+    return {"type": kind, "default": field.value, "show_default": True, "help": words}
+
+
+def _run(experiment: Experiment) -> Callable[..., None]:
+    def command(as_json: bool, files: tuple[Path, ...], **given: Any) -> None:
+        for path in files:
+            if path.suffix not in ENDINGS:
+                raise click.UsageError(f"--out takes files that end in {', '.join(ENDINGS)}.")
+        of_model = {name: given.pop(name) for name in MODEL if name in given}
+        values = usage(experiment.complete, given)
+        settings = usage(experiment.settings, values)
+        asked = experiment.asked(values)
+        if asked is Asks.NOTHING:
+            finding = experiment.run(values)
+        elif asked is Asks.EMBEDDED:
+            finding = experiment.run(values, opened(EMBEDDED, "auto", 0))
+        else:
+            model = opened(of_model["model"], of_model["form"], of_model["budget"])
+            finding = _paid(experiment, values, settings, model, of_model)
+        for path in files:
+            _write(path, finding)
+        click.echo(encoded(to_dict(finding)) if as_json else _report(finding))
+
+    return command
+
+
+def _paid(
+    experiment: Experiment,
+    values: dict[str, Any],
+    settings: Any,
+    model: LanguageModel,
+    of_model: dict[str, Any],
+) -> Finding:
+    if model.capabilities.local:
+        return experiment.run(values, model)
+    if experiment.plan is None:
+        raise ModelError(
+            f"{model.name} is a service. {experiment.title} takes a model that runs here."
+        )
+    offered = experiment.plan(settings, model)
+    with paid(model, offered, of_model["budget"], of_model["prices"]):
+        return experiment.run(values, model)
+
+
+def _report(finding: Finding) -> str:
+    """Return the sentence and the table, as wide as it has to be."""
+    headings = list(finding.columns)
+    rows = [[_cell(cell) for cell in row] for row in zip(*finding.columns.values(), strict=True)]
+    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    lines = [
+        "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
+        for row in (headings, *rows)
+    ]
+    return "\n".join([finding.sentence, "", *lines])
+
+
+def _cell(cell: object) -> str:
+    if cell is None:
+        return "–"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, float):
+        return f"{cell:.4g}"
+    text = f"{cell:,}" if isinstance(cell, int) else " ".join(str(cell).split())
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
+
+
+def _write(path: Path, finding: Finding) -> None:
+    if path.suffix == ".json":
+        contents = {path: to_json(finding).encode("utf-8")}
+    elif path.suffix == ".csv":
+        columns = finding.columns
+        contents = {path: to_csv(list(columns), zip(*columns.values(), strict=True))}
+    else:
+        contents = _pictures(path, finding)
+    for where, content in contents.items():
+        try:
+            where.write_bytes(content)
+        except OSError as error:
+            raise click.ClickException(f"{where} cannot be written: {error.strerror}.") from error
+
+
+def _pictures(path: Path, finding: Finding) -> dict[Path, bytes]:
+    from core.charts import export  # Altair takes long to load
+    from core.charts.laboratory.catalogue import PICTURES
+    from core.charts.theme import LIGHT
+
+    written = export.to_svg if path.suffix == ".svg" else export.to_png
+    title = EXPERIMENTS[finding.experiment].title
+    drawn = [each for each in PICTURES[finding.experiment] if each.there(finding.drawn)]
+    return {
+        (path.with_stem(f"{path.stem}-{each.name}") if len(drawn) > 1 else path): written(
+            export.alone(each.chart(finding.drawn, LIGHT), f"{title}: {each.title}", finding.model)
+        )
+        for each in drawn
+    }
+
+
+for _experiment in EXPERIMENTS.values():
+    laboratory.add_command(_command(_experiment))

@@ -1,0 +1,350 @@
+"""What an experiment of the laboratory is: one description for page, command and shipped results.
+
+To add one:
+
+1. Write its study in `core/studies/laboratory/NAME.py`: `Settings` that refuse what is out of
+   range with an `InvalidRequestError`, `run`, and a result with a `sentence`.
+2. Describe it in `core/studies/laboratory/experiments/NAME.py`, as `estimator.py` there does: its
+   fields, how their values become `Settings`, and how the result becomes an `Outcome`: the
+   sentence, the table, and what the pictures are drawn from, all of it as JSON knows it. The names
+   of the fields are options of the command and, behind the name of the experiment, parameters of
+   the address.
+3. Name it under its question in `core/studies/laboratory/catalogue.py`.
+4. Draw it in `core/charts/laboratory/NAME.py`, from `Outcome.drawn` alone, and name the pictures in
+   `core/charts/laboratory/catalogue.py`.
+5. `python -m benchmarks.laboratory --write NAME` computes what the page opens on.
+
+The page, the command `python -m core laboratory NAME`, exports and the address follow from that.
+`tests/studies/laboratory/test_experiments.py` and `tests/charts/laboratory/test_pictures.py` try
+every experiment that is named.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final
+
+import numpy as np
+
+from core.codec import encoded
+from core.language_models.base import LanguageModel
+from core.studies.costs import Plan
+from core.studies.inspection.request import InvalidRequestError
+from core.studies.laboratory.limits import within
+from core.studies.progress import Progress, silent
+
+Value = int | float | str
+Values = Mapping[str, Value]
+Cell = int | float | str | bool | None
+Columns = Mapping[str, Sequence[Cell]]
+
+DIGITS: Final = 6  # that count, of every number that is shown, saved or drawn
+ZERO: Final = 1e-12  # what is nearer to 0 is rounding
+EMBEDDED: Final = "embedded"
+
+
+class Asks(Enum):
+    """Which model an experiment asks."""
+
+    NOTHING = "no model"
+    EMBEDDED = "the embedded model, whose training documents are known"
+    CHOSEN = "the model chosen above"
+
+
+def always(values: Values) -> bool:
+    """Say that a field applies, whatever the others hold."""
+    return True
+
+
+@dataclass(frozen=True)
+class Field:
+    """One setting that a person chooses.
+
+    Attributes
+    ----------
+    name : str
+        In the address and, with dashes, of the option.
+    label, help : str
+        Words of this code: they are read as Markdown.
+    value : int, float or str
+        At first; its type is the field's: a whole number, a number, or a text.
+    least, most, step : float, optional
+        Of a number.
+    options : mapping of str to str
+        The values that may be chosen, and what is said below each; empty where anything may be
+        given.
+    applies : callable
+        Whether it matters, given all values; else it is neither shown nor used.
+    check : callable, optional
+        Given a text, raises `InvalidRequestError` with what is wrong; said beside the field.
+    folded : bool
+        Whether it is among the settings that few people change.
+    """
+
+    name: str
+    label: str
+    value: Value
+    least: float | None = None
+    most: float | None = None
+    step: float | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    help: str = ""
+    applies: Callable[[Values], bool] = always
+    check: Callable[[str], object] | None = None
+    folded: bool = False
+
+    @property
+    def kind(self) -> type[int] | type[float] | type[str]:
+        """What its values are."""
+        return type(self.value)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment found.
+
+    Attributes
+    ----------
+    sentence : str
+        What it shows; it may hold text of a model.
+    columns : mapping of str to sequence
+        The table behind the pictures, by heading; all of one length.
+    drawn : mapping
+        What the pictures are drawn from.
+    """
+
+    sentence: str
+    columns: Columns
+    drawn: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An outcome, and how it came about; as JSON knows it, and with so many digits as it tells.
+
+    Attributes
+    ----------
+    experiment : str
+    values : mapping
+        Of every field.
+    model, revision : str
+        Empty where no model was asked.
+    sentence, columns, drawn
+        See `Outcome`.
+    """
+
+    experiment: str
+    values: Values
+    model: str
+    revision: str
+    sentence: str
+    columns: Columns
+    drawn: Mapping[str, Any]
+
+
+#: Asks a model, if any, by settings; computes, and says how far it is.
+Work = Callable[[Any, LanguageModel, Progress], Outcome]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment: what it asks, what may be chosen, and how it is run.
+
+    Attributes
+    ----------
+    name : str
+        In the address and of the command; also of its study.
+    title, about : str
+        What it is, and what is done in it, in a sentence or two of Markdown.
+    paper : str
+        Where the paper has it.
+    fields : tuple of Field
+    settings : callable
+        Makes the study's settings of the values; raises `InvalidRequestError`.
+    work : callable
+        Runs the study: given the settings, the model and the progress.
+    asks : Asks
+    asks_by : callable, optional
+        Which model it asks with these values, where that depends on them.
+    quick : bool
+        Whether it is run as soon as a setting changes, rather than at the press of a button.
+    takes : str
+        How long it takes at first, where that is long: “two minutes”.
+    plan : callable, optional
+        The most that it asks of a service, by the settings and the model. Without it, only models
+        that run here are asked.
+    also : mapping of str to mapping
+        Other models whose results are shipped, too, by name, and the values that are not as usual.
+    """
+
+    name: str
+    title: str
+    about: str
+    paper: str
+    fields: tuple[Field, ...]
+    settings: Callable[[Values], Any]
+    work: Work
+    asks: Asks = Asks.NOTHING
+    asks_by: Callable[[Values], Asks] | None = None
+    quick: bool = False
+    takes: str = ""
+    plan: Callable[[Any, LanguageModel], Plan] | None = None
+    also: Mapping[str, Values] = field(default_factory=dict)
+
+    @property
+    def usual(self) -> dict[str, Value]:
+        """The values at first."""
+        return {field.name: field.value for field in self.fields}
+
+    def asked(self, values: Values) -> Asks:
+        """Return which model is asked with these values."""
+        return self.asks_by(values) if self.asks_by else self.asks
+
+    def complete(self, values: Values) -> dict[str, Value]:
+        """Return a value for every field: those given, and as usual where one does not apply.
+
+        Raises
+        ------
+        InvalidRequestError
+            When one is of another kind, out of its limits, or no field's.
+        """
+        if strange := values.keys() - self.usual.keys():
+            raise InvalidRequestError(f"{self.title} has no setting {min(strange)}.")
+        whole = self.usual | dict(values)
+        for each in self.fields:
+            if not each.applies(whole):
+                whole[each.name] = each.value
+            else:
+                whole[each.name] = _checked(each, whole[each.name])
+        return whole
+
+    def run(
+        self,
+        values: Values | None = None,
+        model: LanguageModel | None = None,
+        progress: Progress = silent,
+    ) -> Finding:
+        """Run it.
+
+        Raises
+        ------
+        InvalidRequestError
+            When a value is out of its limits.
+        ModelError
+        Cancelled
+            Out of `progress`.
+        """
+        whole = self.complete(values or {})
+        outcome = self.work(self.settings(whole), model, progress)  # type: ignore[arg-type]
+        return Finding(
+            self.name,
+            whole,
+            model.name if model else "",
+            model.revision if model else "",
+            outcome.sentence,
+            plain(outcome.columns),
+            plain(outcome.drawn),
+        )
+
+    def command(self, values: Values, model: str = EMBEDDED) -> str:
+        """Return the command line that runs it with exactly these values.
+
+        Parameters
+        ----------
+        model : str
+            As a command names it; not looked at where the experiment asks none, or a certain one.
+        """
+        words = ["python", "-m", "core", "laboratory", self.name]
+        for each in self.fields:
+            value = values.get(each.name, each.value)
+            if value != each.value:
+                words += [option(each.name), str(value)]
+        if self.asks is Asks.CHOSEN and model != EMBEDDED:
+            words += ["--model", model]
+        return shlex.join(words)
+
+
+def option(name: str) -> str:
+    """Return the option of a command for a field."""
+    return f"--{name.replace('_', '-')}"
+
+
+def _checked(each: Field, value: Value) -> Value:
+    if each.kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not each.kind:
+        raise InvalidRequestError(f"The {each.label} is {value!r}, which is of the wrong kind.")
+    if each.options and value not in each.options:
+        raise InvalidRequestError(
+            f"The {each.label} is {value!r}; choose one of {', '.join(each.options)}."
+        )
+    if not isinstance(value, str) and each.least is not None and each.most is not None:
+        within(each.label, value, each.kind(each.least), each.kind(each.most))  # type: ignore[arg-type]
+    if isinstance(value, str) and each.check is not None:
+        each.check(value)
+    return value
+
+
+def plain(found: Any) -> Any:
+    """Return what JSON knows of it: no arrays, NaN or infinity as None, digits that count."""
+    if isinstance(found, np.ndarray | np.generic):
+        found = found.tolist()
+    if isinstance(found, Mapping):
+        return {str(key): plain(value) for key, value in found.items()}
+    if isinstance(found, str):
+        return str(found)  # of an enumeration, too
+    if isinstance(found, Sequence):
+        return [plain(each) for each in found]
+    if isinstance(found, float):
+        if abs(found) < ZERO:
+            return 0.0
+        return float(f"{found:.{DIGITS}g}") if math.isfinite(found) else None
+    return found
+
+
+def columns_of(rows: Sequence[Any], **headings: str) -> dict[str, list[Any]]:
+    """Return a table of dataclasses: the attribute of every row, under its heading."""
+    return {heading: [getattr(row, name) for row in rows] for name, heading in headings.items()}
+
+
+def to_dict(finding: Finding) -> dict[str, Any]:
+    """Return a finding as it is written."""
+    return {
+        "experiment": finding.experiment,
+        "settings": dict(finding.values),
+        "model": finding.model,
+        "revision": finding.revision,
+        "sentence": finding.sentence,
+        "table": dict(finding.columns),
+        "drawn": dict(finding.drawn),
+    }
+
+
+def to_json(finding: Finding) -> str:
+    """Return a finding as text, a column a line."""
+    whole = to_dict(finding)
+    lines = []
+    for key, value in whole.items():
+        if isinstance(value, dict) and value and key in ("table", "drawn"):
+            inner = ",\n".join(f"  {encoded(name)}: {encoded(of)}" for name, of in value.items())
+            lines.append(f"{encoded(key)}: {{\n{inner}\n}}")
+        else:
+            lines.append(f"{encoded(key)}: {encoded(value)}")
+    return "{" + ",\n".join(lines) + "}\n"
+
+
+def from_dict(found: Mapping[str, Any]) -> Finding:
+    """Read what `to_dict` returned: a file that comes with the program."""
+    return Finding(
+        found["experiment"],
+        found["settings"],
+        found["model"],
+        found["revision"],
+        found["sentence"],
+        found["table"],
+        found["drawn"],
+    )

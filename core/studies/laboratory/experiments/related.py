@@ -1,0 +1,130 @@
+"""The related scores in full, beside M.I. on the same questions."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import Any, Final
+
+from core.data.world.facts import Band, Fact
+from core.language_models.base import LanguageModel
+from core.studies import costs
+from core.studies.amplification.gallery import drawn as facts_of
+from core.studies.costs import Plan
+from core.studies.inspection.recorder import usual_request
+from core.studies.laboratory.experiment import Asks, Experiment, Field, Outcome, Values
+from core.studies.laboratory.related import EXCEEDED, Related, of_fact, run
+from core.studies.progress import Progress
+
+#: What the scores of the study are called beside their numbers.
+NAMES: Final = {
+    "mutual_information": "M.I.",
+    "semantic_entropy": "S.E.",
+    "min_conditional_entropy": "min C.E. (Ahdritz et al.)",
+    "two_stage": "two-stage min C.E., tuned",
+    "pair_covariance": "Pair cov. (Johnson et al.)",
+    "covariance": "V̂ of the answer served",
+    "cheat_corrected": "p̂(y) / p̂(y|y) of that answer",
+}
+
+
+@dataclass(frozen=True)
+class OfFacts:
+    """The facts that are asked about, and the seed of halves and bootstrap."""
+
+    facts: tuple[Fact, ...]
+    seed: int
+
+
+def _settings(values: Values) -> OfFacts:
+    named: dict[str, Any] = dict(values)
+    facts = [fact for band in Band for fact in facts_of(band, named["each"], named["draw"])]
+    return OfFacts(tuple(facts), named["seed"])
+
+
+def _work(settings: OfFacts, model: LanguageModel, progress: Progress) -> Outcome:
+    known = [of_fact(fact) for fact in settings.facts]
+    found = run(known, model, progress=progress, seed=settings.seed)
+    return Outcome(found.sentence, columns(found), drawn(found))
+
+
+def _plan(settings: OfFacts, model: LanguageModel) -> Plan:
+    total = Plan()
+    for fact in settings.facts:
+        request = usual_request(fact.question, model.capabilities)
+        total += costs.plan(request, model.capabilities)
+    return total
+
+
+def columns(found: Related) -> dict[str, list[Any]]:
+    """Return the table: a row for each answer that was found."""
+    rows = [
+        {
+            "question": asked.query,
+            "M.I., nats": asked.doubts["mutual_information"],
+            "its answer is right": asked.correct["mutual_information"],
+            "answer": answer,
+            "p̂(y|x)": p,
+            "p̂(y|y, x)": again,
+            "V̂(y|x)": p * (again - p),
+            "true p(y|x)": truth,
+            "squared error": (p - truth) ** 2,
+        }
+        for asked in found.questions
+        for answer, p, again, truth in zip(
+            asked.answers, asked.predicted, asked.repeated, asked.truth, strict=True
+        )
+    ]
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def drawn(found: Related) -> dict[str, Any]:
+    """Return what the pictures are drawn from: AUROCs, thresholds, and bins of V̂."""
+    values = found.comparison.values
+    several, alone = dict(found.by_threshold()), dict(found.by_threshold(1))
+    bins = (*found.calibration(), found.overall)
+    return {
+        "questions": len(found.questions),
+        "scores": {words: astuple(values[name]) for name, words in NAMES.items()},
+        "thresholds": [f"{least:g}" for least in several],
+        "sure": list(several.values()),
+        "tested": list(alone.values()),
+        "information": values["mutual_information"].value,
+        "answers": [one.answers for one in bins],
+        "promised": [one.promised for one in bins],
+        "errors": [astuple(one.error) for one in bins],
+        "beyond": found.beyond,
+        "times": 1 / EXCEEDED,
+    }
+
+
+EXPERIMENT = Experiment(
+    name="related",
+    title="Related scores",
+    about=(
+        "The two-stage threshold of Ahdritz et al.: candidates above a threshold, then the least "
+        "entropy of what follows each. V̂(y|x) of Johnson et al.: the probability of an answer, "
+        "times how much telling it raises that; **if the model is second-order calibrated, it is "
+        "the squared error of its probabilities on average.** Both beside M.I., on questions whose "
+        "true answers are known."
+    ),
+    paper="Appendix C; arXiv 2402.03563 and 2402.08733",
+    fields=(
+        Field("each", "Questions of each band", 60, 1, 200, 10),
+        Field("draw", "Draw of the questions", 2, 0, 9999, 1, folded=True),
+        Field(
+            "seed",
+            "Seed",
+            0,
+            0,
+            2**32 - 1,
+            1,
+            help="Of the halves on which the threshold is tuned, and of the bootstrap.",
+            folded=True,
+        ),
+    ),
+    settings=_settings,
+    work=_work,
+    asks=Asks.CHOSEN,
+    takes="half a minute with the embedded model, and much longer with a larger one",
+    plan=_plan,
+)

@@ -1,0 +1,99 @@
+"""Why a model gives way: the paper's Section 3.1 on every head of a real network."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from typing import Any, Final
+
+from core.language_models.base import LanguageModel
+from core.studies.laboratory.experiment import (
+    Asks,
+    Experiment,
+    Field,
+    Outcome,
+    Values,
+    columns_of,
+)
+from core.studies.laboratory.yielding import Settings, Yielding, run
+from core.studies.progress import Progress
+
+#: What a measure is called at an axis.
+AXES: Final = {
+    "overlap": "overlap with the large components",
+    "every_token": "overlap, all tokens of the question",
+    "logit": "logit through the large components",
+    "gap": "attention gap, nats",
+    "exposures": "times that training showed it",
+    "odds": "log-odds before any repetition, nats",
+}
+
+
+def _settings(values: Values) -> Settings:
+    named: dict[str, Any] = dict(values)
+    return Settings(**named)
+
+
+def _work(settings: Settings, model: LanguageModel, progress: Progress) -> Outcome:
+    return outcome(run(model, settings, progress))
+
+
+def outcome(found: Yielding) -> Outcome:
+    """Return a measurement as it is shown."""
+    return Outcome(found.sentence, columns(found), drawn(found))
+
+
+def columns(found: Yielding) -> dict[str, list[Any]]:
+    """Return the table: a row for each fact."""
+    headings = {"question": "question", "relation": "relation", "band": "band"}
+    headings |= {name: words for name, words in AXES.items() if name in found.correlations}
+    return columns_of(found.rows, repetitions="repetitions that turn it", **headings)
+
+
+def drawn(found: Yielding) -> dict[str, Any]:
+    """Return what the pictures are drawn from: measures, repetitions, correlations, heads."""
+    measures = list(found.correlations)
+    intervals = {AXES[name]: one for name, one in found.correlations.items()}
+    intervals["overlap, within relations"] = found.within
+    intervals |= {
+        f"overlap, {band} ({facts:,})": one for band, (facts, one) in found.by_band.items()
+    }
+    return {
+        "most": found.settings.most,
+        "question": [row.question for row in found.rows],
+        "band": [row.band for row in found.rows],
+        "turns": [row.repetitions for row in found.rows],
+        "measures": {name: found.of(name) for name in measures},
+        "intervals": {words: astuple(one) for words, one in intervals.items()},
+        "heads": found.heads,
+    }
+
+
+EXPERIMENT = Experiment(
+    name="yielding",
+    title="Why it gives way",
+    about=(
+        "Section 3.1 argues that a question seen often lies in the span of the large principal "
+        "components of the key–query product, and so keeps the attention, whatever is repeated. "
+        "Here this overlap is measured in every head, and held against the repetitions that it "
+        "takes until the model gives the repeated answer."
+    ),
+    paper="Section 3.1",
+    fields=(
+        Field("facts", "Facts", 300, 8, 2000, 10),
+        Field("most", "Repetitions up to", 100, 1, 200, 10),
+        Field(
+            "large",
+            "Share of the squared singular values that is large",
+            0.5,
+            0.01,
+            1.0,
+            0.05,
+            folded=True,
+        ),
+        Field("seed", "Seed", 0, 0, 2**32 - 1, 1, folded=True),
+    ),
+    settings=_settings,
+    work=_work,
+    asks=Asks.CHOSEN,
+    takes="some minutes with the embedded model, and hours with a larger one",
+)

@@ -1,0 +1,45 @@
+"""What the page opens on: every experiment with its usual settings, computed beforehand.
+
+`python -m benchmarks.laboratory --write` computes it anew. What other weights of a model said is
+not used.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+from typing import Final
+
+from core.language_models.base import LanguageModel
+from core.studies.laboratory.experiment import Experiment, Finding, Values, from_dict
+
+FOLDER: Final = Path(__file__).parent
+
+
+def file_of(experiment: Experiment, model: str) -> Path:
+    """Return where a result is; `model` is empty for the embedded one, or where none is asked."""
+    return FOLDER / f"{experiment.name}{f'-{model}' if model else ''}.json"
+
+
+@functools.cache
+def shipped(name: str) -> tuple[Finding, ...]:
+    """Return the results of an experiment that come with the program."""
+    paths = (FOLDER / f"{name}.json", *sorted(FOLDER.glob(f"{name}-*.json")))
+    return tuple(
+        from_dict(json.loads(path.read_text(encoding="utf-8"))) for path in paths if path.exists()
+    )
+
+
+def find(experiment: Experiment, values: Values, model: LanguageModel | None) -> Finding | None:
+    """Return the shipped result with these values, of these weights; None where there is none."""
+    asked = (model.name, model.revision) if model else ("", "")
+    for finding in shipped(experiment.name):
+        if (finding.model, finding.revision) == asked and finding.values == values:
+            return finding
+    return None
+
+
+def others(experiment: Experiment, finding: Finding) -> tuple[Finding, ...]:
+    """Return what is shipped of other models than the one that a finding is of."""
+    return tuple(found for found in shipped(experiment.name) if found.model != finding.model)

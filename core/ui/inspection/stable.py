@@ -1,0 +1,115 @@
+"""Is this verdict stable? The same question with one setting moved at a time."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from core.charts.laboratory import deciding as charts
+from core.language_models.base import LanguageModel
+from core.studies.costs import computed, lasting
+from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.request import Request
+from core.studies.laboratory import deciding
+from core.studies.laboratory.deciding import Settings, Variations
+from core.studies.laboratory.experiment import plain
+from core.studies.laboratory.experiments.deciding import MOVING, ONE, drawn, plan
+from core.ui import figures, frame
+from core.ui.model import asked, current
+from core.ui.runs.job import Job
+from core.ui.runs.registry import Registry
+from core.ui.runs.widget import run, run_of, want
+from core.ui.session import shared
+
+PLACE: Final = "stable"
+MANY: Final = 50  # answers
+#: Of a model that is paid for or slow, and where many answers are compared.
+FEWER: Final = Settings(samples=(2, 5, 10), temperatures=(0.7, 0.9, 1.1), seeds=3)
+
+
+def stable(inspection: Inspection) -> None:
+    """Offer to move every setting, and say whether the verdict of an inspection stays."""
+    model = asked()
+    recording, rule = inspection.recording, inspection.verdict.threshold
+    settings = settings_for(model, recording.request)
+    wanted = (model.name, model.revision, recording.request, inspection.reading, rule)
+    paid = None
+    if not model.capabilities.local:
+        most = plan((inspection.query,), model, recording.request, inspection.reading, settings)
+        paid = (model, most)
+
+    def start() -> Job[Variations]:
+        def work(job: Job[Variations]) -> Variations:
+            return deciding.run(
+                (inspection.query,),
+                model,
+                recording.request,
+                inspection.reading,
+                settings,
+                lambda stage, share: job.progress(MOVING, share),
+                rule=rule,
+            )
+
+        calls = paid[1].requests if paid else None
+        return shared("stable", Registry).start(wanted, work, model, most=calls)
+
+    found: Variations | None = run(
+        PLACE, wanted, start, paid=paid, on_press=True, cancelled="Cancelled."
+    )
+    if found is not None:
+        _show(found)
+    elif run_of(PLACE, wanted) is None:
+        _offer(inspection, model, settings, partial(want, PLACE, wanted))
+
+
+def settings_for(model: LanguageModel, request: Request) -> Settings:
+    """Return which values are tried: fewer where each takes long, or is paid for."""
+    able = model.capabilities
+    return Settings() if able.local and able.quick and request.samples <= MANY else FEWER
+
+
+def _offer(
+    inspection: Inspection, model: LanguageModel, settings: Settings, press: partial[None]
+) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="stable_offer"):
+        st.button(
+            "Is this verdict stable?",
+            key="ask_stable",
+            icon=":material/tune:",
+            on_click=press,
+            help="The question is asked again with one setting moved at a time: the number of "
+            "answers, τ, the similarity, the temperature, the seed, the sampling rule.",
+        )
+        if model.capabilities.local:
+            requests = deciding.asked(
+                inspection.recording.request, inspection.reading, model, settings
+            )
+            if takes := lasting(sum(map(computed, requests)), model):
+                st.text(f"It takes {takes} on this machine.", width="content")
+
+
+def _show(found: Variations) -> None:
+    st.header("Is this verdict stable?", anchor=False)
+    with st.container(key="stable_sentence"):
+        st.text(found.sentence)
+    data = plain(drawn(found))
+    figures.draw(charts.strip, data, key="stable", alt_text=charts.strip_alt(data))
+    st.caption(
+        "Each mark is one value of one setting, all else as in this inspection; it is filled "
+        "where at least 90 % of the draws keep the verdict. Dashed: λ."
+    )
+    for sentence in found.left_out:
+        st.text(sentence)
+    if st.button("Panel by panel in the Laboratory", key="panels", icon=":material/science:"):
+        frame.experiment("deciding", about=ONE, question=found.queries[0])
+
+
+def longer_chains(inspection: Inspection) -> None:
+    """Offer to tell the model two and three of its answers, in the laboratory."""
+    able = current().capabilities
+    if not (able.scores_given_text or able.own_log_likelihoods):
+        return
+    if st.button("What would longer chains add?", key="chains", icon=":material/link:"):
+        frame.experiment("chains", question=inspection.query)

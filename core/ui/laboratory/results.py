@@ -1,0 +1,132 @@
+"""What an experiment found: the sentence, the pictures, the table, files, and the command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.charts.laboratory.catalogue import PICTURES
+from core.language_models.base import LanguageModel
+from core.studies.laboratory.catalogue import EXPERIMENTS
+from core.studies.laboratory.experiment import Asks, Finding, to_json
+from core.studies.laboratory.shipped import others
+from core.ui import downloads, figures
+from core.ui.folds import fold
+from core.ui.model import name_in_use
+
+MOST_SHOWN = 2000  # rows
+
+
+def results(finding: Finding, place: str = "") -> None:
+    """Draw the sentence and the pictures; `place` tells the results on one page apart."""
+    with st.container(key=f"laboratory_sentence{place}"):
+        st.text(finding.sentence)
+    name, drawn = finding.experiment, finding.drawn
+    here: DeltaGenerator
+    beside: DeltaGenerator | None = None  # the column in which the second of two halves goes
+    for picture in PICTURES[name]:
+        if not picture.there(drawn):
+            continue
+        if picture.half and beside is None:
+            here, beside = st.columns(2)
+        elif picture.half and beside is not None:
+            here, beside = beside, None
+        else:
+            here, beside = st.container(), None
+        with here:
+            st.subheader(picture.title, anchor=False)
+            figures.draw(
+                picture.chart,
+                drawn,
+                key=f"laboratory_{name}_{picture.name}{place}",
+                alt_text=picture.alt(drawn),
+            )
+            if picture.caption:
+                st.caption(picture.caption)
+
+
+def beside(finding: Finding) -> None:
+    """Offer what is shipped of other models, with the settings of each."""
+    experiment = EXPERIMENTS[finding.experiment]
+    for i, other in enumerate(others(experiment, finding)):
+        fold(
+            "The same of another model",
+            partial(_other, other, f"_of_{i}"),
+            key=f"laboratory_other_{i}",
+            icon=":material/robot_2:",
+        )
+
+
+def _other(finding: Finding, place: str) -> None:
+    experiment = EXPERIMENTS[finding.experiment]
+    own = [
+        f"{field.label} {finding.values[field.name]}"
+        for field in experiment.fields
+        if finding.values[field.name] != field.value
+    ]
+    st.text(f"{finding.model}. {'; '.join(own) or 'The usual settings'}.")
+    results(finding, place)
+
+
+def behind(finding: Finding) -> None:
+    """Offer the table, the files, and the command that finds the same."""
+    experiment = EXPERIMENTS[finding.experiment]
+    name = finding.experiment
+    fold(
+        "The table behind it",
+        partial(_table, finding),
+        key="laboratory_table",
+        icon=":material/table:",
+    )
+    st.text("This command finds the same without a browser:")
+    st.code(experiment.command(finding.values, name_in_use()), language=None, wrap_lines=True)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text("Everything above", width="stretch")
+        downloads.table(dict(finding.columns), f"laboratory_{name}")
+        downloads.download("All of it (JSON)", partial(to_json, finding), f"laboratory_{name}.json")
+    for picture in PICTURES[name]:
+        if picture.there(finding.drawn):
+            figures.as_files(
+                f"laboratory_{name}_{picture.name}",
+                picture.title,
+                finding.model,
+                partial(picture.chart, finding.drawn, figures.palette()),
+            )
+
+
+def _table(finding: Finding) -> None:
+    columns = {name: list(cells[:MOST_SHOWN]) for name, cells in finding.columns.items()}
+    st.dataframe(
+        columns,
+        hide_index=True,
+        key=f"laboratory_table_{finding.experiment}",
+        column_config={
+            name: st.column_config.NumberColumn(format=_format(cells))
+            for name, cells in columns.items()
+            if any(isinstance(cell, float) for cell in cells) or _whole(cells)
+        },
+        alt="The table behind the pictures",
+    )
+    rows = max(map(len, finding.columns.values()), default=0)
+    if rows > MOST_SHOWN:
+        st.caption(f"Shown: the first {MOST_SHOWN:,d} of {rows:,d} rows. The file has all.")
+
+
+def _whole(cells: Sequence[object]) -> bool:
+    return bool(cells) and all(type(cell) is int for cell in cells)
+
+
+def _format(cells: Sequence[object]) -> str:
+    return "localized" if _whole(cells) else "%.4g"
+
+
+def about_model(asked: Asks, model: LanguageModel | None) -> str:
+    """Say which model is asked."""
+    if asked is Asks.NOTHING or model is None:
+        return "Asks no model."
+    if asked is Asks.EMBEDDED:
+        return "Asks the embedded model, whichever is chosen above: its training data are known."
+    return f"Asks the model chosen above: {model.name}."

@@ -1,0 +1,86 @@
+"""What is found with the settings on the page: shipped, found before, or computed now."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.language_models.base import LanguageModel
+from core.language_models.errors import ModelError
+from core.studies.laboratory.experiment import Asks, Experiment, Finding, Values
+from core.studies.laboratory.shipped import find
+from core.ui.messages import problem
+from core.ui.model import asked, embedded
+from core.ui.runs.job import Job
+from core.ui.runs.registry import Registry
+from core.ui.runs.widget import run, run_of, want
+from core.ui.session import shared
+
+
+def model_of(experiment: Experiment, values: Values) -> LanguageModel | None:
+    """Return the model that an experiment asks; None where it asks none.
+
+    Raises
+    ------
+    ModelError
+        When the chosen one cannot be reached, or is a service that this asks too much of.
+    """
+    which = experiment.asked(values)
+    if which is Asks.NOTHING:
+        return None
+    if which is Asks.EMBEDDED:
+        return embedded()
+    model = asked()
+    if not model.capabilities.local and experiment.plan is None:
+        raise ModelError(
+            f"{model.name} is a service, of which this would take too many calls. Choose a model "
+            "that runs here, such as the embedded one."
+        )
+    return model
+
+
+def found(experiment: Experiment, values: Values, model: LanguageModel | None) -> Finding | None:
+    """Return what an experiment finds; None while it is computed, and before it is wanted."""
+    if (ready := find(experiment, values, model)) is not None:
+        return ready
+    place = f"laboratory_{experiment.name}"
+    of = (model.name, model.revision) if model else ("", "")
+    wanted = (experiment.name, tuple(sorted(values.items())), *of)
+
+    def start() -> Job[Finding]:
+        def work(job: Job[Finding]) -> Finding:
+            return experiment.run(values, model, job.progress)
+
+        return shared("laboratory", Registry).start(wanted, work, model)
+
+    pays = None
+    if model is not None and not model.capabilities.local and experiment.plan is not None:
+        pays = (model, experiment.plan(experiment.settings(values), model))
+    result: Finding | None = run(
+        place, wanted, start, paid=pays, on_press=not experiment.quick, cancelled="Cancelled."
+    )
+    if result is None and run_of(place, wanted) is None:
+        _offer(experiment, place, wanted)
+    return result
+
+
+def _offer(experiment: Experiment, place: str, wanted: tuple[object, ...]) -> None:
+    takes = f" It takes about {experiment.takes}." if experiment.takes else ""
+    st.text(f"This has not been computed with these settings.{takes}")
+    st.button(
+        "Run the experiment",
+        key=f"start_{place}",
+        type="primary",
+        icon=":material/play_arrow:",
+        on_click=want,
+        args=(place, wanted),
+    )
+
+
+def tried(experiment: Experiment, values: Values) -> tuple[LanguageModel | None, Finding | None]:
+    """Return the model that is asked and what was found; say why where there is none."""
+    try:
+        model = model_of(experiment, values)
+    except ModelError as error:
+        problem(str(error))
+        return None, None
+    return model, found(experiment, values, model)

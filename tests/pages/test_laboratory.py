@@ -1,0 +1,145 @@
+"""The page "Laboratory" without a browser: an experiment chosen, set, run, stopped, refused.
+
+What experiments find is tested below tests/studies/laboratory, what is shipped of them there, too.
+"""
+
+import shlex
+import threading
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from core.cli import main
+from core.studies.laboratory.catalogue import EXPERIMENTS, QUESTIONS
+from core.studies.laboratory.experiment import Outcome
+from core.studies.laboratory.shipped import shipped
+from tests.hostile import TEXTS
+from tests.language_models.openai_server import serving
+from tests.sessions import (
+    chosen,
+    go,
+    harmless,
+    keys,
+    pictures,
+    press,
+    said,
+    session,
+    settled,
+    table,
+    texts,
+    until,
+    visit,
+)
+
+pytestmark = pytest.mark.usefixtures("on_ones_own")
+
+
+def command(page):
+    (found,) = [code.value for code in page.get("code") if code.value.startswith("python -m core")]
+    return found
+
+
+def test_opens_on_the_first_experiment_as_it_is_shipped():
+    page = session("laboratory")
+    assert page.title[0].value == "Is the number right?"
+    (finding,) = shipped("estimator")
+    assert texts(page)[0] == finding.sentence and said(page, "Asks no model.")
+    assert len(pictures(page)) == 3 and command(page) == "python -m core laboratory estimator"
+    assert page.pills(key="laboratory_question").options == list(QUESTIONS)
+    names = ["csv", "json"] + ["png", "svg"] * 3
+    assert [button.proto.id.rpartition(".")[2] for button in page.get("download_button")] == names
+
+
+def test_a_setting_is_computed_at_once_and_the_command_finds_the_same():
+    page = session("laboratory", estimator_seeds="3")
+    page.number_input(key="estimator_n").set_value(2).run()
+    settled(page.number_input(key="estimator_largest").set_value(100).run())
+    line = command(page)
+    assert line.endswith("estimator --n 2 --seeds 3 --largest 100")
+    printed = CliRunner().invoke(main, shlex.split(line)[3:]).stdout
+    assert printed.splitlines()[0] == texts(page)[0]
+    assert {*table(page, "estimate")["estimate"]} > {"Counts, adjusted for chance"}  # pairs have it
+    press(page, "usual_estimator")
+    assert texts(page)[0] == shipped("estimator")[0].sentence
+
+
+def test_an_address_opens_an_experiment_with_its_settings_and_returns_to_it():
+    page = session("laboratory", experiment="missing_mass", missing_mass_law="uniform")
+    assert command(page).endswith("missing_mass --law uniform")
+    settled(go(page, "history").run())
+    settled(go(page, "laboratory").run())
+    assert command(page).endswith("missing_mass --law uniform")
+    page.pills(key="laboratory_question").set_value("Does the bound hold?").run()
+    assert command(settled(page)).endswith("laboratory theorem")
+    assert said(page, "Asks the embedded model, whichever is chosen above")
+
+
+@pytest.mark.parametrize("hostile", TEXTS[:2])
+def test_what_an_address_may_hold_instead_is_said(hostile):
+    page = session("laboratory", experiment=hostile)
+    assert said(page, "There is no experiment “") and texts(page).count("Asks no model.") == 1
+    page = session("laboratory", experiment="hallucination", hallucination_question=hostile)
+    assert said(page, "What is true about this question is not known here.")
+    assert said(page, "Correct the settings") and not pictures(page) and harmless(page)
+    page = session("laboratory", estimator_n="77")
+    assert said(page, "The address gives estimator_n = 77, which is not a number from 2 to 10")
+
+
+def test_bad_input_gets_a_sentence_beside_the_field():
+    page = session("laboratory", experiment="missing_mass", missing_mass_law="own")
+    assert pictures(page)
+    settled(page.text_input(key="missing_mass_own").set_value("0.5, often").run())
+    assert said(page, "That is not a list of numbers. Give one for each kind") and not pictures(
+        page
+    )
+    settled(page.text_input(key="missing_mass_own").set_value("3; 1").run())
+    assert pictures(page) and command(page).endswith("--law own --own '3; 1'")
+    settled(page.number_input(key="missing_mass_smallest").set_value(20_000).run())
+    assert said(page, "The smallest k, 20,000, is above the largest, 10,000. Exchange them.")
+
+
+def test_the_answers_of_the_model_are_a_distribution_too():
+    page = session("laboratory", experiment="missing_mass", missing_mass_law="model")
+    assert said(page, "Asks the embedded model") and said(page, "besides that nobody has found")
+
+
+class Gated:
+    """Work that waits until somebody lets it go on, or stops it."""
+
+    def __init__(self):
+        self.open = threading.Event()
+
+    def __call__(self, settings, model, progress):
+        while not self.open.wait(0.02):
+            progress("Waiting", 0.5)
+        return Outcome("It came to an end.", {"k": [1]}, shipped("theorem")[0].drawn)
+
+
+@pytest.fixture
+def gated(monkeypatch):
+    work = Gated()
+    monkeypatch.setitem(EXPERIMENTS, "theorem", replace(EXPERIMENTS["theorem"], work=work))
+    yield work
+    work.open.set()
+
+
+def test_what_takes_long_is_started_by_a_press_watched_and_cancelled(gated):
+    page = settled(visit("laboratory", experiment="theorem", theorem_questions="5").run())
+    assert said(page, "This has not been computed with these settings. It takes about")
+    page.button(key="start_laboratory_theorem").click().run()
+    until(page, lambda: page.get("progress"))
+    assert "cancel_laboratory_theorem" in keys(page) and not pictures(page)
+    page.button(key="cancel_laboratory_theorem").click().run()
+    until(page, lambda: said(page, "Cancelled."))
+    gated.open.set()
+    press(page, "again_laboratory_theorem")
+    assert said(page, "It came to an end.") and len(pictures(page)) == 4
+    assert command(page).endswith("laboratory theorem --questions 5")
+
+
+def test_a_service_is_not_asked_for_what_takes_too_many_calls():
+    with serving() as server:
+        page = chosen(session("laboratory", experiment="effective_support"), server)
+        assert said(page, "is a service, of which this would take too many calls")
+        assert not pictures(page) and "start_laboratory_effective_support" not in keys(page)

@@ -1,0 +1,125 @@
+"""From an inspection to the laboratory: is the verdict stable, and what do longer chains add."""
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from core.language_models.base import Capabilities
+from core.studies import costs
+from core.studies.examples import EXAMPLES
+from core.studies.inspection.recorder import usual_request
+from core.studies.inspection.request import Reading, Request
+from core.studies.laboratory import deciding
+from core.studies.laboratory.deciding import Settings
+from core.studies.laboratory.experiments.deciding import plan
+from core.ui.inspection import stable
+from tests.hostile import TEXTS
+from tests.language_models.openai_server import serving
+from tests.sessions import (
+    chosen,
+    go,
+    harmless,
+    keys,
+    offer,
+    pictures,
+    press,
+    said,
+    session,
+    settled,
+    until,
+)
+
+SMALL = Settings(samples=(2, 8), thresholds=(0.25,), temperatures=(0.9,), seeds=2)
+
+
+@pytest.fixture(autouse=True)
+def _few(monkeypatch):
+    monkeypatch.setattr(stable, "settings_for", lambda model, request: SMALL)
+
+
+def test_whether_a_verdict_is_stable_is_said_with_a_picture_at_the_press_of_a_button(embedded):
+    page = session("inspection", q=EXAMPLES["Unknown"])
+    assert "ask_stable" in keys(page) and not said(page, "is not stable")
+    press(page, "ask_stable")
+    found = deciding.run([EXAMPLES["Unknown"]], embedded, settings=SMALL)
+    assert said(page, found.sentence) and "k = 2 (never kept)" in found.sentence
+    assert [p for p in pictures(page) if p.startswith("Values that keep the verdict: number of")]
+    assert "ask_stable" not in keys(page)
+    # Another reading is another verdict; what was computed is there when one comes back.
+    page.slider(key="tau").set_value(0.9).run()
+    assert "ask_stable" in keys(settled(page)) and not said(page, found.sentence)
+    page.button(key="example_Known").click().run()
+    assert "ask_stable" in keys(settled(page))
+
+
+def test_it_can_be_cancelled_and_asked_again(monkeypatch):
+    page = session("inspection", q=EXAMPLES["Known"])
+    go_on, run = threading.Event(), deciding.run
+
+    def waiting(*args, **options):
+        while not go_on.wait(0.05):
+            args[5]("waiting", 0.5)  # raises where somebody has cancelled
+        return run(*args, **options)
+
+    monkeypatch.setattr(deciding, "run", waiting)
+    page.button(key="ask_stable").click().run()
+    until(page, lambda: "cancel_stable" in keys(page))
+    page.button(key="cancel_stable").click().run()
+    until(page, lambda: said(page, "Cancelled."))
+    go_on.set()
+    press(page, "again_stable")
+    assert said(page, "The verdict “answer” is")
+
+
+def test_a_service_is_asked_only_after_its_cost_was_said():
+    with serving() as server:
+        page = chosen(session("inspection"), server)
+        press(page, "pay_inspection")
+        made = len(server.exchanges)
+        page.button(key="ask_stable").click().run()
+        assert offer(page, "pay_stable") and len(server.exchanges) == made
+        page.button(key="chains").click().run()
+        page = go(page, "laboratory").run()
+        page.button(key="start_laboratory_chains").click().run()
+        assert offer(page, "pay_laboratory_chains") and len(server.exchanges) == made
+
+
+def test_the_most_that_it_takes_is_the_sum_of_what_each_setting_takes(embedded):
+    request = usual_request("Q", embedded.capabilities)
+    asked = deciding.asked(request, Reading(), embedded, SMALL)
+    assert len(asked) == 3  # the likeliest, and two draws
+    most = [costs.plan(one, embedded.capabilities).requests for one in asked]
+    assert plan(("Q", "R"), embedded, request, Reading(), SMALL).requests == 2 * sum(most)
+
+
+def test_fewer_values_are_tried_where_each_takes_long(monkeypatch):
+    monkeypatch.undo()
+    few, many = Request("Q", 8), Request("Q", stable.MANY + 1)
+
+    def tried(request, **abilities):
+        able = Capabilities(scores_given_text=True, **abilities)
+        return stable.settings_for(SimpleNamespace(capabilities=able), request)
+
+    assert tried(few) == Settings()
+    assert tried(many) == tried(few, local=False) == tried(few, quick=False) == stable.FEWER
+
+
+def test_longer_chains_are_looked_at_in_the_laboratory_with_the_same_question():
+    page = session("inspection", q=EXAMPLES["Known"])
+    page.button(key="chains").click().run()
+    assert settled(page).query_params["experiment"] == "chains"
+    assert page.text_input(key="chains_question").value == EXAMPLES["Known"]
+    press(go(page, "laboratory"), "start_laboratory_chains")
+    assert said(page, "Chains of 2, 3 and 4 answers have an M.I. of")
+
+
+def test_a_hostile_question_reaches_no_markdown():
+    question = " ".join(TEXTS)
+    page = session("inspection", q=question)
+    press(page, "ask_stable")
+    assert said(page, "stable") and harmless(page)
+    quick = {"chains_longest": "2", "chains_chains": "0"}
+    page = session("laboratory", experiment="chains", chains_question=question, **quick)
+    press(page, "start_laboratory_chains")
+    assert harmless(page)

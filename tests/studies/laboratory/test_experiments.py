@@ -1,0 +1,145 @@
+"""Every experiment that is named: described once, shipped, and what is shipped is what it finds."""
+
+import json
+import shlex
+
+import pytest
+from click.testing import CliRunner
+
+from core.cli import main
+from core.language_models.registry import open_model
+from core.studies.inspection.request import InvalidRequestError
+from core.studies.laboratory.catalogue import EXPERIMENTS, FIELDS, QUESTIONS, question_of
+from core.studies.laboratory.experiment import (
+    Asks,
+    Experiment,
+    Field,
+    Outcome,
+    from_dict,
+    plain,
+    to_dict,
+    to_json,
+)
+from core.studies.laboratory.shipped import find, shipped
+from core.studies.progress import silent
+
+#: Those that compute their shipped result in about a second, without a model.
+CHEAP = ("estimator",)
+
+
+def words():
+    """An experiment that only repeats what it is given."""
+    fields = (
+        Field("many", "Number", 3, 1, 9, 1),
+        Field("share", "Share", 0.5, 0.0, 1.0, 0.1),
+        Field("way", "Way", "short", options={"short": "", "long": ""}),
+        Field("text", "Text", "a", applies=lambda values: values["way"] == "long"),
+    )
+    return Experiment(
+        "words",
+        "Words",
+        "About.",
+        "Nowhere",
+        fields,
+        settings=dict,
+        work=lambda settings, model, progress: Outcome(str(settings), {"x": [1]}, {"y": [2.0]}),
+        asks=Asks.CHOSEN,
+    )
+
+
+@pytest.fixture(scope="module")
+def embedded():
+    return open_model("embedded")
+
+
+# ------------------------------------------------------------------------- the description
+
+
+def test_values_are_completed_and_those_that_do_not_apply_are_as_usual():
+    usual = {"many": 3, "share": 0.5, "way": "short", "text": "a"}
+    assert words().complete({}) == usual
+    assert words().complete({"text": "b"}) == usual
+    whole = words().complete({"way": "long", "text": "b", "share": 1})
+    assert whole == {"many": 3, "share": 1.0, "way": "long", "text": "b"}
+    assert type(whole["share"]) is float
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"many": 10}, "The Number is 10; choose one from 1 to 9."),
+        ({"share": float("nan")}, "The Share is nan; choose one from 0 to 1."),
+        ({"many": 2.5}, "The Number is 2.5, which is of the wrong kind."),
+        ({"way": "wide"}, "The Way is 'wide'; choose one of short, long."),
+        ({"other": 1}, "Words has no setting other."),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_in_a_sentence(values, said):
+    with pytest.raises(InvalidRequestError) as refused:
+        words().complete(values)
+    assert str(refused.value) == said
+
+
+def test_the_command_names_what_is_not_as_usual_and_the_model():
+    assert words().command({}) == "python -m core laboratory words"
+    line = words().command(words().complete({"way": "long", "text": "a; b"}), "smollm2")
+    assert line == "python -m core laboratory words --way long --text 'a; b' --model smollm2"
+    assert shlex.split(line)[-3] == "a; b"
+
+
+def test_what_is_written_is_read_again():
+    finding = words().run({"many": 4})
+    assert from_dict(json.loads(to_json(finding))) == finding
+    assert to_dict(finding)["settings"]["many"] == 4
+
+
+def test_numbers_are_plain_and_have_as_many_digits_as_they_tell():
+    assert plain({"a": (1 / 3, 1e-16, float("inf"), 7)}) == {"a": [0.333333, 0.0, None, 7]}
+
+
+# ------------------------------------------------------------------------ all that are named
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_is_described_for_command_and_page(name):
+    experiment = EXPERIMENTS[name]
+    assert experiment in QUESTIONS[question_of(name)]
+    assert experiment.about.endswith(".") and experiment.paper and experiment.title
+    values = experiment.complete({})
+    assert values == experiment.usual and experiment.settings(values)
+    for field in experiment.fields:
+        assert FIELDS[f"{name}_{field.name}"][0] == field.label
+        if isinstance(field.value, int | float):
+            assert field.least <= field.value <= field.most and field.step
+    help_text = CliRunner().invoke(main, ["laboratory", name, "--help"]).output
+    assert all(f"--{field.name.replace('_', '-')} " in help_text for field in experiment.fields)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_page_opens_on_a_result_of_the_weights_in_use(name, embedded):
+    experiment = EXPERIMENTS[name]
+    model = None if experiment.asks is Asks.NOTHING else embedded
+    finding = find(experiment, experiment.usual, model)
+    assert finding, f"run python -m benchmarks.laboratory --write {name}"
+    assert finding.sentence and len({*map(len, finding.columns.values())}) == 1
+    also = {found.model for found in shipped(name)} - {finding.model}
+    assert len(also) == len(experiment.also)
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_what_is_shipped_is_what_is_found(name):
+    experiment = EXPERIMENTS[name]
+    found, kept = experiment.run({}, None, silent), find(experiment, experiment.usual, None)
+    assert found.sentence == kept.sentence
+    assert close(to_dict(found), to_dict(kept))
+
+
+def close(found, kept):
+    """Whether two findings hold the same, up to the last digit."""
+    if isinstance(found, dict):
+        return found.keys() == kept.keys() and all(close(found[key], kept[key]) for key in found)
+    if isinstance(found, list):
+        return len(found) == len(kept) and all(map(close, found, kept))
+    if isinstance(found, float):
+        return found == pytest.approx(kept, rel=1e-5, abs=1e-9)
+    return found == kept
