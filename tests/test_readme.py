@@ -13,7 +13,7 @@ SUFFIXES = "py|md|toml|csv|txt|json|png|safetensors"
 PATH = re.compile(rf"(?:[\w.-]+/)+(?:[\w.-]+\.(?:{SUFFIXES}))?|[\w-]+\.(?:{SUFFIXES})")
 MODULE = re.compile(r"(?:core|benchmarks|training)(?:\.\w+)+")
 WRITTEN = re.compile(
-    r"(build|\.venv[\w-]*)/|(inspection|policy|run)\.json|(NAME|scores)\.csv|secrets\.toml"
+    r"(build|\.venv[\w-]*)/|(inspection|policy|run)\.json|(NAME|found|scores)\.csv|secrets\.toml"
 )
 
 
