@@ -220,7 +220,7 @@ class _Work:
 
         reserved = dict(self._cluster.reserved)
         try:
-            ray.data.from_arrow_refs(blocks).map_batches(
+            dataset = ray.data.from_arrow_refs(blocks).map_batches(
                 Worker,
                 fn_constructor_args=(self._job, desk),
                 batch_size=self._block_size,
@@ -231,7 +231,10 @@ class _Work:
                 num_cpus=reserved.pop(CPU, 0.0),
                 num_gpus=reserved.pop(GPU, 0.0),
                 resources=reserved,
-            ).write_parquet(str(self._staged), ray_remote_args=_beside(), concurrency=WRITERS)
+            )
+            # A large model may take long for a block; who waits too long presses Ctrl-C.
+            dataset.context.execution_no_progress_timeout_s = -1
+            dataset.write_parquet(str(self._staged), ray_remote_args=_beside(), concurrency=WRITERS)
         except Exception as error:
             said = shortened(str(error).strip().rpartition("\n")[2], 300)
             self._failure = self._failure or RunError(f"Ray ended the run: {said}")
