@@ -55,7 +55,7 @@ def beside(finding: Finding) -> None:
         fold(
             "The same of another model",
             partial(_other, other, f"_of_{i}"),
-            key=f"laboratory_other_{i}",
+            key=f"laboratory_other_{i:d}",
             icon=":material/robot_2:",
         )
 
