@@ -104,6 +104,15 @@ def test_the_answers_of_the_model_are_a_distribution_too():
     assert said(page, "Asks the embedded model") and said(page, "besides that nobody has found")
 
 
+def test_what_is_shipped_of_another_model_is_beside():
+    page = visit("laboratory", experiment="effective_support")
+    page.session_state["laboratory_other_0"] = True
+    settled(page.run())
+    ours, theirs = shipped("effective_support")
+    assert {ours.sentence, theirs.sentence} <= {*texts(page)} and len(pictures(page)) == 8
+    assert said(page, f"{theirs.model}. Questions 10; Draws k 100; Responses at most 150")
+
+
 class Gated:
     """Work that waits until somebody lets it go on, or stops it."""
 

@@ -206,7 +206,7 @@ PICTURES = (
         "What is left of I",
         losses,
         losses_alt,
-        "Clusters and few answers find less of what is there.",
+        "Means over questions. Clusters and few answers find less of what is there.",
         half=True,
     ),
 )

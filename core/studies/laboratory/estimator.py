@@ -29,6 +29,7 @@ Spelt = tuple[Integers, Integers, Integers | None]
 
 LARGEST_N: Final = 10
 MOST_SEEDS, MOST_DRAWS, MOST_SIZES = 1000, 10_000, 50
+MOST_AT_ONCE: Final = 2_000_000  # draws of all seeds at one k, which are held in memory
 MOST_SPELLINGS: Final = 9
 #: Our adjustment of counts takes milliseconds a sample: so many seeds have it.
 ADJUSTED_SEEDS: Final = 20
@@ -100,13 +101,20 @@ class Settings:
         """Enforce the limits, whatever the screen in front allowed."""
         object.__setattr__(self, "gamma", Gamma(self.gamma))
         object.__setattr__(self, "draws", tuple(sorted(set(self.draws))))
+        largest = max(self.draws, default=0)
         for name, value, least, most in (
             ("number of coordinates n", self.n, gibbs.FEWEST, LARGEST_N),
             ("temperature", self.temperature, gibbs.COLDEST, 10),
             ("number of sample sizes", len(self.draws), 1, MOST_SIZES),
             ("smallest k", min(self.draws, default=0), 2, MOST_DRAWS),
-            ("largest k", max(self.draws, default=0), 2, MOST_DRAWS),
+            ("largest k", largest, 2, MOST_DRAWS),
             ("number of seeds", self.seeds, 1, MOST_SEEDS),
+            (
+                "number of draws by all seeds",
+                self.seeds * max(self.draws, default=1),
+                1,
+                MOST_AT_ONCE,
+            ),
             ("seed", self.seed, 0, 2**32 - MOST_SEEDS),
             ("number of spellings", self.spellings, 1, MOST_SPELLINGS),
             ("confidence", self.confidence, 0.01, 0.999),

@@ -198,26 +198,19 @@ class TheoremOne:
         """What it shows, in some sentences."""
         rows = self.rows
         held, off = sum(row.holds for row in rows), max(row.off for row in rows)
-        whole, clustered, sampled, both = (
-            float(np.mean([getattr(row, name) for row in rows]))
-            for name in ("information", "clustered", "sampled", "sampled_clustered")
-        )
         said = (
             f"D(Q̃, P̃) is at least I(Q̃) on {held} of {counted(len(rows), 'question')}; their "
-            f"difference is the divergences of the two marginals, to {max(off, 1e-16):.0e} nats "
-            f"(the truth is smoothed by {self.settings.smoothing:g}). "
-            f"I(Q̃) is {whole:.3f} nats on average: clusters leave {clustered:.3f}, "
-            f"{self.settings.samples} drawn answers {sampled:.3f}, both {both:.3f}."
+            f"difference is the divergences of the two marginals, to {max(off, 1e-16):.0e} nats."
         )
         taught = [row for row in rows if row.corpus_information is not None]
         shared = [row for row in taught if (row.corpus_information or 0) > ROUNDING]
         alone = [row for row in taught if row not in shared]
         if shared:
             said += (
-                f" Against the training documents D is below I on {sum(r.breaks for r in shared)} "
-                f"of the {len(shared)} whose documents tell answers that depend on each other, "
-                f"which the theorem’s assumption rules out, and on {sum(r.breaks for r in alone)} "
-                f"of the other {len(alone)}."
+                f" Against the training documents it is below on {sum(r.breaks for r in shared)} "
+                f"of the {len(shared)} whose answers there depend on each other, where the theorem "
+                f"assumes that they do not, and on {sum(r.breaks for r in alone)} of the other "
+                f"{len(alone)}."
             )
         triples = [row.triple for row in rows if row.triple]
         if triples:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.studies.laboratory.catalogue import EXPERIMENTS
+from core.studies.laboratory.experiment import Asks
 from core.ui.laboratory.results import about_model, behind, beside, results
 from core.ui.laboratory.run import tried
 from core.ui.laboratory.settings import values_of
@@ -32,6 +33,7 @@ def bench(name: str) -> None:
             results(finding)
     with asks:
         st.text(about_model(experiment.asked(values), model))
+    if experiment.asked(values) is Asks.CHOSEN:
+        beside(experiment, model)
     if finding is not None:
-        beside(finding)
         behind(finding)

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.charts.laboratory.catalogue import PICTURES
 from core.language_models.base import LanguageModel
 from core.studies.laboratory.catalogue import EXPERIMENTS
-from core.studies.laboratory.experiment import Asks, Finding, to_json
+from core.studies.laboratory.experiment import Asks, Experiment, Finding, to_json
 from core.studies.laboratory.shipped import others
 from core.ui import downloads, figures
 from core.ui.folds import fold
@@ -48,14 +48,13 @@ def results(finding: Finding, place: str = "") -> None:
                 st.caption(picture.caption)
 
 
-def beside(finding: Finding) -> None:
+def beside(experiment: Experiment, model: LanguageModel | None) -> None:
     """Offer what is shipped of other models, with the settings of each."""
-    experiment = EXPERIMENTS[finding.experiment]
-    for i, other in enumerate(others(experiment, finding)):
+    for i, other in enumerate(others(experiment, model)):
         fold(
             "The same of another model",
             partial(_other, other, f"_of_{i}"),
-            key=f"laboratory_other_{i}",
+            key=f"laboratory_other_{i:d}",
             icon=":material/robot_2:",
         )
 

@@ -134,6 +134,7 @@ def test_it_reports_and_can_be_stopped():
         ({"draws": (1, 5)}, "smallest k is 1"),
         ({"draws": (20_000,)}, "k is 20,000"),
         ({"seeds": 0}, "seeds is 0"),
+        ({"seeds": 1000, "draws": (9000,)}, "draws by all seeds is 9,000,000"),
         ({"spellings": 0}, "spellings is 0"),
         ({"confidence": 1.0}, "confidence is 1"),
     ],

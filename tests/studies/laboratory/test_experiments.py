@@ -20,7 +20,7 @@ from core.studies.laboratory.experiment import (
     to_dict,
     to_json,
 )
-from core.studies.laboratory.shipped import find, shipped
+from core.studies.laboratory.shipped import find, others
 from core.studies.progress import silent
 
 #: Those that compute their shipped result in about a second, without a model.
@@ -122,8 +122,8 @@ def test_the_page_opens_on_a_result_of_the_weights_in_use(name, embedded):
     finding = find(experiment, experiment.usual, model)
     assert finding, f"run python -m benchmarks.laboratory --write {name}"
     assert finding.sentence and len({*map(len, finding.columns.values())}) == 1
-    also = {found.model for found in shipped(name)} - {finding.model}
-    assert len(also) == len(experiment.also)
+    beside = [found.values for found in others(experiment, model)]
+    assert beside == [experiment.complete(values) for values in experiment.also.values()]
 
 
 @pytest.mark.parametrize("name", CHEAP)

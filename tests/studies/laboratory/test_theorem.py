@@ -62,7 +62,7 @@ def test_a_model_that_says_what_its_documents_say_breaks_the_theorem():
     assert row.corpus_divergence < 0.05
     assert row.breaks and row.holds  # against the world's truth, it holds all the same
     said = run(believer(fact, TEXTS, smooth(corpus[0]), smooth(corpus[1])), [fact]).sentence
-    assert "on 1 of the 1 whose documents tell answers that depend on each other" in said
+    assert "on 1 of the 1 whose answers there depend on each other" in said
 
 
 def test_what_ten_answers_and_clusters_lose_is_what_the_inspection_shows():

@@ -40,6 +40,7 @@ def find(experiment: Experiment, values: Values, model: LanguageModel | None) ->
     return None
 
 
-def others(experiment: Experiment, finding: Finding) -> tuple[Finding, ...]:
-    """Return what is shipped of other models than the one that a finding is of."""
-    return tuple(found for found in shipped(experiment.name) if found.model != finding.model)
+def others(experiment: Experiment, model: LanguageModel | None) -> tuple[Finding, ...]:
+    """Return what is shipped of other models than the one that is asked."""
+    name = model.name if model else ""
+    return tuple(found for found in shipped(experiment.name) if found.model not in ("", name))
