@@ -8,11 +8,13 @@ A shape is a chart of named, empty data (`alt.NamedData`) and of parameters with
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import altair as alt
+import numpy as np
 
 from core.charts.theme import Palette, themed
 
@@ -24,6 +26,18 @@ def shape(chart: alt.LayerChart, palette: Palette) -> Shape:
     """Return the specification of a chart without data, in the palette."""
     found: dict[str, Any] = themed(chart, palette).to_dict(validate=False)
     return found
+
+
+def records(**columns: Iterable[Any]) -> Rows:
+    """Return columns of the same length as rows of plain values; what is not finite is None."""
+    plain = (
+        values.tolist() if isinstance(values, np.ndarray) else values for values in columns.values()
+    )
+    return [dict(zip(columns, map(_finite, row), strict=True)) for row in zip(*plain, strict=True)]
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @dataclass(frozen=True)
