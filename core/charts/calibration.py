@@ -85,7 +85,8 @@ def _answering(policy: Policy | None) -> Rows:
     """Return where a policy lies on the curve, if it answers anything."""
     if policy is None or not policy.answered:
         return []
-    return records(coverage=[policy.answered / policy.labels], error=[policy.errors / policy.answered])
+    answered = policy.answered
+    return records(coverage=[answered / policy.labels], error=[policy.errors / answered])
 
 
 @functools.cache

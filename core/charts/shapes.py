@@ -16,13 +16,13 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from core.charts.theme import Palette, themed
+from core.charts.theme import Chart, Palette, themed
 
 Rows = Sequence[Mapping[str, Any]]
 Shape = Mapping[str, Any]
 
 
-def shape(chart: alt.LayerChart, palette: Palette) -> Shape:
+def shape(chart: Chart, palette: Palette) -> Shape:
     """Return the specification of a chart without data, in the palette."""
     found: dict[str, Any] = themed(chart, palette).to_dict(validate=False)
     return found
