@@ -6,6 +6,7 @@ differ by colour alone. Curves are thinned for drawing; every number shown is ex
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy
+from core.charts.shapes import Filled, Rows, Shape, records, shape
 from core.charts.theme import DASHES, QUARTERS, Chart, Palette, share, themed
 from core.studies.calibration.diagnostics import Binned
 from core.uncertainty.scores import SCORES
@@ -55,30 +57,50 @@ def risk_coverage(
     confidence: float,
     larger_is_surer: bool,
     palette: Palette,
-) -> Chart:
+) -> Filled:
     """Error among the answered against the share answered, with its band and the target.
 
     The certified policy is a filled diamond on the curve, one moved by hand an open circle.
     """
     drawn = curve.thinned()
     lower, upper = drawn.band(confidence)
-    data = pd.DataFrame(
-        {
-            "coverage": drawn.coverage,
-            "error": drawn.selective_error,
-            "lower": lower,
-            "upper": upper,
-            "score": 0.0 - drawn.doubts if larger_is_surer else drawn.doubts,
-        }
-    )
+    rows = {
+        "curve": records(
+            coverage=drawn.coverage,
+            error=drawn.selective_error,
+            lower=lower,
+            upper=upper,
+            score=0.0 - drawn.doubts if larger_is_surer else drawn.doubts,
+        ),
+        "target": [{"α": target}],
+        "certified": _answering(policy),
+        "moved": _answering(moved),
+    }
     highest = max(float(drawn.selective_error.max(initial=0)) * 1.25, 2 * target)
-    y = alt.Scale(domain=[0, min(1.0, highest)], clamp=True)
-    base = alt.Chart(data).encode(x=alt.X("coverage:Q", **share("share answered")))
+    few = len(drawn.doubts) < 3
+    return Filled(_risk_coverage(few, larger_is_surer, palette), rows, {"most": min(1.0, highest)})
+
+
+def _answering(policy: Policy | None) -> Rows:
+    """Return where a policy lies on the curve, if it answers anything."""
+    if policy is None or not policy.answered:
+        return []
+    answered = policy.answered
+    return records(coverage=[answered / policy.labels], error=[policy.errors / answered])
+
+
+@functools.cache
+def _risk_coverage(few: bool, larger_is_surer: bool, palette: Palette) -> Shape:
+    """Return the shape of the curve; a `few` points are marked."""
+    y = alt.Scale(domain=[0, alt.ExprRef("most")], clamp=True)
+    base = alt.Chart(alt.NamedData("curve")).encode(
+        x=alt.X("coverage:Q", **share("share answered"))
+    )
     band = base.mark_area(opacity=0.25, color=palette.rest, clip=True).encode(
         y=alt.Y("lower:Q", scale=y, title="wrong among the answered", axis=alt.Axis(format="%")),
         y2=alt.Y2("upper:Q"),
     )
-    line = base.mark_line(color=palette.primary, point=len(drawn.doubts) < 3, clip=True).encode(
+    line = base.mark_line(color=palette.primary, point=few, clip=True).encode(
         y=alt.Y("error:Q", scale=y),
         tooltip=[
             alt.Tooltip("coverage:Q", format=".1%", title="answered"),
@@ -92,15 +114,11 @@ def risk_coverage(
             ),
         ],
     )
-    limit = _target(target, palette).encode(y=alt.Y("α:Q"))
+    limit = _target(palette).encode(y=alt.Y("α:Q"))
     layers: list[alt.Chart] = [band, line, limit]
-    for of, name, shape in ((policy, "λ", "diamond"), (moved, "λ by hand", "circle")):
-        if of is None or not of.answered:
-            continue
-        shares = of.answered / of.labels, of.errors / of.answered
-        at = alt.Chart(pd.DataFrame([shares], columns=["coverage", "error"]))
-        point = at.mark_point(
-            size=110, color=palette.text, shape=shape, filled=of is policy, strokeWidth=2.5
+    for data, name, mark in (("certified", "λ", "diamond"), ("moved", "λ by hand", "circle")):
+        point = alt.Chart(alt.NamedData(data)).mark_point(
+            size=110, color=palette.text, shape=mark, filled=data == "certified", strokeWidth=2.5
         )
         layers.append(
             point.encode(
@@ -112,7 +130,7 @@ def risk_coverage(
                 ],
             )
         )
-    return themed(alt.layer(*layers).properties(height=HEIGHT), palette)
+    return shape(alt.layer(*layers).properties(height=HEIGHT), palette)
 
 
 def risk_coverage_alt(curve: Curve, policy: Policy | None, moved: Policy | None = None) -> str:
@@ -221,16 +239,34 @@ def entropy_bins_alt(binned: Sequence[Binned]) -> str:
     )
 
 
-def groups(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
+def groups(bins: Sequence[Bin], target: float, palette: Palette) -> Filled:
     """Wrong among the answered for each group, beside the target for all together."""
-    data = pd.DataFrame(
-        [(_group(b.name), b.queries, b.answered, b.errors, b.error) for b in bins],
-        columns=["group", "questions", "answered", "errors", "error"],
-    ).dropna()
-    base = alt.Chart(data).encode(
+    drawn = [b for b in bins if b.answered]
+    errors = [b.error for b in drawn]
+    highest = max(errors, default=0.0)
+    rows = {
+        "groups": records(
+            rank=range(len(drawn)),
+            group=[_group(b.name) for b in drawn],
+            questions=[b.queries for b in drawn],
+            answered=[b.answered for b in drawn],
+            errors=[b.errors for b in drawn],
+            error=errors,
+            at=[max(error, target) for error in errors],  # never across the dashed line
+            label=[f"{b.errors} of {b.answered}" for b in drawn],
+        ),
+        "target": [{"α": target}],
+    }
+    return Filled(_groups(highest > 0.8, palette), rows, {"most": max(2 * target, highest * 1.25)})
+
+
+@functools.cache
+def _groups(wide: bool, palette: Palette) -> Shape:
+    """Return the shape of the bars; `wide` if one reaches nearly all."""
+    base = alt.Chart(alt.NamedData("groups")).encode(
         y=alt.Y(
             "group:N",
-            sort=list(data["group"]),
+            sort=alt.EncodingSortField("rank", op="min"),
             title=None,
             axis=alt.Axis(labelLimit=200, ticks=False, domain=False),
         )
@@ -243,11 +279,9 @@ def groups(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
                 format="%",
                 labelFlush=False,
                 # The scale goes on to the right for the words: there is nothing above 100%.
-                **({"values": QUARTERS} if data["error"].max() > 0.8 else {"tickCount": 5}),
+                **({"values": QUARTERS} if wide else {"tickCount": 5}),
             ),
-            scale=alt.Scale(domain=[0, max(2 * target, float(data["error"].max() or 0) * 1.25)])
-            if len(data)
-            else alt.Undefined,
+            scale=alt.Scale(domain=[0, alt.ExprRef("most")]),
         ),
         tooltip=[
             alt.Tooltip("group:N"),
@@ -260,12 +294,8 @@ def groups(bins: Sequence[Bin], target: float, palette: Palette) -> Chart:
     words = base.mark_text(align="left", dx=4, color=palette.text).encode(
         x=alt.X("at:Q"), text=alt.Text("label:N")
     )
-    words.data = data.assign(
-        at=data["error"].clip(lower=target),  # never across the dashed line
-        label=[f"{e} of {a}" for e, a in zip(data["errors"], data["answered"], strict=True)],
-    )
-    limit = _target(target, palette).encode(x=alt.X("α:Q"))
-    return themed((bars + words + limit).properties(height=alt.Step(22)), palette)
+    limit = _target(palette).encode(x=alt.X("α:Q"))
+    return shape((bars + words + limit).properties(height=alt.Step(22)), palette)
 
 
 def groups_alt(bins: Sequence[Bin]) -> str:
@@ -280,8 +310,8 @@ def number(value: float) -> str:
     return f"{value:.3g}" if abs(value) < 1e-3 and value else f"{value:.3f}"
 
 
-def _target(target: float, palette: Palette) -> alt.Chart:
-    limit = alt.Chart(pd.DataFrame({"α": [target]}))
+def _target(palette: Palette) -> alt.Chart:
+    limit = alt.Chart(alt.NamedData("target"))
     return limit.mark_rule(color=palette.muted, strokeDash=[4, 3])
 
 

@@ -6,9 +6,9 @@ its finding to those who cannot see it (`…_alt`).
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from core.charts.shapes import Filled, Shape, shape
 from core.charts.theme import Chart, Palette, share, themed, told_apart
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.stopping import GrowthPoint
@@ -48,7 +49,7 @@ def shown(text: str) -> str:
 
 def doubt_scale(
     inspection: Inspection, references: Sequence[tuple[str, float]], palette: Palette
-) -> Chart:
+) -> Filled:
     """Where this question's doubt lies: which side of λ, and beside which known questions.
 
     The bar is solid as far as the doubt is certified, hollow as far as it is estimated. A doubt
@@ -75,100 +76,94 @@ def doubt_scale(
     end = widest if limit > 0 else 0.0  # what always answers, and what never does
     border = limit if finite else end
 
-    height = 66 + 19 * len(references)
     named = _SIDES[rule.score in _INFORMATION]
-    base = _Scale(widest, height, palette)
-    layers = [
-        base.zone(0.0, border, palette.primary),
-        base.zone(border, widest, palette.epistemic),
-        base.text(0.0, 13, named[0], dx=4),
-    ]
+    zones = [_zone(0.0, border, palette.primary), _zone(border, widest, palette.epistemic)]
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
+    rows["zones"] = zones
+    rows["beginning"] = [_text(0.0, 13, named[0], palette.text)]
     if finite:
-        layers += [
-            base.text(limit, 13, named[1], dx=6),
-            base.line(limit),
-            base.text(limit, -12, f"λ = {limit:.3f}", align="center"),
-        ]
+        rows["beginning"].append(_text(limit, 13, named[1], palette.text))
+        rows["line"] = [{"x": limit, "y": 0.0}]
+        rows["above"] = [_text(limit, -12, f"λ = {limit:.3f}", palette.text)]
     if value is not None:
         seen, solid = min(value, widest), min(certified, widest)
         name = f"this question: {value:.3f}" if math.isfinite(value) else "this question: ∞"
-        layers += [
-            base.bar(0.0, solid, 34, filled=True),
-            base.bar(solid, seen, 34, filled=False),
-            base.point(seen, 34, "diamond", palette.text),
-            base.beside(seen, 51, name, palette.text, left=0.5 * border < seen < border),
-        ]
+        rows["solid"] = [{"x": 0.0, "end": solid, "y": 28, "low": 40}]
+        rows["hollow"] = [{"x": solid, "end": seen, "y": 28, "low": 40}]
+        rows["this"] = [{"x": seen, "y": 34}]
+        left = 0.5 * border < seen < border or seen > 0.4 * widest
+        rows["left" if left else "right"].append(_text(seen, 51, name, palette.text))
     elif too_little:
-        layers.append(base.text(0.0, 34, "this question: too little was seen to say", dx=4))
+        words = "this question: too little was seen to say"
+        rows["beginning"].append(_text(0.0, 34, words, palette.text))
     for i, (name, doubt) in enumerate(references):
         y = 73 + 19 * i
-        layers += [
-            base.point(doubt, y, "stroke", palette.muted),
-            base.beside(doubt, y, name, palette.muted),
-        ]
-    return themed(alt.layer(*layers).properties(height=height + _LABEL + _AXIS), palette)
-
-
-@dataclass(frozen=True)
-class _Scale:
-    """What lies on a scale of doubts, from 0 to `widest`; heights are in pixels from the top."""
-
-    widest: float
-    height: float
-    palette: Palette
-
-    def _at(self, y: float, **columns: Any) -> tuple[alt.Chart, alt.X, alt.Y]:
-        # A root, so that small doubts, of which most known questions are, lie apart.
-        x = alt.X(
-            "x:Q",
-            scale=alt.Scale(type="sqrt", domain=[0, self.widest], nice=False),
-            title="doubt, nats (root scale); solid: certified",
-            axis=alt.Axis(grid=False, tickCount=5),
+        rows["others"].append({"x": doubt, "y": y})
+        rows["left" if doubt > 0.4 * widest else "right"].append(
+            _text(doubt, y, name, palette.muted)
         )
-        scale = alt.Scale(domain=[self.height, -_LABEL], nice=False, zero=False)
-        data = pd.DataFrame({"y": [y], **{name: [value] for name, value in columns.items()}})
-        return alt.Chart(data), x, alt.Y("y:Q", scale=scale, axis=None)
-
-    def zone(self, start: float, end: float, colour: str) -> alt.Chart:
-        chart, x, y = self._at(0.0, x=start, end=end, low=self.height)
-        mark = chart.mark_rect(opacity=0.14, color=colour)
-        return mark.encode(x=x, x2=alt.X2("end:Q"), y=y, y2=alt.Y2("low:Q"))
-
-    def line(self, at: float) -> alt.Chart:
-        chart, x, y = self._at(0.0, x=at, low=self.height)
-        mark = chart.mark_rule(color=self.palette.text, strokeDash=[4, 3], size=2)
-        return mark.encode(x=x, y=y, y2=alt.Y2("low:Q"))
-
-    def bar(self, start: float, end: float, at: float, *, filled: bool) -> alt.Chart:
-        chart, x, y = self._at(at - 6, x=start, end=end, low=at + 6)
-        mark = chart.mark_rect(
-            filled=filled, color=self.palette.text, strokeWidth=0 if filled else 1.5
-        )
-        return mark.encode(x=x, x2=alt.X2("end:Q"), y=y, y2=alt.Y2("low:Q"))
-
-    def point(self, at: float, height: float, shape: str, colour: str) -> alt.Chart:
-        chart, x, y = self._at(height, x=at)
-        angle = 90 if shape == "stroke" else 0
-        mark = chart.mark_point(
-            shape=shape, filled=True, size=150, opacity=1, color=colour, stroke=colour, angle=angle
-        )
-        return mark.encode(x=x, y=y)
-
-    def text(self, at: float, height: float, text: str, **options: Any) -> alt.Chart:
-        chart, x, y = self._at(height, x=at, label=text)
-        looks: dict[str, Any] = {"align": "left", "fontSize": 12, "color": self.palette.text}
-        looks |= options
-        return chart.mark_text(**looks).encode(x=x, y=y, text=alt.Text("label:N"))
-
-    def beside(
-        self, at: float, height: float, text: str, colour: str, *, left: bool = False
-    ) -> alt.Chart:
-        """Write beside a point, on the side where there is room."""
-        left = left or at > 0.4 * self.widest
-        look: dict[str, Any] = {"align": "right", "dx": -10} if left else {"dx": 10}
-        return self.text(at, height, text, color=colour, **look)
+    return Filled(_scale_of_doubt(len(references), palette), rows, {"widest": widest})
 
 
+def _zone(start: float, end: float, colour: str) -> dict[str, Any]:
+    return {"x": start, "end": end, "colour": colour, "y": 0.0}
+
+
+def _text(at: float, height: float, label: str, colour: str) -> dict[str, Any]:
+    return {"x": at, "y": height, "label": label, "colour": colour}
+
+
+@functools.cache
+def _scale_of_doubt(references: int, palette: Palette) -> Shape:
+    """Return the shape of a scale from 0 to a parameter `widest`; heights are in pixels.
+
+    The data of each layer are named as in `_MARKS`.
+    """
+    height = 66 + 19 * references
+    # A root, so that small doubts, of which most known questions are, lie apart.
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(type="sqrt", domain=[0, alt.ExprRef("widest")], nice=False),
+        title="doubt, nats (root scale); solid: certified",
+        axis=alt.Axis(grid=False, tickCount=5),
+    )
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[height, -_LABEL], nice=False, zero=False), axis=None)
+    end, low, bottom = alt.X2("end:Q"), alt.Y2("low:Q"), alt.Y2Datum(height)
+    text, colour = alt.Text("label:N"), alt.Color("colour:N", scale=None)
+    ink = palette.text
+
+    def marked(name: str) -> alt.Chart:
+        return alt.Chart(alt.NamedData(name)).encode(x=x, y=y)
+
+    def words(name: str, **place: Any) -> alt.Chart:
+        return marked(name).mark_text(fontSize=12, **place).encode(text=text, color=colour)
+
+    point: dict[str, Any] = {"filled": True, "size": 150, "opacity": 1}
+    layers = {
+        "zones": marked("zones").mark_rect(opacity=0.14).encode(x2=end, y2=bottom, color=colour),
+        "beginning": words("beginning", align="left", dx=5),
+        "line": marked("line").mark_rule(color=ink, strokeDash=[4, 3], size=2).encode(y2=bottom),
+        "above": words("above", align="center"),
+        "solid": marked("solid").mark_rect(color=ink).encode(x2=end, y2=low),
+        "hollow": marked("hollow")
+        .mark_rect(filled=False, color=ink, strokeWidth=1.5)
+        .encode(x2=end, y2=low),
+        "this": marked("this").mark_point(shape="diamond", color=ink, stroke=ink, **point),
+        "others": marked("others").mark_point(
+            shape="stroke", angle=90, color=palette.muted, stroke=palette.muted, **point
+        ),
+        "left": words("left", align="right", dx=-10),
+        "right": words("right", align="left", dx=10),
+    }
+    chart = alt.layer(*(layers[name] for name in _MARKS))
+    return shape(chart.properties(height=height + _LABEL + _AXIS), palette)
+
+
+# What lies on the scale of doubt, from the lowest layer to the highest.
+_MARKS = (
+    *("zones", "beginning", "line", "above", "solid", "hollow", "this", "others"),
+    *("left", "right"),
+)
 _LABEL = 22  # pixels above the scale for the label of its line
 _AXIS = 40  # pixels of an axis with its title
 _INFORMATION = ("mutual_information", "certified_mutual_information")

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
 import streamlit as st
+from streamlit.dataframe_util import convert_anything_to_arrow_bytes
 
 from core.charts import export
-from core.charts.theme import DARK, LIGHT, Chart, Palette
+from core.charts.export import Figure
+from core.charts.theme import DARK, LIGHT, Palette
 from core.ui import downloads
 
 MOST_CHARTS: Final = 512  # remembered by this process: some ten kilobytes each
+MOST_ROWS_INSIDE: Final = 60  # of a set of rows, in all layers that show it
 
 
 def palette() -> Palette:
@@ -23,7 +27,7 @@ def palette() -> Palette:
 
 
 def draw(
-    chart: Callable[..., Chart],
+    chart: Callable[..., Figure],
     *data: object,
     key: str,
     alt_text: str,
@@ -59,12 +63,50 @@ def draw(
 
 
 @st.cache_data(show_spinner=False, max_entries=MOST_CHARTS)
-def _specification(_drawn: Callable[[], Chart], key: str) -> dict[str, Any]:
+def _specification(_drawn: Callable[[], Figure], key: str) -> dict[str, Any]:
     # The tests of the charts hold every one of them against the schema of Vega-Lite.
-    return _drawn().to_dict(validate=False)
+    return _light(_drawn().to_dict(validate=False))
 
 
-def as_files(name: str, title: str, question: str, chart: Callable[[], Chart]) -> None:
+def _light(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a chart as it costs Streamlit little to send, again for every run of the page.
+
+    Streamlit makes an Arrow table of every named set of rows, which takes a millisecond or more.
+    Here the small ones go into the layers that they belong to, the others become tables once.
+    """
+    rows: dict[str, Any] = spec.get("datasets", {})
+    uses = Counter(name for name in _data_of(spec) if name in rows)
+    small = {name for name in uses if len(rows[name]) * uses[name] <= MOST_ROWS_INSIDE}
+    if "name" in spec.get("data", {}):  # Streamlit takes what lies here for the whole chart's
+        small.discard(spec["data"]["name"])
+    light = _with_rows(spec, {name: rows[name] for name in small})
+    light["datasets"] = {
+        name: convert_anything_to_arrow_bytes(rows[name]) for name in rows.keys() - small
+    }
+    return light
+
+
+def _data_of(view: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the name of the data of a chart and of all its layers, once for each use."""
+    if "name" in view.get("data", {}):
+        yield view["data"]["name"]
+    for inner in (*view.get("layer", ()), *filter(None, [view.get("spec")])):
+        yield from _data_of(inner)
+
+
+def _with_rows(view: Mapping[str, Any], rows: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a chart with these rows in place of their names."""
+    found = dict(view)
+    if (name := found.get("data", {}).get("name")) in rows:
+        found["data"] = {"values": rows[name]}
+    if "layer" in found:
+        found["layer"] = [_with_rows(inner, rows) for inner in found["layer"]]
+    if "spec" in found:
+        found["spec"] = _with_rows(found["spec"], rows)
+    return found
+
+
+def as_files(name: str, title: str, question: str, chart: Callable[[], Figure]) -> None:
     """Offer a chart as PNG and SVG; it is drawn when somebody asks for it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(title, width="stretch")

@@ -349,10 +349,11 @@ def test_rows_of_no_group_have_a_name():
 def test_an_error_above_the_target_has_room():
     for bins, target in (([Bin("x", 9, 4, 4)], 0.05), ([Bin("x", 9, 4, 0)], 0.3)):
         spec = spec_of(charts.groups(bins, target, LIGHT))
-        (domain,) = {
-            tuple(layer["encoding"]["x"]["scale"]["domain"])
+        (most,) = spec["params"]
+        (domain,) = (
+            layer["encoding"]["x"]["scale"]["domain"]
             for layer in spec["layer"]
             if "scale" in layer["encoding"]["x"]
-        }
-        assert domain[0] == 0
-        assert domain[1] >= max(target, bins[0].errors / bins[0].answered)
+        )
+        assert domain == [0, {"expr": most["name"]}]
+        assert most["value"] >= max(target, bins[0].errors / bins[0].answered)

@@ -88,18 +88,31 @@ class Compared:
 
 
 def compare(
-    calibration: Calibration, progress: Progress = silent, *, resamples: int = intervals.RESAMPLES
+    calibration: Calibration,
+    progress: Progress = silent,
+    *,
+    resamples: int = intervals.RESAMPLES,
+    resampled: dict[str, intervals.Comparison] | None = None,
 ) -> tuple[Compared, ...]:
-    """Compare all scores of the data with the chosen one, by the paired bootstrap."""
-    data = calibration.data
-    found = intervals.compare(
-        data.doubts,
-        data.correct,
-        data.queries,
-        calibration.score,
-        number=resamples,
-        progress=lambda share: progress("Resampling the labelled rows", share),
-    )
+    """Compare all scores of the data with the chosen one, by the paired bootstrap.
+
+    Parameters
+    ----------
+    resampled : dict, optional
+        What earlier calls resampled of the same data, by the chosen score; what this one
+        resamples is added. It does not depend on the target.
+    """
+    data, known = calibration.data, {} if resampled is None else resampled
+    found = known.get(calibration.score)
+    if found is None:
+        found = known[calibration.score] = intervals.compare(
+            data.doubts,
+            data.correct,
+            data.queries,
+            calibration.score,
+            number=resamples,
+            progress=lambda share: progress("Resampling the labelled rows", share),
+        )
     target = replace(calibration.target, score=calibration.score)
     return tuple(
         Compared(

@@ -6,7 +6,7 @@ import math
 
 import streamlit as st
 
-from core.abstention.intervals import Interval
+from core.abstention.intervals import Comparison, Interval
 from core.abstention.thresholds import Threshold
 from core.charts import calibration as charts
 from core.studies.calibration import diagnostics
@@ -85,11 +85,12 @@ def _intervals(found: Calibration) -> None:
     """Compare by the paired bootstrap, in a job: thousands of resamples take a moment."""
     # Other data are other data even where they are equal: to compare them would take longer.
     wanted = remembered("compared", found.data, object), found.target
+    resampled: dict[str, Comparison] = remembered("resampled", found.data, dict)
     small = len(found.data.kept) * len(found.data.doubts) <= AT_ONCE
     compared = run(
         PLACE,
         wanted,
-        lambda: Job(lambda job: diagnostics.compare(found, job.progress)),
+        lambda: Job(lambda job: diagnostics.compare(found, job.progress, resampled=resampled)),
         on_press=not small,
         quick=0.3,
         cancelled="Cancelled.",
