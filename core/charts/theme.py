@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 import altair as alt
 from altair.utils import schemapi
 
+from core.data.world.facts import Band
+
 # The palettes below are all the theme there is, and a chart may have as many rows as it wants.
 alt.theme.enable("none")
 alt.data_transformers.disable_max_rows()
@@ -98,6 +100,16 @@ def repetitions(
         scale=alt.Scale(type="symlog", constant=1, nice=False, domain=[0, most], **scale),
         axis=alt.Axis(values=[t for t in ticks if t <= most], format=form),
     )
+
+
+def of_band(band: str, palette: Palette) -> str:
+    """Return a band's colour: from blue, what is known, to orange, what is not; grey for many."""
+    return {
+        Band.BY_HEART.value: palette.primary,
+        Band.HALF_KNOWN.value: palette.categories[3],
+        Band.RARELY.value: palette.categories[4],
+        Band.NEVER_SEEN.value: palette.epistemic,
+    }.get(band, palette.muted)
 
 
 def told_apart(

@@ -22,13 +22,13 @@ from core.charts.theme import (
     POWERS,
     Chart,
     Palette,
+    of_band,
     repetitions,
     share,
     themed,
     told_apart,
 )
 from core.codec import shortened
-from core.data.world.facts import Band
 from core.studies.amplification.curve import Amplification, Point
 from core.studies.amplification.fate import ALIVE, Fate, happening, last_fate, quartiles
 
@@ -296,7 +296,7 @@ def bands(found: Mapping[str, Sequence[Amplification]], palette: Palette) -> Cha
     x = _repetitions(every, "log", room=ROOM)
     y = alt.Y("median:Q", **share(None, values=[0, ALIVE[0], 0.5, ALIVE[1], 1]))
     colour = told_apart(
-        alt.Color, "band:N", {band: _of_band(band, palette) for band in found}, legend=None
+        alt.Color, "band:N", {band: of_band(band, palette) for band in found}, legend=None
     )
     base = alt.Chart(data).encode(x=x)
     lines = base.mark_line(size=3.5, point=_marks(every, size=45)).encode(y=y, color=colour)
@@ -324,7 +324,7 @@ def band(name: str, found: Sequence[Amplification], palette: Palette) -> Chart:
             for p in a.points
         ]
     )
-    colour = _of_band(name, palette)
+    colour = of_band(name, palette)
     x = _repetitions(found, "log", ticks=POWERS)
     y = alt.Y("share:Q", **share(None, values=[0, 0.5, 1]))
     base, median = alt.Chart(_summary(found)).encode(x=x), alt.Y("median:Q", title=None)
@@ -346,16 +346,6 @@ def _summary(found: Sequence[Amplification]) -> pd.DataFrame:
     lower, median, upper = quartiles(found)
     times = [point.repetitions for point in found[0].points]
     return pd.DataFrame({"t": times, "lower": lower, "median": median, "upper": upper})
-
-
-def _of_band(band: str, palette: Palette) -> str:
-    """Return a band's colour: from blue, what is known, to orange, what is not; grey for many."""
-    return {
-        Band.BY_HEART.value: palette.primary,
-        Band.HALF_KNOWN.value: palette.categories[3],
-        Band.RARELY.value: palette.categories[4],
-        Band.NEVER_SEEN.value: palette.epistemic,
-    }.get(band, palette.muted)
 
 
 def band_alt(title: str, found: Sequence[Amplification]) -> str:

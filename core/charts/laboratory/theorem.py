@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from core.charts.laboratory.pictures import COLUMNS, Drawn, Picture
-from core.charts.theme import Chart, Palette, themed, told_apart
+from core.charts.theme import Chart, Palette, of_band, themed, told_apart
 from core.studies.questions import BANDS
 
 HEIGHT: Final = 360
@@ -33,7 +33,7 @@ def _scatter(drawn: Drawn, palette: Palette, against: str, title: str) -> Chart:
     right = max([*data["information"], 0.1]) * 1.05
     top = max([right, *(1.05 * data[against])])
     legend = alt.Legend(columns=alt.ExprRef(COLUMNS), symbolOpacity=1)
-    colours = dict(zip(BANDS, palette.categories, strict=False))
+    colours = {band: of_band(band, palette) for band in BANDS}
     shapes = dict(zip(BANDS, SHAPES, strict=False))
     across, up = (alt.Scale(domain=[0, most], nice=False) for most in (right, top))
     tick = alt.Axis(tickCount=6)

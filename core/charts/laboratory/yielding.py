@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.charts.laboratory.forest import forest, forest_alt, words
 from core.charts.laboratory.pictures import Drawn, Picture
-from core.charts.theme import AUTOSIZE, Chart, Palette, themed, told_apart
+from core.charts.theme import AUTOSIZE, Chart, Palette, of_band, themed, told_apart
 from core.codec import counted
 from core.studies.laboratory.experiments.yielding import AXES
 from core.studies.laboratory.yielding import OF_BANDS
@@ -41,8 +41,7 @@ def scatter(drawn: Drawn, palette: Palette, measure: str) -> Chart:
     )
     names = [band.value for band in OF_BANDS]
     bands = [name for name in names if name in set(data["band"])]
-    colours = (palette.epistemic, palette.categories[4], palette.categories[2], palette.primary)
-    looks = dict(zip(reversed(names), colours, strict=True))
+    colours = {name: of_band(name, palette) for name in bands}
     shapes = dict(zip(names, SHAPES, strict=True))
     legend = alt.Legend(columns=2)
     many = measure == "exposures"
@@ -68,7 +67,7 @@ def scatter(drawn: Drawn, palette: Palette, measure: str) -> Chart:
                     labelExpr=f"datum.value > {most:d} ? 'never' : format(datum.value, 'd')",
                 ),
             ),
-            color=told_apart(alt.Color, "band:N", {b: looks[b] for b in bands}, legend=legend),
+            color=told_apart(alt.Color, "band:N", colours, legend=legend),
             shape=told_apart(alt.Shape, "band:N", {b: shapes[b] for b in bands}, legend=legend),
             tooltip=[
                 alt.Tooltip("question:N"),
