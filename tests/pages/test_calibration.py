@@ -1035,7 +1035,7 @@ def test_a_comparison_can_be_cancelled_and_gives_way_to_another(app, monkeypatch
     gate = threading.Event()
     compare = diagnostics.compare
 
-    def slow(found, progress):
+    def slow(found, progress, *, resampled):
         progress("Resampling the labelled rows", 0.5)
         gate.wait(60)
         progress("Resampling the labelled rows", 0.6)

@@ -372,6 +372,19 @@ def test_on_the_example_mutual_information_certainly_tells_wrong_answers_better(
     assert of[ENTROPY].difference.lower > 0
 
 
+def test_another_target_of_the_same_rows_is_compared_without_resampling(certified):
+    other = study.calibrate(certified.data, Target(0.2, 0.7, "ltt", certified.score))
+    resampled, heard = {}, []
+    diagnostics.compare(certified, resamples=20, resampled=resampled)
+    again = diagnostics.compare(
+        other, lambda stage, share: heard.append(stage), resampled=resampled
+    )
+    assert not heard and list(resampled) == [certified.score]
+    # As text: a bound may be no number, which equals nothing.
+    assert repr(again) == repr(diagnostics.compare(other, resamples=20))
+    assert repr(again) != repr(diagnostics.compare(certified, resamples=20))
+
+
 def test_a_comparison_says_how_far_it_is_and_can_be_stopped(certified):
     heard = []
     diagnostics.compare(certified, lambda stage, share: heard.append((stage, share)), resamples=120)
