@@ -107,7 +107,7 @@ def between(counts: Integers, table: Floats) -> tuple[Floats, Floats]:
 
     L = Σ_j [H(M_j) − mean_i H(R_ij)], with R_ij what comes as answer j after the first j − 1
     answers of draw i and M_j the mean of these rows; U = Σ_j mean_i D(R_ij ‖ M_j without R_ij).
-    With one draw, L is 0 and U infinite. See :mod:`core.uncertainty.confidence`.
+    Both take two draws or more. See :mod:`core.uncertainty.confidence`.
 
     Parameters
     ----------
@@ -115,6 +115,11 @@ def between(counts: Integers, table: Floats) -> tuple[Floats, Floats]:
         How often each tuple came in each sample.
     table : ndarray, (v, …, v)
         μ, summing to 1.
+
+    Raises
+    ------
+    ValueError
+        With fewer draws.
     """
     draws = counts.reshape(len(counts), -1).sum(axis=1).astype(np.float64)
     lower, upper = np.zeros(len(counts)), np.zeros(len(counts))

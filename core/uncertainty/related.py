@@ -44,12 +44,15 @@ class Covariances:
 
     @property
     def values(self) -> Floats:
-        """V̂, (a,): what the squared error of `first` should be on average, in [-1/4, 1/4]."""
+        """V̂, (a,): what the squared error of `first` should be on average, in [-1, 1/4]."""
         return self.first * (self.repeated - self.first)
 
     @property
     def confidence(self) -> Floats:
-        """p̂(y|x) / p̂(y|y, x), (a,): 1 where telling an answer makes it no likelier; 0 / 0 is 0."""
+        """p̂(y|x) / p̂(y|y, x), (a,): 1 where telling an answer makes it no likelier.
+
+        0 where it never comes again after it was told, whatever its probability before.
+        """
         return np.divide(
             self.first, self.repeated, out=np.zeros_like(self.first), where=self.repeated > 0
         )

@@ -161,7 +161,7 @@ def excess(drawn: Drawn, palette: Palette) -> Chart:
 
 def excess_alt(drawn: Drawn) -> str:
     """Say how much it is."""
-    return f"{drawn['misplaced']:.0%} of Q̃ is where the truth has less."
+    return f"{drawn['misplaced']:.0%} of Q̃ is more than the truth has."
 
 
 def _top(drawn: Drawn, which: str) -> float:

@@ -199,10 +199,23 @@ class Variations:
         return tuple(variant for variant in self.variants if variant.factor is factor)
 
     @functools.cached_property
-    def changing(self) -> tuple[tuple[Variant, ...], ...]:
-        """For every question, what does not keep its verdict; see `KEEPS`."""
+    def moved(self) -> tuple[Variant, ...]:
+        """Every value that is not in use, once.
+
+        Beside searched answers, drawing at the usual temperature is the other sampling rule.
+        """
+        warm = self.request.temperature if self.request.draws else Request.temperature
         return tuple(
-            tuple(v for v in self.variants if v.kept(place, usual) < KEEPS)
+            v
+            for v in self.variants
+            if not (v.usual or (v.factor is Factor.TEMPERATURE and v.value == warm))
+        )
+
+    @functools.cached_property
+    def changing(self) -> tuple[tuple[Variant, ...], ...]:
+        """For every question, what of `moved` does not keep its verdict; see `KEEPS`."""
+        return tuple(
+            tuple(v for v in self.moved if v.kept(place, usual) < KEEPS)
             for place, usual in enumerate(self.usual)
         )
 
@@ -227,20 +240,25 @@ class Variations:
     @property
     def _of_one(self) -> str:
         (usual,), (changing,) = self.usual, self.changing
-        decision, total = usual.decision, len(self.variants)
+        decision, total = usual.decision, len(self.moved)
         if not changing:
             return (
-                f"The verdict “{decision}” is stable: all {total} settings keep it, one thing "
+                f"The verdict “{decision}” is stable: all {total} other settings keep it, one "
                 "moved at a time."
             )
         how = [
-            f"{v.name} ({_share(v.kept(0, usual))})"
+            f"{self._named(v)} ({_share(v.kept(0, usual))})"
             for v in sorted(changing, key=lambda v: v.kept(0, usual))
         ]
         return (
-            f"The verdict “{decision}” is not stable: {total - len(changing)} of {total} settings "
-            f"keep it. It changes with {listed(how)}."
+            f"The verdict “{decision}” is not stable: {total - len(changing)} of {total} other "
+            f"settings {'keeps' if total - len(changing) == 1 else 'keep'} it. "
+            f"It changes with {listed(how)}."
         )
+
+    def _named(self, variant: Variant) -> str:
+        of_draws = not self.request.draws and variant.factor in (Factor.SEED, Factor.TEMPERATURE)
+        return f"answers drawn at {variant.name}" if of_draws else variant.name
 
 
 def _share(kept: float) -> str:

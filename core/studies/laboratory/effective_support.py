@@ -124,10 +124,10 @@ class EffectiveSupports:
         return (
             f"Of {counted(len(self.questions), 'question')}, the answers found hold "
             f"{of['mass']:.1%} of the probability (median; {np.median(sizes):.0f} answers, "
-            f"{sizes.mean():.1f} on average). {k:,} draws miss {of['missing']:.1%} of it, so "
-            f"{of['high']:.1%} at most, and on average at most {of['bound']:.1%} with "
-            f"{self.settings.confidence:.0%} confidence ({of['printed_bound']:.1%} by the tail "
-            "that the paper takes)."
+            f"{sizes.mean():.1f} on average). For the median question, {k:,} draws miss "
+            f"{of['missing']:.1%} of it, so {of['high']:.1%} of all at most; in expectation at "
+            f"most {of['bound']:.1%} with {self.settings.confidence:.0%} confidence a question "
+            f"({of['printed_bound']:.1%} by the tail that the paper takes)."
         )
 
 

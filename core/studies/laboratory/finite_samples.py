@@ -122,20 +122,25 @@ class FiniteSamples:
         return self.settings.draws[int(np.argmax(said))] if said.any() else None
 
     @property
+    def _silent(self) -> int:
+        """The largest k before `least`, or the largest of all; 0 if there is none."""
+        draws = self.settings.draws
+        at = len(draws) if self.least is None else draws.index(self.least)
+        return draws[at - 1] if at else 0
+
+    @property
     def sentence(self) -> str:
         """What it shows, in a sentence or two."""
         last = self.settings.draws[-1]
+        says = [f"nothing up to k = {self._silent:,}"] if self._silent else []
+        says += [f"something at k = {self.least:,}"] if self.least else []
         said = (
             f"The mutual information is {self.exact:.3f} nats. The theorem’s lower bound says "
-            + (
-                f"nothing up to k = {last:,}"
-                if self.least is None
-                else f"nothing below k = {self.least:,}"
-            )
+            f"{' and '.join(says)}"
         )
         half = self.least_certified
         ours = (
-            f"reaches half of the exact value at k = {half:,}"
+            f"has reached half of the exact value at k = {half:,}"
             if half
             else f"is {self.certified[-1]:.3f} nats at k = {last:,}"
         )

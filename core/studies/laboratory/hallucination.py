@@ -66,6 +66,8 @@ class Hallucination:
         Q̃ ln(Q̃ / P̃), nats: they sum to `divergence`.
     divergence, information : float
         D(Q̃, P̃) and I(Q̃), nats.
+    smoothing : float
+        Of P̃. The less it is, the larger `divergence`, without a limit.
     """
 
     question: str
@@ -78,6 +80,7 @@ class Hallucination:
     contributions: Floats
     divergence: float
     information: float
+    smoothing: float
 
     @property
     def misplaced(self) -> float:
@@ -95,10 +98,11 @@ class Hallucination:
         """What it shows; texts of the model are not in it."""
         first, second = self.wrong
         return (
-            f"{self.misplaced:.0%} of Q̃ is where the truth has less: the first answer is wrong "
-            f"with a probability of {first:.0%}, the second, told the first, of {second:.0%}. The "
-            f"divergence D(Q̃, P̃) is {self.divergence:.3f} nats, and M.I. finds "
-            f"{self.information:.3f} of it without knowing the truth."
+            f"{self.misplaced:.0%} of Q̃ is more than the truth has: the first answer is wrong "
+            f"with a probability of {first:.0%}, the second, told the first, of {second:.0%}. With "
+            f"the truth smoothed by {self.smoothing:g}, the divergence D(Q̃, P̃) is "
+            f"{self.divergence:.3f} nats, and M.I. finds {self.information:.3f} of it without "
+            "knowing the truth."
         )
 
 
@@ -142,4 +146,5 @@ def run(
         contributions=terms,
         divergence=float(terms.sum()),
         information=from_table(found.log_joint).value,
+        smoothing=settings.smoothing,
     )

@@ -171,9 +171,24 @@ def test_the_sentence_names_what_changes_it_the_surest_first():
         ],
     )
     assert found.sentence == (
-        "The verdict “answer” is not stable: 2 of 4 settings keep it. It changes with τ = 1 "
-        "(never kept) and k = 2 (kept in 70% of draws)."
+        "The verdict “answer” is not stable: 1 of 3 other settings keeps it. It changes with τ "
+        "= 1 (never kept) and k = 2 (kept in 70% of draws)."
     )
+
+
+def test_what_is_in_use_is_no_setting_that_was_moved():
+    """Beside searched answers, drawing as usual is one setting, whichever panel shows it."""
+    kept = (outcome(0.1),)
+    drawn = (
+        Variant(Factor.SAMPLING, "drawn", False, (kept,)),
+        Variant(Factor.TEMPERATURE, 0.9, False, (kept,)),
+        Variant(Factor.TEMPERATURE, 0.5, False, ((outcome(0.1, answer="Lyon"),),)),
+    )
+    in_use = Variant(Factor.SAMPLING, "likeliest", True, (kept,))
+    searched = Request(QUERY, sampling=Sampling.LIKELIEST)
+    found = replace(variations([kept[0]], [*drawn, in_use]), request=searched)
+    assert found.moved == (drawn[0], drawn[2])
+    assert "with answers drawn at temperature 0.5 (never kept)" in found.sentence
 
 
 def test_another_answer_is_another_verdict_but_not_what_is_withheld():
