@@ -113,30 +113,34 @@ def test_both_runtimes_score_a_hundred_repetitions_alike(model, embedded):
     np.testing.assert_allclose(theirs, ours, atol=1e-4)
 
 
-def same_samples(one, other, prompt, count, *, but_for=0, **options):
+def differing(one, other, prompt, count, **options):
+    """Return how many of the responses of two models to a prompt differ."""
     drawn = [
         [(r.text, r.complete) for r in model.sample(prompt, count, **options)]
         for model in (one, other)
     ]
-    assert sum(a != b for a, b in zip(*drawn, strict=True)) <= but_for
+    return sum(a != b for a, b in zip(*drawn, strict=True))
 
 
-@pytest.mark.parametrize(("temperature", "but_for"), [(0.5, 0), (0.9, 0), (1.0, 0), (2.0, 2)])
+@pytest.mark.parametrize(("temperature", "but_for"), [(0.5, 1), (0.9, 1), (1.0, 1), (2.0, 4)])
 def test_both_runtimes_draw_the_same_samples(model, embedded, temperature, but_for):
-    """A uniform number falls between two roundings about once in a million tokens.
+    """A uniform number falls between two roundings, which differ from processor to processor.
 
-    At temperature 2 nonsense goes on in nearly any of 9,000 tokens, so that a thousand times as
-    many roundings can be hit: 6 of 1,440 answers differed.
+    About once in a million tokens; one of these 120 responses may therefore differ. At
+    temperature 2 nonsense goes on in nearly any of 9,000 tokens, so that a thousand times as
+    many roundings can be hit: 6 of 1,440 responses differed. Two models that drew with numbers
+    of their own would differ in most responses to a question that neither knows.
     """
-    for seed, question in enumerate([KNOWN, UNKNOWN, "Name a colour."]):
-        prompt = prompts.iterative(question)
-        options = {"temperature": temperature, "seed": seed}
-        same_samples(model, embedded, prompt, 40, but_for=but_for, **options)
+    asked = map(prompts.iterative, [KNOWN, UNKNOWN, "Name a colour."])
+    assert but_for >= sum(
+        differing(model, embedded, prompt, 40, temperature=temperature, seed=seed)
+        for seed, prompt in enumerate(asked)
+    )
 
 
 def test_both_runtimes_give_the_same_greedy_answers(model, embedded):
     for prompt, _ in reference.cases(count=20, seed=5):
-        same_samples(model, embedded, prompt, 2, temperature=0.0)
+        assert not differing(model, embedded, prompt, 2, temperature=0.0)
 
 
 # --------------------------------------------------------------------------- sampling
