@@ -1,5 +1,7 @@
 """Where nothing can be saved nothing is paid for, and what was paid for is not lost."""
 
+import sqlite3
+import threading
 from contextlib import suppress
 
 import pytest
@@ -81,6 +83,49 @@ def test_a_disk_that_fills_up_costs_what_is_under_way_and_loses_none_of_it(serve
     again = ask(server, database)
     assert len(server.exchanges) == asked
     assert to_dict(again)["responses"] == to_dict(found)["responses"]
+
+
+READ_ONLY = ("PRAGMA query_only = 1", "PRAGMA query_only = 0")
+
+
+def read_only(connection):
+    connection.execute(READ_ONLY[0])
+
+
+def gone(connection):
+    """Fail as a driver does whose server is not there: without a number of SQLite's."""
+    raise sqlite3.OperationalError("server closed the connection unexpectedly")
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"), [(read_only, "cannot be written"), (gone, "could not be reached")]
+)
+def test_a_database_that_fails_in_the_middle_costs_what_is_under_way_and_loses_none_of_it(
+    fault, says, server, database
+):
+    """As a folder that becomes read-only, or a PostgreSQL that is stopped and started."""
+    broken = threading.Event()
+
+    def fail(connection, *_):
+        if broken.is_set():
+            fault(connection)
+        elif fault is read_only:
+            connection.execute(READ_ONLY[1])
+
+    opening.event.listen(database.engine, "checkout", fail)
+    server.watch = lambda exchange: len(server.exchanges) > 30 and broken.set()
+    asked = []
+    for _ in range(3):
+        with pytest.raises(NotSavedError, match=rf"{says} \(.*Until then no further call is made"):
+            ask(server, database)
+        server.watch = lambda exchange: None
+        asked.append(len(server.exchanges))
+    assert len(set(asked)) == 1 and asked[0] <= 30 + 2 * AT_ONCE  # only what was under way
+    held = len(database.unsaved)
+    broken.clear()
+    assert ask(server, database) and held and not database.unsaved
+    assert len(server.exchanges) > asked[0]
+    assert len(server.paid()) == len(set(server.paid()))  # nothing was asked twice
 
 
 def fill_up(database):

@@ -232,7 +232,13 @@ def writing(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RunError(f"{folder} cannot be written: {error.strerror or error}.") from error
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        mend = (
+            "Make room on its disk, then go on; what is finished is saved"
+            if full
+            else "Allow it for this user, or choose another folder"
+        )
+        raise RunError(f"{folder} cannot be written: {error.strerror or error}. {mend}.") from error
 
 
 @contextmanager

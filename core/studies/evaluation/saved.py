@@ -12,7 +12,7 @@ from typing import Final
 from core.data.datasets.questions import read_questions, write_questions
 from core.data.tabular.rows import UploadError
 from core.language_models.base import LanguageModel
-from core.studies.evaluation.files import RunError, opened
+from core.studies.evaluation.files import RunError, opened, writing
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.run import Questions, begun, pipeline_for, survey
@@ -31,10 +31,8 @@ def save(questions: Questions, task: Task, folder: Path) -> None:
         When the folder holds another run, or cannot be written.
     """
     with opened(folder) as files:
-        try:
+        with writing(folder):
             write_questions(questions.read(), folder / QUESTIONS)
-        except OSError as error:
-            raise RunError(f"{folder} cannot be written: {error.strerror or error}.") from error
         begun(files, questions, task)
 
 

@@ -190,6 +190,7 @@ def runs() -> Runs:
 def said(error: Exception, folder: Path) -> str:
     """Return what is wrong with a run, without the names of the server's folders."""
     inside = str(error).replace(f"{folder}{os.sep}", "")
+    inside = inside.replace(f" {folder}", " the folder of this run")
     return inside.replace(str(folder), "The folder of this run").replace(
         ", or choose another folder", ""
     )

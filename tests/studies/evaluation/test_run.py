@@ -319,7 +319,10 @@ def test_a_full_disk_ends_the_run_and_loses_nothing_that_was_written(tmp_path, w
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
     try:
-        with pytest.raises(RunError, match="cannot be written: No space left"):
+        with pytest.raises(
+            RunError,
+            match=r"cannot be written: No space left .*\. Make room on its disk, then go on; what",
+        ):
             evaluate(asked, task(World()), folder)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

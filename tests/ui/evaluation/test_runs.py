@@ -1,11 +1,13 @@
 """Whose runs are whose, where they are, and how many there may be."""
 
 import gc
+import resource
 
 import pytest
 
 from core.store.results import THIS_COMPUTER
 from core.studies.evaluation.files import RunError, opened
+from core.studies.evaluation.reading import Run
 from core.ui.evaluation import runs as module
 from core.ui.evaluation.runs import Runs, runs_beside, said
 from tests.studies.evaluation.worlds import World, questions, surveyed, task
@@ -90,6 +92,45 @@ def test_a_run_that_is_written_to_is_not_deleted(come, tmp_path):
     assert str(tmp_path) not in sentence and "folder" in sentence and sentence.endswith("ended.")
     runs.delete(folder)
     assert not folder.exists() and runs.find(folder.name) is None
+
+
+def test_of_two_servers_one_goes_on_with_a_run(come, tmp_path):
+    runs, model = Runs(tmp_path), World()
+    folder = begun(runs)
+    with opened(folder):  # as the other server has it
+        job = runs.start(Run(folder), task(model))
+        while not job.wait(1):
+            pass
+        assert job.why == (
+            "Another process is writing to the folder of this run. Wait until it has ended."
+        )
+        assert not model.asked and Run(folder).done == 0
+    job = runs.start(Run(folder), task(model))
+    while not job.wait(1):
+        pass
+    assert job.error is None and Run(folder).done == len(model.asked) == 2
+
+
+def test_a_full_disk_says_how_the_run_goes_on(come, monkeypatch, tmp_path):
+    """What no longer fits is asked again, and nothing else: see `tests/studies/evaluation`."""
+    runs, model = Runs(tmp_path), World()
+    folder = runs.prepare(surveyed(questions(12)), task(model))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
+    try:
+        job = runs.start(Run(folder), task(model))
+        while not job.wait(1):
+            pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert job.why.startswith("The folder of this run cannot be written: ")
+    assert job.why.endswith(". Make room on its disk, then go on; what is finished is saved.")
+    done = Run(folder).done
+    assert 0 < done < 12
+    job = runs.start(Run(folder), task(model))
+    while not job.wait(1):
+        pass
+    assert Run(folder).done == 12 and len(model.asked) <= 12 + 1
 
 
 def test_a_temporary_folder_goes_with_its_runs(come):
