@@ -24,6 +24,7 @@ def page_header(title: str, lead: str = "") -> None:
     elif notice := kept().notice:
         problem(notice)
     said_later()
+    model_picker.before()
 
 
 @st.fragment(run_every=2.0)

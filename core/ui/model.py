@@ -42,6 +42,11 @@ def name_in_use() -> str:
     return chosen.name if chosen else EMBEDDED
 
 
+def is_chosen() -> bool:
+    """Say whether a person chose the model in this session."""
+    return _CHOSEN in st.session_state
+
+
 def trial() -> Trial | None:
     """Return how the model of this session answered when its form was tried."""
     chosen: Chosen | None = st.session_state.get(_CHOSEN)

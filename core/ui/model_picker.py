@@ -21,8 +21,19 @@ from core.language_models.trial import QUESTIONS
 from core.store.errors import StoreError
 from core.studies.costs import calls
 from core.ui import lending, model_listing, model_opening
+from core.ui.components import model_before
 from core.ui.glossary import TERMS
-from core.ui.model import EMBEDDED, Chosen, budget, choose, current, embedded, name_in_use, trial
+from core.ui.model import (
+    EMBEDDED,
+    Chosen,
+    budget,
+    choose,
+    current,
+    embedded,
+    is_chosen,
+    name_in_use,
+    trial,
+)
 from core.ui.model_listing import Service
 from core.ui.results import kept
 from core.ui.session import public
@@ -90,6 +101,31 @@ def opening() -> None:
     """Go on opening a model that is wanted, where the picker is closed meanwhile."""
     if not st.session_state.get(OPEN):
         _take_what_is_open()
+
+
+def before() -> None:
+    """Say which model answered before this session began, and offer to choose it again."""
+    lost = model_before.remember(name_in_use(), chosen=is_chosen())
+    if lost is None or _kind(lost) == EMBEDDED or model_opening.wanted():
+        return
+    with st.container(border=True, key="model_lost"):
+        st.text(
+            f"{lost} answered here before this page was reloaded, or the server started again. "
+            "Keys are not saved, so the embedded model answers now. Answers received are saved: "
+            "they are not paid for again."
+        )
+        with st.container(horizontal=True):
+            st.button("Choose it again", key="choose_again", on_click=_choose_again, args=(lost,))
+            st.button("Use the embedded model", key="stay_embedded", on_click=_use_embedded)
+
+
+def _choose_again(name: str) -> None:
+    _fill_in(name)
+    _show(True)
+
+
+def _use_embedded() -> None:
+    choose(Chosen(EMBEDDED, embedded()))
 
 
 def _show(is_open: bool) -> None:
@@ -179,14 +215,16 @@ def _used_before() -> None:
         return
     ours = [name for name in found if ":" in name and _kind(name) != EMBEDDED]
     if any(name != name_in_use() for name in ours):
-        st.selectbox("Used before", ours, None, key="model_before", on_change=_fill_in)
+        st.selectbox("Used before", ours, None, key="model_before", on_change=_fill_in_chosen)
 
 
-def _fill_in() -> None:
-    """Fill in what a person would type to have the model that was chosen from the list."""
-    name: str | None = st.session_state["model_before"]
-    if name is None:
-        return
+def _fill_in_chosen() -> None:
+    if name := st.session_state["model_before"]:
+        _fill_in(name)
+
+
+def _fill_in(name: str) -> None:
+    """Fill in what a person would type to have a model."""
     kind, _, rest = name.partition(":")
     st.session_state["model_kind"] = kind
     if kind == "openai":
@@ -196,6 +234,8 @@ def _fill_in() -> None:
         st.session_state["openai_url"] = url
     else:
         typed = rest
+    if not typed:  # there is one of this kind
+        return
     st.session_state[f"{kind}_name"] = typed
 
 
@@ -267,7 +307,7 @@ def _use(name: str, form: Form | None, key: str | None) -> None:
     """Begin to open a model; a person wants one at a time."""
     if name == EMBEDDED:
         model_opening.use_no_other()
-        choose(Chosen(name, embedded()))
+        _use_embedded()
         _show(False)  # there is nothing to find out, and nothing to wait for
         st.rerun()
     model_opening.use(name, form, key)

@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[2]
 START_WITHIN = 120  # seconds, on a busy machine
 
 
-def start_server(*options, folder=ROOT, **environment):
-    """Start the app on a free port of this machine; return the process and its address.
+def start_server(*options, folder=ROOT, port=None, **environment):
+    """Start the app on a port of this machine, a free one; return the process and its address.
 
     Parameters
     ----------
@@ -23,12 +23,15 @@ def start_server(*options, folder=ROOT, **environment):
         Of ``streamlit run``, behind those that every test wants.
     folder : Path
         Where the command is given.
+    port : int, optional
+        That of a server that was here before.
     environment : str
         Variables for the server alone.
     """
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        if port is None:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py")]
     command += ["--server.port", str(port), "--server.headless", "true", *options]
     process = subprocess.Popen(

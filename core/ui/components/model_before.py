@@ -1,0 +1,44 @@
+"""Which model answered in this tab of the browser before its session began.
+
+A reload is another session, and so is what a page gets from a server that was started again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import streamlit as st
+
+_KEY: Final = "model_before_session"
+LONGEST: Final = 500  # characters of a name
+_mounted = st.components.v2.component(
+    "believe_model_before",
+    js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8"),
+)
+
+
+def remember(name: str, *, chosen: bool) -> str | None:
+    """Let the tab remember the model in use; return the one before, if this session has none.
+
+    Parameters
+    ----------
+    name : str
+    chosen : bool
+        Whether a person chose it in this session.
+    """
+    before = None if chosen else named(st.session_state.get(_KEY))
+    data = {"name": name, "chosen": chosen, "before": before}
+    _mounted(key=_KEY, data=data, on_before_change=_nothing)
+    return before
+
+
+def named(said: Any) -> str | None:
+    """Return the name that a browser sends; whatever else a stranger's sends is none."""
+    name = said.get("before") if isinstance(said, dict) else None
+    is_name = isinstance(name, str) and name.isprintable() and 0 < len(name) <= LONGEST
+    return str(name) if is_name else None
+
+
+def _nothing() -> None:
+    """Streamlit wants a callback for every name that a component may send."""

@@ -1,0 +1,100 @@
+"""What a person sees when the server is killed or the connection is cut, and afterwards."""
+
+import re
+import threading
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.server import at_rest, start_server, stop_server
+from tests.browser.test_models import choose
+from tests.language_models.openai_server import serving
+
+pytestmark = pytest.mark.browser
+
+UNREACHABLE = "The server cannot be reached. This page goes on by itself"
+SAID = """() => {
+  const { content, visibility } = getComputedStyle(
+    document.querySelector('[data-testid="stApp"]'), '::after');
+  return visibility === 'visible' && content !== 'none' ? content : '';
+}"""
+
+
+def is_said(page, words):
+    page.wait_for_function(f"words => ({SAID})().includes(words)", arg=words)
+
+
+def is_back(page):
+    page.wait_for_function(f"() => !({SAID})()")
+    expect(page.locator('[data-test-connection-state="CONNECTED"]')).to_have_count(1)
+
+
+def test_a_server_killed_in_the_middle_of_a_run_is_found_again(open_page, tmp_path):
+    """The page says which model had answered. `tests/wire/test_killed.py` proves the rest."""
+    database = {"BELIEVE_DATABASE_URL": f"sqlite:///{tmp_path}/believe.db"}
+    process, address = start_server(**database)
+    held, let_go = threading.Semaphore(0), threading.Event()
+    most = [10**9]
+
+    def before(path, body):
+        if len(service.exchanges) > most[0]:
+            held.release()
+            let_go.wait()
+
+    try:
+        with serving("echo", before=before) as service:
+            page = open_page(f"{address}/inspection?q=Name+a+mammal")
+            at_rest(page)
+            choose(page, service)
+            most[0] = len(service.exchanges) + 3
+            page.get_by_role("button", name="Ask, with at most").click()
+            assert held.acquire(timeout=120)
+            process.kill()
+            process.wait()
+            is_said(page, UNREACHABLE)
+            let_go.set()
+            process, _ = start_server(port=int(address.rpartition(":")[2]), **database)
+            is_back(page)
+            expect(page.get_by_text(f"{service.name} answered here before")).to_be_visible()
+            page.get_by_role("button", name="Choose it again").click()
+            page.get_by_role("button", name="Use this model").click()
+            expect(page.get_by_text(f"{service.base_url}: ready.")).to_be_visible()
+            page.get_by_role("dialog").get_by_role("button", name="Close").click()
+            expect(page.get_by_text("answered here before")).to_have_count(0)
+            page.get_by_role("button", name="Ask, with at most").click()
+            expect(page.locator(".st-key-verdict")).to_be_visible()
+            page.reload()
+            expect(page.get_by_text("answered here before")).to_be_visible()
+            page.get_by_role("button", name="Use the embedded model").click()
+            expect(page.get_by_text("answered here before")).to_have_count(0)
+    finally:
+        let_go.set()
+        stop_server(process)
+
+
+def test_a_connection_that_is_cut_is_made_again_and_the_run_goes_on(address, tabs):
+    """The session is still there: nothing is asked for a second time, and nothing is said then."""
+    page = tabs.take()
+    sockets, blocked = [], threading.Event()
+
+    def connect(route):
+        if blocked.is_set():
+            route.close()
+        else:
+            sockets.append((route, route.connect_to_server()))
+
+    page.route_web_socket(re.compile("_stcore/stream"), connect)
+    try:
+        page.goto(f"{address}/inspection?q=Name+a+mammal")
+        expect(page.locator(".st-key-verdict")).to_be_visible()
+        blocked.set()
+        for route, server in sockets:
+            server.close()
+            route.close()
+        is_said(page, UNREACHABLE)
+        blocked.clear()
+        is_back(page)
+        expect(page.locator(".st-key-verdict")).to_be_visible()
+        expect(page.get_by_text("answered here before")).to_have_count(0)
+    finally:
+        page.close()
