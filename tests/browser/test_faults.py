@@ -2,6 +2,7 @@
 
 import re
 import threading
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import expect
@@ -29,26 +30,39 @@ def is_back(page):
     expect(page.locator('[data-test-connection-state="CONNECTED"]')).to_have_count(1)
 
 
-def test_a_server_killed_in_the_middle_of_a_run_is_found_again(open_page, tmp_path):
-    """The page says which model had answered. `tests/wire/test_killed.py` proves the rest."""
-    database = {"BELIEVE_DATABASE_URL": f"sqlite:///{tmp_path}/believe.db"}
-    process, address = start_server(**database)
-    held, let_go = threading.Semaphore(0), threading.Event()
-    most = [10**9]
+@contextmanager
+def holding():
+    """A service that lets all requests wait after a few of a run; see `begin`."""
+    held, let_go, most = threading.Semaphore(0), threading.Event(), [10**9]
 
     def before(path, body):
         if len(service.exchanges) > most[0]:
             held.release()
             let_go.wait()
 
+    def begin(page):
+        """Choose the service, press Ask, and wait until some of it is answered."""
+        at_rest(page)
+        choose(page, service)
+        most[0] = len(service.exchanges) + 3
+        page.get_by_role("button", name="Ask, with at most").click()
+        assert held.acquire(timeout=120)
+
+    with serving("echo", before=before) as service:
+        try:
+            yield service, begin, let_go
+        finally:
+            let_go.set()
+
+
+def test_a_server_killed_in_the_middle_of_a_run_is_found_again(open_page, tmp_path):
+    """The page says which model had answered. `tests/wire/test_killed.py` proves the rest."""
+    database = {"BELIEVE_DATABASE_URL": f"sqlite:///{tmp_path}/believe.db"}
+    process, address = start_server(**database)
     try:
-        with serving("echo", before=before) as service:
+        with holding() as (service, begin, let_go):
             page = open_page(f"{address}/inspection?q=Name+a+mammal")
-            at_rest(page)
-            choose(page, service)
-            most[0] = len(service.exchanges) + 3
-            page.get_by_role("button", name="Ask, with at most").click()
-            assert held.acquire(timeout=120)
+            begin(page)
             process.kill()
             process.wait()
             is_said(page, UNREACHABLE)
@@ -68,33 +82,34 @@ def test_a_server_killed_in_the_middle_of_a_run_is_found_again(open_page, tmp_pa
             page.get_by_role("button", name="Use the embedded model").click()
             expect(page.get_by_text("answered here before")).to_have_count(0)
     finally:
-        let_go.set()
         stop_server(process)
 
 
 def test_a_connection_that_is_cut_is_made_again_and_the_run_goes_on(address, tabs):
-    """The session is still there: nothing is asked for a second time, and nothing is said then."""
+    """The session is still there, and the model that was chosen in it."""
     page = tabs.take()
-    sockets, blocked = [], threading.Event()
+    sockets, is_cut = [], threading.Event()
 
     def connect(route):
-        if blocked.is_set():
+        if is_cut.is_set():
             route.close()
         else:
             sockets.append((route, route.connect_to_server()))
 
     page.route_web_socket(re.compile("_stcore/stream"), connect)
     try:
-        page.goto(f"{address}/inspection?q=Name+a+mammal")
-        expect(page.locator(".st-key-verdict")).to_be_visible()
-        blocked.set()
-        for route, server in sockets:
-            server.close()
-            route.close()
-        is_said(page, UNREACHABLE)
-        blocked.clear()
-        is_back(page)
-        expect(page.locator(".st-key-verdict")).to_be_visible()
-        expect(page.get_by_text("answered here before")).to_have_count(0)
+        with holding() as (_, begin, let_go):
+            page.goto(f"{address}/inspection?q=Name+a+bird")
+            begin(page)
+            is_cut.set()
+            for route, server in sockets:
+                server.close()
+                route.close()
+            is_said(page, UNREACHABLE)
+            let_go.set()
+            is_cut.clear()
+            is_back(page)
+            expect(page.locator(".st-key-verdict")).to_be_visible()
+            expect(page.get_by_text("answered here before")).to_have_count(0)
     finally:
         page.close()
