@@ -203,7 +203,7 @@ def finding(results: Results) -> str:
     wrong = 1 - min(results.right(name) for name in COMPARED)
     return (
         f"{wrong:.0%} of the answers are wrong. For a target loss of {mixed.target_error:.0%}, the "
-        f"paper’s rule leaves fewer than {HARDLY:.0%} of the questions answered, by M.I. and by S.E."
+        f"paper’s rule leaves fewer than {HARDLY:.0%} of the questions answered by M.I. or S.E."
     )
 
 

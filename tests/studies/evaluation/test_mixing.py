@@ -101,8 +101,8 @@ def test_the_finding_is_what_comes_out_by_the_papers_rule(found):
 
 def test_a_model_that_knows_nothing_has_no_threshold(tmp_path):
     assert finding(asked(tmp_path / "run", knows=0.0)) == (
-        "100% of the answers are wrong. For a target loss of 5%, the paper’s rule leaves fewer than "
-        "1% of the questions answered, by M.I. and by S.E."
+        "100% of the answers are wrong. For a target loss of 5%, the paper’s rule leaves fewer "
+        "than 1% of the questions answered by M.I. or S.E."
     )
 
 
