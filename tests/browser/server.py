@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 START_WITHIN = 120  # seconds, on a busy machine
 
 
-def start_server(*options, folder=ROOT, **environment):
+def start_server(*options, folder=ROOT, app=ROOT / "app.py", **environment):
     """Start the app on a free port of this machine; return the process and its address.
 
     Parameters
@@ -23,13 +23,15 @@ def start_server(*options, folder=ROOT, **environment):
         Of ``streamlit run``, behind those that every test wants.
     folder : Path
         Where the command is given.
+    app : Path
+        What is started.
     environment : str
         Variables for the server alone.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py")]
+    command = [sys.executable, "-m", "streamlit", "run", str(app)]
     command += ["--server.port", str(port), "--server.headless", "true", *options]
     process = subprocess.Popen(
         command,
