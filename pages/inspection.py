@@ -18,7 +18,7 @@ from core.ui.inspection.details import details, files
 from core.ui.inspection.form import ask, record
 from core.ui.inspection.matrices import matrices
 from core.ui.inspection.sampling import more
-from core.ui.inspection.saving import is_asked_for, keep, keep_view, saved_view
+from core.ui.inspection.saving import is_asked_for, keep, keep_view, saved_view, say_if_unsaved
 from core.ui.inspection.scores import scores
 from core.ui.inspection.stable import longer_chains, stable
 from core.ui.inspection.told import told
@@ -43,6 +43,7 @@ def inspect() -> None:
                 return
             inspection = read(recording, reading, policy=policy.in_use())
             keep(inspection)
+            say_if_unsaved(inspection)
     except (InvalidRequestError, ModelError) as error:
         problem(str(error))
         return

@@ -23,6 +23,28 @@ class NeedsKeyError(ModelError):
     """The service wants a key: there is none, or it was not accepted."""
 
 
+def refused_key(whose: str, variable: str, *, typed: bool) -> NeedsKeyError:
+    """Return the error for a key that a service did not accept, at first or any more.
+
+    Parameters
+    ----------
+    whose : str
+        Who did not accept it.
+    variable : str
+        The environment variable that may hold such a key.
+    typed : bool
+        Whether it came from a person, and not from there.
+    """
+    if typed:
+        which, mend = "that was typed", "Type another one under “Model”."
+    else:
+        which = f"in {variable}"
+        mend = "Put another one there and start again, or type one under “Model”."
+    return NeedsKeyError(
+        f"{whose} did not accept the key {which}: it is wrong, or no longer valid. {mend}"
+    )
+
+
 class RefusedError(ModelError):
     """The service answered, and will not answer this: blocked, or not allowed."""
 

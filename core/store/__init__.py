@@ -11,6 +11,7 @@ of what it means: payloads are JSON that floors above write and read. From the b
 ``sqlite_file`` the SQLite file: made, examined, set aside when it is damaged
 ``locks``       who asks for what, of the threads and of the processes that share it
 ``database``    opening, and the two ways in: `Database.read` and `Database.write`
+``stopgap``     one in memory, while the one that is wanted cannot be opened
 ``calls``       the call cache: every successful call to a model, kept before it is used
 ``results``     finished inspections, amplifications and policies: saved, found, opened
 """

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import platformdirs
-from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, DBAPIError
@@ -21,7 +21,7 @@ from sqlalchemy.pool import StaticPool
 
 from core import settings
 from core.settings import DATABASE as VARIABLE
-from core.store import migrations, sqlite_file
+from core.store import migrations, schema, sqlite_file
 from core.store.errors import BUSY_SECONDS, StoreError, full, is_lasting, sentence
 from core.store.locks import AdvisoryLocks, Claims, Locks, file_locks
 
@@ -37,6 +37,7 @@ _DRIVERS: Final = {
     "postgresql+psycopg": "postgresql+psycopg",
 }
 _EXAMPLES: Final = "sqlite:////folder/believe.db or postgresql://user:password@host/name"
+_IN_MEMORY: Final = (None, "", ":memory:")
 _SHOWN: Final = ("host", "port", "dbname")  # a query can hold secrets, these do not
 _LOCKED_AT_ONCE: Final = "believe_locked_at_once"
 
@@ -144,6 +145,31 @@ class Database:
         insert = sqlite.insert if self.engine.dialect.name == "sqlite" else postgresql.insert
         return insert(table).on_conflict_do_nothing()
 
+    def move_to(self, other: Database) -> None:
+        """Write all that is here, in memory, to another database, and be that one from now on.
+
+        Whoever holds this object goes on with it. What is there already stays as it is there.
+
+        Raises
+        ------
+        StoreError
+            When it cannot be written there. Nothing is moved then.
+        """
+        with self._writing:  # there is one connection, so that nobody reads or writes meanwhile
+            with self._explained(), self.engine.begin() as here, other.write() as there:
+                for table in schema.metadata.sorted_tables:
+                    if table is schema.schema_version:
+                        continue
+                    columns = [c for c in table.c if c is not table.autoincrement_column]
+                    ordered = select(*columns).order_by(*table.primary_key)
+                    if rows := [dict(row) for row in here.execute(ordered).mappings()]:
+                        there.execute(other.insert_new(table), rows)
+            before = self.engine
+            self.engine, self.address, self.notice = other.engine, other.address, other.notice
+            self.locks, self._secrets = other.locks, other._secrets
+            self._writing, self._reading = other._writing, other._reading
+            before.dispose()
+
     def close(self) -> None:
         """Close every connection; what is in memory only is gone then."""
         self.engine.dispose()
@@ -169,6 +195,19 @@ class Database:
 def default_path() -> Path:
     """Return the file that is used when nobody names another database."""
     return Path(platformdirs.user_data_dir("believe", appauthor=False)) / FILE_NAME
+
+
+def folder_beside(url: str | None = None) -> Path | None:
+    """Return what `Database.folder` of a database is, whether it can be opened or not."""
+    try:
+        named = url or settings.database()
+        parsed = _parse(named) if named else URL.create("sqlite", database=str(default_path()))
+        if parsed.drivername != "sqlite":
+            return default_path().parent
+        in_memory = parsed.database in _IN_MEMORY
+        return None if in_memory else _real_path(str(parsed.database)).parent
+    except StoreError:
+        return None
 
 
 def open_database(url: str | None = None) -> Database:
@@ -233,7 +272,7 @@ def _parse(named: str) -> URL:
 
 
 def _open_sqlite(url: URL) -> Database:
-    if url.database in (None, "", ":memory:"):
+    if url.database in _IN_MEMORY:
         options: dict[str, Any] = {"poolclass": StaticPool}
         address, notice, locks = "in memory", None, None
     else:

@@ -19,6 +19,16 @@ def page_header(title: str, lead: str = "") -> None:
     model_picker.opening()
     if lead:
         st.markdown(lead)
-    if notice := kept().notice:
+    if kept().waits:
+        _until_it_opens()
+    elif notice := kept().notice:
         problem(notice)
     said_later()
+
+
+@st.fragment(run_every=2.0)
+def _until_it_opens() -> None:
+    """Say why the database cannot be opened, and draw the page anew once it is."""
+    if not kept().waits:
+        st.rerun()
+    problem(kept().notice or "")

@@ -183,6 +183,9 @@ def permalink(id: str | None, keep: Callable[[], None]) -> None:
     if id is None or not _is_there(id):
         st.button("Save to History", key="keep_view", on_click=keep)
         return
+    if kept().waits:  # an address that may still lead nowhere is not handed on
+        st.caption("This result will be in History once the database opens.")
+        return
     whom = "" if alone() else ", for whoever has it"
     st.caption(f"Saved to History. This address opens it again{whom}, without calling the model:")
     page, _, _ = (st.context.url or "").partition("?")

@@ -5,29 +5,56 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from core.abstention.policy import Policy
 from core.store.calls import Calls
-from core.store.database import Database, open_database
+from core.store.database import Database, folder_beside, open_database
 from core.store.errors import StoreError
 from core.store.files import Files
 from core.store.results import Results
+from core.store.stopgap import IN_MEMORY, Stopgap
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import Reading
 from core.studies.inspection.serialise import to_json
-from core.ui.messages import later
 from core.ui.session import owner, public, shared
-
-IN_MEMORY = "sqlite://"
 
 
 @dataclass(frozen=True)
 class Kept:
-    """The open database, and a sentence where something about it must be said."""
+    """The database of this process, or of this session in a public demo.
+
+    Attributes
+    ----------
+    database : Database
+    stopgap : Stopgap or None
+        What tries to open the one that is wanted; None where nothing is to outlive the session.
+    """
 
     database: Database
-    notice: str | None
+    stopgap: Stopgap | None
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is in memory, because the one that is wanted cannot be opened yet."""
+        return self.stopgap is not None and self.stopgap.why is not None
+
+    @property
+    def notice(self) -> str | None:
+        """A sentence where something about the database must be said."""
+        why = self.stopgap.why if self.stopgap else None
+        if why is None:
+            return self.database.notice
+        return (
+            f"{why} Until then, results are in memory only, and lost if this program ends. They "
+            "are saved as soon as the database opens."
+        )
+
+    @property
+    def folder(self) -> Path | None:
+        """Where files belong that go with the database, open or not; None if nowhere."""
+        return folder_beside() if self.stopgap else None
 
     @property
     def calls(self) -> Calls:
@@ -46,29 +73,36 @@ class Kept:
 
 
 def kept() -> Kept:
-    """Return the database; one in memory, and why, where the real one cannot be opened."""
+    """Return the database; one in memory while the real one cannot be opened."""
     return shared("database", _open)
 
 
 def _open() -> Kept:
     if public():
         return Kept(open_database(IN_MEMORY), None)
-    try:
-        database = open_database()
-    except StoreError as error:
-        notice = f"{error} Until then results last only as long as this program runs."
-        return Kept(open_database(IN_MEMORY), notice)
-    return Kept(database, database.notice)
+    stopgap = Stopgap()
+    return Kept(stopgap.database, stopgap)
 
 
-def save(kind: str, query: str, model: str, payload: str, *, outcome: str) -> str | None:
-    """Keep a result and return its id; None, with a notice on the page, where that fails."""
-    return _said(lambda: kept().results.save(kind, query, query, model, payload, outcome=outcome))
+def save(kind: str, query: str, model: str, payload: str, *, outcome: str) -> str:
+    """Keep a result and return its id.
+
+    Raises
+    ------
+    StoreError
+        When that fails; `unsaved` says so.
+    """
+    return kept().results.save(kind, query, query, model, payload, outcome=outcome)
 
 
-def save_inspection(inspection: Inspection) -> str | None:
+def save_inspection(inspection: Inspection) -> str:
     """Keep an inspection as `save` does."""
-    return _said(lambda: _keep(inspection, kept().results))
+    return _keep(inspection, kept().results)
+
+
+def unsaved(error: StoreError) -> str:
+    """Return the beginning of what is said of a result that could not be saved."""
+    return f"This result is not saved. {error}"
 
 
 def keeper(
@@ -99,12 +133,3 @@ def _keep(inspection: Inspection, results: Results) -> str:
     return results.save(
         "inspection", query, query, model, to_json(inspection), outcome=inspection.outcome
     )
-
-
-def _said(save: Callable[[], str]) -> str | None:
-    """Return the id of what is saved, or None and leave a notice for the page."""
-    try:
-        return save()
-    except StoreError as error:
-        later(str(error))
-        return None

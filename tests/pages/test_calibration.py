@@ -20,6 +20,8 @@ from core.data.world.grading import matches
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.errors import ModelError
 from core.store import files
+from core.store.errors import StoreError
+from core.store.results import Results
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, holdout
 from core.studies.calibration import scoring as study_of_scoring
@@ -884,6 +886,40 @@ def test_what_cannot_be_saved_says_so(app, monkeypatch):
     upload(app, written())
     assert badges(app) == [GUARANTEED] and "file" not in app.query_params
     assert said(app, "so it is not saved. After a reload of the page, upload it again.")
+
+
+def test_what_cannot_be_read_now_is_found_when_it_can(example, monkeypatch):
+    """A database that is down or locked says nothing of what it holds."""
+
+    def down(*_, **__):
+        raise StoreError("The database could not be reached. Start it.")
+
+    use(example)
+    address = dict(example.query_params)
+    with monkeypatch.context() as broken:
+        for kind, method in ((Results, "open"), (files.Files, "open")):
+            broken.setattr(kind, method, down)
+        page = session("calibration", **address)
+        assert said(page, "The default policy decides: that of this address cannot be read. The da")
+        assert said(page, "The file that this address names cannot be read. The database could")
+        assert page.query_params == address and badges(page) == [PROBLEM] * 2
+    assert badges(page.run()) == ["Policy in use", GUARANTEED]
+
+
+def test_a_file_and_a_policy_are_used_where_neither_can_be_saved(app, monkeypatch):
+    def full(*_, **__):
+        raise StoreError("The disk is full. Make room.")
+
+    for kind in (Results, files.Files):
+        monkeypatch.setattr(kind, "save", full)
+    press(app, "use_example")
+    assert badges(app) == [GUARANTEED] and "file" not in app.query_params
+    assert said(app, "The disk is full. Make room. After a reload of the page, upload it again.")
+    use(app)
+    assert "Policy in use" in badges(app) and "policy" not in app.query_params
+    assert "It is not saved: a reload of the page goes back to the default policy." in [
+        caption.value for caption in app.caption
+    ]
 
 
 # ---------------------------------------------------------- held back, and confirmed once

@@ -6,14 +6,18 @@ from dataclasses import replace
 import pytest
 
 from core.language_models.backends.embedded.model import EmbeddedModel
+from core.store import stopgap
+from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.results import Results
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.serialise import from_json
 from core.studies.inspection.verdict import default_policy
 from core.ui.results import kept
-from tests.sessions import QUERY, keys, metrics, press, said, session
+from tests.sessions import QUERY, badges, keys, metrics, press, said, session, until
 
+CURVE = {"query": "What is the capital of Spain?", "answer": "Madrid", "repeated": "Paris"}
+UNSAVED = "This result is not saved. The disk is full. Make room."
 pytestmark = pytest.mark.usefixtures("fresh")
 
 
@@ -120,13 +124,37 @@ def test_what_cannot_be_kept_is_shown_and_said(monkeypatch):
     def full(*_, **__):
         raise StoreError("The disk is full. Make room.")
 
-    for method in ("save", "exists"):
-        monkeypatch.setattr(Results, method, full)
-    page = session("inspection", q=QUERY)
-    assert len(metrics(page)) > 3 and linked(page) is None
-    assert said(page.run(), "The disk is full. Make room.")
+    with monkeypatch.context() as broken:
+        for method in ("save", "exists"):
+            broken.setattr(Results, method, full)
+        page = session("inspection", q=QUERY)
+        for _ in range(2):  # at once, and for as long as it is so
+            assert len(metrics(page)) > 3 and linked(page) is None
+            assert said(page, UNSAVED) and said(page, "Press “Save to History” below once that")
+            press(page, "keep_view")
+        curve = session("amplification", **CURVE)
+        assert said(curve, f"{UNSAVED} It stays on this page.") and said(curve, "1. ")
     press(page, "keep_view")
-    assert said(page, "The disk is full. Make room.") and linked(page) is None
+    assert linked(page) == only().id and not said(page, "not saved")
+    assert not said(curve.run(), "not saved") and results().search().total == 2
+
+
+def test_a_database_that_cannot_be_opened_is_tried_again_and_takes_what_there_is(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setattr(stopgap, "AGAIN", 0.01)
+    folder = tmp_path / "folder"
+    folder.write_text("in the way")
+    monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{folder}/believe.db")
+    page = session("inspection", q=QUERY)
+    assert said(page, "cannot be written") and said(page, "results are in memory only, and lost if")
+    assert metrics(page) and "This result will be in History once" in page.caption[-1].value
+    assert said(session("history"), "results are in memory only") and only()
+    folder.unlink()
+    until(page, lambda: not said(page, "in memory only"))
+    assert linked(page) == only().id and not badges(page)
+    with open_database() as there:
+        assert there.folder == folder and Results(there).open(only().id).query == QUERY
 
 
 def test_a_kept_inspection_offers_no_button_that_does_nothing_and_a_way_back():
@@ -144,9 +172,8 @@ def test_a_kept_inspection_offers_no_button_that_does_nothing_and_a_way_back():
 def test_a_curve_opens_as_it_was_without_asking(no_model):
     session("amplification")
     assert not results().search().total
-    case = {"query": "What is the capital of Spain?", "answer": "Madrid", "repeated": "Paris"}
-    asked = session("amplification", **case)
-    assert (only().kind, only().query) == ("amplification", case["query"])
+    asked = session("amplification", **CURVE)
+    assert (only().kind, only().query) == ("amplification", CURVE["query"])
     no_model()
     page = session("amplification", saved=only().id)
     assert not [field for field in page.text_input if field.key == "query"]

@@ -345,7 +345,7 @@ def test_what_cannot_be_kept_is_no_failure_of_the_run(page, monkeypatch):
         monkeypatch.setattr(Results, "save", full)
         press(page, "pay_inspection")
         assert metrics(page) and "again_inspection" not in keys(page)
-        assert said(page.run(), "The disk is full. Make room.")
+        assert said(page, "This result is not saved. The disk is full. Make room.")
 
 
 def test_where_no_answer_can_be_saved_no_press_pays(page, monkeypatch):

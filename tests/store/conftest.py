@@ -58,15 +58,21 @@ class PostgreSQL:
             capture_output=True,
             **options,
         )
-        with open(f"{self.folder}/log", "w") as log:
+        self.resume()
+
+    def resume(self):
+        """Start with the data that are there."""
+        with open(f"{self.folder}/log", "a") as log:
             self.process = subprocess.Popen(
                 [
-                    *(postgresql_program("postgres"), "-D", data, "-k", self.folder),
-                    *("-h", "127.0.0.1", "-p", str(self.port), "-c", "fsync=off"),
+                    *(postgresql_program("postgres"), "-D", f"{self.folder}/data"),
+                    *("-k", self.folder, "-h", "127.0.0.1", "-p", str(self.port)),
+                    *("-c", "fsync=off"),
                 ],
+                cwd=self.folder,
                 stdout=log,
                 stderr=log,
-                **options,
+                **self.as_user,
             )
         self.wait()
 
@@ -82,7 +88,8 @@ class PostgreSQL:
                 time.sleep(0.1)
         raise AssertionError("PostgreSQL did not start")
 
-    def stop(self):
+    def pause(self):
+        """Stop, and keep the data."""
         if self.process:
             self.process.send_signal(signal.SIGINT)  # do not wait for anybody to leave
             try:
@@ -90,6 +97,9 @@ class PostgreSQL:
             except subprocess.TimeoutExpired:
                 self.process.send_signal(signal.SIGQUIT)
                 self.process.wait()
+
+    def stop(self):
+        self.pause()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def local(self, name):

@@ -369,6 +369,30 @@ def test_a_connection_that_was_cut_is_made_anew(postgresql):
         assert Calls(opened).get(KEY) == "1"
 
 
+def test_a_server_that_is_stopped_and_started_again_is_found_again(postgresql):
+    with open_database(postgresql.local(postgresql.new_database())) as opened:
+        calls, results = Calls(opened), Results(opened)
+        calls.put(KEY, "1")
+        postgresql.pause()
+        try:
+            for use in (
+                lambda: calls.get(KEY),
+                calls.check,
+                results.search,
+                lambda: calls.put(OTHER, LONG),
+                lambda: results.save("policy", "", "", "", "{}"),
+            ):
+                with pytest.raises(StoreError, match=r"could not be reached .* check that it is"):
+                    use()
+            with calls.claimed([OTHER]):  # nobody waits for locks that nobody can give
+                assert opened.unsaved
+        finally:
+            postgresql.resume()
+        assert calls.get(KEY) == "1"
+        calls.check()  # what was answered meanwhile is saved now
+        assert calls.get(OTHER) == LONG and calls.count() == 2 and not opened.unsaved
+
+
 # ----------------------------------------------------------------------- what could not be saved
 
 OTHER = CallKey("sample", "table", "1", "R")

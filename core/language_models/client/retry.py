@@ -31,6 +31,7 @@ from core.language_models.client.concurrency import AT_ONCE
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.errors import (
     LoadingError,
+    NeedsKeyError,
     SilentError,
     StoppedError,
     TemporaryError,
@@ -55,7 +56,8 @@ def unsaid(sentence: str) -> None:
 class Resilient(Wrapper):
     """Tries again after faults that pass, with jittered back-off, as the service asks.
 
-    A server that cannot be reached at all ends every call that is open.
+    A server that cannot be reached at all ends every call that is open. Once it has not accepted
+    the key, it is asked nothing more through this object; replies on their way are waited for.
 
     Parameters
     ----------
@@ -84,6 +86,7 @@ class Resilient(Wrapper):
         self._places = threading.BoundedSemaphore(at_once)
         self._wait, self._tell = wait, tell
         self._open = _Open(self.budget.stop)
+        self._refused: NeedsKeyError | None = None
 
     @property
     def meter(self) -> Meter:
@@ -170,11 +173,16 @@ class Resilient(Wrapper):
     def _once(self, request: Callable[[], T], clock: _Clock) -> T:
         with clock.paused(clock.stop.holding(self._places)):
             clock.stop.check()
+            if self._refused:  # a key that one call was refused is refused to all
+                raise NeedsKeyError(str(self._refused))
             self.budget.take()
             once = Meter()
             try:
                 with self.inner.meter.also(once):
                     return self._in_time(clock, request)
+            except NeedsKeyError as error:
+                self._refused = error
+                raise
             finally:
                 self._meter.add(max(once.requests, 1), once.prompt_tokens, once.response_tokens)
 

@@ -3,27 +3,25 @@
 import streamlit as st
 
 from core.charts.amplification import curves as charts
+from core.store.errors import StoreError
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification
 from core.studies.inspection.request import InvalidRequestError
 from core.ui.amplification.curves import used
 from core.ui.amplification.drawing import details, pictures, prompt
 from core.ui.messages import problem
-from core.ui.results import save
+from core.ui.results import save, unsaved
 
 
 def keep(drawn: list[Amplification]) -> None:
     """Keep curves that somebody asked for, in History."""
     paid = any(curve.used is not None for curve in drawn)
     if paid or "query" in st.query_params or "answer" in st.query_params:
-        first = drawn[0]
-        save(
-            "amplification",
-            first.case.query,
-            first.model,
-            serialise.all_to_json(drawn),
-            outcome=first.verdict,
-        )
+        first, payload = drawn[0], serialise.all_to_json(drawn)
+        try:
+            save("amplification", first.case.query, first.model, payload, outcome=first.verdict)
+        except StoreError as error:
+            problem(f"{unsaved(error)} It stays on this page.")
 
 
 def kept_curves(payload: str) -> None:

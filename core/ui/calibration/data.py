@@ -17,6 +17,7 @@ from core.data.tabular.gold_questions import GoldQuestions, gold_questions
 from core.data.tabular.labelled import Columns, Labelled, Score, labelled, suggest, template
 from core.data.tabular.labels import MOST_VALUES
 from core.data.tabular.uploads import Upload, UploadError
+from core.store.errors import StoreError
 from core.studies.calibration.calibration import REPEATED, independent
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.ui import downloads
@@ -106,7 +107,11 @@ def _after_reload() -> None:
     """Read the file again that the address names: a reload is another session."""
     if _UPLOAD in st.session_state or _PROBLEM in st.session_state:
         return
-    found = keeping.after_reload()
+    try:
+        found = keeping.after_reload()
+    except StoreError as error:  # which passes: the next look finds the file
+        problem(f"The file that this address names cannot be read. {error}")
+        return
     if isinstance(found, str):
         st.session_state[_PROBLEM] = found
     elif found is not None:

@@ -63,14 +63,17 @@ def forget_address() -> None:
 
 
 def after_reload() -> File | str | None:
-    """Return the file that the address names, or a sentence if it is not here."""
+    """Return the file that the address names, or a sentence if it is not here.
+
+    Raises
+    ------
+    StoreError
+        When nobody can say whether it is.
+    """
     hash = st.query_params.get(_ADDRESS)
     if not hash:
         return None
-    try:
-        found = None if public() else kept().files.open(hash)
-    except StoreError as error:
-        return str(error)
+    found = None if public() else kept().files.open(hash)
     if found is None:
         return NOT_HERE
     st.session_state[_HASH] = hash_of(found.content)

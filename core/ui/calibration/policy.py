@@ -6,11 +6,11 @@ import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError, from_json, to_json
 from core.charts.calibration import name_of
-from core.store.errors import StoreError
+from core.store.errors import StoreError, UnknownResultError
 from core.studies.inspection.inspection import cannot_decide
 from core.ui.history import opened
-from core.ui.messages import notice, problem
-from core.ui.results import kept, save
+from core.ui.messages import later, notice, problem
+from core.ui.results import kept, save, unsaved
 from core.ui.session import public
 
 _IN_USE, _ID = "policy_in_use", "policy_in_use_id"
@@ -27,7 +27,12 @@ def use(policy: Policy) -> None:
     st.session_state[_IN_USE] = policy
     made_on = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
     title = f"{name_of(policy.score)}: answer {policy.where}"
-    st.session_state[_ID] = save("policy", title, made_on, to_json(policy), outcome=policy.sentence)
+    try:
+        id = save("policy", title, made_on, to_json(policy), outcome=policy.sentence)
+    except StoreError as error:
+        later(unsaved(error))
+        id = None
+    st.session_state[_ID] = id
 
 
 def stop() -> None:
@@ -44,12 +49,15 @@ def _after_reload() -> None:
         return
     try:
         policy = from_json(kept().results.open(id).payload)
-    except (StoreError, PolicyError):
+    except (UnknownResultError, PolicyError):
         st.query_params.pop(_ADDRESS, None)
         notice(
             "The policy that this address names is not saved here, so the default policy decides. "
             "Upload the policy on Calibration to use it."
         )
+        return
+    except StoreError as error:  # it may be there: the next look finds it
+        problem(f"The default policy decides: that of this address cannot be read. {error}")
         return
     st.session_state[_IN_USE], st.session_state[_ID] = policy, id
 

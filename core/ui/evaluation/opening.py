@@ -41,9 +41,11 @@ def offer(run: Run, id: str, *, key: str, of_other: bool = False) -> None:
     opened: dict[tuple[str, str], str] = st.session_state.setdefault(_OPENED, {})
     saved = opened.get((str(run.folder), id))
     if saved is None or not _is_there(saved):
-        saved = save_inspection(inspection)
-    if saved is None:  # why is said on the page that is drawn next
-        st.rerun()
+        try:
+            saved = save_inspection(inspection)
+        except StoreError as error:  # it is opened from where it is saved
+            problem(f"The inspection cannot be opened. {error}")
+            return
     opened[str(run.folder), id] = saved
     frame.show("inspection", saved)
 

@@ -18,7 +18,6 @@ import time
 import weakref
 from contextlib import suppress
 from dataclasses import astuple
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -35,7 +34,7 @@ from core.studies.evaluation.run import Outcome, Questions, evaluate, most, pipe
 from core.studies.evaluation.saved import QUESTIONS, questions_in, save
 from core.ui.results import kept
 from core.ui.runs.job import Job
-from core.ui.session import alone, owner, public, shared, this_session
+from core.ui.session import alone, owner, shared, this_session
 
 FOLDER: Final = "runs"
 MOST_SHARED: Final = 2_000  # questions of a run where several people use a server
@@ -185,8 +184,7 @@ class Runs:
 
 def runs() -> Runs:
     """Return the runs of this machine; of this session alone in a public demo."""
-    beside = None if public() else kept().database.folder
-    return shared("evaluation_runs", partial(runs_beside, beside))
+    return shared("evaluation_runs", lambda: runs_beside(kept().folder))
 
 
 def said(error: Exception, folder: Path) -> str:

@@ -4,10 +4,13 @@ from collections.abc import Hashable
 
 import streamlit as st
 
+from core.store.errors import StoreError
 from core.studies.inspection.inspection import Inspection
-from core.ui.results import save_inspection
+from core.ui.messages import problem
+from core.ui.results import save_inspection, unsaved
 
 _LAST, _VIEWS = "inspection_saved", "inspection_saved_views"
+_FAILED = "inspection_unsaved_views"
 
 
 def keep(inspection: Inspection) -> None:
@@ -28,8 +31,21 @@ def is_asked_for() -> bool:
 
 def keep_view(inspection: Inspection) -> None:
     """Keep an inspection as it is read and decided now, and remember under which id."""
-    kept = st.session_state.get(_VIEWS, {})
-    st.session_state[_VIEWS] = {**kept, view(inspection): save_inspection(inspection)}
+    this, kept = view(inspection), st.session_state.get(_VIEWS, {})
+    failed = dict(st.session_state.get(_FAILED, {}))
+    failed.pop(this, None)
+    id = None
+    try:
+        id = save_inspection(inspection)
+    except StoreError as error:
+        failed[this] = unsaved(error)
+    st.session_state.update({_VIEWS: {**kept, this: id}, _FAILED: failed})
+
+
+def say_if_unsaved(inspection: Inspection) -> None:
+    """Say why what is on the screen could not be saved, if it was to be."""
+    if why := st.session_state.get(_FAILED, {}).get(view(inspection)):
+        problem(f"{why} It stays on this page. Press “Save to History” below once that is mended.")
 
 
 def saved_view(inspection: Inspection) -> str | None:

@@ -65,6 +65,7 @@ from core.language_models.errors import (
     TemporaryError,
     UnknownModelError,
     UnreachableError,
+    refused_key,
 )
 from core.language_models.forms import EXAMPLES, Form, in_front, revision, unknown_form
 from core.language_models.stopping import TooLateError, current_stop, in_time
@@ -524,9 +525,8 @@ class Gemini(LanguageModel):
         return RefusedError(f"{self.name} did not accept the request (status {code}).{says}")
 
     def _bad_key(self, says: str = "") -> NeedsKeyError:
-        return NeedsKeyError(
-            f"{self.name} did not accept the key. Check GOOGLE_API_KEY, or make a new key.{says}"
-        )
+        error = refused_key(self.name, GOOGLE_KEY, typed=not self.uses_environment_key)
+        return NeedsKeyError(f"{error}{says}")
 
     def _words(self, error: GoogleAPICallError) -> str:
         """Return what the service says, without the key; nothing where it is a page of HTML."""

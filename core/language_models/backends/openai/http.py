@@ -34,9 +34,11 @@ from core.language_models.errors import (
     StoppedError,
     TemporaryError,
     UnreachableError,
+    refused_key,
 )
 from core.language_models.stopping import TooLateError, in_time
 from core.language_models.usage import Meter
+from core.settings import OPENAI_KEY
 
 # Seconds to connect, and between two pieces of a reply. What all of it may take, however small
 # the pieces are, stands in `stopping`.
@@ -99,9 +101,11 @@ class _Exchange:
 class Service:
     """One server and one key; used by many threads at once."""
 
-    def __init__(self, address: Address, key: str | None, meter: Meter) -> None:
+    def __init__(
+        self, address: Address, key: str | None, meter: Meter, *, typed: bool = True
+    ) -> None:
         self.address, self.meter = address, meter
-        self._key = key
+        self._key, self._typed = key, typed  # by a person, or out of the environment
         self._idle: list[requests.Session] = []  # connections outlive the threads that made them
         self._lock = threading.Lock()
         self._pinned: tuple[str | None] | None = None  # None until the name was looked up
@@ -236,8 +240,8 @@ class Service:
         """Say why the reply is not what was asked for."""
         if status in (401, 403):
             if self._key:
-                return NeedsKeyError(f"{self.host} did not accept this key. Give another one.")
-            return NeedsKeyError(f"{self.host} needs a key. Set OPENAI_API_KEY, or type the key.")
+                return refused_key(self.host, OPENAI_KEY, typed=self._typed)
+            return NeedsKeyError(f"{self.host} needs a key. Set {OPENAI_KEY}, or type the key.")
         if 300 <= status < 400:
             return RefusedError(f"{self.host} redirects to another address. Give that address.")
         said, field = _words(parsed, data)

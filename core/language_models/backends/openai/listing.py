@@ -23,7 +23,8 @@ def offered(url: str, key: str | None = None) -> tuple[str, ...]:
         With a sentence: the address is none, nobody answers, or nothing is listed.
     """
     address = read_address(url)
-    service = Service(address, key_for(address, key)[0], Meter())
+    key, of_environment = key_for(address, key)
+    service = Service(address, key, Meter(), typed=not of_environment)
     try:
         listed = service.get("/models").get("data")
     except Rejected:

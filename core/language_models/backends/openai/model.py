@@ -144,7 +144,8 @@ class OpenAICompatible(LanguageModel):
         self.meter = Meter()
         key, self.uses_environment_key = key_for(address, key)
         self._named_end = end or end_text()
-        self._service = Service(address, key, self.meter)
+        typed = not self.uses_environment_key
+        self._service = Service(address, key, self.meter, typed=typed)
         secret = hashlib.sha256((key or "").encode()).hexdigest()
         place = address.known_as, self._model, secret
         self._endpoint = _ENDPOINTS.setdefault(place, _Endpoint())

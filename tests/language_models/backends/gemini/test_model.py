@@ -36,7 +36,7 @@ ONE, TWO, THREE = (f"AIza-{word}-key-of-nobody" for word in ("first", "second", 
 
 # What each fault becomes: the error, what its sentence says, the seconds to wait.
 SENTENCES = {
-    "key": (NeedsKeyError, "did not accept the key. Check GOOGLE_API_KEY", None),
+    "key": (NeedsKeyError, "did not accept the key that was typed: it is wrong, or no longer valid. Type another", None),
     "unauthenticated": (NeedsKeyError, "did not accept the key", None),
     "suspended": (NeedsKeyError, "'api_key:[key]' has been suspended", None),
     "key at the border": (RefusedError, "xxx [key] is what", None),

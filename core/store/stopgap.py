@@ -1,0 +1,58 @@
+"""A database in memory, for as long as the one that is wanted cannot be opened.
+
+Another program may have locked it, its server may be down, its disk may be full: that passes. It is
+tried again and again beside the program. Once it opens, all that was saved meanwhile moves there.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Final
+
+from core.store.database import open_database
+from core.store.errors import StoreError
+
+IN_MEMORY: Final = "sqlite://"
+AGAIN: Final = 2.0  # seconds between two tries
+
+
+class Stopgap:
+    """The database that is wanted, or one in memory until it can be opened.
+
+    Parameters
+    ----------
+    url : str, optional
+        As of `open_database`.
+
+    Attributes
+    ----------
+    database : Database
+        The same object before and after the move.
+    why : str or None
+        A sentence why it is one in memory; None once it is the one that is wanted.
+    """
+
+    def __init__(self, url: str | None = None) -> None:
+        self._url = url
+        self.why: str | None = None
+        try:
+            self.database = open_database(url)
+        except StoreError as error:
+            self.why = str(error)
+            self.database = open_database(IN_MEMORY)
+            threading.Thread(target=self._try_again, daemon=True).start()
+
+    def _try_again(self) -> None:
+        while self.why is not None:
+            time.sleep(AGAIN)
+            try:
+                wanted = open_database(self._url)
+                try:
+                    self.database.move_to(wanted)
+                except StoreError:
+                    wanted.close()
+                    raise
+                self.why = None
+            except StoreError as error:
+                self.why = str(error)
