@@ -6,7 +6,7 @@ On the embedded model, ten drawn answers a question as in the paper, Ray started
 (`requirements/cluster.txt`). Timed from when every worker holds its model to the last row; what
 it takes until then is printed beside it. Two workers are at least 1.6 times as fast as one. Two
 processes that ask half of the questions each, without Ray, say what this machine's second core is
-worth: it shares caches and memory with the first. Ratios of sums over interleaved rounds.
+worth: it shares caches and memory with the first. Medians of ratios over interleaved rounds.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.ratios import Ratio, each, report
 from core.commands.engines import Opening
 from core.data.datasets.draw import draw
 from core.data.datasets.questions import Question
@@ -38,7 +39,10 @@ from core.studies.inspection.request import Reading, Sampling
 from core.studies.inspection.verdict import default_threshold
 
 QUESTIONS, ROUNDS = 1024, 2
-LEAST_FASTER = 1.6
+ONE_WORKER = Ratio("Evaluation by one worker of Ray / by this process")
+TWO_WORKERS = Ratio("Evaluation by one worker of Ray / by two", least=1.6)
+TWO_PROCESSES = Ratio("Evaluation by this process / by two without Ray")
+RATIOS = (ONE_WORKER, TWO_WORKERS, TWO_PROCESSES)
 
 
 @dataclass(frozen=True)
@@ -116,32 +120,29 @@ def main() -> int:
         "two workers": lambda part: timed(task, part, 2),
         "two processes": beside_each_other,
     }
-    took: dict[str, float] = defaultdict(float)
-    waited: dict[str, float] = defaultdict(float)
+    took, waited = defaultdict(list), defaultdict(list)
     for i in range(options.rounds):
         part = asked[i * options.questions : (i + 1) * options.questions]
         for name, way in ways.items():
             before, seconds = way(part)
-            took[name] += seconds
-            waited[name] += before
+            took[name].append(seconds)
+            waited[name].append(before)
     number = options.questions * options.rounds
     print(f"{number:,} questions, load {os.getloadavg()[0]:.1f} in the end")
     for name in ways:
         print(
-            f"  {name:13} {1000 * took[name] / number:8.1f} ms a question, "
-            f"{waited[name] / options.rounds:6.1f} s before"
+            f"  {name:13} {1000 * sum(took[name]) / number:8.1f} ms a question, "
+            f"{sum(waited[name]) / options.rounds:6.1f} s before"
         )
-
-    def times(one: str, other: str, note: str = "") -> float:
-        faster = took[one] / took[other]
-        print(f"  {f'{one} / {other}{note}':44} {faster:6.2f}")
-        return faster
-
-    times("one worker", "this process")
-    times("this process", "two processes")
-    times("two processes", "two workers")
-    faster = times("one worker", "two workers", f" (at least {LEAST_FASTER})")
-    return 0 if faster >= LEAST_FASTER else 1
+    one = took["one worker"]
+    kept = report(
+        {
+            ONE_WORKER: each(one, took["this process"]),
+            TWO_WORKERS: each(one, took["two workers"]),
+            TWO_PROCESSES: each(took["this process"], took["two processes"]),
+        }
+    )
+    return 0 if kept else 1
 
 
 if __name__ == "__main__":
