@@ -16,11 +16,13 @@ PEERS_READY := $(PEERS)/.peers-ready
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 # Each core has a server and a browser of its own; who has done its share takes over of another's.
 PYTEST := $(VENV)/bin/python -m pytest -n auto --dist worksteal --ignore tests/local --ignore tests/cluster
-# Measured against other software, in an environment that has it. What is called beside_… wants a
-# server, or installs gigabytes: it runs by itself.
-BESIDE_PEERS := calibration
-ON_CLUSTER := cluster
-BENCHMARKS  := $(filter-out _% beside_% $(BESIDE_PEERS) $(ON_CLUSTER),$(basename $(notdir $(wildcard benchmarks/*.py))))
+# The benchmarks that measure ratios, and the environment of each: where another is named, it has what
+# the benchmark compares with. The other benchmarks are run by themselves.
+RATIOS := inspection amplification estimators evaluation turns click_to_verdict calibration cluster
+BENCH_IN = $(or $(BENCH_IN_$(1)),$(VENV))
+BENCH_IN_calibration := $(PEERS)
+BENCH_IN_cluster := $(CLUSTER)
+BENCH_IN_inspection := $(if $(wildcard $(LOCAL_READY)),$(LOCAL))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-local test-cluster lint bench train train-seeds lock browser screenshots
@@ -55,16 +57,13 @@ screenshots: browser ## take the pictures of README and docs anew
 	BELIEVE_SCREENSHOTS=1 $(VENV)/bin/python -m pytest tests/browser/test_home.py \
 	  tests/browser/test_inspection.py -k fits_the_screen
 
-bench: $(TEST_READY) $(PEERS_READY) $(CLUSTER_READY) ## run the benchmarks, one after the other
-	@for name in $(BENCHMARKS); do \
-	  echo "== $$name"; $(VENV)/bin/python -m benchmarks.$$name || exit 1; \
-	done
-	@for name in $(BESIDE_PEERS); do \
-	  echo "== $$name"; $(PEERS)/bin/python -m benchmarks.$$name || exit 1; \
-	done
-	@for name in $(ON_CLUSTER); do \
-	  echo "== $$name"; $(CLUSTER)/bin/python -m benchmarks.$$name || exit 1; \
-	done
+bench: $(TEST_READY) $(PEERS_READY) $(CLUSTER_READY) $(SMOLLM2) browser ## measure every ratio, write one table of them
+	@missed=; $(foreach name,$(RATIOS),echo "== $(name)"; \
+	  $(call BENCH_IN,$(name))/bin/python -m benchmarks.$(name) || missed="$$missed $(name)";) \
+	echo "== inspection --model smollm2"; \
+	$(VENV)/bin/python -m benchmarks.inspection --model smollm2 || missed="$$missed smollm2"; \
+	$(VENV)/bin/python -m benchmarks.ratios; \
+	if [ -n "$$missed" ]; then echo "Failed, or missed a promise:$$missed" >&2; exit 1; fi
 
 train: $(LOCAL_READY) ## train the embedded model anew, with all that is measured on it
 	$(LOCAL)/bin/python -m training.train

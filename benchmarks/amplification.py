@@ -8,7 +8,7 @@ Measured, all in this process:
 - by band of the embedded world, the mean attention that the prompt's end pays to what it is
   told, layer by layer: the mechanism of the paper's Section 3.1 on real heads.
 
-Ratios of medians over interleaved runs; absolute times are only printed.
+Medians of ratios over interleaved runs; absolute times are only printed.
 
 ``--write`` measures nothing: it computes the curves that the page ships, of the weights in use,
 in some seconds. Run it again whenever the weights have changed.
@@ -24,6 +24,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.inspection import Recorder, seconds
+from benchmarks.ratios import Ratio, each, report
 from core.data.world.facts import Band
 from core.language_models.base import LanguageModel
 from core.language_models.registry import open_model
@@ -34,7 +35,9 @@ from core.studies.amplification.shipped import FILE, written
 
 CURVES_A_BAND, ROUNDS = 2, 3
 POINTS = range(101)
-LEAST_GAIN, MOST_OVER_FLOOR = 5.0, 1.5
+GAIN = Ratio("Curve of 0 to 100 repetitions: one call per point / one batched call", least=5)
+OVER_PASSES = Ratio("Curve, batched / its bare forward passes", most=1.5)
+RATIOS = (GAIN, OVER_PASSES)
 SAME = 1e-4  # nats: single precision over some 900 tokens, summed in another order
 LOOKED_AT, TOLD = 60, (1, 10)
 
@@ -61,15 +64,12 @@ def compare(model: LanguageModel) -> bool:
                 ),
             )
     middle = statistics.median
-    gain = middle(a / b for a, b in zip(singly, batched, strict=True))
-    over = middle(a / b for a, b in zip(batched, floor, strict=True))
     print(f"one batched call                  {1000 * middle(batched):8.1f} ms")
     print(f"one call per point                {1000 * middle(singly):8.1f} ms")
-    print(f"ratio (at least {LEAST_GAIN:.0f})                {gain:8.2f}")
     print(f"bare forward passes               {1000 * middle(floor):8.1f} ms")
-    print(f"ratio (at most {MOST_OVER_FLOOR})               {over:8.2f}")
     print(f"largest difference                {difference:8.1e} nats")
-    return gain >= LEAST_GAIN and over <= MOST_OVER_FLOOR and difference <= SAME
+    kept = report({GAIN: each(singly, batched), OVER_PASSES: each(batched, floor)})
+    return kept and difference <= SAME
 
 
 def heads(model: LanguageModel) -> None:

@@ -4,8 +4,8 @@ Asks the embedded model 300 questions of its world, drawn at random, with ten dr
 in the paper, and prints what every score is worth. With ``--write`` the run takes the place of the
 bundled one; do so after every training.
 
-``--model smollm2`` asks another model, ``--questions FILE --name NAME`` other questions, and
-``--folder`` names the bundled run. ``--number`` draws so many of either.
+``--number`` draws so many. ``--run FOLDER --folder NAME`` asks nothing: it bundles a finished run,
+such as the one that ``benchmarks.paper_figures`` leaves of SmolLM2.
 """
 
 from __future__ import annotations
@@ -19,44 +19,57 @@ import numpy as np
 
 from core.abstention import metrics
 from core.data.datasets.draw import draw
-from core.data.datasets.questions import read_questions
 from core.data.datasets.world import world_questions
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.studies.evaluation import bundled
-from core.studies.evaluation.files import LOCK, UNFINISHED
+from core.studies.evaluation.files import LOCK, UNFINISHED, parts_of
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run
-from core.studies.evaluation.run import Questions, evaluate, survey
+from core.studies.evaluation.run import evaluate, survey
 from core.studies.inspection.request import Reading, Request, Sampling
 from core.studies.inspection.verdict import default_threshold
 from core.uncertainty.scores import SCORES
 
-LARGEST = 1_000_000  # bytes of a bundled run
+SAMPLES = 10  # of a question
+MOST_ROWS, MOST = 1_000_000, 3_000_000  # bytes of a bundled run: its rows, and all of it
 
 
 def main() -> None:
     given = options()
-    asked = questions(given.questions, given.name, given.number)
-    model, _ = in_its_form(open_model(given.model))
-    request = Request("any", given.samples, sampling=Sampling.DRAWN)
-    task = Task(model, request, Reading(), default_threshold().least_mass)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "run"
-        outcome = evaluate(asked, task, folder, progress)
-        print(f"\n{outcome.done} questions, {outcome.failed} failed, {outcome.seconds:.0f} s")
-        report(Run(folder))
+        if given.run:
+            shutil.copytree(given.run, folder, ignore=shutil.ignore_patterns(LOCK, "ray"))
+        else:
+            ask(given.number, folder)
+        run = Run(folder)
+        if not run.manifest["ended"]:
+            raise SystemExit(f"{given.run} is not finished: go on with it first.")
+        report(run)
         for name in (LOCK, UNFINISHED):
             (folder / name).unlink(missing_ok=True)
+        rows = sum(part.stat().st_size for part in parts_of(folder))
         size = sum(file.stat().st_size for file in folder.iterdir())
-        print(f"{size:,} bytes")
-        if size > LARGEST:
-            raise SystemExit(f"A bundled run has at most {LARGEST:,} bytes: ask fewer questions.")
+        print(f"{size:,} bytes, of them {rows:,} of rows")
+        if rows > MOST_ROWS or size > MOST:
+            raise SystemExit(
+                f"A bundled run has at most {MOST:,} bytes, and {MOST_ROWS:,} of rows: ask fewer."
+            )
         if given.write:
             there = bundled.FOLDER / given.folder
             shutil.rmtree(there, ignore_errors=True)
             shutil.copytree(folder, there)
             print(f"Written to {there}.")
+
+
+def ask(number: int, folder: Path) -> None:
+    found = draw(world_questions(), number)
+    request = Request("any", SAMPLES, sampling=Sampling.DRAWN)
+    model, _ = in_its_form(open_model("embedded"))
+    task = Task(model, request, Reading(), default_threshold().least_mass)
+    outcome = evaluate(survey("embedded world", lambda: iter(found)), task, folder, progress)
+    print(f"\n{outcome.done} questions, {outcome.failed} failed, {outcome.seconds:.0f} s")
 
 
 def progress(stage: str, share: float) -> None:
@@ -65,19 +78,11 @@ def progress(stage: str, share: float) -> None:
 
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", default="embedded")
-    parser.add_argument("--questions", type=Path, help="JSON lines; by default the world")
-    parser.add_argument("--name", default="embedded world", help="of the questions")
     parser.add_argument("--number", type=int, default=300)
-    parser.add_argument("--samples", type=int, default=10)
+    parser.add_argument("--run", type=Path, help="a finished run; nothing is asked")
     parser.add_argument("--folder", default="embedded_world")
     parser.add_argument("--write", action="store_true")
     return parser.parse_args()
-
-
-def questions(file: Path | None, name: str, number: int) -> Questions:
-    found = draw(read_questions(file) if file else world_questions(), number)
-    return survey(name, lambda: iter(found))
 
 
 def report(run: Run) -> None:

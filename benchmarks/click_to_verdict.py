@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import os
 import shutil
-import statistics
 
 from playwright.sync_api import sync_playwright
 
+from benchmarks.ratios import Ratio, report
 from core.data.world import facts as world
 from core.data.world.facts import Band
 from tests.browser.server import CHROMIUM_FLAGS, start_server
 
 QUESTIONS = 20
+VERDICT = Ratio("From Enter to a painted verdict in Chromium", unit="ms")
+STEP = Ratio("A step of Home's control, until it is painted", unit="ms")
+RATIOS = (VERDICT, STEP)
 
 # Resolves once the answer of the question just asked has been painted: the page keeps the
 # old one, dimmed, until the new one comes, so neighbouring questions have other answers.
@@ -82,11 +85,7 @@ def main() -> None:
             browser.close()
     finally:
         process.terminate()
-    print(
-        f"Enter to painted verdict, {len(times)} questions: median "
-        f"{statistics.median(times):.0f} ms, {min(times):.0f} to {max(times):.0f} ms"
-    )
-    print(f"A step of Home's control, {len(steps)}: median {statistics.median(steps):.0f} ms")
+    report({VERDICT: times, STEP: steps})
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from itertools import count
 from unittest.mock import patch
 from uuid import UUID
 
+from benchmarks.ratios import Ratio, report
 from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.base import LanguageModel
 from core.studies.inspection.recorder import record
@@ -29,6 +30,11 @@ from core.ui.session import Session
 OTHERS = 20
 INSPECTIONS = 20
 FOR_EVER = 3600.0  # seconds
+WITH_TURNS, AT_ONCE = (
+    Ratio(f"Inspection beside {OTHERS} long runs{how} / alone")
+    for how in ("", " that all compute at once")
+)
+RATIOS = (WITH_TURNS, AT_ONCE)
 
 _numbers = count()
 
@@ -48,13 +54,13 @@ def inspected(model: LanguageModel, line: Turns) -> float:
     return time.perf_counter() - begun
 
 
-def median_wait(model: LanguageModel, line: Turns, others: int) -> float:
-    """Return the median seconds of an inspection beside so many long runs."""
+def waits(model: LanguageModel, line: Turns, others: int) -> list[float]:
+    """Return the seconds of each inspection beside so many long runs."""
     runs = []
     for _ in range(others):
         request = Request(f"Who is the queen of land {next(_numbers)}?", 300, 2.0)
         runs.append(started(lambda progress, r=request: record(r, model, progress), line))
-    found = statistics.median(inspected(model, line) for _ in range(INSPECTIONS))
+    found = [inspected(model, line) for _ in range(INSPECTIONS)]
     for run in runs:
         run.cancel()
     for run in runs:
@@ -66,14 +72,13 @@ def main() -> None:
     """Measure and print."""
     model = EmbeddedModel()
     places = os.cpu_count() or 1
-    alone = median_wait(model, Turns(places), 0)
+    alone = statistics.median(waits(model, Turns(places), 0))
     print(f"alone: {alone * 1000:.0f} ms (median of {INSPECTIONS})")
-    for name, line in (
-        ("with turns", Turns(places, first=1)),
-        ("all at once", Turns(10_000, math.inf)),
+    for ratio, line in (
+        (WITH_TURNS, Turns(places, first=1)),
+        (AT_ONCE, Turns(10_000, math.inf)),
     ):
-        beside = median_wait(model, line, OTHERS)
-        print(f"beside {OTHERS} long runs, {name}: {beside / alone:.1f} times")
+        report({ratio: [seconds / alone for seconds in waits(model, line, OTHERS)]})
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ PAGES = (
 OWN = "another address"
 QUERY = "Name a mammal"
 FOLDS = (
+    "lane_table",  # of Home
     *("arithmetic", "all_scores", "all_clusters", "enough", "details"),  # of an inspection
     "new_run",  # of an evaluation
     "laboratory_table",
@@ -136,8 +137,8 @@ def badges(app):
 
 def pictures(app):
     """What the charts say in words, those in components of our own last."""
-    components = [json.loads(found.proto.json or "{}") for found in app.get("bidi_component")]
-    ours = [data["words"].get("alt") for data in components if "words" in data]
+    components = [json.loads(found.proto.json or "[{}]") for found in app.get("bidi_component")]
+    ours = [data["words"].get("alt") for (data,) in components if "words" in data]
     charts = [chart.proto.alt for chart in app.get("vega_lite_chart")]
     return [*charts, *filter(None, ours)]
 

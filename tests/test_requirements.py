@@ -5,6 +5,8 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from benchmarks import dependencies
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -36,3 +38,27 @@ def test_the_demo_is_installed_from_the_lock():
     recipe = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "--require-hashes -r requirements/lock.txt" in recipe
     assert not re.search(r"install.*-r requirements\.txt", recipe)
+
+
+#: The machine that the page is about: the lock names other packages on others.
+LINUX = {
+    "sys_platform": "linux",
+    "platform_machine": "x86_64",
+    "platform_python_implementation": "CPython",
+    "implementation_name": "cpython",
+    "python_version": "3.11",
+    "python_full_version": "3.11.7",
+}
+
+
+def test_the_page_names_what_the_lock_installs_and_what_believe_asks_for():
+    """`python -m benchmarks.dependencies --write` brings the table there."""
+    page = (ROOT / "docs/dependencies.md").read_text(encoding="utf-8")
+    part = page.partition(dependencies.BEGIN)[2].partition(dependencies.END)[0]
+    rows = [line.strip("| ").split(" | ") for line in part.splitlines() if line.startswith("| ")]
+    listed = {name: version for name, version, *_ in rows[2:]}
+    assert listed == dependencies.locked(LINUX), "run python -m benchmarks.dependencies --write"
+    ours = {name for name, *_, wanted in rows[2:] if "**Believe**" in wanted}
+    assert ours == dependencies.asked()
+    assert all(wanted.strip() for *_, wanted in rows[2:]), "nobody wants it"
+    assert dependencies.filled(page, part.strip()) == page

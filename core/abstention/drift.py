@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from core.codec import counted
 
@@ -90,13 +89,17 @@ def drift(calibration: ArrayLike, new: ArrayLike) -> Drift:
 
 
 def _distributions(before: NDArray[np.float64], now: NDArray[np.float64]) -> _Test:
-    p = float(stats.ks_2samp(before, now).pvalue)
+    from scipy.stats import ks_2samp  # takes long to load
+
+    p = float(ks_2samp(before, now).pvalue)
     return _Test("the distribution of the scores", f"Kolmogorov–Smirnov p = {p:.2g}", p)
 
 
 def _shares(what: str, before: NDArray[np.bool_], now: NDArray[np.bool_]) -> _Test:
+    from scipy.stats import fisher_exact
+
     table = [[int(x.sum()), int((~x).sum())] for x in (before, now)]
-    p = float(stats.fisher_exact(table).pvalue)
+    p = float(fisher_exact(table).pvalue)
     seen = f"{what} {before.mean():.0%} → {now.mean():.0%} (p = {p:.2g})"
     return _Test(f"the share of {what}", seen, p)
 

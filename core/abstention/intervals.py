@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from core.abstention.blocks import Blocks, checked
 from core.abstention.metrics import MEASURES
@@ -238,7 +237,9 @@ def _spearman(pairs: Floats, groups: Weights) -> Floats:
 
     `pairs` is of shape (2, samples, n), `groups` of (samples, n).
     """
-    ranks = stats.rankdata(pairs, axis=-1)
+    from scipy.stats import rankdata  # takes long to load
+
+    ranks = rankdata(pairs, axis=-1)
     cell = (groups + np.arange(len(groups))[:, None] * (groups.max() + 1)).ravel()
     size = np.maximum(np.bincount(cell), 1)
     for row in ranks:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from core.abstention.blocks import checked
 
@@ -70,7 +70,7 @@ def delong(first: ArrayLike, second: ArrayLike, correct: ArrayLike) -> Delong:
     variance = np.var(wrongs[0] - wrongs[1], ddof=1) / m + np.var(rights[0] - rights[1], ddof=1) / n
     error, difference = math.sqrt(variance), areas[0] - areas[1]
     if error:
-        p_value = float(2 * stats.norm.sf(abs(difference) / error))
+        p_value = float(2 * special.ndtr(-abs(difference) / error))
     else:
         p_value = 0.0 if difference else 1.0
     return Delong(areas[0], areas[1], error, p_value)
@@ -83,12 +83,14 @@ def _placements(
 
     Equal doubts count half; by mid-ranks [2]_. Both have the AUROC as their mean.
     """
+    from scipy.stats import rankdata  # takes long to load
+
     doubt, wrong = checked(doubts, correct)
     doubt, is_wrong = np.where(np.isnan(doubt), np.inf, doubt), wrong == 1
-    rank = stats.rankdata(doubt)
+    rank = rankdata(doubt)
     bad, good = doubt[is_wrong], doubt[~is_wrong]
-    above = rank[is_wrong] - stats.rankdata(bad)
-    below = len(bad) - (rank[~is_wrong] - stats.rankdata(good))
+    above = rank[is_wrong] - rankdata(bad)
+    below = len(bad) - (rank[~is_wrong] - rankdata(good))
     return above / max(len(good), 1), below / max(len(bad), 1)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import altair as alt
-import vl_convert
 
 from core.charts.shapes import Filled
 from core.charts.theme import Chart
@@ -20,9 +19,13 @@ def alone(chart: Figure, title: str, subtitle: str = "") -> Figure:
 
 def to_png(chart: Figure) -> bytes:
     """Return the chart as a PNG at twice the screen's resolution."""
+    import vl_convert  # a hundred megabytes, for who wants a picture
+
     return vl_convert.vegalite_to_png(chart.to_json(), scale=2)
 
 
 def to_svg(chart: Figure) -> bytes:
     """Return the chart as an SVG document."""
+    import vl_convert
+
     return vl_convert.vegalite_to_svg(chart.to_json()).encode("utf-8")

@@ -1,6 +1,7 @@
 """Home: one experiment on one screen, a challenge, and the ways on."""
 
 import functools
+from functools import partial
 from importlib.util import find_spec
 
 import streamlit as st
@@ -14,6 +15,7 @@ from core.ui import frame, model, model_opening
 from core.ui.components.challenge import challenge as draw_challenge
 from core.ui.components.lanes import lanes
 from core.ui.components.present import present
+from core.ui.folds import fold
 from core.ui.glossary import TERMS
 from core.ui.inspection.recordings import inspected
 from core.ui.messages import problem
@@ -53,8 +55,7 @@ def experiment() -> None:
         if st.form_submit_button("Ask", type="primary") and asked.strip():
             _ask(asked)
     with st.container(horizontal=True):
-        with st.expander("The numbers", icon=":material/table:"):
-            _numbers(drawn)
+        fold("The numbers", partial(_numbers, drawn), key="lane_table", icon=":material/table:")
         present(prepared()[:_STORIES], st.context.url or "", key="present")
 
 

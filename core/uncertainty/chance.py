@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import gammaln, xlogy  # type: ignore[import-untyped, unused-ignore]
-from scipy.stats import poisson
 
 from core.uncertainty import validation
 from core.uncertainty.joint import contributions
@@ -81,6 +80,8 @@ def expected_entropy_of_mixture(weights: Floats, counts: Floats, n: int) -> floa
     How many of them are of one kind is found with a generating function: the number of draws
     from row i is Poisson with mean n w_i, given that they are n in all.
     """
+    from scipy.stats import poisson  # takes long to load
+
     columns, times = np.unique(counts, axis=1, return_counts=True)  # most kinds came once
     draws = counts.sum(axis=1)
     number = np.arange(n + 1)

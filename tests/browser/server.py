@@ -14,8 +14,15 @@ ROOT = Path(__file__).parents[2]
 START_WITHIN = 120  # seconds, on a busy machine
 
 
-def start_server(*options, folder=ROOT, port=None, **environment):
-    """Start the app on a port of this machine, a free one; return the process and its address.
+def free_port():
+    """Return a port of this machine on which nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def start_server(*options, folder=ROOT, app=ROOT / "app.py", port=None, **environment):
+    """Start the app on a free port of this machine; return the process and its address.
 
     Parameters
     ----------
@@ -23,16 +30,15 @@ def start_server(*options, folder=ROOT, port=None, **environment):
         Of ``streamlit run``, behind those that every test wants.
     folder : Path
         Where the command is given.
+    app : Path
+        What is started.
     port : int, optional
-        That of a server that was here before.
+        Instead of any free one.
     environment : str
         Variables for the server alone.
     """
-    with socket.socket() as free:
-        if port is None:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py")]
+    port = port or free_port()
+    command = [sys.executable, "-m", "streamlit", "run", str(app)]
     command += ["--server.port", str(port), "--server.headless", "true", *options]
     process = subprocess.Popen(
         command,

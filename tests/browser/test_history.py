@@ -1,14 +1,20 @@
 """The page "History" as a person uses it: found, opened by a link, renamed, deleted."""
 
-import json
 from urllib.parse import quote
 
+import oidc_provider_mock
 import pytest
 from playwright.sync_api import expect
-from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
-from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
-from tests.browser.server import at_rest, go_to, screens, start_server, stop_server, too_wide
+from tests.browser.server import (
+    at_rest,
+    free_port,
+    go_to,
+    screens,
+    start_server,
+    stop_server,
+    too_wide,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -72,20 +78,30 @@ def test_a_result_is_found_opened_elsewhere_renamed_and_deleted(address, open_pa
     expect(gone.get_by_text("This result is not here")).to_be_visible()
 
 
-COOKIE_SECRET = "of this test alone, and long enough to sign"
+USER_COOKIE = "_streamlit_user"  # as Streamlit calls it
 
 
 @pytest.fixture
-def signed_in(tmp_path, chromium):
-    """Return a function that opens a page of a server with sign-in, as somebody or nobody."""
+def provider():
+    """A provider of identities with OpenID Connect, which believes whoever comes."""
+    with oidc_provider_mock.run_server_in_thread() as server:
+        yield f"http://localhost:{server.server_port}"
+
+
+@pytest.fixture
+def signed_in(tmp_path, chromium, provider):
+    """Return a function that opens a page in a new browser, as somebody or nobody."""
+    port = free_port()
     secrets = tmp_path / "secrets.toml"
     secrets.write_text(
-        "[auth]\nredirect_uri = 'http://localhost/oauth2callback'\n"
-        f"cookie_secret = '{COOKIE_SECRET}'\nclient_id = 'none'\nclient_secret = 'none'\n"
-        "server_metadata_url = 'http://localhost/none'\n"
+        f"[auth]\nredirect_uri = 'http://localhost:{port}/oauth2callback'\n"
+        "cookie_secret = 'of this test alone, and long enough to sign'\n"
+        "client_id = 'believe'\nclient_secret = 'not checked'\n"
+        f"server_metadata_url = '{provider}/.well-known/openid-configuration'\n"
     )
     process, address = start_server(
         *("--secrets.files", str(secrets)),
+        port=port,
         BELIEVE_DATABASE_URL=f"sqlite:///{tmp_path / 'believe.db'}",
     )
     contexts = []
@@ -93,13 +109,16 @@ def signed_in(tmp_path, chromium):
     def come(name, path):
         contexts.append(context := chromium.new_context(reduced_motion="reduce"))
         context.set_default_timeout(60_000)
-        if name is not None:
-            said = {"iss": "https://id.example", "sub": name, "email": f"{name}@x.example"}
-            said |= {"is_logged_in": True, "origin": address}
-            value = create_signed_value(COOKIE_SECRET, USER_COOKIE_NAME, json.dumps(said))
-            cookie = {"name": USER_COOKIE_NAME, "value": value.decode(), "url": address}
-            context.add_cookies([cookie])
         page = context.new_page()
+        if name is not None:
+            claims = {"email": f"{name}@x.example"}
+            page.request.put(f"{provider}/users/{name}", data=claims)
+            page.goto(f"{address}/history")
+            page.get_by_role("button", name="Sign in").click()
+            page.get_by_placeholder("sub").fill(name)
+            page.get_by_role("button", name="Authorize").click()
+            page.wait_for_url(f"{address}/**")
+            at_rest(page)
         page.goto(f"{address}{path}")
         at_rest(page)
         return page
@@ -114,15 +133,34 @@ def test_who_signed_in_finds_what_they_asked_in_any_browser_and_nobody_else_does
     asked = signed_in("alice", f"/inspection?q={quote(QUERY)}")
     link = asked.get_by_test_id("stCode").filter(has_text="?saved=")
     expect(link).to_be_visible()
+    address, _, path = link.inner_text().strip().rpartition("/")
     again = signed_in("alice", "/history")
     expect(again.get_by_text("Saved: 1.")).to_be_visible()
     expect(again.get_by_text("You are signed in as alice@x.example.")).to_be_visible()
-    expect(again.get_by_role("button", name="Sign out")).to_be_visible()
     for name, words in (("bob", "as bob@x.example"), (None, "ends with this browser session")):
         page = signed_in(name, "/history")
         expect(page.get_by_text(words)).to_be_visible()
         expect(page.get_by_text("Saved: 0.")).to_be_visible()
     expect(page.get_by_role("button", name="Sign in")).to_be_visible()
-    _, _, path = link.inner_text().strip().rpartition("/")
     given = signed_in("bob", f"/{path}")
     expect(given.get_by_text("Saved result")).to_be_visible()
+    id = path.partition("=")[2]
+    given.goto(f"{address}/inspection?saved={id[:-1]}{'0' if id[-1] != '0' else '1'}")
+    expect(given.get_by_text("This result is not here")).to_be_visible()
+
+    # A cookie that somebody changed, and an answer of the provider that nobody asked for: nobody.
+    (cookie,) = (c for c in given.context.cookies() if c["name"] == USER_COOKIE)
+    said, _, signature = cookie["value"].rpartition(".")
+    given.context.add_cookies([cookie | {"value": f"{said}.{signature[::-1]}"}])
+    given.goto(f"{address}/history")
+    expect(given.get_by_text("ends with this browser session")).to_be_visible()
+    page.goto(f"{address}/oauth2callback?code=guessed&state=guessed")
+    page.goto(f"{address}/history")
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+
+    again.get_by_role("button", name="Sign out").click()
+    again.get_by_role("button", name="End session").click()  # at the provider
+    again.wait_for_url(f"{address}/**")
+    again.goto(f"{address}/history")
+    expect(again.get_by_role("button", name="Sign in")).to_be_visible()
+    expect(again.get_by_text("Saved: 0.")).to_be_visible()

@@ -19,7 +19,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit  # type: ignore[import-untyped, unused-ignore]
-from scipy.stats import binomtest
 
 from core import prompts
 from core.codec import is_writable
@@ -475,6 +474,8 @@ def _is_meant(text: str, answer: str, other: str) -> bool:
 
 def _wilson(successes: int, trials: int) -> tuple[float | None, float | None, float | None]:
     """Return a share with its 95% Wilson interval; Nones without a trial."""
+    from scipy.stats import binomtest  # takes long to load
+
     if not trials:
         return None, None, None
     interval = binomtest(successes, trials).proportion_ci(0.95, method="wilson")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from core.abstention.intervals import Interval
 from core.abstention.paired import delong, holm
@@ -150,7 +150,7 @@ def _compared(measured: Measured, score: str, other: str, measure: str) -> Compa
 
 def normal(value: float, error: float) -> Interval:
     """Return a number with the interval that its standard error gives."""
-    reach = float(stats.norm.ppf((1 + CONFIDENCE) / 2)) * error
+    reach = float(special.ndtri((1 + CONFIDENCE) / 2)) * error
     return Interval(value, value - reach, value + reach)
 
 

@@ -10,7 +10,9 @@ from typing import Final
 
 from core.codec import counted
 
-WINDOW: Final = 30.0  # seconds over which a rate is measured: a run may slow down or speed up
+#: A rate is measured over the last half of the time, and so many seconds at least: a run may slow
+#: down or speed up, and where a block of questions is finished at once, rows come in jumps.
+WINDOW: Final = 30.0
 
 
 class Pace:
@@ -30,7 +32,8 @@ class Pace:
         self, number: int, done: int = 0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._number, self._clock = number, clock
-        self._seen = deque([(clock(), done)])
+        self._begun = clock()
+        self._seen = deque([(self._begun, done)])  # when so many were finished
 
     def sentence(self, done: int, failed: int = 0) -> str:
         """Say how far the run is, how fast it goes, and when it will be done."""
@@ -45,9 +48,10 @@ class Pace:
     def _rate(self, done: int) -> float:
         """Return questions a second, of late; 0 while nobody can say."""
         now = self._clock()
-        if now - self._seen[-1][0] >= 1:
+        if done > self._seen[-1][1] and now - self._seen[-1][0] >= 1:
             self._seen.append((now, done))
-        while len(self._seen) > 2 and self._seen[1][0] <= now - WINDOW:
+        window = max(WINDOW, (now - self._begun) / 2)
+        while len(self._seen) > 2 and self._seen[1][0] <= now - window:
             self._seen.popleft()
         then, before = self._seen[0]
         return (done - before) / (now - then) if now - then >= 1 else 0.0

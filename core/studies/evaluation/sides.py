@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from core.abstention.resampled import Resampled, resampled
 from core.codec import counted
@@ -263,7 +262,9 @@ def _drawn(
 
 
 def _side(name: str, here: NDArray[np.bool_], there: NDArray[np.bool_], by: Compared) -> Side:
+    from scipy.stats import binomtest  # takes long to load
+
     only = int(np.count_nonzero(here & ~there)), int(np.count_nonzero(there & ~here))
-    chance = float(stats.binomtest(only[0], sum(only)).pvalue) if sum(only) else 1.0
+    chance = float(binomtest(only[0], sum(only)).pvalue) if sum(only) else 1.0
     shares = [float(each.mean()) if len(each) else math.nan for each in (here, there)]
     return Side(name, shares[0], shares[1], only[0], only[1], chance, by)

@@ -1,13 +1,13 @@
 // What every component here is made of. Its own script follows, and defines `draw`.
 // Every text is set as text, never as HTML.
 
-export default function ({ data, parentElement, setTriggerValue, setStateValue }) {
+export default function ({ data: [content], parentElement, setTriggerValue, setStateValue }) {
   const root = parentElement.querySelector(".root");
-  const shown = JSON.stringify(data);
+  const shown = JSON.stringify(content);
   if (root.shown === shown) return; // the page ran again, and nothing here has changed
   root.shown = shown;
   root.replaceChildren();
-  draw(root, data, setTriggerValue, setStateValue);
+  draw(root, content, setTriggerValue, setStateValue);
 }
 
 function element(tag, attributes = {}, ...children) {

@@ -3,11 +3,11 @@
 
 const PLACE = "believe_model";
 
-export default function ({ data, setStateValue }) {
-  if (data.chosen) {
-    sessionStorage.setItem(PLACE, data.name);
+export default function ({ data: [{ name, chosen, before }], setStateValue }) {
+  if (chosen) {
+    sessionStorage.setItem(PLACE, name);
     return;
   }
-  const before = sessionStorage.getItem(PLACE);
-  if (before && before !== data.name && before !== data.before) setStateValue("before", before);
+  const last = sessionStorage.getItem(PLACE);
+  if (last && last !== name && last !== before) setStateValue("before", last);
 }

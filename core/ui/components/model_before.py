@@ -28,7 +28,8 @@ def remember(name: str, *, chosen: bool) -> str | None:
         Whether a person chose it in this session.
     """
     before = None if chosen else named(st.session_state.get(_KEY))
-    data = {"name": name, "chosen": chosen, "before": before}
+    # In a list, for the reason that `registered` has.
+    data = [{"name": name, "chosen": chosen, "before": before}]
     _mounted(key=_KEY, data=data, on_before_change=_nothing)
     return before
 

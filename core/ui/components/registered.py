@@ -7,6 +7,7 @@ component cannot load, what native Streamlit shows beside it says the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import streamlit as st
 _HERE = Path(__file__).parent
 
 
-def registered(name: str, *shared: str) -> Any:
+def registered(name: str, *shared: str) -> Callable[..., Any]:
     """Return a component, which is drawn by calling it with `data` and a `key`.
 
     Parameters
@@ -29,6 +30,13 @@ def registered(name: str, *shared: str) -> Any:
         files = (_HERE / f"{part}.{ending}" for part in ("common", *shared, name))
         return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
-    return st.components.v2.component(
+    component = st.components.v2.component(
         f"believe_{name}", html='<div class="root"></div>', css=joined("css"), js=joined("js")
     )
+
+    def drawn(*, data: dict[str, Any], **rest: Any) -> Any:
+        # In a list: Streamlit looks for tables in every entry of a dictionary, and loads pandas
+        # and Arrow for that, before Home is there.
+        return component(data=[data], **rest)
+
+    return drawn

@@ -20,13 +20,13 @@ def found(tmp_path_factory):
     return asked(tmp_path_factory.mktemp("run") / "run")
 
 
-def asked(folder, number=120, scores=BOTH):
+def asked(folder, number=120, scores=BOTH, knows=0.7):
     """Of four questions one has three right answers, which entropy alone doubts."""
     rng = np.random.default_rng(1)
     rows = []
     for i in range(number):
         many = i % 4 == 2
-        right = many or bool(rng.random() < 0.7)
+        right = bool(rng.random() < knows) or (many and knows > 0)
         entropy = (
             float(rng.uniform(1.6, 2.4)) if many else float(rng.uniform(0, 0.6 if right else 2))
         )
@@ -97,6 +97,20 @@ def test_the_finding_is_what_comes_out_by_the_papers_rule(found):
     said = mix(found, ["one"], ["many"]).sentences
     assert finding(found) == said[1] != said[2]
     assert said[1].startswith("At a target loss of 5%, by the paper’s rule: M.I. answers ")
+
+
+def test_a_model_that_knows_nothing_has_no_threshold(tmp_path):
+    assert finding(asked(tmp_path / "run", knows=0.0)) == (
+        "100% of the answers are wrong. For a target loss of 5%, the paper’s rule leaves fewer "
+        "than 1% of the questions answered by M.I. or S.E."
+    )
+
+
+def test_a_share_of_chance_is_not_announced_with_its_error():
+    bars = [Bar("all", 200.0, 0.004, 0.01, 0.3, 0.1)]
+    assert mixing.in_words(Mixture(ENTROPY, "empirical", (0.5,), tuple(bars))) == (
+        "S.E. answers fewer than 1%"
+    )
 
 
 @pytest.mark.parametrize("number", [4 * (2 * FEWEST + 2), 4 * (2 * FEWEST + 3)])

@@ -45,14 +45,26 @@ def test_the_pace_and_what_is_left(clock, seconds, done, said):
 
 
 def test_the_pace_is_that_of_late(clock):
-    """A hundred a second at first, then one: after the window, one is what counts."""
+    """A hundred a second at first, then one: after as long again, one is what counts."""
     pace, done = Pace(10_000, 0, clock), 0
-    for rate, seconds in ((100, 40), (1, int(WINDOW))):
+    for rate, seconds in ((100, 40), (1, 41)):
+        assert seconds > WINDOW
         for _ in range(seconds):
             clock.now += 1
             done += rate
             said = pace.sentence(done)
         assert f" {rate:.{1 if rate < 10 else 0}f} a second" in said
+
+
+def test_where_rows_come_in_jumps_the_pace_is_that_of_the_whole_block(clock):
+    """64 questions every 8 minutes are 8 a minute, though 64 came within the last second."""
+    pace = Pace(1500, 0, clock)
+    for second in range(1, 4 * 480 + 1):
+        clock.now += 1
+        said = pace.sentence(64 * (second // 480))
+        if second % 480 == 0:
+            assert " 8.0 a minute" in said
+    assert said == "256 of 1,500 questions, 8.0 a minute, 2.6 hours left"
 
 
 @pytest.mark.parametrize(
