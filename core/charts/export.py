@@ -25,6 +25,8 @@ def to_roomy_svg(chart: Figure) -> bytes:
     Labels are measured here. Where the letters are wider they need room, or one would lie on the
     next.
     """
+    import vl_convert
+
     spec = json.loads(chart.to_json())
     spec["padding"] = {"left": 28, "right": 14, "top": 5, "bottom": 5}
     config = spec["config"]
