@@ -22,6 +22,7 @@ from core.commands.dataset import dataset
 from core.commands.evaluate import evaluate
 from core.commands.laboratory import laboratory
 from core.commands.model import asks, kept_calls, named, opened, paid, tell, usage
+from core.commands.report import reported, write
 from core.commands.request import reads, wanted
 from core.data.tabular import rows
 from core.data.tabular.columns import word_of
@@ -125,8 +126,11 @@ main.add_command(laboratory)
 @asks
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
 @reads
+@reported
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def inspect(query: str | None, source: Path | None, as_json: bool, **given: Any) -> None:
+def inspect(
+    query: str | None, source: Path | None, report: Path | None, as_json: bool, **given: Any
+) -> None:
     """Print one inspection, asked anew or recomputed from a file."""
     if (query is None) == (source is None):
         raise click.UsageError("Give either a QUERY or --from FILE.")
@@ -136,6 +140,10 @@ def inspect(query: str | None, source: Path | None, as_json: bool, **given: Any)
         _refuse_options_beside_from()
         saved = _beginning(source, serialise_inspection.MAX_BYTES)
         inspection = serialise_inspection.from_json(saved)
+    if report is not None:
+        from core.reports.inspection import report as report_of  # Altair takes long to load
+
+        write(report, report_of(inspection), from_file=source is not None)
     click.echo(serialise_inspection.to_json(inspection) if as_json else _report(inspection))
 
 
@@ -170,6 +178,7 @@ def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
 @click.option("--method", type=click.Choice(list(METHODS)), default="ltt", show_default=True)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the policy.")
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
+@reported
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the policy, and its groups, as one JSON object."
 )
@@ -193,6 +202,10 @@ def calibrate(
         click.echo(calibration.REPEATED.format(found.repeated), err=True)
     if against := diagnostics.speaks_against(found.data):
         click.echo(against, err=True)
+    if given["report"] is not None:
+        from core.reports.calibration import report as report_of  # Altair takes long to load
+
+        write(given["report"], report_of(found))
     if isinstance(found.outcome, Uncertifiable) or found.policy is None:
         raise click.ClickException(getattr(found.outcome, "reason", "There is no policy."))
     if out is not None:
@@ -262,6 +275,7 @@ def _policy_json(policy: Policy, by_group: ByGroup) -> str:
 )
 @asks
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
+@reported
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def amplify(
     query: str, answer: str, repeated: str, repetitions: str, as_json: bool, **given: Any
@@ -281,6 +295,10 @@ def amplify(
     if given["keep"]:
         text = serialise_curves.all_to_json([found])
         _keep("amplification", case.query, model.name, text, found.verdict)
+    if given["report"] is not None:
+        from core.reports.amplification import report as report_of  # Altair takes long to load
+
+        write(given["report"], report_of([found]))
     click.echo(serialise_curves.to_json(found) if as_json else _curve(found))
 
 
@@ -349,7 +367,7 @@ def _refuse_options_beside_from() -> None:
     context = click.get_current_context()
     for name in context.params:
         given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        if given and name not in ("source", "as_json"):
+        if given and name not in ("source", "report", "as_json"):
             raise click.UsageError(
                 f"--from recomputes what was saved; omit --{name.replace('_', '-')}."
             )

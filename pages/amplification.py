@@ -24,7 +24,7 @@ def page() -> None:
         "answers, each keeps a share.** Mutual information measures this effect.",
     )
     if result := history.opened("amplification"):
-        kept_curves(result.payload)
+        kept_curves(result)
         return
     if form.in_address() and "tab" not in {*st.query_params, *st.session_state}:
         st.session_state["tab"] = OWN

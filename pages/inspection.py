@@ -57,7 +57,7 @@ def inspect() -> None:
         amplified(inspection)
         if kept is None:
             longer_chains(inspection)
-        files(inspection)
+        files(inspection, kept)
     if kept is None:
         history.permalink(saved_view(inspection), partial(keep_view, inspection))
 

@@ -18,6 +18,7 @@ from core.abstention.policy import from_json, policy_from_dict, to_json
 from core.commands import model as model_of_commands
 from core.data.tabular.uploads import parse
 from core.language_models.base import Capabilities, LanguageModel, Response
+from core.reports.report import FROM_FILE
 from core.store.database import open_database
 from core.store.results import Results
 from core.studies.amplification import curve
@@ -282,6 +283,19 @@ def test_a_saved_inspection_is_recomputed_without_a_model(file, monkeypatch):
     monkeypatch.setattr(model_of_commands, "open_model", refuse)
     assert one_object(believe("inspect", "--from", file, "--json")) == json.loads(file.read_text())
     assert believe("inspect", "--from", file).stdout == report
+
+
+def test_a_report_is_written_beside_what_is_printed(file, tmp_path):
+    report = tmp_path / "report.html"
+    result = believe("inspect", "--from", file, "--report", report)
+    assert result.exit_code == 0 and "M.I." in result.output
+    written = report.read_text(encoding="utf-8")
+    assert QUERY in written and FROM_FILE in written
+    check_refusal(
+        believe("inspect", "--from", file, "--report", tmp_path / "no" / "folder.html"),
+        "cannot be written",
+        1,
+    )
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff\xfe", b"query,answer\n", b"[" * 50_000])

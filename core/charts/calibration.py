@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from core.abstention.metrics import Bin, Curve
-from core.abstention.policy import Policy
+from core.abstention.policy import Policy, own_direction
 from core.charts.shapes import Filled, Rows, Shape, records, shape
 from core.charts.theme import DASHES, QUARTERS, Chart, Palette, share, themed
 from core.studies.calibration.diagnostics import Binned
@@ -308,6 +308,17 @@ def number(value: float) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     return f"{value:.3g}" if abs(value) < 1e-3 and value else f"{value:.3f}"
+
+
+def rule_of(score: str, threshold: float, larger_is_surer: bool) -> str:
+    """Return when is answered: “agreement > 0.920”."""
+    if math.isinf(threshold):
+        return "there is a score"
+    relation = ">" if larger_is_surer else "<"
+    name = name_of(score)
+    if score in SCORES and SCORES[score].larger_is_surer and not larger_is_surer:
+        name = f"doubt by {name.lower()}"  # our files hold the doubts of our scores
+    return f"{name} {relation} {number(own_direction(threshold, larger_is_surer))}"
 
 
 def _target(palette: Palette) -> alt.Chart:

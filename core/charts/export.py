@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import altair as alt
 
 from core.charts.shapes import Filled
@@ -15,6 +17,21 @@ WIDTH = 560  # pixels; on a page a chart is as wide as its column
 def alone(chart: Figure, title: str, subtitle: str = "") -> Figure:
     """Make a chart speak for itself outside the page: a width, a title, the question."""
     return chart.properties(width=WIDTH, title=alt.TitleParams(title, subtitle=subtitle[:100]))
+
+
+def to_roomy_svg(chart: Figure) -> bytes:
+    """Return the chart as an SVG document for any reader, whatever letters are installed there.
+
+    Labels are measured here. Where the letters are wider they need room, or one would lie on the
+    next.
+    """
+    spec = json.loads(chart.to_json())
+    spec["padding"] = {"left": 28, "right": 14, "top": 5, "bottom": 5}
+    config = spec["config"]
+    config["font"] = "Arial, Helvetica, 'Liberation Sans', sans-serif"
+    config["axis"] |= {"titlePadding": 18}
+    config["legend"] |= {"columnPadding": 44}
+    return vl_convert.vegalite_to_svg(spec).encode("utf-8")
 
 
 def to_png(chart: Figure) -> bytes:

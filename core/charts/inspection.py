@@ -1,4 +1,4 @@
-"""The pictures of an inspection: the scale of doubt, clusters, the three matrices, growth.
+"""The pictures of an inspection: the scale of doubt, what it says when told, clusters, matrices.
 
 Each picture is a function from results to a chart, with a sentence beside it that says
 its finding to those who cannot see it (`…_alt`).
@@ -17,9 +17,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from core.charts.shapes import Filled, Shape, shape
-from core.charts.theme import Chart, Palette, share, themed, told_apart
+from core.charts.theme import Chart, Palette, mixed, share, themed, told_apart
+from core.codec import shortened
 from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.served import shown as shown
 from core.studies.inspection.stopping import GrowthPoint
+from core.studies.inspection.told import ToldRows
 from core.studies.inspection.verdict import Decision
 
 # A matrix shows at most this many clusters, the likeliest; the page says so.
@@ -40,11 +43,6 @@ MATRICES = {
 def _by(field: str) -> alt.EncodingSortField:
     """Order an axis by a number: a list of the texts would become part of an expression."""
     return alt.EncodingSortField(field, op="min")
-
-
-def shown(text: str) -> str:
-    """Return a response as it is displayed; one that says nothing says so."""
-    return text or "(no text)"
 
 
 def doubt_scale(
@@ -181,6 +179,92 @@ def doubt_scale_alt(inspection: Inspection) -> str:
     side = "at least" if value >= rule.value else "below"
     certified = f", {inspection.certified:.2f} of them certified" if inspection.certified else ""
     return f"The doubt is {value:.2f} nats{certified}; that is {side} λ = {rule.value:.2f}."
+
+
+def told(found: ToldRows, palette: Palette) -> Chart:
+    """Bars of what the model says after each answer that it was told; each answer has its shade.
+
+    An answer that was told, and is said again, is orange; anything else is grey.
+    """
+    names = [shown(text) for text in found.answers]
+    parts: list[dict[str, Any]] = []
+    for place, row in enumerate(found.rows):
+        label = TOLD_NOTHING if row.told is None else f"Told “{shown(row.told)}”"
+        start = 0.0
+        said = list(zip(found.answers, names, row.says, strict=True))
+        for rank, (text, name, probability) in enumerate(said):
+            again = text == row.told
+            shade = _SHADES[min(rank, len(_SHADES) - 1)]
+            dark = again or shade > _LEGIBLE
+            parts.append(
+                {
+                    "rank": place,
+                    "row": label,
+                    "answer": name,
+                    "start": start,
+                    "end": min(1.0, start + probability),
+                    "share": probability,
+                    "colour": palette.epistemic
+                    if again
+                    else mixed(palette.primary, palette.background, shade),
+                    "label": shortened(f"{name} {probability:.0%}", max(5, round(75 * probability)))
+                    if probability >= _LEAST_NAMED
+                    else "",
+                    "ink": palette.background if dark else palette.text,
+                }
+            )
+            start = min(1.0, start + probability)
+        parts.append(
+            {
+                **{
+                    "rank": place,
+                    "row": label,
+                    "answer": ANYTHING_ELSE,
+                    "start": start,
+                    "end": 1.0,
+                },
+                **{"share": 1 - start, "colour": palette.grid, "label": "", "ink": palette.text},
+            }
+        )
+    base = alt.Chart(pd.DataFrame(parts)).encode(
+        y=alt.Y(
+            "row:N",
+            sort=_by("rank"),
+            title=None,
+            axis=alt.Axis(labelLimit=190, ticks=False, domain=False),
+        )
+    )
+    bars = base.mark_bar(height=20, stroke=palette.background, strokeWidth=1).encode(
+        x=alt.X("start:Q", **share("probability of the next answer", tickCount=5)),
+        x2=alt.X2("end:Q"),
+        color=alt.Color("colour:N", scale=None),
+        tooltip=[
+            alt.Tooltip("row:N", title="prompt"),
+            alt.Tooltip("answer:N"),
+            alt.Tooltip("share:Q", format=".1%"),
+        ],
+    )
+    words = base.mark_text(align="left", dx=5).encode(
+        x=alt.X("start:Q"), text=alt.Text("label:N"), color=alt.Color("ink:N", scale=None)
+    )
+    return themed(alt.layer(bars, words).properties(height=alt.Step(26)), palette)
+
+
+TOLD_NOTHING, ANYTHING_ELSE = "Told nothing", "anything else"
+_LEAST_NAMED = 0.12  # the share of a bar in which a name can be read
+# Of the ink, the likeliest answer first; as in `core/ui/components/rows.js`.
+_SHADES = (1.0, 0.5, 0.38, 0.3, 0.23, 0.17, 0.13, 0.1)
+_LEGIBLE = 0.6  # the shade from which light letters are read
+
+
+def told_alt(found: ToldRows) -> str:
+    """Say what the model says most under each prompt."""
+    said = []
+    for row in found.rows:
+        most = max(range(len(row.says)), key=row.says.__getitem__)
+        what = "Told nothing" if row.told is None else f"Told “{shown(row.told)}”"
+        said.append(f"{what}, it says “{shown(found.answers[most])}” {row.says[most]:.0%}")
+    return f"{'; '.join(said)}."
 
 
 def clusters(inspection: Inspection, palette: Palette) -> Chart:

@@ -81,6 +81,12 @@ DARK = Palette(
 )
 
 
+def mixed(ink: str, ground: str, share: float) -> str:
+    """Return a colour between two, each like “#0B5FA5”, of which the first has this share."""
+    parts = ((int(ink[i : i + 2], 16), int(ground[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(share * a + (1 - share) * b):02X}" for a, b in parts)
+
+
 def share(title: str | None, *, domain: Sequence[float] = (0, 1), **axis: Any) -> dict[str, Any]:
     """Return what makes an axis one of shares, in percent."""
     return {

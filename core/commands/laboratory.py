@@ -10,6 +10,7 @@ import click
 
 from core.codec import encoded
 from core.commands.model import asks, opened, paid, usage
+from core.commands.report import write
 from core.data.tabular.csv_export import to_csv
 from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
@@ -26,7 +27,7 @@ from core.studies.laboratory.experiment import (
 )
 
 WIDEST = 40  # characters of a cell
-ENDINGS = (".csv", ".json", ".png", ".svg")
+ENDINGS = (".csv", ".html", ".json", ".png", ".svg")
 MODEL = ("model", "form", "budget", "prices")
 
 
@@ -46,8 +47,8 @@ def _command(experiment: Experiment) -> click.Command:
         "files",
         type=click.Path(dir_okay=False, path_type=Path),
         multiple=True,
-        help="Write a file too: .json, the table as .csv, the pictures as .svg or .png; where "
-        "there are several pictures, each has its name in the file’s.",
+        help="Write a file too: .json, a report as .html, the table as .csv, the pictures as .svg "
+        "or .png; where there are several pictures, each has its name in the file’s.",
     )(command)
     if experiment.asks is Asks.CHOSEN:
         command = asks(command)
@@ -81,7 +82,7 @@ def _run(experiment: Experiment) -> Callable[..., None]:
             model = opened(of_model["model"], of_model["form"], of_model["budget"])
             finding = _paid(experiment, values, settings, model, of_model)
         for path in files:
-            _write(path, finding)
+            _write(path, finding, of_model.get("model", EMBEDDED))
         click.echo(encoded(to_dict(finding)) if as_json else _report(finding))
 
     return command
@@ -128,9 +129,14 @@ def _cell(cell: object) -> str:
     return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
 
 
-def _write(path: Path, finding: Finding) -> None:
+def _write(path: Path, finding: Finding, model: str) -> None:
     if path.suffix == ".json":
         contents = {path: to_json(finding).encode("utf-8")}
+    elif path.suffix == ".html":
+        from core.reports.laboratory import report  # Altair takes long to load
+
+        write(path, report(finding, model))
+        return
     elif path.suffix == ".csv":
         columns = finding.columns
         contents = {path: to_csv(list(columns), zip(*columns.values(), strict=True))}

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import functools
+import json
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
+from typing import Final
 
-from jinja2.exceptions import TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-
+from core import settings
+from core.language_models import rendering
 from core.language_models.errors import ModelError
 from core.language_models.forms import Example
 
 PROMPT = "PROMPT-STANDS-HERE"
+PATIENCE: Final = 30.0  # seconds by the clock: the process has two of the processor
+#: What a process needs to start. Keys of services never come near a stranger's template.
+ENVIRONMENT: Final = (
+    *("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
+    *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"),
+)
 
 
 def around(
@@ -18,7 +28,8 @@ def around(
 ) -> tuple[str, str]:
     """Return what a template puts in front of a user's message, and behind it.
 
-    Templates come from strangers, with the models: this one runs in a sandbox.
+    Templates come from strangers, with the models: this one runs in a sandbox, in a process of its
+    own with limits.
 
     Parameters
     ----------
@@ -32,23 +43,38 @@ def around(
     ModelError
         When the template fails, or does not repeat the message once.
     """
-
-    def refuse(words: str) -> None:
-        raise TemplateError(words)
-
-    rules = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
-    rules.globals["raise_exception"] = refuse
-    try:
-        text = rules.from_string(template).render(
-            messages=messages(PROMPT, examples), add_generation_prompt=True, **marks
-        )
-        before, after = text.split(PROMPT)
-    except Exception as error:  # whatever a stranger's program can raise
+    variables = {"messages": messages(PROMPT, examples), "add_generation_prompt": True, **marks}
+    said = _answer(json.dumps({"template": template, "variables": variables}))
+    parts = said.get("text", "").split(PROMPT)
+    if len(parts) != 2:
+        reason = said.get("failed", "it does not repeat the question once")
         raise ModelError(
-            f"The model’s chat template cannot be used ({type(error).__name__}). Choose the form "
-            "plain or examples."
-        ) from None
+            f"The model’s chat template cannot be used ({reason}). Choose the form plain or "
+            "examples."
+        )
+    before, after = parts
     return before, after
+
+
+@functools.lru_cache(maxsize=64)
+def _answer(task: str) -> dict[str, str]:
+    """Return what a process of its own makes of a template: see `rendering`."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", rendering.__file__],  # -P: it imports nothing beside it
+            input=task,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=PATIENCE,
+            env=settings.only(ENVIRONMENT) | {"PYTHONIOENCODING": "utf-8"},
+            check=False,
+        )
+        said: dict[str, str] = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        return {"failed": "it takes too long"}
+    except (OSError, ValueError):  # the system has ended it, or allows no further process
+        return {"failed": "it takes too long or too much memory"}
+    return said
 
 
 def messages(prompt: str, examples: Sequence[Example] = ()) -> list[dict[str, str]]:

@@ -6,14 +6,17 @@ Streamlit's own download of a table is switched off (`.streamlit/config.toml`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 import streamlit as st
 
 from core.data.tabular.csv_export import to_csv
+from core.reports.report import Report, to_html
 
 TYPES: Final = {
     "csv": "text/csv",
+    "html": "text/html",
     "json": "application/json",
     "png": "image/png",
     "svg": "image/svg+xml",
@@ -46,6 +49,23 @@ def download(
         icon=":material/download:",
         on_click="ignore",
         help=help,
+    )
+
+
+def report(
+    made: Callable[[], Report],
+    name: str,
+    *,
+    saved: datetime | None = None,
+    from_file: bool = False,
+) -> None:
+    """Offer a report as a file; it is made when somebody asks for it. See `to_html`."""
+    download(
+        "Report (HTML)",
+        lambda: to_html(made(), saved=saved, from_file=from_file),
+        f"{name}_report.html",
+        help="One file with the pictures, settings and versions. It opens without a network, and "
+        "prints.",
     )
 
 

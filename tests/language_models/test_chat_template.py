@@ -34,6 +34,9 @@ def test_examples_are_turns_of_before():
         "{{ messages[0].content }}{{ ''.__class__.__mro__[1].__subclasses__() }}",
         "{{ messages[0].content }}{{ messages.append('x') }}",
         "{{ messages[0].content }}{{ range(10 ** 9) | list }}",
+        "{{ messages[0].content }}{{ 'x' * 10 ** 11 }}",
+        "{{ messages[0].content }}{% for i in range(9999) %}{{ 'x' * 9999 }}{% endfor %}",
+        "{{ messages[0].content }}" + "{% for i in range(9999) %}" * 4 + "{% endfor %}" * 4,
     ],
 )
 def test_what_cannot_be_used_is_a_sentence(template):

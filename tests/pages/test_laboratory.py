@@ -47,7 +47,7 @@ def test_opens_on_the_first_experiment_as_it_is_shipped():
     assert texts(page)[0] == finding.sentence and said(page, "Asks no model.")
     assert len(pictures(page)) == 3 and command(page) == "python -m core laboratory estimator"
     assert page.pills(key="laboratory_question").options == list(QUESTIONS)
-    names = ["csv", "json"] + ["png", "svg"] * 3
+    names = ["html", "csv", "json"] + ["png", "svg"] * 3
     assert [button.proto.id.rpartition(".")[2] for button in page.get("download_button")] == names
 
 

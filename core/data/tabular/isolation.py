@@ -2,8 +2,9 @@
 
 The limits of `core.data.tabular.rows` refuse what is known to explode. What gets past them, also
 through an error in a library, ends with the process that reads, and not with the server. A process
-reads one file and ends, so that no file can reach the next; importing pandas and pyarrow takes it
-a second, which `prepare` lets pass beforehand.
+reads one file and ends, so that no file can reach the next. Importing pandas and pyarrow takes a
+processor a second: `prepare` has one process do that, which reads no file, and forks for each one.
+Every copy has its own limits, and no pipes but its own.
 
 The file goes to it and the table comes back through pipes, never through the disk. The table
 comes as Arrow and JSON, which carry no code.
@@ -13,11 +14,15 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import hashlib
 import json
 import logging
 import os
+import select
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -26,7 +31,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Final, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -122,17 +127,101 @@ def parse_isolated(
 
 
 def prepare() -> None:
-    """Start a process for the next file, unless one is waiting; it costs 110 MB until then."""
-    global _spare
+    """Start the process that the readers of files are copies of, unless it is there.
+
+    It costs 110 MB. Elsewhere than on Linux nothing is prepared, since a process cannot fork there,
+    or not safely.
+    """
+    global _prepared
     with _LOCK:
-        if _spare is None or _spare.poll() is not None:
-            _spare = _start()
+        if sys.platform == "linux" and (_prepared is None or _prepared.has_ended):
+            _prepared = _Prepared()
 
 
 # ------------------------------------------------------------------- the process that asks
 
 _LOCK = threading.Lock()
-_spare: subprocess.Popen[bytes] | None = None
+_prepared: _Prepared | None = None
+
+
+class _Copy:
+    """A process that reads one file: what `_exchange` and `_wait` need of a `Popen`.
+
+    Parameters
+    ----------
+    asked : socket
+        Where the prepared process is asked for a copy of itself.
+
+    Raises
+    ------
+    OSError
+        When that has ended.
+    """
+
+    def __init__(self, asked: socket.socket) -> None:
+        self.returncode: int | None = None
+        given, to_it = os.pipe()
+        from_it, answer = os.pipe()
+        self.stdin: IO[bytes] = os.fdopen(to_it, "wb")
+        self.stdout: IO[bytes] = os.fdopen(from_it, "rb")
+        self._end, its_end = socket.socketpair()
+        self._end.settimeout(_START)
+        try:
+            socket.send_fds(asked, [_COPY], [given, answer, its_end.fileno()])
+        except OSError:
+            _close(self)
+            self._end.close()
+            raise
+        finally:
+            os.close(given)
+            os.close(answer)
+            its_end.close()
+
+    def kill(self) -> None:
+        """Have the process ended by the one that it is a copy of."""
+        with contextlib.suppress(OSError):
+            self._end.shutdown(socket.SHUT_WR)
+
+    def wait(self) -> None:
+        """Wait until it has ended, and learn how."""
+        with contextlib.suppress(OSError), self._end:
+            if status := self._end.recv(_STATUS.size):
+                (self.returncode,) = _STATUS.unpack(status)
+
+
+class _Prepared:
+    """The process that has imported everything, and is copied for every file."""
+
+    def __init__(self) -> None:
+        self._asked, its_end = socket.socketpair()
+        self._is_ready = False
+        with its_end:
+            self.process = _start(its_end.fileno())
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether there will be no more copies."""
+        return self.process.poll() is not None
+
+    def copy(self) -> _Copy | None:
+        """Return a copy; None where it is still importing, or has ended."""
+        try:
+            if not self._is_ready:
+                self._is_ready = self._asked.recv(1, socket.MSG_DONTWAIT) == _COPY
+            return _Copy(self._asked) if self._is_ready else None
+        except OSError:
+            return None
+
+    def end(self) -> None:
+        """End it; what it has been copied for ends as well."""
+        self._asked.close()
+        self.process.kill()
+        self.process.wait()
+
+
+_Reader = subprocess.Popen[bytes] | _Copy
+_COPY: Final = b"+"  # asks for one; and says that there can be one
+_STATUS: Final = struct.Struct("i")  # how a copy ended: as of `Popen.returncode`
 
 
 @dataclass
@@ -144,14 +233,22 @@ class _Said:
     done: threading.Event = field(default_factory=threading.Event)
 
 
-def _start() -> subprocess.Popen[bytes]:
-    """Start a process that waits for a file; it ends by itself when this process does."""
+def _start(asked: int | None = None) -> subprocess.Popen[bytes]:
+    """Start a process that waits for a file; it ends by itself when this process does.
+
+    Parameters
+    ----------
+    asked : int, optional
+        The end of a socket, to wait there to be copied instead.
+    """
     environment = settings.only(_ENVIRONMENT)
+    pipe = subprocess.PIPE if asked is None else subprocess.DEVNULL
     try:
         return subprocess.Popen(
-            _COMMAND,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            _COMMAND if asked is None else (*_COMMAND, str(asked)),
+            pass_fds=() if asked is None else (asked,),
+            stdin=pipe,
+            stdout=pipe,
             stderr=subprocess.DEVNULL,
             cwd=_ROOT,
             env=environment | _FRUGAL,
@@ -164,26 +261,23 @@ def _start() -> subprocess.Popen[bytes]:
         ) from error
 
 
-def _take() -> subprocess.Popen[bytes]:
-    """Return a process that waits for a file, the prepared one if there is one."""
-    global _spare
+def _take() -> _Reader:
+    """Return a process that waits for a file: a copy of the prepared one, if that is ready."""
     with _LOCK:
-        process, _spare = _spare, None
-    return process if process is not None and process.poll() is None else _start()
+        copy = None if _prepared is None else _prepared.copy()
+    return copy or _start()
 
 
 @atexit.register
 def _drop() -> None:
-    global _spare
+    global _prepared
     with _LOCK:
-        process, _spare = _spare, None
-    if process is not None:
-        process.kill()
-        process.wait()
-        _close(process)
+        prepared, _prepared = _prepared, None
+    if prepared is not None:
+        prepared.end()
 
 
-def _close(process: subprocess.Popen[bytes]) -> None:
+def _close(process: _Reader) -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             with contextlib.suppress(OSError):  # bytes that nobody will read any more
@@ -206,9 +300,7 @@ def _check(cancelled: Callable[[], bool]) -> None:
         raise UploadError("Reading the file was stopped; upload it again.")
 
 
-def _exchange(
-    process: subprocess.Popen[bytes], content: bytes, name: str, limits: Limits, said: _Said
-) -> None:
+def _exchange(process: _Reader, content: bytes, name: str, limits: Limits, said: _Said) -> None:
     """Give a process its file and take its answer; it is killed from outside."""
     assert process.stdin is not None and process.stdout is not None
     task = {"name": name, "size": len(content), **asdict(limits)}
@@ -247,7 +339,7 @@ def _too_slow(limits: Limits) -> str:
     )
 
 
-def _upload(said: _Said, content: bytes, name: str, limits: Limits, status: int) -> Upload:
+def _upload(said: _Said, content: bytes, name: str, limits: Limits, status: int | None) -> Upload:
     """Return what a process has answered; raise what it could not do."""
     if len(said.answer) > limits.answer:
         raise UploadError(TOO_MUCH_MEMORY)
@@ -284,6 +376,50 @@ def _unpacked(body: bytes, headings: list[str]) -> tuple[pd.DataFrame, NDArray[n
 
 
 # ----------------------------------------------------------------- the process that reads
+
+
+def _copied(asked: socket.socket) -> None:
+    """Fork for every file, and end each copy when whoever asked for it says so, or ends."""
+    copies: dict[socket.socket, int] = {}
+    gc.freeze()  # what is here stays one, as long as no copy changes it
+    asked.send(_COPY)
+    while True:
+        for end in select.select([asked, *copies], [], [])[0]:
+            if end is not asked:
+                copy = copies.pop(end)
+                os.kill(copy, signal.SIGKILL)
+                status = os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
+                with contextlib.suppress(OSError), end:  # nobody may want to know any more
+                    end.send(_STATUS.pack(status))
+                continue
+            said, files, *_ = socket.recv_fds(asked, len(_COPY), 3)
+            if not said:  # whoever started this process has ended
+                for copy in copies.values():
+                    os.kill(copy, signal.SIGKILL)
+                return
+            end = socket.socket(fileno=files[2])
+            try:
+                copy = os.fork()
+            except OSError:  # no memory: its pipes end without a word
+                end.close()
+            else:
+                if copy == 0:
+                    for other in (asked, end, *copies):
+                        other.close()
+                    _read_one(os.fdopen(files[0], "rb"), os.fdopen(files[1], "wb"))
+                copies[end] = copy
+            os.close(files[0])
+            os.close(files[1])
+
+
+def _read_one(given: IO[bytes], answer: IO[bytes]) -> NoReturn:
+    """Read the one file that is given, and end."""
+    try:
+        _serve(given, answer)
+        answer.flush()
+    finally:
+        # Not the ordinary way out: what a damaged file left behind need not be tidied up.
+        os._exit(0)
 
 
 def _serve(given: IO[bytes], answer: IO[bytes]) -> None:
@@ -342,10 +478,10 @@ def _say(answer: IO[bytes], **what: object) -> None:
 
 
 if __name__ == "__main__":
-    # Whatever a library prints must not come between the answer.
-    _out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    _serve(sys.stdin.buffer, _out)
-    # Not the ordinary way out: what a damaged file left behind need not be tidied up.
-    _out.flush()
-    os._exit(0)
+    if len(sys.argv) > 1:
+        _copied(socket.socket(fileno=int(sys.argv[1])))
+    else:
+        # Whatever a library prints must not come between the answer.
+        _out = os.fdopen(os.dup(1), "wb")
+        os.dup2(2, 1)
+        _read_one(sys.stdin.buffer, _out)

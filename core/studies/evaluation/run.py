@@ -7,8 +7,6 @@ written as they come, so that neither gathers in memory.
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
-import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
@@ -31,14 +29,10 @@ from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import MAX_QUERY_CHARACTERS
 from core.studies.progress import Progress, silent
+from core.studies.versions import versions
 
 #: So many questions one after the other that could not reach the service end a run.
 MOST_UNREACHABLE: Final = 5
-#: What computes the answers and the scores, where it is installed.
-PACKAGES = (
-    *("numpy", "scipy", "rapidfuzz", "tokenizers", "safetensors", "gguf", "pyarrow"),
-    *("torch", "transformers", "requests", "google-generativeai"),
-)
 
 
 @dataclass(frozen=True)
@@ -261,22 +255,12 @@ def _described(questions: Questions, task: Task) -> dict[str, Any]:
             "number": questions.number,
             "sha256": questions.sha256,
         },
-        "versions": _versions(),
+        "versions": versions(),
         "notes": list(model.capabilities.notes),
         "begun": _now(),
         "ended": None,
         "seconds": 0.0,
     }
-
-
-def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version(), "platform": platform.platform()}
-    for name in PACKAGES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
 
 
 def _now() -> str:

@@ -30,13 +30,17 @@ class GrowthPoint:
 def growth(recording: Recording, reading: Reading | None = None) -> tuple[GrowthPoint, ...]:
     """Return how the certified bound and the sampled mass grew with the number of answers, k.
 
-    About twenty points, evenly spread in ln k.
+    About twenty points, evenly spread in ln k, from the first on that is an answer: an empty one
+    is none.
     """
     k = recording.request.samples
     points = np.unique(np.geomspace(1, k, num=min(k, 20)).round().astype(int))
     result = []
     for samples in points:
-        evidence = evidence_of(recording.first(int(samples)), reading or Reading())
+        fewer = recording.first(int(samples))
+        if not fewer.texts:
+            continue
+        evidence = evidence_of(fewer, reading or Reading())
         certified = certified_mutual_information(evidence).value
         result.append(GrowthPoint(int(samples), certified, evidence.sampled_mass))
     return tuple(result)

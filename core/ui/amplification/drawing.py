@@ -1,10 +1,12 @@
 """Curves on the page: the pictures, the list, the prompt behind them, and files to take along."""
 
+from datetime import datetime
 from functools import partial
 
 import streamlit as st
 
 from core.charts.amplification import curves as charts
+from core.reports import amplification as reports
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import HOW, Amplification, Case
 from core.ui import downloads, figures
@@ -80,11 +82,12 @@ def prompt(drawn: list[Amplification], most: int) -> None:
         st.code(case.prompt(times, one.read_as), language=None, wrap_lines=True, height=320)
 
 
-def details(drawn: list[Amplification], scale: str) -> None:
+def details(drawn: list[Amplification], scale: str, saved: datetime | None = None) -> None:
     """Offer every number as a table, and files to take along."""
     with st.expander("Every point as a table"):
         st.dataframe(serialise.to_table(drawn), hide_index=True, key="points")
     with st.container(horizontal=True):
+        downloads.report(partial(reports.report, drawn, scale), "amplification", saved=saved)
         downloads.download(
             "Curves (CSV)", lambda: serialise.to_csv_bytes(drawn), "amplification.csv"
         )

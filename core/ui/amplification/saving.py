@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.charts.amplification import curves as charts
 from core.store.errors import StoreError
+from core.store.results import Result
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import Amplification
 from core.studies.inspection.request import InvalidRequestError
@@ -24,10 +25,10 @@ def keep(drawn: list[Amplification]) -> None:
             problem(f"{unsaved(error)} It stays on this page.")
 
 
-def kept_curves(payload: str) -> None:
+def kept_curves(result: Result) -> None:
     """Draw curves as they were kept."""
     try:
-        drawn = serialise.all_from_json(payload)
+        drawn = serialise.all_from_json(result.payload)
     except InvalidRequestError as error:
         problem(str(error))
         return
@@ -38,4 +39,4 @@ def kept_curves(payload: str) -> None:
     for i, one in enumerate(drawn):
         st.text(f"{i + 1}. {charts.described(one)}")
     prompt(drawn, drawn[0].points[-1].repetitions)
-    details(drawn, "log")
+    details(drawn, "log", result.created_at)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.charts.calibration import name_of
-from core.studies.calibration.calibration import BEST, Calibration
+from core.reports.calibration import answered, price_columns
+from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.price_list import Price, price_list, smallest
-from core.ui.calibration.rule import rule_of
 from core.ui.calibration.target import why
 from core.ui.glossary import TERMS
 from core.ui.session import remembered
@@ -37,7 +36,7 @@ def prices(found: Calibration) -> None:
                 args=(best.error,),
             )
         st.text(why(found), width="stretch")
-    st.dataframe(_columns(found, listed), hide_index=True, key="prices", alt=_words(listed))
+    st.dataframe(price_columns(found, listed), hide_index=True, key="prices", alt=_words(listed))
 
 
 def _is_promised(found: Calibration, error: float) -> bool:
@@ -50,25 +49,5 @@ def _take(error: float) -> None:
     st.session_state["alpha"], st.session_state["method"] = error, "ltt"
 
 
-def _columns(found: Calibration, listed: tuple[Price, ...]) -> dict[str, list[str]]:
-    columns = {
-        "at most wrong": [f"{100 * price.error:.0f}%" for price in listed],
-        "answered": [_answered(price) for price in listed],
-        "answer when": [
-            rule_of(price.score, price.threshold.value, found.data.surer[price.score])
-            if price.threshold and price.score
-            else "–"
-            for price in listed
-        ],
-    }
-    if found.target.score == BEST:
-        columns["score"] = [name_of(price.score) if price.score else "–" for price in listed]
-    return columns
-
-
-def _answered(price: Price) -> str:
-    return f"{price.threshold.coverage:.1%}" if price.threshold else "cannot be promised"
-
-
 def _words(listed: tuple[Price, ...]) -> str:
-    return "; ".join(f"at most {100 * each.error:.0f}%: {_answered(each)}" for each in listed)
+    return "; ".join(f"at most {100 * each.error:.0f}%: {answered(each)}" for each in listed)

@@ -7,20 +7,8 @@ import math
 import streamlit as st
 
 from core.abstention.policy import Policy, own_direction
-from core.charts.calibration import name_of, number
+from core.charts.calibration import rule_of
 from core.ui.glossary import TERMS
-from core.uncertainty.scores import SCORES
-
-
-def rule_of(score: str, threshold: float, larger_is_surer: bool) -> str:
-    """Return when is answered: “agreement > 0.920”."""
-    if math.isinf(threshold):
-        return "there is a score"
-    relation = ">" if larger_is_surer else "<"
-    name = name_of(score)
-    if score in SCORES and SCORES[score].larger_is_surer and not larger_is_surer:
-        name = f"doubt by {name.lower()}"  # our files hold the doubts of our scores
-    return f"{name} {relation} {number(own_direction(threshold, larger_is_surer))}"
 
 
 def numbers(policy: Policy) -> None:

@@ -12,6 +12,7 @@ import streamlit as st
 
 from core.abstention.policy import Policy, own_direction, to_json
 from core.charts import calibration as charts
+from core.reports import calibration as reports
 from core.studies.calibration import calibration as study
 from core.studies.calibration import diagnostics, new_rows
 from core.studies.calibration.calibration import Calibration
@@ -20,7 +21,7 @@ from core.ui import downloads
 from core.ui.calibration.answers import answers
 from core.ui.calibration.policy import in_use, use
 from core.ui.calibration.result import curves, risk
-from core.ui.calibration.rule import numbers, rule_of
+from core.ui.calibration.rule import numbers
 from core.ui.components.histogram import Cuts, Line, histogram
 from core.ui.glossary import TERMS
 from core.ui.session import remembered
@@ -51,6 +52,8 @@ def threshold(found: Calibration) -> None:
     st.header("4. Use")
     if policy is not None:
         _offers(found, policy)
+    else:
+        _report(found, None)
 
 
 @dataclass(frozen=True)
@@ -181,6 +184,10 @@ def _side_by_side(found: Calibration, moved: Policy) -> None:
         st.text(moved.sentence)
 
 
+def _report(found: Calibration, moved: Policy | None) -> None:
+    downloads.report(partial(reports.report, found, moved), "calibration")
+
+
 def _offers(found: Calibration, policy: Policy) -> None:
     reason = cannot_decide(policy)
     with st.container(horizontal=True):
@@ -194,11 +201,12 @@ def _offers(found: Calibration, policy: Policy) -> None:
         ):
             use(policy)
             st.rerun()  # all of the page: its top says what is in use
+        _report(found, policy if policy != found.policy else None)
         downloads.download("Policy (JSON)", lambda: to_json(policy), "policy.json")
         downloads.download(
             "Decisions (CSV)", lambda: new_rows.decisions(found.data, policy), "decisions.csv"
         )
-    taken = rule_of(policy.score, policy.threshold, policy.larger_is_surer)
+    taken = charts.rule_of(policy.score, policy.threshold, policy.larger_is_surer)
     promised = "" if policy.guaranteed else " Nothing is promised."
     st.text(f"What these take along: answer when {taken}.{promised}")
     if policy.pipeline is None:

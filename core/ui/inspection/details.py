@@ -9,10 +9,13 @@ import streamlit as st
 from core import prompts
 from core.charts import inspection as charts
 from core.language_models import true_false
+from core.reports import inspection as reports
+from core.store.results import Result
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import LEFT_OUT, Recording
 from core.studies.inspection.stopping import growth
+from core.studies.inspection.told import told_rows
 from core.ui import downloads, figures
 from core.ui.payment import spent
 
@@ -29,9 +32,14 @@ def details(inspection: Inspection) -> None:
     _figures(inspection)
 
 
-def files(inspection: Inspection) -> None:
-    """Offer the inspection and its responses as files."""
+def files(inspection: Inspection, kept: Result | None) -> None:
+    """Offer the inspection and its responses as files, and a report of it."""
     with st.container(horizontal=True):
+        downloads.report(
+            partial(reports.report, inspection),
+            "inspection",
+            saved=kept.created_at if kept else None,
+        )
         downloads.download(
             "Inspection (JSON)",
             lambda: serialise.to_json(inspection),
@@ -48,6 +56,12 @@ def _figures(inspection: Inspection) -> None:
     query = inspection.query
     palette = figures.palette()
     figures.as_files("doubt", "Doubt", query, partial(charts.doubt_scale, inspection, (), palette))
+    figures.as_files(
+        "told",
+        "What it says after it is told an answer",
+        query,
+        lambda: charts.told(told_rows(inspection), palette),
+    )
     figures.as_files("clusters", "Clusters", query, partial(charts.clusters, inspection, palette))
     for which, title in charts.MATRICES.items():
         figures.as_files(which, title, query, partial(charts.matrix, inspection, which, palette))

@@ -10,6 +10,14 @@ import streamlit as st
 from core.charts import inspection as charts
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.served import (
+    BENEATH,
+    HEADLINES,
+    LEANS,
+    NOT_TAUGHT,
+    WITHHELD,
+    not_the_first,
+)
 from core.studies.inspection.taught import WORLD_OF, Taught
 from core.studies.inspection.verdict import SCORE, Decision
 from core.studies.lanes import PREPARED
@@ -21,25 +29,6 @@ from core.ui.inspection.recordings import inspected
 from core.ui.inspection.sampling import MORE, compare
 from core.ui.model import embedded
 
-# What is said of the answer. One that is withheld is never the headline.
-HEADLINES: Final = {
-    Decision.ANSWER: "Believe it.",
-    Decision.ABSTAIN: "I don’t know.",
-    Decision.TOO_LITTLE: "Can’t tell yet.",
-}
-LEANS: Final = "Perhaps."  # where too many of such answers are wrong to believe them
-WITHHELD: Final = {
-    Decision.ABSTAIN: "It would have said:",
-    Decision.TOO_LITTLE: "It may say:",
-}
-
-# No word of trust on what the model was not taught: the decision stands beneath, and small.
-NOT_TAUGHT: Final = "Not something this model was taught."
-BENEATH: Final = {
-    Decision.ANSWER: "Judged by its doubt alone, it would have answered:",
-    Decision.ABSTAIN: "Its doubt alone would have withheld this, too:",
-    Decision.TOO_LITTLE: "Too little was sampled besides. It may say:",
-}
 LONG: Final = 60  # characters; a longer answer is set smaller
 _LONG, _SHORT = "served_long", "served"  # as the style sheet names them
 
@@ -65,7 +54,7 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
         if live and _more_may_decide(inspection):
             _mend(inspection)
         st.text(inspection.verdict.reason)
-        if found := _not_the_first(inspection):
+        if found := not_the_first(inspection):
             st.text(found)
         if inspection.caveat:
             st.text(inspection.caveat)
@@ -112,18 +101,6 @@ def _served(inspection: Inspection) -> None:
     else:
         st.header(HEADLINES[found.decision], anchor=False, help=TERMS["Epistemic uncertainty"])
         _small(WITHHELD[found.decision], answer)
-
-
-def _not_the_first(inspection: Inspection) -> str | None:
-    """Say why the answer is not the one that is likeliest when the model is told nothing."""
-    first, answer = inspection.clusters[0].text, inspection.verdict.answer
-    is_second = answer == inspection.evidence.likeliest_second
-    if inspection.verdict.threshold.score != SCORE or answer == first or not is_second:
-        return None
-    return (
-        f"Told nothing, it is likelier to say “{charts.shown(first)}”. This is the answer that it "
-        "gives most often after it was told its answers."
-    )
 
 
 def _small(introduced: str, answer: str) -> None:

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.charts.laboratory.catalogue import PICTURES
 from core.language_models.base import LanguageModel
+from core.reports import laboratory as reports
 from core.studies.laboratory.catalogue import EXPERIMENTS
 from core.studies.laboratory.experiment import Asks, Experiment, Finding, to_json
 from core.studies.laboratory.shipped import others
@@ -84,6 +85,7 @@ def behind(finding: Finding) -> None:
     st.code(experiment.command(finding.values, name_in_use()), language=None, wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text("Everything above", width="stretch")
+        downloads.report(partial(reports.report, finding, name_in_use()), f"laboratory_{name}")
         downloads.table(dict(finding.columns), f"laboratory_{name}")
         downloads.download("All of it (JSON)", partial(to_json, finding), f"laboratory_{name}.json")
     for picture in PICTURES[name]:

@@ -30,7 +30,8 @@ GONE = 10.0  # seconds without a browser after which a session does not come bac
 
 #: Work on this machine computes in turns. Who asks a service only waits for it, and has asked
 #: too much already to pause, so that many do at once and each to its end.
-HERE: Final = Turns(os.cpu_count() or 1, first=1)
+CORES: Final = os.cpu_count() or 1
+HERE: Final = Turns(CORES, first=1, a_session=max(CORES - 1, 1))
 ELSEWHERE: Final = Turns(16, math.inf)
 
 
@@ -157,6 +158,11 @@ class Job(Generic[T]):
     def before(self) -> int:
         """How many turns of other jobs come before its own; 0 while it computes."""
         return self._ticket.before
+
+    @property
+    def computing(self) -> int | None:
+        """How many jobs it waits for, those that compute now; None while it computes itself."""
+        return None if self.done else self._ticket.computing
 
     @property
     def cancelling(self) -> bool:

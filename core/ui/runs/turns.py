@@ -5,13 +5,14 @@ it reports progress, if somebody else waits. Sessions take turns, not runs: who 
 more of the machine than who starts one, and who has waited longest since his last turn is next.
 So nobody waits for the end of another's long run. Even a turn can last longer than a short run
 takes, because a run can only pause between two calls to its model: who comes new has a place of
-his own for the first turn.
+his own for the first turn, and one session's runs never compute on all the other places.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Hashable
 from typing import Final
 
@@ -54,6 +55,11 @@ class Ticket:
         """How many turns of others come first; 0 for who computes."""
         return self._turns.before(self)
 
+    @property
+    def computing(self) -> int | None:
+        """How many runs it waits for, those that compute now; None for one of these."""
+        return self._turns.computing() if self.began is None else None
+
 
 class Turns:
     """Places to compute in, shared fairly by sessions.
@@ -66,10 +72,15 @@ class Turns:
         Seconds that a run may compute while others wait; infinity for runs that cannot pause.
     first : int
         Places besides, for runs that have had no turn yet.
+    a_session : int, optional
+        How many of a session's runs compute at the same time; by default on all places.
     """
 
-    def __init__(self, places: int, a_turn: float = A_TURN, first: int = 0) -> None:
+    def __init__(
+        self, places: int, a_turn: float = A_TURN, first: int = 0, a_session: int | None = None
+    ) -> None:
         self._places = places
+        self._a_session = places if a_session is None else a_session
         self._first = first
         self._a_turn = a_turn
         self._tickets: list[Ticket] = []  # in the order in which they came, or came back
@@ -138,8 +149,15 @@ class Turns:
             line = self._line()
             return line.index(ticket) if ticket in line else 0
 
+    def computing(self) -> int:
+        """Return how many runs compute now."""
+        with self._changed:
+            return self._computing(first=True) + self._computing(first=False)
+
     def _has_place(self, ticket: Ticket) -> bool:
-        return ticket in self._line()[: max(self._places - self._computing(first=False), 0)]
+        at_work = Counter(other.who for other in self._tickets if other.began is not None)
+        line = [other for other in self._line() if at_work[other.who] < self._a_session]
+        return ticket in line[: max(self._places - self._computing(first=False), 0)]
 
     def _has_first_place(self, ticket: Ticket) -> bool:
         new = [other for other in self._line() if other.is_new]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, Final, Generic
 
 import streamlit as st
 
@@ -23,6 +23,7 @@ from core.ui.runs.job import Job, T
 from core.ui.runs.turns import BusyError
 from core.ui.session import this_session
 
+_PLACES: Final = ("Next", "Second", "Third")
 QUICK = 1.0  # seconds: what is there sooner is shown without a progress bar
 
 
@@ -206,9 +207,8 @@ def _watch(key: str, this: Run[T], job: Job[T], beside: Callable[[Job[T]], None]
 
 def how_far(job: Job[Any]) -> None:
     """Draw how far a job is, or its place in line; of a service, how many calls it has made."""
-    if before := job.before:
-        turns = "one run comes" if before == 1 else f"{before} runs come"
-        st.progress(min(job.share, 1.0), f"Waiting: {turns} before this one")
+    if (computing := job.computing) is not None:
+        st.progress(min(job.share, 1.0), _in_line(job.before, computing))
         return
     if job.asks is None or not job.is_paid:
         st.progress(min(job.share, 1.0), job.stage)
@@ -217,6 +217,12 @@ def how_far(job: Job[Any]) -> None:
     st.progress(min(made / job.most if job.most else job.share, 1.0), job.stage)
     of = "" if job.most is None else f", of at most {job.most:,}"
     st.text(f"{calls(made)} so far{of}.")
+
+
+def _in_line(before: int, computing: int) -> str:
+    place = _PLACES[before] if before < len(_PLACES) else f"Number {before + 1}"
+    runs = "one other run is" if computing == 1 else f"{computing} other runs are"
+    return f"{place} in line: {runs} computing"
 
 
 def _say_why(job: Job[Any], cancelled: str | None) -> None:

@@ -2,8 +2,10 @@
 
 import io
 import os
+import select
 import signal
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
@@ -29,7 +31,7 @@ def started(monkeypatch):
     """The processes that were started."""
     found = []
     start = isolation._start
-    monkeypatch.setattr(isolation, "_start", lambda: found.append(start()) or found[-1])
+    monkeypatch.setattr(isolation, "_start", lambda *of: found.append(start(*of)) or found[-1])
     return found
 
 
@@ -206,29 +208,105 @@ def test_files_wait_for_their_turn_and_can_be_stopped_there(started):
 # ------------------------------------------------------------------------- the next process
 
 
-def test_one_process_is_prepared_and_used_for_one_file(started):
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is prepared")
+
+
+@pytest.fixture
+def prepared(started):
+    """The process that is copied for every file, once it can be; the copies that it has."""
     isolation.prepare()
     isolation.prepare()
-    assert len(started) == 1 and not is_dead(started[0])
+    (process,) = started
+    assert select.select([isolation._prepared._asked], [], [], 120)[0]
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    return process, lambda: [int(pid) for pid in children.read_text().split()]
+
+
+@ON_LINUX
+def test_a_prepared_process_is_copied_for_every_file(prepared, started):
+    process, copies = prepared
+    tasks = Path(f"/proc/{process.pid}/task").iterdir()
+    others = [task for task in tasks if task.name != str(process.pid)]
+    # A copy has no other threads, nor gets what they have locked. That of Arrow's own allocator,
+    # which is not in use, knows of forks.
+    assert {(task / "comm").read_text() for task in others} <= {"jemalloc_bg_thd\n"}
+    for content in (SMALL, b"a,b\n3,4\n"):
+        here, there = parse(content, "x.csv"), parse_isolated(content, "x.csv")
+        pd.testing.assert_frame_equal(here.table, there.table)
+    assert "Reading the file" not in refused(b"a,b\n1\n")  # the file's own sentence
+    assert started == [process] and process.poll() is None and copies() == []
+
+
+@ON_LINUX
+def test_a_copy_has_no_file_of_the_one_before_and_limits_of_its_own(prepared):
+    process, copies = prepared
+    with pytest.raises(UploadError, match="more than 0 seconds"):
+        parse_isolated(b"a\n" + b"1\n" * 400_000, "x.csv", limits=Limits(seconds=0.0))
+    assert copies() == []
+    content = b"a\n" + (b"x" * 99 + b"\n") * 300_000
+    assert refused(content, limits=Limits(memory=10_000_000, seconds=300)) == TOO_MUCH_MEMORY
+    assert len(parse_isolated(SMALL, "x.csv").table) == 1  # its memory is not limited by theirs
+    assert copies() == [] and process.poll() is None
+
+
+@ON_LINUX
+@pytest.mark.parametrize("signal_", [signal.SIGXCPU, signal.SIGKILL])
+def test_how_a_copy_ended_is_known(prepared, signal_):
+    _, copies = prepared
+    copy = isolation._prepared.copy()
+    assert copy.stdout.readline() == b"ready\n"
+    (pid,) = copies()
+    os.kill(pid, signal_)
+    assert copy.stdout.read() == b""
+    copy.kill()
+    copy.wait()
+    assert copy.returncode == -signal_
+    isolation._close(copy)
+
+
+@ON_LINUX
+def test_copies_have_no_pipes_of_each_other_and_end_when_they_are_not_wanted(prepared):
+    process, copies = prepared
+    first, second = (isolation._prepared.copy() for _ in range(2))
+    for copy in (first, second):
+        assert copy.stdout.readline() == b"ready\n"
+    both = copies()
+    assert len(both) == 2
+    held = [
+        {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
+        for pid in both
+    ]
+    assert held[0] & held[1] == {os.devnull}
+    assert not any("socket" in name for name in set.union(*held))
+    first.kill()
+    first.wait()
+    assert copies() == both[1:]
+    isolation._prepared._asked.close()  # as if the one that asks had ended
+    assert process.wait(60) == 0
+    second.wait()
+    assert second.stdout.read() == b"" and is_gone(both[1])
+    for copy in (first, second):
+        isolation._close(copy)
+
+
+def is_gone(pid):
+    """Whether a process has ended, though nobody may have asked how."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def test_while_it_is_not_there_each_file_has_a_process_of_its_own(started):
+    isolation.prepare()
+    for process in started:  # none where nothing can be prepared
+        process.kill()
+        process.wait()
+    before = len(started)
     assert len(parse_isolated(SMALL, "x.csv").table) == 1
-    assert len(started) == 1 and is_dead(started[0])
-    assert len(parse_isolated(SMALL, "x.csv").table) == 1
-    assert len(started) == 2
-
-
-def test_a_prepared_process_that_died_is_replaced(started):
+    assert len(started) == before + 1
     isolation.prepare()
-    started[0].kill()
-    started[0].wait()
-    assert len(parse_isolated(SMALL, "x.csv").table) == 1
-    assert len(started) == 2
-
-
-def test_a_prepared_process_ends_with_the_one_that_prepared_it(started):
-    isolation.prepare()
-    assert started[0].stdout.readline() == b"ready\n"
-    started[0].stdin.close()
-    assert started[0].wait(60) == 0
+    assert len(started) == 2 * before + 1  # another one
 
 
 def test_no_key_of_a_service_reaches_the_process(behaves, monkeypatch):

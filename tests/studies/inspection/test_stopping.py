@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.language_models.base import Response
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import MAX_SAMPLES, Reading, Request
@@ -142,3 +143,15 @@ def test_without_likelihoods_of_given_texts_nothing_is_certified(abilities):
         assert [point.certified for point in points] == [None] * len(points)
         assert points[-1].sampled_mass == read(made).sampled_mass
         assert all(0 <= point.sampled_mass <= 1 for point in points)
+
+
+def test_growth_begins_at_the_first_answer_that_is_one():
+    """An empty text is no answer; drawn first, it leaves nothing to score."""
+    model = TableModel(["", "yes", "no"], [0.4, 0.3, 0.3], [[0.4, 0.3, 0.3]] * 3)
+    turns = [Response(text, True) for text in ("", "", "yes", "no", "yes", "")]
+    draw = model.sample
+    model.sample = lambda prompt, count, *, temperature=1.0, **rest: (
+        turns if temperature else draw(prompt, count, temperature=0)
+    )
+    points = growth(record(Request(QUERY, len(turns)), model))
+    assert [point.samples for point in points] == [3, 4, 6]

@@ -113,6 +113,27 @@ def test_who_comes_new_need_not_wait_for_the_end_of_a_turn():
         ticket.give_back()
 
 
+def test_nobody_has_all_places():
+    line = Turns(2, a_turn=0.0, a_session=1)
+
+    class Waited(Exception):
+        pass
+
+    def stop():
+        raise Waited
+
+    first, second = begun(line, "a"), line.ticket("a")
+    with pytest.raises(Waited):
+        second.wait(stop)
+    assert (second.before, second.computing, first.computing) == (0, 1, None)
+    other = begun(line, "b")  # its place was free, whoever stood in line before
+    with pytest.raises(Waited):
+        first.pause(stop)  # the session's own runs take turns on the other one
+    second.wait(lambda: pytest.fail("it waited"))
+    for ticket in (first, second, other):
+        ticket.give_back()
+
+
 def test_who_waits_may_stop_waiting():
     line = Turns(1)
     holder, waits = begun(line, "a"), line.ticket("b")

@@ -275,6 +275,6 @@ def test_a_place_in_line_is_said(work, opened, monkeypatch):
     opened("b")
     last = opened("c")
     assert [bar.proto.text for bar in last.get("progress")] == [
-        "Waiting: one run comes before this one"
+        "Second in line: one other run is computing"
     ]
     assert first.run().get("progress")[0].proto.text == "Making it"

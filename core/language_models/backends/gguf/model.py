@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 from gguf import GGUFReader
 from tokenizers import Tokenizer
 
@@ -166,6 +167,14 @@ def smollm2_file() -> Path:
     return file
 
 
+def _try(llama: Llama, tokens: int) -> None:
+    """Run the network once; what the file states may fit neither its weights nor its tokens."""
+    with np.errstate(all="ignore"):
+        hidden, _ = llama.forward(np.array([[0, tokens - 1]]))
+        if not np.isfinite(llama.log_softmax(hidden)).all():
+            raise ValueError("The network computes no probabilities.")
+
+
 @functools.cache
 def _load(path: Path, size: int, changed: int) -> Opened:
     """Read a file once a process, as long as it stays as it is."""
@@ -181,25 +190,31 @@ def _load(path: Path, size: int, changed: int) -> Opened:
             sizes["num_attention_heads"],
             sizes["num_key_value_heads"],
         )
-        llama, words = Llama(weights, sizes), tokenizer(fields)
+        llama = Llama(weights, sizes)
+        opened = _opened(digest[:12], llama, fields)
+        _try(llama, opened.tokenizer.get_vocab_size())
     except ModelError:
         raise
-    except (OSError, ValueError, KeyError, IndexError, TypeError, OverflowError) as error:
-        raise BrokenModelError(
-            f"“{path.name}” cannot be read as a GGUF file ({type(error).__name__}). Fetch it "
-            "again, or choose another file."
-        ) from None
     except MemoryError:
         raise ModelError(
             f"“{path.name}” does not fit into memory. Choose a smaller model."
         ) from None
-    control = control_tokens(fields)
+    except Exception as error:  # whatever a stranger's file brings about
+        raise BrokenModelError(
+            f"“{path.name}” cannot be read as a GGUF file ({type(error).__name__}). Fetch it "
+            "again, or choose another file."
+        ) from None
+    return opened
+
+
+def _opened(revision: str, llama: Llama, fields: Fields) -> Opened:
+    words, control = tokenizer(fields), control_tokens(fields)
     written = {token: text for text, token in control.items()}
     bos, eos = (fields.get(f"tokenizer.ggml.{end}_token_id") for end in ("bos", "eos"))
     sentence_piece = fields.get("tokenizer.ggml.model") == "llama"
     begins = fields.get("tokenizer.ggml.add_bos_token", sentence_piece) and bos is not None
     return Opened(
-        digest[:12],
+        revision,
         llama,
         words,
         control,

@@ -22,6 +22,7 @@ NAMES = {  # transformers' names -> llama.cpp's
     "model.norm.weight": "output_norm.weight",
     "lm_head.weight": "output.weight",
 }
+FIRST = {"token_embd.weight", "blk.0.attn_q.weight", "blk.0.attn_k.weight"}
 LAYER_NAMES = {
     "input_layernorm": "attn_norm",
     "self_attn.q_proj": "attn_q",
@@ -81,8 +82,9 @@ def config(fields: Fields, reader: GGUFReader) -> dict[str, Any]:
             "choose such a file, or serve this one with llama.cpp."
         )
     heads = int(fields.own("attention.head_count"))
+    key_heads = int(fields.own("attention.head_count_kv", heads))
     width = int(fields.own("embedding_length"))
-    head_width = int(fields.own("attention.key_length", width // heads))
+    head_width = int(fields.own("attention.key_length", width // max(heads, 1)))
     unknown = {
         "several experts": fields.own("expert_count", 0),
         "stretched positions": fields.own("rope.scaling.type", "none") != "none",
@@ -95,12 +97,24 @@ def config(fields: Fields, reader: GGUFReader) -> dict[str, Any]:
                 f"The file’s network has {what}, which Believe does not know. Choose another file, "
                 "or serve this one with llama.cpp."
             )
-    factors = {t.name: t for t in reader.tensors}.get("rope_freqs.weight")
+    tensors = {tensor.name: tensor for tensor in reader.tensors}
+    # Nothing is made of a size that a file only states.
+    shapes = {name: [int(size) for size in tensors[name].shape] for name in FIRST & tensors.keys()}
+    if min(heads, key_heads) < 1 or shapes != {
+        "token_embd.weight": [width, *shapes.get("token_embd.weight", [])[1:]],
+        "blk.0.attn_q.weight": [width, heads * head_width],
+        "blk.0.attn_k.weight": [width, key_heads * head_width],
+    }:
+        raise BrokenModelError(
+            "The sizes that the file states are not those of its weights. Fetch it again, or "
+            "choose another file."
+        )
+    factors = tensors.get("rope_freqs.weight")
     return {
         "hidden_size": width,
         "num_hidden_layers": int(fields.own("block_count")),
         "num_attention_heads": heads,
-        "num_key_value_heads": int(fields.own("attention.head_count_kv", heads)),
+        "num_key_value_heads": key_heads,
         "head_dim": head_width,
         "rms_norm_eps": float(fields.own("attention.layer_norm_rms_epsilon")),
         "rope_theta": float(fields.own("rope.freq_base", 10_000.0)),

@@ -35,6 +35,7 @@ WRITE_IT_SO = "Write openai:NAME@BASE_URL, as in openai:llama@http://localhost:8
 
 # Python's `is_global` also says yes to addresses outside of it: translated and retired ones.
 GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+PORTS = {"http": 80, "https": 443}  # unless an address names another
 NAME = re.compile(r"(?!-)[a-z0-9._-]+|\[[0-9a-f:.]+\]")
 PATH = re.compile(r"[A-Za-z0-9._~%:@!$&'()*+,;=/-]*")
 ADDRESSED = re.compile(r"(.*)@(https?://.*)", re.IGNORECASE | re.DOTALL)
@@ -147,8 +148,7 @@ class Address:
     @property
     def host(self) -> str:
         """The host as people and servers write it: with its port, unless that is the usual."""
-        usual = {"http": 80, "https": 443}[self.scheme]
-        return self.name if self.port == usual else f"{self.name}:{self.port}"
+        return self.name if self.port == PORTS[self.scheme] else f"{self.name}:{self.port}"
 
     @property
     def known_as(self) -> str:
@@ -295,7 +295,9 @@ def read_address(url: str) -> Address:
             "The address names one endpoint: give the base URL, which often ends in /v1."
         )
     scheme = parts.scheme.lower()
-    port = port or {"http": 80, "https": 443}[scheme]
+    if scheme not in PORTS:
+        raise ModelError(f"The address of a server begins with http:// or https://. {WRITE_IT_SO}")
+    port = port or PORTS[scheme]
     address = Address("", scheme, name, port)
     url = f"{scheme}://{address.host}{parts.path.rstrip('/')}"
     if allowed_hosts() and not is_permitted(name, port):

@@ -75,6 +75,14 @@ def test_other_architectures_keep_the_order_of_their_rows(tmp_path, model):
         ({"tokenizer__ggml__model": "bert"}, "tokenizer is “bert”"),
         ({"tokenizer__ggml__pre": "tekken"}, "in the way “tekken”"),
         ({"tokenizer__ggml__tokens": None}, "no vocabulary"),
+        ({"llama__attention__head_count": 0}, "are not those of its weights"),
+        ({"llama__attention__head_count_kv": 3}, "are not those of its weights"),
+        ({"llama__attention__key_length": 2**20}, "are not those of its weights"),
+        ({"llama__embedding_length": 0}, "are not those of its weights"),
+        ({"llama__context_length": 1}, "cannot be read"),
+        ({"llama__attention__layer_norm_rms_epsilon": float("nan")}, "cannot be read"),
+        ({"tokenizer__ggml__eos_token_id": [1, 2]}, "cannot be read"),
+        ({"tokenizer__ggml__token_type": [1] * 5}, "cannot be read"),
     ],
 )
 def test_what_is_not_known_is_named(tmp_path, changed, words):

@@ -50,3 +50,5 @@ def test_where_believe_may_not_go_nothing_is_asked(monkeypatch):
     assert not server.exchanges
     with pytest.raises(ModelError, match=r"cannot be read|begins with|has characters"):
         offered("nonsense")
+    with pytest.raises(ModelError, match="begins with http"):
+        offered("gopher://models.example/v1")

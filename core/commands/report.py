@@ -1,0 +1,38 @@
+"""The option that writes a report beside what a command prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from core.commands.model import Command
+
+if TYPE_CHECKING:
+    from core.reports.report import Report
+
+
+def reported(command: Command) -> Command:
+    """Add the option that names the file of the report, as `report`."""
+    return click.option(
+        "--report",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Write a report too: one HTML file with pictures, settings and versions.",
+    )(command)
+
+
+def write(path: Path, report: Report, *, from_file: bool = False) -> None:
+    """Write a report.
+
+    Raises
+    ------
+    ClickException
+        When the file cannot be written.
+    """
+    from core.reports.report import to_html  # Altair takes long to load
+
+    try:
+        path.write_text(to_html(report, from_file=from_file), encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be written: {error.strerror}.") from error

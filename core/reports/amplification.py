@@ -1,0 +1,86 @@
+"""The report of amplification: the curves, every point of them, and what they were made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from core.charts.amplification import curves as charts
+from core.charts.theme import LIGHT
+from core.reports.report import Cell, Part, Picture, Report, Table
+from core.studies.amplification import serialise
+from core.studies.amplification.curve import HOW, Amplification
+from core.studies.costs import spent
+
+READING: Final = (
+    "One answer is repeated in the prompt, ever more often, and the model is asked each time. The "
+    "first curve is the probability of the right answer, divided by that of it and the repeated "
+    "one together.",
+    "What the model knows stays near 1, however often the prompt says otherwise. What it half "
+    "knows falls at once. Of many right answers, each keeps a share.",
+    "Below one half, the repeated answer has overtaken. The second picture shows both "
+    "probabilities by themselves, on a logarithmic axis.",
+    f"{charts.MEANING} {charts.REGION}",
+)
+
+
+def report(drawn: Sequence[Amplification], scale: str = "log") -> Report:
+    """Return the report of curves, at least one.
+
+    Parameters
+    ----------
+    scale : str
+        Of the axis of repetitions, one of `SCALES`.
+    """
+    first = drawn[0]
+    pictures = [
+        Picture(
+            "Share of the answer against the repeated one",
+            charts.curves_alt(drawn),
+            charts.curves(drawn, scale, LIGHT, captions=True),
+        )
+    ]
+    if any(one.has_likelihoods for one in drawn):
+        pictures.append(
+            Picture(
+                "Probabilities of both answers",
+                charts.probabilities_alt(drawn),
+                charts.probabilities(drawn, scale, LIGHT, captions=True),
+            )
+        )
+    named = [f"{number}. {charts.described(one)}" for number, one in enumerate(drawn, 1)]
+    points: dict[str, Sequence[Cell]] = dict(serialise.to_table(drawn))
+    most = first.points[-1].repetitions
+    return Report(
+        kind="Amplification of an answer",
+        title=first.case.query,
+        finding=first.verdict,
+        texts=[HOW[source] for source in {one.source: None for one in drawn} if source in HOW],
+        parts=[
+            Part("The curves", named, pictures, [Table("Every point", points)]),
+            Part(
+                "The prompt",
+                [f"The prompt of the first curve, with {min(2, most)} repetitions."],
+                code=[first.case.prompt(min(2, most), first.read_as)],
+            ),
+        ],
+        settings=_settings(drawn),
+        reading=READING,
+    )
+
+
+def _settings(drawn: Sequence[Amplification]) -> dict[str, Cell]:
+    first = drawn[0]
+    settings: dict[str, Cell] = {
+        "Model": ", ".join(dict.fromkeys(one.model for one in drawn)),
+        "Revision of the weights": ", ".join(dict.fromkeys(one.revision for one in drawn)),
+        "Right answer": first.case.answer,
+        "Answer that is repeated": first.case.repeated,
+        "Made of": ", ".join(dict.fromkeys(one.source.value for one in drawn)),
+        "Repetitions": ", ".join(f"{point.repetitions}" for point in first.points),
+    }
+    if first.read_as:
+        settings["Question as it was asked"] = first.read_as
+    if used := [one.used for one in drawn if one.used is not None]:
+        settings["Used of the service"] = "; ".join(map(spent, used))
+    return settings

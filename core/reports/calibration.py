@@ -1,0 +1,175 @@
+"""The report of a calibration: what is promised, what it costs, and on which rows it rests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Final
+
+from core.abstention.policy import Policy
+from core.abstention.thresholds import Uncertifiable
+from core.charts import calibration as charts
+from core.charts.theme import LIGHT
+from core.codec import shortened
+from core.reports.report import Cell, Part, Picture, Report, Table
+from core.studies.calibration import diagnostics
+from core.studies.calibration.calibration import BEST, METHODS, REPEATED, Calibration
+from core.studies.calibration.groups import by_group
+from core.studies.calibration.price_list import Price, price_list
+
+MOST_GROUPS: Final = 20
+READING: Final = (
+    "A threshold λ decides which questions are answered: those whose doubt lies below it. It was "
+    "found on labelled rows, whose answers are known to be right or wrong.",
+    "The promise is about new questions that are drawn like these rows and scored by the same "
+    "pipeline. It holds with the stated confidence: on average, so many calibrations keep it. "
+    "It says nothing about other questions, nor about a single one.",
+    "The curve shows, for every threshold, the share of wrong answers among those answered, "
+    "against the share answered. The band is the interval at each point by itself, the dashed "
+    "line the target, the diamond the threshold.",
+    "The price list tests seven targets as one family, so that a promise of it holds even if it is "
+    "chosen after looking. Choosing between settings after looking is not paid for; the report "
+    "says how many were tried.",
+)
+
+
+def report(found: Calibration, moved: Policy | None = None) -> Report:
+    """Return the report of a calibration.
+
+    Parameters
+    ----------
+    moved : Policy, optional
+        With λ chosen by hand, to be shown beside what was found.
+    """
+    policy, outcome = found.policy, found.outcome
+    if policy is not None:
+        finding = policy.sentence
+    else:
+        finding = outcome.reason if isinstance(outcome, Uncertifiable) else "There is no policy."
+    return Report(
+        kind="Calibration of a threshold",
+        title=f"{charts.name_of(found.score)} on {found.data.name}",
+        finding=finding,
+        texts=[
+            *([_numbers(policy)] if policy else []),
+            *found.data.decided,
+            *([REPEATED.format(found.repeated)] if found.repeated else []),
+            *filter(None, [diagnostics.speaks_against(found.data)]),
+        ],
+        parts=[_risk(found, moved), _prices(found), *_groups(found)],
+        settings=_settings(found),
+        reading=READING,
+    )
+
+
+def _numbers(policy: Policy) -> str:
+    """Say what a policy does to the labelled rows."""
+    rule = charts.rule_of(policy.score, policy.threshold, policy.larger_is_surer)
+    share = policy.answered / policy.labels
+    wrong = f", {policy.errors:,} of them wrong" if policy.answered else ""
+    return (
+        f"Answer when {rule}. Of {policy.labels:,} labelled questions this answers "
+        f"{policy.answered:,} ({share:.1%}){wrong}."
+    )
+
+
+def _risk(found: Calibration, moved: Policy | None) -> Part:
+    curves = diagnostics.curves(found.data)
+    curve = curves[found.score]
+    by_hand = [f"λ by hand. {_numbers(moved)} {moved.sentence}"] if moved else []
+    if not len(curve.doubts):
+        return Part("Error against share answered", ["No labelled answer has a score.", *by_hand])
+    chart = charts.risk_coverage(
+        *(curve, found.policy, moved, found.target.error, found.target.confidence),
+        found.larger_is_surer,
+        LIGHT,
+    )
+    pictures = [
+        Picture(
+            "Wrong among the answered",
+            charts.risk_coverage_alt(curve, found.policy, moved),
+            chart,
+        ),
+        Picture(
+            "Precision and recall",
+            charts.precision_recall_alt(curves),
+            charts.precision_recall(curves, found.score, LIGHT),
+        ),
+    ]
+    return Part("Error against share answered", by_hand, pictures)
+
+
+def _prices(found: Calibration) -> Part:
+    listed = price_list(found.data, found.target)
+    columns: dict[str, Sequence[Cell]] = dict(price_columns(found, listed))
+    return Part("What each target costs", tables=[Table("Price list", columns)])
+
+
+def price_columns(found: Calibration, listed: Sequence[Price]) -> dict[str, list[str]]:
+    """Return the list of prices as a table, by its headings."""
+    columns = {
+        "at most wrong": [f"{100 * price.error:.0f}%" for price in listed],
+        "answered": [answered(price) for price in listed],
+        "answer when": [
+            charts.rule_of(price.score, price.threshold.value, found.data.surer[price.score])
+            if price.threshold and price.score
+            else "–"
+            for price in listed
+        ],
+    }
+    if found.target.score == BEST:
+        columns["score"] = [charts.name_of(price.score) if price.score else "–" for price in listed]
+    return columns
+
+
+def answered(price: Price) -> str:
+    """Return the share that a target answers, or that it cannot be promised."""
+    return f"{price.threshold.coverage:.1%}" if price.threshold else "cannot be promised"
+
+
+def _groups(found: Calibration) -> list[Part]:
+    if found.policy is None:
+        return []
+    every = by_group(found)
+    if not every.groups:
+        return []
+    drawn = every.groups[:MOST_GROUPS]
+    picture = Picture(
+        "Wrong among the answered, by group",
+        charts.groups_alt(drawn),
+        charts.groups(drawn, found.target.error, LIGHT),
+    )
+    columns: dict[str, Sequence[Cell]] = {
+        "group": [shortened(group.name) or "(none)" for group in every.groups],
+        "questions": [group.queries for group in every.groups],
+        "answered": [group.answered for group in every.groups],
+        "wrong": [group.errors for group in every.groups],
+    }
+    return [Part("The promise by group", [every.sentence], [picture], [Table("Groups", columns)])]
+
+
+def _settings(found: Calibration) -> dict[str, Cell]:
+    data, target, policy = found.data, found.target, found.policy
+    settings: dict[str, Cell] = {
+        "File": data.name,
+        "SHA-256 of the file": data.sha256,
+        "Questions that count": len(data.kept),
+        "Score": found.score,
+        "Chosen among the scores": "yes" if target.score == BEST else "no, named in advance",
+        "Scores in the file": ", ".join(data.doubts),
+        "Method": METHODS[target.method],
+        "Target error α": target.error,
+        "Confidence 1 − δ": target.confidence,
+        "Targets tried": target.targets_tried,
+    }
+    if policy is not None:
+        settings |= {"Settings tried on these rows": policy.settings_tried}
+        settings |= {"Rows left out for want of a label": policy.left_out}
+        settings |= {"Threshold λ, of the doubt": repr(policy.threshold)}
+        if policy.pipeline is None:
+            settings["Pipeline of the scores"] = "unknown"
+        else:
+            settings |= {
+                f"Pipeline: {name}": value for name, value in asdict(policy.pipeline).items()
+            }
+    return settings

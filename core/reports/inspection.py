@@ -1,0 +1,232 @@
+"""The report of an inspection: verdict, pictures and scores, and how they were made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Final
+
+from core import prompts
+from core.charts import inspection as charts
+from core.charts.theme import LIGHT
+from core.reports.report import Cell, Part, Picture, Report, Table
+from core.studies.costs import spent
+from core.studies.inspection.grading import judge, said
+from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.score_table import remarks, score_table
+from core.studies.inspection.served import not_the_first, served, shown
+from core.studies.inspection.stopping import growth
+from core.studies.inspection.told import ToldRows, told_rows
+
+MOST_PROMPTS: Final = 3  # of those with an answer each
+READING: Final = (
+    "The model was asked the question, then asked again with one of its own answers in the prompt. "
+    "If what it is told changes what it says next, it does not know the answer: that doubt is "
+    "epistemic. If it has many answers and keeps to all of them, the question has many answers.",
+    "The mutual information (M.I., in nats) measures that change: 0 means that the answer in the "
+    "prompt makes no difference, and it is at most ln m for m different answers. The answer is "
+    "served when the doubt is below the threshold λ.",
+    "In the rows, each bar is what the model says after one prompt. If all bars are alike, it "
+    "knows; if each bar is orange, it repeats what it was told.",
+    "The certified lower bound holds whatever answers were not seen. All other scores are over "
+    "the answers that were found, so they mean little where these cover little of the model’s "
+    "probability (the sampled mass).",
+    "The joint is the probability of each pair of answers, the product what it would be if the "
+    "second did not depend on the first; the contributions add up to the mutual information.",
+)
+
+
+def report(inspection: Inspection) -> Report:
+    """Return the report of an inspection."""
+    headline, beneath = served(inspection)
+    return Report(
+        kind="Inspection of one question",
+        title=inspection.query,
+        finding=headline,
+        texts=[text for text in (beneath, *_below(inspection)) if text],
+        parts=[
+            _told(inspection, told_rows(inspection)),
+            _answers(inspection),
+            _scores(inspection),
+            *_arithmetic(inspection),
+            *_growth(inspection),
+            _responses(inspection),
+            _prompts(inspection),
+        ],
+        settings=settings(inspection),
+        reading=READING,
+    )
+
+
+def _below(inspection: Inspection) -> Sequence[str | None]:
+    """Return what is said below the headline, as the page says it."""
+    taught, judgement = inspection.taught, judge(inspection)
+    few = (
+        f"Only k = {inspection.recording.request.samples}: a verdict takes {inspection.wanted}."
+        if inspection.wanted is not None
+        else None
+    )
+    return (
+        few,
+        inspection.verdict.reason,
+        not_the_first(inspection),
+        taught.sentence if taught else None,
+        taught.did_you_mean if taught else None,
+        inspection.caveat,
+        *inspection.recording.notes,
+        *(said(judgement, inspection.verdict) if judgement else ()),
+    )
+
+
+def _told(inspection: Inspection, found: ToldRows) -> Part:
+    told = Picture("After each prompt", charts.told_alt(found), charts.told(found, LIGHT))
+    doubt = Picture(
+        "Doubt",
+        charts.doubt_scale_alt(inspection),
+        charts.doubt_scale(inspection, (), LIGHT),
+    )
+    outside = inspection.taught is not None and inspection.taught.outside
+    columns: dict[str, Sequence[Cell]] = {
+        "prompt": [
+            charts.TOLD_NOTHING if row.told is None else f"Told “{shown(row.told)}”"
+            for row in found.rows
+        ]
+    }
+    for place, answer in enumerate(found.answers):
+        columns[shown(answer)] = [f"{row.says[place]:.1%}" for row in found.rows]
+    return Part(
+        "What it says after it is told an answer",
+        pictures=[told] if outside else [told, doubt],  # a guess has no place beside knowledge
+        tables=[Table("Probability of the next answer", columns)],
+    )
+
+
+def _answers(inspection: Inspection) -> Part:
+    drawn = inspection.recording.request.draws
+    columns: dict[str, Sequence[Cell]] = {
+        "answer": [shown(c.text) for c in inspection.clusters],
+        "share of all probability": [f"{c.mass:.4f}" for c in inspection.clusters],
+        "share of what was found": [f"{c.probability:.4f}" for c in inspection.clusters],
+        **({"samples": [c.samples for c in inspection.clusters]} if drawn else {}),
+        "texts that count as it": [
+            "; ".join(shown(text) for text, *_ in c.members) for c in inspection.clusters
+        ],
+    }
+    picture = Picture(
+        "Answers", charts.clusters_alt(inspection), charts.clusters(inspection, LIGHT)
+    )
+    return Part("What counts as one answer", pictures=[picture], tables=[Table("Answers", columns)])
+
+
+def _scores(inspection: Inspection) -> Part:
+    columns: dict[str, Sequence[Cell]] = dict(score_table(inspection))
+    columns["doubt against λ"] = [
+        None if times is None else f"{times:.2f} λ" for times in columns["doubt against λ"]
+    ]
+    return Part(
+        "All scores, each against its own threshold",
+        texts=[
+            f"Sampled mass: {inspection.sampled_mass:.1%} of the model’s probability.",
+            *remarks(inspection),
+            *([inspection.likely] if inspection.likely else []),
+            inspection.verdict.threshold.origin,
+        ],
+        tables=[Table("Scores", columns)],
+    )
+
+
+def _arithmetic(inspection: Inspection) -> list[Part]:
+    """Return the matrices; of a single answer there is nothing to see in them."""
+    if len(inspection.clusters) == 1:
+        return []
+    information = inspection.evidence.mutual_information
+    pictures = [
+        Picture(
+            title,
+            f"{title}: a matrix of {len(inspection.clusters)} by {len(inspection.clusters)} "
+            f"answers. M.I. is {information.value:z.3f} nats.",
+            charts.matrix(inspection, which, LIGHT),
+            half=True,
+        )
+        for which, title in charts.MATRICES.items()
+    ]
+    note = charts.matrix_note(inspection)
+    return [Part("The arithmetic", texts=[note] if note else [], pictures=pictures)]
+
+
+def _growth(inspection: Inspection) -> list[Part]:
+    points = growth(inspection.recording, inspection.reading)
+    if len(points) < 2:
+        return []
+    chart = charts.growth(points, inspection.information_threshold, LIGHT)
+    title = "Certified lower bound and sampled mass"
+    return [
+        Part("Has enough been seen?", pictures=[Picture(title, charts.growth_alt(points), chart)])
+    ]
+
+
+def _responses(inspection: Inspection) -> Part:
+    evidence = inspection.evidence
+    columns: dict[str, Sequence[Cell]] = {
+        "text": [shown(text) for text in evidence.responses],
+        "times": [int(count) for count in evidence.counts],
+        inspection.likelihoods_are: [
+            f"{value:.4f}".replace("-", "−") for value in evidence.log_marginal
+        ],
+        "counts as": [shown(inspection.clusters[label].text) for label in evidence.labels],
+    }
+    greedy = shown(inspection.recording.greedy.text)
+    return Part(
+        "Responses", texts=[f"Greedy response: {greedy}"], tables=[Table("Distinct texts", columns)]
+    )
+
+
+def _prompts(inspection: Inspection) -> Part:
+    recording = inspection.recording
+    asked = partial(prompts.iterative, recording.asked)
+    others = [text for text, _ in recording.others if text not in recording.texts]
+    told = [*recording.texts, *others]
+    some = f"The first {MOST_PROMPTS} of {len(told)} prompts with an answer follow."
+    return Part(
+        "Prompts",
+        texts=[
+            "First the prompt without an answer.",
+            *([some] if len(told) > MOST_PROMPTS else []),
+        ],
+        code=[asked(), *(asked([text]) for text in told[:MOST_PROMPTS])],
+    )
+
+
+def settings(inspection: Inspection) -> dict[str, Cell]:
+    """Return everything that the numbers depend on, by its name on the page."""
+    recording, request, rule = (
+        inspection.recording,
+        inspection.recording.request,
+        inspection.verdict.threshold,
+    )
+    found: dict[str, Cell] = {
+        "Model": recording.model,
+        "Revision of the weights": recording.revision,
+        **({"Question as it was asked": recording.read_as} if recording.read_as else {}),
+        "Estimator": recording.estimator.value,
+        "Answers": request.sampling.value,
+        "Number of answers k": request.samples,
+    }
+    if request.draws:
+        found |= {"Temperature": request.temperature, "Seed": str(request.seed)}
+    reading = asdict(inspection.reading)
+    found |= {
+        "Similarity of two answers": reading["similarity"],
+        "Similarity threshold τ": reading["threshold"],
+        "Stabilisation γ₁": reading["gamma_1"],
+        "Stabilisation γ₂": reading["gamma_2"],
+        "Deciding score": rule.score,
+        "Threshold λ": rule.value,
+        "Least sampled mass": rule.least_mass,
+        "Prompt template": inspection.pipeline.prompt,
+        "Calls": f"{len(recording.calls)}, {sum(call.seconds for call in recording.calls):.3f} s",
+    }
+    if recording.used is not None:
+        found["Used of the service"] = spent(recording.used)
+    return found

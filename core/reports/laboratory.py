@@ -1,0 +1,59 @@
+"""The report of an experiment of the laboratory: what it shows, and the command that repeats it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from core.charts.laboratory.catalogue import PICTURES
+from core.charts.theme import LIGHT
+from core.reports.report import Cell, Part, Picture, Report, Table
+from core.studies.laboratory.catalogue import EXPERIMENTS, question_of
+from core.studies.laboratory.experiment import EMBEDDED, Finding
+
+READING: Final = (
+    "The laboratory tries claims where the truth is known. Everything below follows from the "
+    "settings: the command finds the same numbers again.",
+    "The table has every number that the pictures are drawn from.",
+)
+
+
+def report(finding: Finding, model: str = EMBEDDED) -> Report:
+    """Return the report of a finding.
+
+    Parameters
+    ----------
+    model : str
+        As a command names the model that was asked.
+    """
+    experiment = EXPERIMENTS[finding.experiment]
+    pictures = [
+        Picture(plain(each.title), each.alt(finding.drawn), each.chart(finding.drawn, LIGHT))
+        for each in PICTURES[finding.experiment]
+        if each.there(finding.drawn)
+    ]
+    captions = [
+        plain(each.caption)
+        for each in PICTURES[finding.experiment]
+        if each.caption and each.there(finding.drawn)
+    ]
+    asked: dict[str, Cell] = {"Model": finding.model, "Revision of the weights": finding.revision}
+    columns: dict[str, Sequence[Cell]] = dict(finding.columns)
+    return Report(
+        kind=f"Laboratory · {question_of(finding.experiment)}",
+        title=experiment.title,
+        finding=finding.sentence,
+        texts=[plain(experiment.about), f"In the paper: {experiment.paper}."],
+        parts=[
+            Part("What was found", captions, pictures, [Table("The table behind it", columns)]),
+            Part("The same again", code=[experiment.command(finding.values, model)]),
+        ],
+        settings=(asked if finding.model else {})
+        | {field.label: finding.values[field.name] for field in experiment.fields},
+        reading=READING,
+    )
+
+
+def plain(markdown: str) -> str:
+    """Return our own Markdown, which knows bold type alone, as plain text."""
+    return markdown.replace("**", "")

@@ -1,0 +1,203 @@
+"""What a report consists of, and the file that it becomes.
+
+The file asks nobody for anything: pictures and style are inside it, and no script is. Text of
+models and uploads is escaped by the template, and a Content-Security-Policy in the file itself
+would stop what got past that.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, StrictUndefined, Template
+
+from core.charts import export
+from core.charts.export import Figure
+from core.studies.versions import versions
+
+Cell = str | float | int | bool | None
+FROM_FILE: Final = (
+    "Opened from a file. Nobody checked that the model named here gave these answers."
+)
+HALF: Final = 330  # pixels, of a picture beside another
+MOST_ROWS: Final = 500  # of a table; the data exports have all
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart, and the same in words.
+
+    Attributes
+    ----------
+    title, alt : str
+    chart : Figure
+        In the light palette.
+    half : bool
+        Whether two of such stand side by side where there is room.
+    """
+
+    title: str
+    alt: str
+    chart: Figure
+    half: bool = False
+
+    @property
+    def address(self) -> str:
+        """The picture itself, as an address: a browser runs and loads nothing in such a one."""
+        drawn = export.alone(self.chart, self.title)
+        svg = export.to_roomy_svg(drawn.properties(width=HALF) if self.half else drawn)
+        return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode('ascii')}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of one length, by their headings.
+
+    Attributes
+    ----------
+    title : str
+    columns : mapping of str to sequence
+    """
+
+    title: str
+    columns: Mapping[str, Sequence[Cell]]
+
+    @property
+    def rows(self) -> list[tuple[Cell, ...]]:
+        """The first `MOST_ROWS` rows."""
+        return list(zip(*self.columns.values(), strict=True))[:MOST_ROWS]
+
+    @property
+    def left_out(self) -> int:
+        """How many rows are not in the report."""
+        return max(0, max(map(len, self.columns.values()), default=0) - MOST_ROWS)
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Whether a column holds numbers alone."""
+        return tuple(
+            any(cell is not None for cell in cells) and all(map(_is_number, cells))
+            for cells in self.columns.values()
+        )
+
+
+def _is_number(cell: Cell) -> bool:
+    if isinstance(cell, str):
+        return bool(_NUMBER.fullmatch(cell))
+    return not isinstance(cell, bool)
+
+
+_NUMBER: Final = re.compile(r"[−\d.,%]*\d%?|–")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section of a report.
+
+    Attributes
+    ----------
+    title : str
+    texts : sequence of str
+        Paragraphs.
+    pictures : sequence of Picture
+    tables : sequence of Table
+    code : sequence of str
+        Texts whose lines and spaces count, such as prompts.
+    """
+
+    title: str
+    texts: Sequence[str] = ()
+    pictures: Sequence[Picture] = ()
+    tables: Sequence[Table] = ()
+    code: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """A result to be read without this program.
+
+    Attributes
+    ----------
+    kind : str
+        What it is of: “Inspection”.
+    title : str
+        The question, say; text of a person.
+    finding : str
+        What came of it, in a few words; text of a model.
+    parts : sequence of Part
+    settings : mapping of str to Cell
+        Everything that somebody needs who wants the same numbers again.
+    reading : sequence of str
+        How to read this, a sentence or two each.
+    texts : sequence of str
+        What is said below the finding.
+    """
+
+    kind: str
+    title: str
+    finding: str
+    parts: Sequence[Part]
+    settings: Mapping[str, Cell]
+    reading: Sequence[str]
+    texts: Sequence[str] = field(default=())
+
+
+def to_html(report: Report, *, saved: datetime | None = None, from_file: bool = False) -> str:
+    """Return a report as one HTML file.
+
+    Parameters
+    ----------
+    saved : datetime, optional
+        When the result was saved, where it was; the time of writing stands in the file anyway.
+    from_file : bool
+        Whether the result came from a file instead of a model.
+    """
+    template, style, digest = _template()
+    return template.render(
+        report=report,
+        warning=FROM_FILE if from_file else "",
+        written=_when(datetime.now(UTC)),
+        saved=_when(saved) if saved else "",
+        versions=versions(),
+        style=style,
+        policy=f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'",
+    )
+
+
+def _when(time: datetime) -> str:
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+@functools.cache
+def _template() -> tuple[Template, str, str]:
+    """Return the template, our style sheet, and its digest, by which a browser knows it."""
+    here = Path(__file__)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["cell"] = shown
+    style = here.with_name("report.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
+    template = environment.from_string(here.with_name("report.html").read_text(encoding="utf-8"))
+    return template, style, digest
+
+
+def shown(cell: Any) -> str:
+    """Return a cell of a table as it is read: a true minus, no more digits than tell."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, int):
+        return f"{cell:,}".replace("-", "−")
+    if isinstance(cell, float):
+        return f"{cell:.4g}".replace("-", "−").replace("inf", "∞")
+    return str(cell)

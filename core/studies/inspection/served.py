@@ -1,0 +1,59 @@
+"""The verdict as it is served: what is said first, and how an answer that is withheld is named."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.verdict import SCORE, Decision
+
+# What is said of the answer. One that is withheld is never the headline.
+HEADLINES: Final = {
+    Decision.ANSWER: "Believe it.",
+    Decision.ABSTAIN: "I don’t know.",
+    Decision.TOO_LITTLE: "Can’t tell yet.",
+}
+LEANS: Final = "Perhaps."  # where too many of such answers are wrong to believe them
+WITHHELD: Final = {
+    Decision.ABSTAIN: "It would have said:",
+    Decision.TOO_LITTLE: "It may say:",
+}
+
+# No word of trust on what the model was not taught: the decision stands beneath, and small.
+NOT_TAUGHT: Final = "Not something this model was taught."
+BENEATH: Final = {
+    Decision.ANSWER: "Judged by its doubt alone, it would have answered:",
+    Decision.ABSTAIN: "Its doubt alone would have withheld this, too:",
+    Decision.TOO_LITTLE: "Too little was sampled besides. It may say:",
+}
+
+
+def shown(text: str) -> str:
+    """Return a response as it is displayed; one that says nothing says so."""
+    return text or "(no text)"
+
+
+def served(inspection: Inspection) -> tuple[str, str]:
+    """Return the sentence that comes first and, where an answer is withheld, the one beneath it."""
+    found, taught = inspection.verdict, inspection.taught
+    answer = shown(found.answer)
+    if taught is not None and taught.outside:
+        return NOT_TAUGHT, f"{BENEATH[found.decision]} {answer}"
+    if inspection.wanted is not None:  # too few answers for any verdict
+        return HEADLINES[Decision.TOO_LITTLE], f"{WITHHELD[Decision.TOO_LITTLE]} {answer}"
+    if found.decision is Decision.ANSWER:
+        stop = "" if answer[-1] in ".!?" else "."
+        return f"{answer}{stop} {LEANS if inspection.leans else HEADLINES[found.decision]}", ""
+    return HEADLINES[found.decision], f"{WITHHELD[found.decision]} {answer}"
+
+
+def not_the_first(inspection: Inspection) -> str | None:
+    """Say why the answer is not the one that is likeliest when the model is told nothing."""
+    first, answer = inspection.clusters[0].text, inspection.verdict.answer
+    is_second = answer == inspection.evidence.likeliest_second
+    if inspection.verdict.threshold.score != SCORE or answer == first or not is_second:
+        return None
+    return (
+        f"Told nothing, it is likelier to say “{shown(first)}”. This is the answer that it "
+        "gives most often after it was told its answers."
+    )

@@ -1,0 +1,112 @@
+"""The report of an inspection has the numbers of the inspection, for every kind of one."""
+
+import pytest
+
+from core.reports.inspection import report, settings
+from core.studies.inspection import recorder
+from core.studies.inspection.inspection import run
+from core.studies.inspection.recorder import usual_request
+from core.studies.inspection.request import Reading, Request
+from core.studies.inspection.score_table import score_table
+from core.studies.inspection.served import served
+from core.uncertainty.scores import SCORES
+from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
+from tests.hostile import ANY_TEXTS, SCRIPT
+from tests.reports.reading import read
+
+
+def numbers(cells):
+    return [float(cell.replace("−", "-").rstrip("%")) for cell in cells]
+
+
+def columns(table):
+    return {heading: [row[at] for row in table[1:]] for at, heading in enumerate(table[0])}
+
+
+@pytest.fixture(scope="module")
+def inspection():
+    return run(Request(QUERY, 20, 0.7, seed=3), copies(12), Reading("token_f1", 0.3, 0.01, 0.02))
+
+
+def test_its_numbers_are_those_of_the_inspection(inspection):
+    found = read(report(inspection))
+    scores = columns(found.tables["Scores"])
+    assert scores["score"] == [info.title for info in SCORES.values()]
+    assert scores["value"] == score_table(inspection)["value"]
+    answers = columns(found.tables["Answers"])
+    assert answers["answer"] == [cluster.text for cluster in inspection.clusters]
+    masses = [cluster.mass for cluster in inspection.clusters]
+    assert numbers(answers["share of all probability"]) == pytest.approx(masses, abs=5e-5)
+    texts = columns(found.tables["Distinct texts"])
+    assert texts["text"] == list(inspection.evidence.responses)
+    likelihoods = numbers(texts["log-likelihood (nats)"])
+    assert likelihoods == pytest.approx(inspection.evidence.log_marginal.tolist(), abs=5e-5)
+    told = columns(found.tables["Probability of the next answer"])
+    first = inspection.clusters[0].text
+    assert numbers(told[first])[0] == pytest.approx(100 * inspection.clusters[0].mass, abs=0.05)
+
+
+def test_it_has_what_it_takes_to_ask_again(inspection):
+    found = read(report(inspection))
+    assert found.settings["Model"] == "table" and found.settings["Revision of the weights"] == "1"
+    assert (found.settings["Seed"], found.settings["Temperature"]) == ("3", "0.7")
+    assert found.settings["Similarity of two answers"] == "token_f1"
+    assert found.settings["Similarity threshold τ"] == "0.3"
+    assert float(found.settings["Threshold λ"]) == pytest.approx(
+        inspection.verdict.threshold.value, rel=1e-3
+    )
+    assert settings(inspection).keys() == found.settings.keys()
+    assert [text for text in found.texts if text.startswith("Written with python 3.")]
+
+
+def test_it_says_the_verdict_first_and_how_to_read_it(inspection):
+    found = read(report(inspection))
+    headline, _ = served(inspection)
+    assert found.texts[1:4] == ["Believe · Inspection of one question", QUERY, headline]
+    assert inspection.verdict.reason in found.texts and "How to read this" in found.texts
+    assert len(found.pictures) == 7  # rows, doubt, answers, three matrices, growth
+
+
+def test_a_single_answer_has_no_matrix():
+    alone = TableModel(["yes"], [1.0], [[1.0]])
+    found = read(report(run(Request(QUERY, 5), alone)))
+    assert "The arithmetic" not in found.texts and len(found.pictures) == 4
+
+
+def test_hostile_answers_stay_text_in_words_and_pictures():
+    first = falling(len(ANY_TEXTS))
+    seen = run(
+        Request(f"{QUERY}{SCRIPT}", 300),
+        TableModel(ANY_TEXTS, first, [first] * len(first), query=f"{QUERY}{SCRIPT}"),
+    )
+    found = read(report(seen))
+    texts = columns(found.tables["Distinct texts"])["text"]
+    assert {text for text in ANY_TEXTS if text} <= set(texts)
+    assert f"{QUERY}{SCRIPT}" in found.texts
+
+
+@pytest.mark.parametrize(
+    "abilities",
+    [
+        {"scores_given_text": False},
+        {"scores_given_text": False, "own_log_likelihoods": True},
+    ],
+)
+def test_models_that_can_do_less_have_a_report_too(abilities, monkeypatch):
+    monkeypatch.setattr(recorder, "SECONDS", 4)
+    model = Limited(copies(6, 0.5), **abilities)
+    seen = run(usual_request(QUERY, model.capabilities), model)
+    found = read(report(seen))
+    assert columns(found.tables["Scores"])["value"] == score_table(seen)["value"]
+
+
+def test_compared_answers_have_a_report_too():
+    seen = run(Request(QUERY, 6, judged=True), fruit(), Reading("judge", 0.5))
+    assert read(report(seen)).settings["Similarity of two answers"] == "judge"
+
+
+def test_what_the_model_was_not_taught_has_no_place_on_the_scale(embedded):
+    seen = run(Request("What is the capital of Zorvania?", 3), embedded)
+    found = read(report(seen))
+    assert found.texts[3] == "Not something this model was taught."
+    assert not [words for words in found.pictures if words.startswith("The doubt is")]

@@ -1,0 +1,82 @@
+"""The reports of calibrations, curves and experiments have the numbers of these results."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.reports import amplification, calibration, laboratory
+from core.studies.amplification.curve import Case, amplify
+from core.studies.amplification.serialise import to_table
+from core.studies.calibration.calibration import Target, calibrate, moved
+from core.studies.calibration.price_list import TARGETS
+from core.studies.laboratory.catalogue import EXPERIMENTS
+from core.studies.laboratory.shipped import shipped
+from tests.fakes import Counted, Turning
+from tests.hostile import SCRIPT, TEXTS
+from tests.reports.reading import read
+from tests.studies.calibration.test_groups import rows
+
+GROUPS = ("here", 300, 3), ("there", 300, 3)
+
+
+def calibrated(data, **target):
+    return calibrate(data, Target(**{"score": "s0"} | target))
+
+
+def test_a_calibration_says_its_promise_its_price_and_its_groups():
+    made = calibrated(rows(*GROUPS))
+    found, policy = read(calibration.report(made)), made.policy
+    assert found.texts[3] == policy.sentence
+    assert [text for text in found.texts if "this answers 606 (100.0%), 6 of them wrong" in text]
+    prices = found.tables["Price list"][1:]
+    assert [row[0] for row in prices] == [f"{100 * target:.0f}%" for target in TARGETS]
+    assert prices[0][1:] == ["cannot be promised", "–"]  # at a seventh of δ
+    assert prices[-1][1:] == ["100.0%", "there is a score"]
+    assert found.tables["Groups"][1:] == [["here", "303", "303", "3"], ["there", "303", "303", "3"]]
+    assert found.settings["Target error α"] == "0.05" and found.settings["Score"] == "s0"
+    assert float(found.settings["Threshold λ, of the doubt"]) == policy.threshold
+    assert len(found.pictures) == 3
+
+
+def test_a_calibration_without_a_promise_says_why_and_a_moved_threshold_promises_nothing():
+    made = calibrated(rows(("all", 5, 5)))
+    by_hand = moved(made, 1.0)
+    found = read(calibration.report(made, by_hand))
+    assert found.texts[3] == made.outcome.reason and "Groups" not in found.tables
+    assert [
+        text for text in found.texts if text.startswith("λ by hand.") and by_hand.sentence in text
+    ]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_hostile_headings_and_groups_stay_text(text):
+    data = rows((text, 300, 3), ("other", 30, 0))
+    named = {"doubts": {text: data.doubts["s0"]}, "correct": {text: data.correct["s0"]}}
+    data = replace(data, name=text, surer={text: False}, **named)
+    found = read(calibration.report(calibrated(data, score=text)))
+    assert found.settings["Score"] == found.settings["File"] == text
+    assert found.tables["Groups"][1][0] == text
+
+
+@pytest.mark.parametrize("model", [Turning(), Counted(lambda told: ["one", "two"])])
+def test_curves_have_every_point(model):
+    made = amplify(Case(SCRIPT, "one", "two"), model, (0, 1, 5, 20))
+    found = read(amplification.report([made, made]))
+    table = found.tables["Every point"]
+    assert table[0] == list(to_table([made])) and len(table) == 9
+    assert found.texts[2:4] == [SCRIPT, made.verdict]
+    shares = [float(row[table[0].index("P(right answer) of the two")]) for row in table[1:5]]
+    assert shares == pytest.approx([p.normalised_probability for p in made.points], rel=1e-3)
+    assert found.settings["Repetitions"] == "0, 1, 5, 20"
+
+
+@pytest.mark.parametrize("name", ["estimator", "missing_mass", "deciding"])  # one of each kind
+def test_experiments_say_what_they_show_and_how_to_see_it_again(name):
+    made = shipped(name)[0]
+    found = read(laboratory.report(made))
+    assert found.texts[2:4] == [EXPERIMENTS[name].title, made.sentence]
+    assert EXPERIMENTS[name].command(made.values) in found.texts
+    rows_shown = min(500, len(next(iter(made.columns.values()))))
+    assert len(found.tables["The table behind it"]) == 1 + rows_shown
+    assert found.pictures and not [text for text in found.texts if "**" in text]
+    assert {field.label for field in EXPERIMENTS[name].fields} <= found.settings.keys()
