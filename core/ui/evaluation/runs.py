@@ -18,6 +18,7 @@ import time
 import weakref
 from contextlib import suppress
 from dataclasses import astuple
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -184,7 +185,8 @@ class Runs:
 
 def runs() -> Runs:
     """Return the runs of this machine; of this session alone in a public demo."""
-    return shared("evaluation_runs", lambda: runs_beside(kept().folder))
+    beside = kept().folder  # before: who makes what is shared may ask for nothing shared
+    return shared("evaluation_runs", partial(runs_beside, beside))
 
 
 def said(error: Exception, folder: Path) -> str:
