@@ -38,6 +38,8 @@ class Visitor:
     ----------
     address : str
         Of a server on this machine.
+    patience : float
+        Seconds that an action may take.
 
     Attributes
     ----------
@@ -45,7 +47,8 @@ class Visitor:
         Bytes of all messages so far.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, patience: float = PATIENCE) -> None:
+        self._patience = patience
         self.received = 0
         self._address = address
         self._socket: ClientConnection | None = None
@@ -160,9 +163,9 @@ class Visitor:
         began = time.perf_counter()
         await self._ask(*pressed, **page)
         try:
-            await asyncio.wait_for(self._rested.wait(), PATIENCE)
+            await asyncio.wait_for(self._rested.wait(), self._patience)
         except TimeoutError:
-            raise VisitError(f"No end after {PATIENCE:.0f} seconds.") from None
+            raise VisitError(f"No end after {self._patience:.0f} seconds.") from None
         if self._wrong is not None:
             raise VisitError(str(self._wrong)) from self._wrong
         return time.perf_counter() - began

@@ -1,14 +1,27 @@
 """What a server bears: 1, 20 and 60 visitors at once, who think between their actions.
 
-    python -m benchmarks.load [--sessions 1 20 60] [--think 2] [--seconds 60] [--pages 110]
+    python -m benchmarks.load [--sessions 1 20 60] [--think 2] [--seconds 60]
+    python -m benchmarks.load --pages 110
+    python -m benchmarks.load --long [--sessions 5]
+    python -m benchmarks.load --soak 60 [--sessions 20]
 
 Starts the app on this machine and speaks Streamlit's protocol over websockets, as as many browsers
 would: every visitor inspects questions that nobody has asked before, moves τ, changes pages,
 uploads a small file and calibrates on it with another target. Printed are the median and the 95th
 percentile from an action to the end of its script, the server's processor seconds an action, and
 how much each further session keeps in memory. Other work on the machine makes the times longer, and
-hardly changes the processor seconds. With ``--pages`` one visitor does everything in turn, and the
-processor seconds of every kind of action are printed.
+hardly changes the processor seconds. Beneath stand the slowest kinds of actions.
+
+With ``--pages`` one visitor does everything in turn, and the processor seconds of every kind of
+action are printed.
+
+With ``--long`` one visitor more computes something long all the time: 300 answers to a question, a
+file of 2,000 questions, or SmolLM2. Printed is how many times the others' median it becomes; the
+aim is 2 at most.
+
+With ``--soak`` pages are opened, used, and closed for so many minutes, also in the middle of an
+action. Printed are the server's memory after a fifth of them and at the end, and how much it grew
+since then with every session.
 """
 
 from __future__ import annotations
@@ -26,23 +39,33 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from benchmarks._visitor import Visitor
 from core.data.tabular.csv_export import to_csv
 from core.data.world import facts as world
+from core.language_models.backends.gguf import SMOLLM2
 from tests.browser.server import start_server, stop_server
 
 SESSIONS: Final = (1, 20, 60)
+BESIDE, SOAKING = 5, 20  # sessions
 THINK, SECONDS = 2.0, 60.0
-MOST_SESSIONS, MOST_SECONDS = 200, 3600.0
+MOST_SESSIONS, MOST_SECONDS, MOST_MINUTES = 200, 3600.0, 24 * 60.0
 ROWS: Final = 120  # of an uploaded file
+LONG_SAMPLES, LONG_FILE = 300, 2_000  # of an inspection; questions
+STAYS: Final = 22  # actions at most of a session that is soon closed
+LEAVES: Final = 0.2  # share of the sessions that are closed in the middle of an action
+LOOK: Final = 5.0  # seconds between two looks at the memory
+WARM_UP_SHARE: Final = 0.2  # of the minutes of a soak
+SLOWEST: Final = 3  # kinds of actions
 WARM_UP: Final = 22  # actions: two rounds
 AFTERWARDS: Final = 0.2  # seconds in which the server tidies up behind the last message
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 Act = Callable[[Visitor], Awaitable[float]]
+LongWork = Callable[[Visitor, Iterator[str]], Awaitable[None]]
 
 
 # ------------------------------------------------------------------------- what visitors do
@@ -208,6 +231,134 @@ class Server:
         return found
 
 
+# ------------------------------------------------------------------------------ long work
+
+
+async def many_samples(visitor: Visitor, asked: Iterator[str]) -> None:
+    """Inspect one question after the other with 300 answers."""
+    await visitor.open("inspection")
+    await visitor.give("k", LONG_SAMPLES)
+    while True:
+        await visitor.type("q", next(asked))
+
+
+async def large_file(visitor: Visitor, asked: Iterator[str]) -> None:
+    """Score one file of 2,000 questions after the other."""
+    await visitor.open("calibration")
+    for number in itertools.count():
+        rows = [[question, "London"] for question in itertools.islice(asked, LONG_FILE)]
+        content = to_csv(["question", "answer"], rows)
+        await visitor.upload("labelled_file", f"long-{number}.csv", content)
+        await visitor.press("score")
+
+
+async def real_model(visitor: Visitor, asked: Iterator[str]) -> None:
+    """Inspect one question after the other on SmolLM2."""
+    await visitor.press("real")
+    while True:
+        await visitor.type("q", next(asked))
+
+
+LONG: Final[dict[str, LongWork]] = {
+    f"{LONG_SAMPLES} answers": many_samples,
+    f"{LONG_FILE:,} questions": large_file,
+    **({"SmolLM2": real_model} if find_spec(SMOLLM2) else {}),
+}
+
+
+async def beside(server: Server, work: LongWork, wanted: argparse.Namespace) -> tuple[float, float]:
+    """Return the median seconds of some visitors' actions without, and beside, one's long work."""
+
+    async def median() -> float:
+        load = await server.loaded(wanted.sessions[0], wanted.think, wanted.seconds)
+        return statistics.median(load.all)
+
+    await server.each(WARM_UP)
+    before = await median()
+    async with Visitor(server.address, MOST_SECONDS) as visitor:
+        await visitor.open("")
+        working = asyncio.create_task(work(visitor, server.asked))
+        try:
+            meanwhile = await median()
+            if working.done():
+                await working  # says why
+                raise SystemExit("The long work has ended.")
+        finally:
+            working.cancel()
+        return before, meanwhile
+
+
+# ----------------------------------------------------------------------------------- soak
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the server held at one moment.
+
+    Attributes
+    ----------
+    seconds : float
+        Since the begin.
+    sessions : int
+        That were closed until then.
+    memory : int
+        Bytes.
+    """
+
+    seconds: float
+    sessions: int
+    memory: int
+
+
+def growth(looks: list[Look]) -> tuple[int, int, float]:
+    """Return the bytes after the warm-up and at the end, and how many each session added between.
+
+    The last is the slope of the line through all looks, and 0 where no session was closed.
+    """
+    warm = [look for look in looks if look.seconds >= WARM_UP_SHARE * looks[-1].seconds]
+    sessions = [look.sessions for look in warm]
+    each = 0.0
+    if len(set(sessions)) > 1:
+        each = statistics.linear_regression(sessions, [look.memory for look in warm]).slope
+    return warm[0].memory, warm[-1].memory, each
+
+
+async def soaked(server: Server, sessions: int, think: float, seconds: float) -> list[Look]:
+    """Open, use and close pages, so many at a time; return what the server held meanwhile."""
+    began, draw, closed = time.monotonic(), random.Random(0), itertools.count()
+    looks: list[Look] = []
+    ended = 0
+
+    async def come_and_go() -> None:
+        nonlocal ended
+        while (left := began + seconds - time.monotonic()) > 0:
+            # A tab that is closed at any moment, also in the middle of an action.
+            stays = left if draw.random() > LEAVES else draw.uniform(0, STAYS * think)
+            with contextlib.suppress(TimeoutError):
+                async with Visitor(server.address) as visitor, asyncio.timeout(min(stays, left)):
+                    await visitor.open("")
+                    does = itertools.islice(server.somebody(), draw.randint(1, STAYS))
+                    await visit(visitor, does, think, began + seconds, Load())
+            ended = next(closed) + 1
+
+    async def look() -> None:
+        while True:
+            looks.append(Look(time.monotonic() - began, ended, memory(server.process)))
+            await asyncio.sleep(LOOK)
+
+    looking = asyncio.create_task(look())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(sessions):
+                group.create_task(come_and_go())
+    finally:
+        looking.cancel()
+    return [*looks, Look(time.monotonic() - began, ended, memory(server.process))]
+
+
+# ------------------------------------------------------------------------------- what is said
+
+
 def quantile(values: list[float], share: float) -> float:
     """Return the smallest value that so large a share is no larger than."""
     return sorted(values)[math.ceil(share * len(values)) - 1]
@@ -222,6 +373,15 @@ async def measured(server: Server, wanted: argparse.Namespace) -> None:
             print(f"{kind:<20} {statistics.mean(seconds):.3f} CPU s, mean of {len(seconds)}")
         everything = [second for seconds in found.values() for second in seconds]
         print(f"{'all':<20} {statistics.mean(everything):.3f} CPU s, mean of {len(everything)}")
+        return
+    if wanted.soak:
+        looks = await soaked(server, wanted.sessions[0], wanted.think, 60 * wanted.soak)
+        after, end, each = growth(looks)
+        print(
+            f"{looks[-1].sessions} sessions in {wanted.soak:g} minutes: {after / 2**20:.0f} MB "
+            f"after the warm-up, {end / 2**20:.0f} MB at the end, "
+            f"{each / 1024:+.1f} KB for each session"
+        )
         return
     first: tuple[int, int] | None = None  # sessions, and the server's memory with them
     for sessions in wanted.sessions:
@@ -241,30 +401,62 @@ async def measured(server: Server, wanted: argparse.Namespace) -> None:
             f"{load.received / len(load.all) / 1024:.0f} KB an action, "
             f"{load.memory / 2**20:.0f} MB{held}"
         )
+        kinds = sorted(load.seconds, key=lambda kind: -quantile(load.seconds[kind], 0.95))
+        for kind in kinds[:SLOWEST]:
+            took = load.seconds[kind]
+            print(
+                f"    {kind}: median {1000 * statistics.median(took):.0f} ms, 95th percentile "
+                f"{1000 * quantile(took, 0.95):.0f} ms of {len(took)}"
+            )
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--sessions", type=int, nargs="+", default=list(SESSIONS))
+    parser.add_argument("--sessions", type=int, nargs="+")
     parser.add_argument("--think", type=float, default=THINK, help="seconds between two actions")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of each load")
     parser.add_argument(
         "--pages", type=int, default=0, metavar="N", help="instead, N actions of one visitor"
     )
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--long", action="store_true", help="beside one visitor's long work")
+    instead.add_argument("--soak", type=float, default=0.0, metavar="MINUTES")
     wanted = parser.parse_args(arguments)
+    wanted.sessions = wanted.sessions or (
+        [BESIDE] if wanted.long else [SOAKING] if wanted.soak else list(SESSIONS)
+    )
     if not (min(wanted.sessions) > 0 and max(wanted.sessions) <= MOST_SESSIONS):
         parser.error(f"from 1 to {MOST_SESSIONS} sessions")
     if not (wanted.think > 0 and 0 < wanted.seconds <= MOST_SECONDS):
         parser.error(f"a time to think, and up to {MOST_SECONDS:.0f} seconds")
+    if not 0 <= wanted.soak <= MOST_MINUTES:
+        parser.error(f"a soak of up to {MOST_MINUTES:.0f} minutes")
+    if not wanted.long:
+        with running() as server:
+            asyncio.run(measured(server, wanted))
+        return 0
+    for name, work in LONG.items():
+        with running() as server:  # a new one: long work goes on when a page is closed
+            before, meanwhile = asyncio.run(beside(server, work, wanted))
+        print(
+            f"{name}: median {1000 * before:.0f} ms, beside it {1000 * meanwhile:.0f} ms, "
+            f"{meanwhile / before:.1f} times",
+            flush=True,
+        )
+    return 0
+
+
+@contextlib.contextmanager
+def running() -> Iterator[Server]:
+    """Start the app with a database of its own, and stop it in the end."""
     with tempfile.TemporaryDirectory() as folder:
         process, address = start_server(BELIEVE_DATABASE_URL=f"sqlite:///{folder}/believe.db")
         try:
-            asyncio.run(measured(Server(address, process.pid), wanted))
+            yield Server(address, process.pid)
         finally:
             stop_server(process)
-    return 0
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from benchmarks._visitor import VisitError, Visitor
-from benchmarks.load import Server, memory, processor_seconds
+from benchmarks.load import Look, Server, growth, memory, processor_seconds
 from tests.browser.server import start_server, stop_server
 
 ROUND = 11  # actions, after which every kind has been done
@@ -62,3 +62,10 @@ def test_only_a_server_of_this_machine_is_visited():
 
     with pytest.raises(ValueError, match="this machine"):
         asyncio.run(visit())
+
+
+def test_the_growth_is_that_after_the_warm_up():
+    # It takes 100 bytes until 20 of 100 seconds have passed, then 3 for each of 8 sessions.
+    warm = [Look(20.0 + 10 * i, 5 + i, 100 + 3 * i) for i in range(9)]
+    assert growth([Look(0.0, 0, 7), *warm]) == (100, 124, pytest.approx(3))
+    assert growth([Look(0.0, 0, 7), Look(30.0, 4, 100), Look(100.0, 4, 90)]) == (100, 90, 0)
