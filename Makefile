@@ -143,7 +143,7 @@ $(CLUSTER_READY): requirements/cluster.txt requirements/dev.txt requirements.txt
 	@$(CLUSTER)/bin/python $(PIP_INSTALL) -r requirements/cluster.txt -r requirements/dev.txt
 	@touch $@
 
-$(PEERS_READY): requirements/bench.txt | $(PEERS)/bin/python
+$(PEERS_READY): requirements/bench.txt requirements.txt | $(PEERS)/bin/python
 	@echo "Installing what the benchmarks compare with into $(PEERS) ..."
 	@$(PEERS)/bin/python $(PIP_INSTALL) -r requirements/bench.txt
 	@touch $@
