@@ -13,6 +13,16 @@ LOCAL_READY := $(LOCAL)/.local-ready
 CLUSTER_READY := $(CLUSTER)/.cluster-ready
 PEERS_READY := $(PEERS)/.peers-ready
 
+UV := build/lock/bin/uv
+LOCKED = $(UV) pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes \
+	--no-strip-extras --custom-compile-command "make lock"
+# What uses the packages of requirements.txt directly, in a few minutes.
+BOUNDS_TRIED_BY := tests/data/tabular tests/store tests/charts tests/language_models/backends/gguf \
+	tests/language_models/backends/gemini tests/language_models/test_chat_template.py \
+	tests/uncertainty/test_similarity.py tests/uncertainty/test_clustering.py \
+	tests/abstention/test_intervals.py tests/ui/test_print.py tests/ui/test_present.py \
+	tests/ui/test_figures.py tests/test_cli.py tests/pages/test_home.py tests/pages/test_history.py
+
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 # Each core has a server and a browser of its own; who has done its share takes over of another's.
 PYTEST := $(VENV)/bin/python -m pytest -n auto --dist worksteal --ignore tests/local --ignore tests/cluster
@@ -25,7 +35,7 @@ BENCH_IN_cluster := $(CLUSTER)
 BENCH_IN_inspection := $(if $(wildcard $(LOCAL_READY)),$(LOCAL))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-local test-cluster lint bench train train-seeds lock browser screenshots
+.PHONY: help demo test test-fast test-local test-cluster lint bench train train-seeds lock bounds browser screenshots
 
 help: ## say what the targets do (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -83,12 +93,25 @@ train-seeds: $(LOCAL_READY) ## train three seeds below build/ and write the mode
 	done
 	$(LOCAL)/bin/python -m benchmarks.model_card_tables
 
-lock: ## choose the newest versions that requirements.txt allows, with the hash of every file
-	$(PYTHON) -m venv build/lock
-	build/lock/bin/python $(PIP_INSTALL) 'uv>=0.9,<1'
-	build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
-	  --generate-hashes --no-strip-extras --custom-compile-command "make lock" \
-	  requirements.txt --output-file requirements/lock.txt
+lock: $(UV) ## choose the newest versions that requirements.txt allows, with the hash of every file
+	$(LOCKED) requirements.txt --output-file requirements/lock.txt
+	$(LOCKED) requirements/server.txt --constraints requirements/lock.txt \
+	  --output-file requirements/server-lock.txt
+
+bounds: $(UV) ## test with the lowest, then with the highest versions that requirements.txt allows
+	@for end in lowest-direct highest; do \
+	  echo "== $$end"; at=build/bounds-$$end; \
+	  $(UV) venv --quiet --clear --python $(PYTHON) $$at && \
+	  $(UV) pip install --quiet --python $$at --resolution $$end -r requirements.txt && \
+	  $(UV) pip freeze --python $$at > $$at/bounds.txt && \
+	  $(UV) pip install --quiet --python $$at -r requirements/dev.txt -c $$at/bounds.txt && \
+	  $$at/bin/python -m pytest -q -p no:xdist -m "not slow" --hypothesis-profile=fast \
+	    $(BOUNDS_TRIED_BY) || exit 1; \
+	done
+
+$(UV):
+	@$(PYTHON) -m venv build/lock
+	@build/lock/bin/python $(PIP_INSTALL) 'uv>=0.9,<1'
 
 # --- The environments ------------------------------------------------------------------
 
@@ -120,7 +143,7 @@ $(CLUSTER_READY): requirements/cluster.txt requirements/dev.txt requirements.txt
 	@$(CLUSTER)/bin/python $(PIP_INSTALL) -r requirements/cluster.txt -r requirements/dev.txt
 	@touch $@
 
-$(PEERS_READY): requirements/bench.txt | $(PEERS)/bin/python
+$(PEERS_READY): requirements/bench.txt requirements.txt | $(PEERS)/bin/python
 	@echo "Installing what the benchmarks compare with into $(PEERS) ..."
 	@$(PEERS)/bin/python $(PIP_INSTALL) -r requirements/bench.txt
 	@touch $@

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 
 from benchmarks import dependencies
@@ -21,23 +22,36 @@ def requirements(path):
     return found
 
 
-def test_every_package_is_locked_at_one_version_within_its_range_with_hashes():
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements/server.txt"])
+def test_every_package_is_locked_at_one_version_within_its_range_with_hashes(name):
+    lock = {"requirements.txt": "requirements/lock.txt"}.get(name, "requirements/server-lock.txt")
     locked = {}
-    for requirement, hashes in requirements(ROOT / "requirements/lock.txt"):
+    for requirement, hashes in requirements(ROOT / lock):
         (pin,) = requirement.specifier
         assert pin.operator == "==", requirement
         assert hashes and all(re.fullmatch(r"sha256:[0-9a-f]{64}", h) for h in hashes), requirement
         locked.setdefault(requirement.name, []).append(pin.version)
-    for asked, _ in requirements(ROOT / "requirements.txt"):
+    for asked, _ in requirements(ROOT / name):
         assert asked.name in locked, f"{asked.name} is not locked: run make lock"
         for version in locked[asked.name]:
             assert version in asked.specifier, f"{version} is not {asked}: run make lock"
 
 
+def test_what_a_server_adds_goes_with_the_lock():
+    versions = {}
+    for name in ("lock", "server-lock"):
+        for requirement, _ in requirements(ROOT / f"requirements/{name}.txt"):
+            versions.setdefault(requirement.name, {}).setdefault(name, set()).add(
+                str(requirement.specifier)
+            )
+    both = [found for found in versions.values() if len(found) == 2]
+    assert both and all(found["server-lock"] <= found["lock"] for found in both)
+
+
 def test_the_demo_is_installed_from_the_lock():
     recipe = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "--require-hashes -r requirements/lock.txt" in recipe
-    assert not re.search(r"install.*-r requirements\.txt", recipe)
+    assert not re.search(r"\(VENV\).*-r requirements\.txt", recipe)
 
 
 #: The machine that the page is about: the lock names other packages on others.
