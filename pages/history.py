@@ -1,7 +1,7 @@
 """History: every inspection, curve and policy that was kept, to be opened again exactly."""
 
 from core.ui.header import page_header
-from core.ui.history import chosen, listed
+from core.ui.history import bring, chosen, compared, listed
 
 
 def history() -> None:
@@ -11,9 +11,12 @@ def history() -> None:
         "Earlier questions and calculations, newest first. Opening one calls no model: it "
         "appears exactly as it was saved.",
     )
+    bring()
     found = listed()
-    if found is not None:
-        chosen(found)
+    if len(found) == 1:
+        chosen(found[0])
+    elif found:
+        compared(found)
 
 
 history()

@@ -13,6 +13,7 @@ from core.ui import frame, history
 from core.ui.calibration import policy
 from core.ui.folds import fold
 from core.ui.header import page_header
+from core.ui.inspection.beside import beside, offer
 from core.ui.inspection.clusters import clusters
 from core.ui.inspection.details import details, files
 from core.ui.inspection.form import ask, record
@@ -48,6 +49,8 @@ def inspect() -> None:
         problem(str(error))
         return
     frame.titled(inspection.query)
+    if kept is not None and beside(inspection):
+        return
     verdict(inspection, live=kept is None)
     told(inspection)
     if kept is None:
@@ -58,6 +61,8 @@ def inspect() -> None:
         if kept is None:
             longer_chains(inspection)
         files(inspection, kept)
+        if id := kept.id if kept else saved_view(inspection):
+            offer(id)
     if kept is None:
         history.permalink(saved_view(inspection), partial(keep_view, inspection))
 

@@ -18,7 +18,6 @@ from core.abstention.policy import from_json, policy_from_dict, to_json
 from core.commands import model as model_of_commands
 from core.data.tabular.uploads import parse
 from core.language_models.base import Capabilities, LanguageModel, Response
-from core.reports.report import FROM_FILE
 from core.store.database import open_database
 from core.store.results import Results
 from core.studies.amplification import curve
@@ -30,6 +29,7 @@ from core.studies.inspection import serialise as serialise_inspection
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.verdict import default_policy
+from core.studies.opening import FROM_FILE
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
 from tests.language_models.openai_server import serving

@@ -21,12 +21,10 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from core.charts import export
 from core.charts.export import Figure
+from core.studies.opening import FROM_FILE
 from core.studies.versions import versions
 
 Cell = str | float | int | bool | None
-FROM_FILE: Final = (
-    "Opened from a file. Nobody checked that the model named here gave these answers."
-)
 HALF: Final = 330  # pixels, of a picture beside another
 MOST_ROWS: Final = 500  # of a table; the data exports have all
 

@@ -104,6 +104,11 @@ def show(kind: str, id: str) -> None:
     st.switch_page(pages[kind](), query_params={"saved": id})
 
 
+def beside(here: str, there: str) -> None:
+    """Go to two kept inspections, side by side."""
+    st.switch_page(inspection(), query_params={"saved": here, "beside": there})
+
+
 def amplify(query: str, answer: str, repeated: str) -> None:
     """Go to the curve of a question, its answer, and the answer to repeat."""
     case = {"query": query, "answer": answer, "repeated": repeated}

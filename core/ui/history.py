@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import streamlit as st
@@ -10,10 +10,13 @@ from streamlit.errors import StreamlitAuthError
 
 from core.store.errors import StoreError
 from core.store.results import Result, Summary
+from core.studies.inspection.request import InvalidRequestError
+from core.studies.opening import FROM_FILE, MAX_BYTES, is_from_file
+from core.studies.opening import opened as opening
 from core.ui import downloads, frame
-from core.ui.messages import later, problem
-from core.ui.results import kept
-from core.ui.session import alone, person, public, signs_in
+from core.ui.messages import later, problem, said_later
+from core.ui.results import kept, save
+from core.ui.session import alone, person, public, remembered, signs_in
 
 KINDS: Final = {
     "everything": None,
@@ -24,10 +27,11 @@ KINDS: Final = {
 A_PAGE = 100
 _LISTS = "history_lists"  # how many tables this session has seen
 SAVED = "saved"  # in the address: the id of a result that is shown as it was kept
+BESIDE = "beside"  # and of an inspection that stands beside it
 
 
-def listed() -> Summary | None:
-    """Search and list; return the result that the person chose."""
+def listed() -> tuple[Summary, ...]:
+    """Search and list; return the results that the person chose, in the order of the list."""
     words, kind = st.columns([3, 1])
     text = words.text_input(
         "Search",
@@ -43,7 +47,7 @@ def listed() -> Summary | None:
         found = kept().results.search(text or "", KINDS[which], limit=A_PAGE)
     except StoreError as error:
         problem(str(error))
-        return None
+        return ()
     _whose()
     st.caption(f"Saved: {found.total:d}.")
     if not found.total:
@@ -52,7 +56,7 @@ def listed() -> Summary | None:
             if text or KINDS[which]
             else "Nothing here yet. Questions from Inspection and Amplification are saved here."
         )
-        return None
+        return ()
     if found.total > A_PAGE:
         st.text(f"The newest {A_PAGE} are listed; search for older ones.")
     columns = {
@@ -66,16 +70,15 @@ def listed() -> Summary | None:
         columns,
         hide_index=True,
         on_select="rerun",
-        selection_mode="single-row",
+        selection_mode="multi-row",
         key=f"history_{st.session_state.get(_LISTS, 0)}",
         alt="Saved results, newest first",
     )
     downloads.table(columns, "history")
-    rows = picked.selection.rows
-    if not rows or rows[0] >= len(found.results):
-        st.text("Choose a row to open, rename or delete it.")
-        return None
-    return found.results[rows[0]]
+    rows = [row for row in sorted(picked.selection.rows) if row < len(found.results)]
+    if not rows:
+        st.text("Choose a row to open, rename or delete it, or two inspections to compare them.")
+    return tuple(found.results[row] for row in rows)
 
 
 def _whose() -> None:
@@ -109,6 +112,38 @@ def _sign_in() -> None:
         )
 
 
+def bring() -> None:
+    """Let the person open a result that was saved as JSON, on this machine or another."""
+    with st.expander("Open a saved result", icon=":material/upload_file:", key="bring_result"):
+        st.text(
+            "Choose a file that was downloaded as “Inspection (JSON)”, “Curves (JSON)” or “Policy "
+            "(JSON)”, here or on another machine. It is saved to this list; no model is called."
+        )
+        given = st.file_uploader(
+            "Result (JSON)",
+            ["json"],
+            key="result_file",
+            max_upload_size=MAX_BYTES // 1_000_000,
+        )
+        if given is None:
+            return
+        try:
+            found = remembered(
+                "result_file", None, lambda: opening(given.getvalue()), given.file_id
+            )
+        except InvalidRequestError as error:
+            problem(str(error))
+            return
+        st.text(f"{found.kind.capitalize()}: {found.query}")
+        st.text(f"{found.model}: {found.outcome}")
+        if st.button("Save and open", key="open_file", type="primary", icon=":material/save:"):
+            id = save(found.kind, found.query, found.model, found.payload, outcome=found.outcome)
+            if id is None:
+                said_later()
+            else:
+                frame.show(found.kind, id)
+
+
 def chosen(result: Summary) -> None:
     """Offer to open, rename or delete a result."""
     with st.container(border=True, key="chosen"):
@@ -126,6 +161,20 @@ def chosen(result: Summary) -> None:
                 "Delete", key="delete_result", icon=":material/delete:", disabled=not sure
             ):
                 _do(lambda: _delete(result.id))
+
+
+def compared(results: Sequence[Summary]) -> None:
+    """Offer to compare two inspections; say what can be done with any other choice."""
+    with st.container(border=True, key="chosen_two"):
+        if len(results) != 2 or any(result.kind != "inspection" for result in results):
+            st.text("Choose one result, or two inspections to compare them.")
+            return
+        for result in results:
+            st.text(f"{result.title}, {result.model}, {result.created_at:%Y-%m-%d %H:%M} UTC")
+        if st.button(
+            "Compare", key="compare_two", type="primary", icon=":material/compare_arrows:"
+        ):
+            frame.beside(*(result.id for result in results))
 
 
 def _delete(id: str) -> None:
@@ -160,12 +209,17 @@ def opened(kind: str) -> Result | None:
         st.badge("Saved result", icon=":material/history:", color="blue")
         st.text(f"{result.title}, {result.model}, {result.created_at:%Y-%m-%d %H:%M} UTC")
         st.button("Ask a new question", key="leave_kept", on_click=leave)
+    if is_from_file(result.payload):
+        with st.container(border=True, horizontal=True, vertical_alignment="center"):
+            st.badge("Not verified", icon=":material/upload_file:", color="orange")
+            st.text(FROM_FILE)
     return result
 
 
 def leave() -> None:
     """Leave the kept result that the address names; the page is asked anew."""
     st.query_params.pop(SAVED, None)
+    st.query_params.pop(BESIDE, None)
 
 
 def permalink(id: str | None, keep: Callable[[], None]) -> None:

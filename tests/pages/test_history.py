@@ -8,11 +8,25 @@ from streamlit.testing.v1 import AppTest
 
 from core.store.results import LONGEST_TITLE, Results
 from core.studies.examples import EXAMPLES
+from core.studies.inspection.serialise import from_json, to_json
 from core.studies.inspection.verdict import Decision
+from core.studies.opening import FROM_FILE
 from core.ui import frame
 from core.ui.results import kept
 from tests.hostile import TEXTS
-from tests.sessions import QUERY, go, harmless, metrics, press, said, session, settled, texts
+from tests.sessions import (
+    QUERY,
+    badges,
+    go,
+    harmless,
+    keys,
+    metrics,
+    press,
+    said,
+    session,
+    settled,
+    texts,
+)
 
 pytestmark = pytest.mark.usefixtures("fresh")
 
@@ -23,7 +37,7 @@ def results():
 
 def only():
     (result,) = results().search().results
-    return result
+    return results().open(result.id)
 
 
 def save(query=QUERY, title="", kind="inspection", payload=None):
@@ -139,6 +153,39 @@ def test_hostile_titles_queries_and_searches_stay_text():
         assert harmless(page)
     assert said(chosen(id), hostile) and len(rows(session("history"))) == 1
     assert harmless(session("history", history_words=f"{hostile} % _ \x00 ' OR 1=1 --"))
+
+
+# ------------------------------------------------------------------------- out of a file
+
+
+def brought(content):
+    """The page with a file in it, which was saved elsewhere."""
+    page = session("history")
+    page.file_uploader(key="result_file").upload("result.json", content).run()
+    assert not page.exception
+    return page
+
+
+def test_a_result_of_another_machine_opens_with_the_same_numbers(monkeypatch):
+    asked = session("inspection", q=QUERY, tau="0.5", seed="3")
+    content = to_json(from_json(only().payload)).encode()
+    results().delete(only().id)  # as if it had been another machine
+    shown = []
+    monkeypatch.setattr(frame, "show", lambda *what: shown.append(what))
+    page = brought(content)
+    assert said(page, f"Inspection: {QUERY}") and not results().search().total
+    press(page, "open_file")
+    assert shown == [("inspection", only().id)]
+    page = session("inspection", saved=only().id)
+    assert metrics(page) == metrics(asked) and len(metrics(page)) > 3
+    assert said(page, FROM_FILE) and "Not verified" in badges(page)
+
+
+@pytest.mark.parametrize("content", [b"{}", b"not json", json.dumps(TEXTS).encode()])
+def test_a_file_that_is_no_result_gets_a_sentence_and_is_not_saved(content):
+    page = brought(content)
+    assert said(page, "saved by Believe") and "open_file" not in keys(page)
+    assert harmless(page) and not results().search().total
 
 
 # --------------------------------------------------------------------------- several people

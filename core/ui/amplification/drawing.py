@@ -1,14 +1,15 @@
 """Curves on the page: the pictures, the list, the prompt behind them, and files to take along."""
 
-from datetime import datetime
 from functools import partial
 
 import streamlit as st
 
 from core.charts.amplification import curves as charts
 from core.reports import amplification as reports
+from core.store.results import Result
 from core.studies.amplification import serialise
 from core.studies.amplification.curve import HOW, Amplification, Case
+from core.studies.opening import is_from_file
 from core.ui import downloads, figures
 from core.ui.amplification import form
 from core.ui.glossary import TERMS
@@ -82,12 +83,17 @@ def prompt(drawn: list[Amplification], most: int) -> None:
         st.code(case.prompt(times, one.read_as), language=None, wrap_lines=True, height=320)
 
 
-def details(drawn: list[Amplification], scale: str, saved: datetime | None = None) -> None:
+def details(drawn: list[Amplification], scale: str, kept: Result | None = None) -> None:
     """Offer every number as a table, and files to take along."""
     with st.expander("Every point as a table"):
         st.dataframe(serialise.to_table(drawn), hide_index=True, key="points")
     with st.container(horizontal=True):
-        downloads.report(partial(reports.report, drawn, scale), "amplification", saved=saved)
+        downloads.report(
+            partial(reports.report, drawn, scale),
+            "amplification",
+            saved=kept.created_at if kept else None,
+            from_file=kept is not None and is_from_file(kept.payload),
+        )
         downloads.download(
             "Curves (CSV)", lambda: serialise.to_csv_bytes(drawn), "amplification.csv"
         )

@@ -39,4 +39,4 @@ def kept_curves(result: Result) -> None:
     for i, one in enumerate(drawn):
         st.text(f"{i + 1}. {charts.described(one)}")
     prompt(drawn, drawn[0].points[-1].repetitions)
-    details(drawn, "log", result.created_at)
+    details(drawn, "log", result)

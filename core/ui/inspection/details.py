@@ -16,6 +16,7 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.recording import LEFT_OUT, Recording
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.told import told_rows
+from core.studies.opening import is_from_file
 from core.ui import downloads, figures
 from core.ui.payment import spent
 
@@ -39,6 +40,7 @@ def files(inspection: Inspection, kept: Result | None) -> None:
             partial(reports.report, inspection),
             "inspection",
             saved=kept.created_at if kept else None,
+            from_file=kept is not None and is_from_file(kept.payload),
         )
         downloads.download(
             "Inspection (JSON)",

@@ -1,0 +1,158 @@
+"""Two inspections side by side: what was set differently, and what came of it.
+
+“Here” is the first of the two, “there” the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Final
+
+import numpy as np
+
+from core.studies.inspection.inspection import Inspection
+from core.uncertainty.scores import SCORES
+from core.uncertainty.similarity import USUAL_THRESHOLD, pairwise
+
+Setting = str | float | int | bool | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A setting that is not the same in both."""
+
+    name: str
+    here: Setting
+    there: Setting
+
+
+@dataclass(frozen=True)
+class Side:
+    """A score of both; the difference is here minus there, None where one has no value."""
+
+    name: str
+    here: float | None
+    there: float | None
+
+    @property
+    def difference(self) -> float | None:
+        """Here minus there."""
+        if self.here is None or self.there is None:
+            return None
+        return self.here - self.there
+
+
+@dataclass(frozen=True)
+class Matched:
+    """An answer of both, or of one: its texts, None where it was not found, and its shares.
+
+    Attributes
+    ----------
+    here, there : str or None
+        The centre of the cluster.
+    mass_here, mass_there : float or None
+        Its share of the model's whole probability; None where it was not found.
+    """
+
+    here: str | None
+    there: str | None
+    mass_here: float | None
+    mass_there: float | None
+
+    @property
+    def difference(self) -> float | None:
+        """Here minus there."""
+        if self.mass_here is None or self.mass_there is None:
+            return None
+        return self.mass_here - self.mass_there
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What differs between two inspections.
+
+    Attributes
+    ----------
+    differences : tuple of Difference
+        Of what was asked, of whom, and how it was read and decided.
+    scores : tuple of Side
+        In the order of `SCORES`.
+    answers : tuple of Matched
+        The likeliest in either first.
+    """
+
+    differences: tuple[Difference, ...]
+    scores: tuple[Side, ...]
+    answers: tuple[Matched, ...]
+
+
+def compare(here: Inspection, there: Inspection) -> Comparison:
+    """Put two inspections side by side."""
+    of_here, of_there = settings(here), settings(there)
+    return Comparison(
+        tuple(
+            Difference(name, of_here.get(name), of_there.get(name))
+            for name in {**of_here, **of_there}
+            if of_here.get(name) != of_there.get(name)
+        ),
+        tuple(Side(name, here.scores[name].value, there.scores[name].value) for name in SCORES),
+        matched(here, there),
+    )
+
+
+_READING: Final[Mapping[str, str]] = {
+    "similarity": "similarity of two answers",
+    "threshold": "similarity threshold τ",
+    "gamma_1": "stabilisation γ₁",
+    "gamma_2": "stabilisation γ₂",
+}
+
+
+def settings(inspection: Inspection) -> dict[str, Setting]:
+    """Return what an inspection's numbers depend on, by names that both can have.
+
+    What was not drawn has no temperature and no seed.
+    """
+    recording, rule = inspection.recording, inspection.verdict.threshold
+    request = recording.request
+    drawn = request.draws
+    return {
+        "question": request.query,
+        "question as it was asked": recording.asked,
+        "model": recording.model,
+        "weights and form": recording.revision,
+        "estimator": recording.estimator.value,
+        "answers": request.sampling.value,
+        "number of answers k": request.samples,
+        "temperature": request.temperature if drawn else None,
+        "seed": request.seed if drawn else None,
+        **{_READING[name]: value for name, value in asdict(inspection.reading).items()},
+        "deciding score": SCORES[rule.score].title,
+        "threshold λ": rule.value,
+        "least sampled mass": rule.least_mass,
+    }
+
+
+def matched(here: Inspection, there: Inspection) -> tuple[Matched, ...]:
+    """Pair the answers of both: the most alike first, each at most once.
+
+    Two count as one answer by token F1 from the paper's τ on, whatever the two inspections
+    compared them by: the models need not be here to say it.
+    """
+    ours, theirs = here.clusters, there.clusters
+    texts = [cluster.text for cluster in (*ours, *theirs)]
+    alike = pairwise(texts)[: len(ours), len(ours) :]
+    found: list[Matched] = []
+    left, right = set(range(len(ours))), set(range(len(theirs)))
+    order = np.argsort(-alike, axis=None, kind="stable")
+    for i, j in zip(*np.unravel_index(order, alike.shape), strict=True):
+        if alike[i, j] < USUAL_THRESHOLD:
+            break
+        if i in left and j in right:
+            left.remove(i), right.remove(j)
+            a, b = ours[i], theirs[j]
+            found.append(Matched(a.text, b.text, a.mass, b.mass))
+    found += [Matched(ours[i].text, None, ours[i].mass, None) for i in left]
+    found += [Matched(None, theirs[j].text, None, theirs[j].mass) for j in right]
+    return tuple(sorted(found, key=lambda one: -max(one.mass_here or 0.0, one.mass_there or 0.0)))

@@ -1,0 +1,158 @@
+"""A result out of a file that somebody saved on another machine, or wrote by hand.
+
+An inspection is computed anew from its recording, a policy and curves are checked field by field:
+whatever else the file says is not looked at. What cannot be checked is that a model ever gave
+these answers, so every such result is marked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from core.abstention import policy as policies
+from core.abstention.policy import PolicyError
+from core.codec import encoded
+from core.studies.amplification import serialise as curves
+from core.studies.inspection import serialise as inspections
+from core.studies.inspection.request import InvalidRequestError
+
+#: Of a file; the largest inspection, of 300 answers, takes 2 MB.
+MAX_BYTES: Final = 5_000_000
+#: Of all different answers of an inspection together: every one is compared with every other.
+MOST_TEXTS, MOST_CHARACTERS = 2_000, 100_000
+MOST_CURVES: Final = 7  # as many as a chart can tell apart
+FROM_FILE: Final = (
+    "Opened from a file. Nobody checked that the model named here gave these answers."
+)
+_MARK: Final = "from_file"
+_NO_RESULT: Final = (
+    "This file is not a result saved by Believe. Choose one that was downloaded as “Inspection "
+    "(JSON)”, “Curves (JSON)” or “Policy (JSON)”."
+)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What a file holds, as it is saved here.
+
+    Attributes
+    ----------
+    kind : str
+        Of `core.store.results.KINDS`.
+    query, model, outcome : str
+        Text of people and models.
+    payload : str
+        JSON, written anew, with the mark that it came from a file.
+    """
+
+    kind: str
+    query: str
+    model: str
+    outcome: str
+    payload: str
+
+
+def opened(content: bytes) -> Opened:
+    """Read a saved result of any kind.
+
+    Raises
+    ------
+    InvalidRequestError
+        When it is none, too large, damaged, or of a newer version; the message is a sentence.
+    """
+    if len(content) > MAX_BYTES:
+        raise InvalidRequestError(
+            f"This file has more than {MAX_BYTES:,} bytes, too many for a result saved by Believe."
+        )
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequestError(f"{_NO_RESULT} It is not JSON.") from error
+    if isinstance(found, dict) and found.get("format") == inspections.FORMAT:
+        return _inspection(content, found)
+    if isinstance(found, dict) and found.get("format") == policies.FORMAT:
+        return _policy(content)
+    drawn = [found] if isinstance(found, dict) else found  # a command prints one curve alone
+    if isinstance(drawn, list) and drawn and all(map(_is_curve, drawn)):
+        return _curves(drawn)
+    raise InvalidRequestError(_NO_RESULT)
+
+
+def is_from_file(payload: str) -> bool:
+    """Return whether a saved result came from a file."""
+    if _MARK not in payload:  # mostly; a question may have the word
+        return False
+    try:
+        found = json.loads(payload)
+    except ValueError:
+        return False
+    first = found[0] if isinstance(found, list) and found else found
+    return isinstance(first, dict) and first.get(_MARK) is True
+
+
+def _inspection(content: bytes, found: dict[str, Any]) -> Opened:
+    texts = set(_texts(found.get("recording")))
+    if len(texts) > MOST_TEXTS or sum(map(len, texts)) > MOST_CHARACTERS:
+        raise InvalidRequestError(
+            f"This inspection has more than {MOST_TEXTS:,} different answers, or more than "
+            f"{MOST_CHARACTERS:,} characters in them. Inspect it with “python -m core inspect "
+            "--from FILE”."
+        )
+    inspection = inspections.from_json(content)
+    whole = inspections.to_dict(inspection) | {_MARK: True}
+    return Opened(
+        "inspection",
+        inspection.query,
+        inspection.recording.model,
+        inspection.outcome,
+        encoded(whole),
+    )
+
+
+def _texts(recording: Any) -> Iterator[str]:
+    """Yield every text in the parts of a recording that are compared; they may be anything."""
+    if isinstance(recording, str):
+        yield recording
+    elif isinstance(recording, list):
+        for part in recording:
+            yield from _texts(part)
+    elif isinstance(recording, dict):
+        for name in ("texts", "samples", "seconds", "text", "greedy", "others"):
+            yield from _texts(recording.get(name))
+
+
+def _is_curve(found: Any) -> bool:
+    return isinstance(found, dict) and "curve" in found
+
+
+def _policy(content: bytes) -> Opened:
+    try:
+        policy = policies.from_json(content)
+    except PolicyError as error:
+        raise InvalidRequestError(str(error)) from error
+    made_on = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
+    title = f"{policy.score}: answer {policy.where}"
+    whole = policies.to_dict(policy) | {_MARK: True}
+    return Opened("policy", title, made_on, policy.sentence, encoded(whole, indent=2))
+
+
+def _curves(found: list[Any]) -> Opened:
+    if len(found) > MOST_CURVES:
+        raise InvalidRequestError(
+            f"This file holds {len(found):,} curves; at most {MOST_CURVES} are shown together."
+        )
+    drawn = curves.all_from_json(_written(found))
+    first = drawn[0]
+    whole = [curves.to_dict(one) | {_MARK: True} for one in drawn]
+    return Opened("amplification", first.case.query, first.model, first.verdict, encoded(whole))
+
+
+def _written(found: list[Any]) -> str:
+    """Return parsed JSON as text again; Python reads an infinity that JSON does not know."""
+    try:
+        return encoded(found)
+    except ValueError as error:
+        raise InvalidRequestError(_NO_RESULT) from error

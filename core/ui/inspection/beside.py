@@ -1,0 +1,217 @@
+"""Two saved inspections side by side: differences, verdicts, scores, answers, matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import streamlit as st
+
+from core.charts import inspection as charts
+from core.language_models.errors import ModelError
+from core.store.errors import StoreError
+from core.store.results import Result
+from core.studies.inspection.comparison import Comparison, Setting, compare
+from core.studies.inspection.inspection import Inspection
+from core.studies.inspection.request import InvalidRequestError
+from core.studies.inspection.score_table import value_shown
+from core.studies.inspection.serialise import from_json
+from core.studies.inspection.served import served
+from core.studies.opening import FROM_FILE, is_from_file
+from core.ui import downloads, figures
+from core.ui.history import BESIDE, SAVED
+from core.ui.messages import problem
+from core.ui.results import kept
+from core.uncertainty.scores import SCORES
+
+MOST_OFFERED: Final = 100
+WHICH: Final[Mapping[str, str]] = {
+    "contribution": "Contribution",
+    "joint": "Joint",
+    "product": "Product",
+}
+
+
+def beside(here: Inspection) -> bool:
+    """Draw an inspection beside the one that the address names, and say whether it names one."""
+    id = st.query_params.get(BESIDE)
+    if not id:
+        return False
+    try:
+        result = kept().results.open(id)
+        if result.kind != "inspection":
+            raise StoreError("Only two inspections can be compared. Choose another result.")
+        there = from_json(result.payload)
+    except (StoreError, InvalidRequestError, ModelError) as error:
+        problem(str(error))
+        st.button("Close", key="close_beside", on_click=_leave)
+        return False
+    _both(here, there, result)
+    return True
+
+
+def offer(id: str) -> None:
+    """Let the person choose another saved inspection, to be put beside the one of this id."""
+    try:
+        found = kept().results.search("", "inspection", limit=MOST_OFFERED).results
+    except StoreError as error:
+        problem(str(error))
+        return
+    others = {one.id: one for one in found if one.id != id}
+    if not others:
+        return
+    with st.popover("Compare with…", icon=":material/compare_arrows:"):
+        chosen = st.selectbox(
+            "Another saved inspection",
+            list(others),
+            format_func=lambda one: (
+                f"{others[one].title} · {others[one].model} · "
+                f"{others[one].created_at:%Y-%m-%d %H:%M}"
+            ),
+            key="beside_which",
+        )
+        st.button("Compare", key="beside_open", type="primary", on_click=_open, args=(id, chosen))
+
+
+def _open(here: str, there: str) -> None:
+    st.query_params[SAVED], st.query_params[BESIDE] = here, there
+
+
+def _leave() -> None:
+    st.query_params.pop(BESIDE, None)
+
+
+def _swap(there: str) -> None:
+    _open(there, st.query_params[SAVED])
+
+
+def _both(here: Inspection, there: Inspection, result: Result) -> None:
+    found = compare(here, there)
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.badge("Beside it", icon=":material/compare_arrows:", color="blue")
+        st.text(f"{result.title}, {result.model}, {result.created_at:%Y-%m-%d %H:%M} UTC")
+        st.button("Swap sides", key="beside_swap", on_click=_swap, args=(result.id,))
+        st.button("Close the comparison", key="beside_close", on_click=_leave)
+    if is_from_file(result.payload):
+        st.text(f"On the right: {FROM_FILE}")
+    _differences(found)
+    _verdicts(here, there)
+    _scores(here, there, found)
+    _answers(found)
+    _matrices(here, there)
+
+
+def _differences(found: Comparison) -> None:
+    st.header("What was set differently", anchor=False)
+    if not found.differences:
+        st.text("Nothing: both have the same question, model and settings.")
+        return
+    st.dataframe(
+        {
+            "setting": [each.name for each in found.differences],
+            "here (left)": [_setting(each.here) for each in found.differences],
+            "there (right)": [_setting(each.there) for each in found.differences],
+        },
+        hide_index=True,
+        height="content",
+        key="beside_differences",
+        alt="Every setting that is not the same in both",
+    )
+
+
+def _setting(value: Setting) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _verdicts(here: Inspection, there: Inspection) -> None:
+    st.header("What came of it", anchor=False)
+    for column, one in zip(st.columns(2, gap="large"), (here, there), strict=True):
+        with column, st.container(border=True):
+            st.text(f"{one.recording.model}: {one.query}")
+            for sentence in served(one):
+                if sentence:
+                    st.text(sentence)
+            st.text(one.verdict.reason)
+
+
+def _scores(here: Inspection, there: Inspection, found: Comparison) -> None:
+    st.header("Scores", anchor=False)
+    st.dataframe(
+        {
+            "score": [SCORES[each.name].title for each in found.scores],
+            "here (left)": [value_shown(here, each.name) for each in found.scores],
+            "there (right)": [value_shown(there, each.name) for each in found.scores],
+            "here minus there": [
+                "–" if each.difference is None else f"{each.difference:+z.3f}".replace("-", "−")
+                for each in found.scores
+            ],
+        },
+        hide_index=True,
+        height="content",
+        key="beside_scores",
+        alt="Every score of both, and the difference",
+    )
+
+
+def _answers(found: Comparison) -> None:
+    st.header("Answers", anchor=False)
+    st.caption(
+        "Answers that share enough words stand in one row. The shares are of each model’s whole "
+        "probability."
+    )
+    columns: dict[str, list[str] | list[float | None]] = {
+        "here (left)": [_text(each.here) for each in found.answers],
+        "there (right)": [_text(each.there) for each in found.answers],
+        "share here": [each.mass_here for each in found.answers],
+        "share there": [each.mass_there for each in found.answers],
+        "here minus there": [_rounded(each.difference) for each in found.answers],
+    }
+    st.dataframe(
+        columns,
+        column_config={
+            name: st.column_config.NumberColumn(format="%.4f")
+            for name in ("share here", "share there", "here minus there")
+        },
+        hide_index=True,
+        key="beside_answers",
+        alt="The answers of both, matched by their words",
+    )
+    downloads.table(columns, "two_inspections")
+
+
+def _rounded(value: float | None) -> float | None:
+    """Return a number without the minus of one that is shown as 0."""
+    return None if value is None else round(value, 6) + 0.0
+
+
+def _text(answer: str | None) -> str:
+    return "(not found)" if answer is None else charts.shown(answer)
+
+
+def _matrices(here: Inspection, there: Inspection) -> None:
+    st.header("The arithmetic", anchor=False)
+    which = st.segmented_control(
+        "Matrix",
+        list(WHICH),
+        format_func=WHICH.__getitem__,
+        default="contribution",
+        required=True,
+        key="beside_matrix",
+        label_visibility="collapsed",
+    )
+    for side, column, one in zip(
+        ("here", "there"), st.columns(2, gap="large"), (here, there), strict=True
+    ):
+        with column:
+            information = one.evidence.mutual_information.value
+            figures.draw(
+                charts.matrix,
+                one,
+                which,
+                key=f"beside_matrix_{side}",
+                alt_text=f"{charts.MATRICES[which]}, {len(one.clusters)} answers; M.I. is "
+                f"{information:z.3f} nats.",
+            )
+    st.caption("Each side has a colour scale of its own: compare the numbers, not the shades.")

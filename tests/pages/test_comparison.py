@@ -1,0 +1,85 @@
+"""Two saved inspections side by side: under an address, from History, and from an inspection."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.ui import frame
+from core.ui.results import kept
+from tests.hostile import TEXTS
+from tests.sessions import QUERY, harmless, keys, press, said, session, table
+
+pytestmark = pytest.mark.usefixtures("fresh")
+
+
+def saved():
+    """The ids of what was saved, the oldest first."""
+    return [result.id for result in kept().results.search().results][::-1]
+
+
+@pytest.fixture
+def two():
+    session("inspection", q=QUERY)
+    session("inspection", q=QUERY, tau="0.9")
+    return saved()
+
+
+def test_an_address_shows_differences_first_and_both_sides(two):
+    here, there = two
+    page = session("inspection", saved=here, beside=there)
+    assert page.header[0].value == "What was set differently"
+    differences = table(page, "setting").values.tolist()
+    assert differences == [["similarity threshold τ", "0.25", "0.9"]]
+    first, second = (table(session("inspection", saved=id), "doubt against λ") for id in two)
+    scores = table(page, "score")
+    assert list(scores["here (left)"]) == list(first["value"])
+    assert list(scores["there (right)"]) == list(second["value"])
+    assert {"share here", "share there"} <= set(table(page, "share here").columns)
+    assert len(page.get("vega_lite_chart")) == 2 and harmless(page)
+    page = press(page, "beside_swap")
+    assert table(page, "setting").values.tolist() == [["similarity threshold τ", "0.9", "0.25"]]
+    page = press(page, "beside_close")
+    assert "beside" not in page.query_params and page.query_params["saved"] == there
+    assert table(page, "doubt against λ").equals(second)
+
+
+def test_an_inspection_offers_the_others(two):
+    page = session("inspection", saved=two[1])
+    assert page.selectbox(key="beside_which").options
+    page = press(page, "beside_open")
+    assert page.query_params["beside"] == two[0]
+    assert page.header[0].value == "What was set differently"
+
+
+def test_a_link_that_leads_nowhere_leaves_the_inspection_there(two):
+    curve = kept().results.save("amplification", "", QUERY, "embedded", "[]")
+    broken = kept().results.save("inspection", "", QUERY, "embedded", "{}")
+    for id, says in (("nothing", "not here"), (curve, "Only two"), (broken, "not an inspection")):
+        page = session("inspection", saved=two[0], beside=id)
+        assert said(page, says) and table(page, "doubt against λ") is not None
+        assert "close_beside" in keys(page)
+
+
+def test_hostile_texts_stay_text():
+    session("inspection", q=QUERY)
+    session("inspection", q=" ".join(TEXTS))
+    here, there = saved()
+    page = session("inspection", saved=here, beside=there)
+    assert harmless(page) and said(page, TEXTS[1])
+
+
+def draw():
+    from core.ui.history import compared
+    from core.ui.results import kept
+
+    compared(kept().results.search().results)
+
+
+def test_history_compares_two_inspections_and_nothing_else(two, monkeypatch):
+    shown = []
+    monkeypatch.setattr(frame, "beside", lambda *ids: shown.append(ids))
+    page = AppTest.from_function(draw, default_timeout=60).run()
+    page.button(key="compare_two").click().run()
+    assert shown == [(two[1], two[0])]
+    kept().results.save("amplification", "", QUERY, "embedded", "[]")
+    page.run()
+    assert not page.button and said(page, "two inspections")

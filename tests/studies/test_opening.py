@@ -1,0 +1,114 @@
+"""A result out of a file: the same numbers again, or one sentence that says why not."""
+
+import json
+
+import pytest
+
+from core.abstention.policy import FORMAT, from_json, to_json
+from core.store.database import open_database
+from core.store.results import Results
+from core.studies.amplification import serialise as curves
+from core.studies.amplification.curve import Case, amplify
+from core.studies.inspection import serialise as inspections
+from core.studies.inspection.inspection import run
+from core.studies.inspection.request import InvalidRequestError, Reading, Request
+from core.studies.inspection.verdict import default_policy
+from core.studies.opening import MAX_BYTES, MOST_CURVES, is_from_file, opened
+from tests.fakes import QUERY, Turning, copies
+from tests.hostile import HUGE, SCRIPT, edited
+
+INSPECTION = run(Request(QUERY, 20, 0.7, seed=3), copies(12), Reading("ratio", 0.9, 0.01, 0.02))
+CURVE = amplify(Case(QUERY, "one", "two"), Turning(), (0, 1, 5))
+
+
+def written(inspection=INSPECTION):
+    return json.loads(inspections.to_json(inspection))
+
+
+def again(found):
+    """Save in another database what a file holds, and read it there."""
+    with open_database("sqlite://") as database:
+        results = Results(database, "somebody else")
+        about = found.kind, found.query, found.query, found.model, found.payload
+        return results.open(results.save(*about, outcome=found.outcome))
+
+
+def test_an_inspection_has_the_same_numbers_on_another_machine():
+    found = opened(inspections.to_json(INSPECTION).encode())
+    assert (found.kind, found.query, found.model) == ("inspection", QUERY, "table")
+    assert found.outcome == INSPECTION.outcome
+    there = inspections.from_json(again(found).payload)
+    assert inspections.to_dict(there) == inspections.to_dict(INSPECTION)
+
+
+def test_curves_and_policies_have_the_same_numbers_on_another_machine():
+    for content in (curves.all_to_json([CURVE, CURVE]), curves.to_json(CURVE)):
+        found = opened(content.encode())
+        first, *_ = curves.all_from_json(again(found).payload)
+        assert found.kind == "amplification" and first.points == CURVE.points
+        assert found.outcome == CURVE.verdict
+    policy = default_policy()
+    found = opened(to_json(policy).encode())
+    assert found.kind == "policy" and from_json(again(found).payload) == policy
+
+
+def test_what_came_from_a_file_says_so_and_nothing_else_does():
+    policy = to_json(default_policy())
+    plain = [inspections.to_json(INSPECTION), curves.all_to_json([CURVE]), policy]
+    for payload in plain:
+        assert not is_from_file(payload)
+        assert is_from_file(opened(payload.encode()).payload)
+        assert is_from_file(opened(opened(payload.encode()).payload.encode()).payload)
+    for payload in ("", "no JSON: from_file", '{"query": "from_file"}', '["from_file"]'):
+        assert not is_from_file(payload)
+
+
+def test_only_the_recording_counts():
+    whole = written() | {"verdict": written()["verdict"] | {"answer": SCRIPT}, "from_file": False}
+    whole["scores"]["mutual_information"]["value"] = 99.0
+    found = opened(json.dumps(whole).encode())
+    assert is_from_file(found.payload) and SCRIPT not in found.payload
+    assert found.outcome == INSPECTION.outcome
+
+
+NEWER = written() | {"version": inspections.VERSION + 1}
+LONG = written()
+LONG["recording"]["samples"][0]["text"] = "x" * 100_001
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "It is not JSON."),
+        (b"\xff\xfe", "It is not JSON."),
+        (b"[" * 100_000, "It is not JSON."),
+        (b"null", "not a result saved by Believe"),
+        (b"[]", "not a result saved by Believe"),
+        (b"{}", "not a result saved by Believe"),
+        (b'[{"curve": 1e999}]', "not a result saved by Believe"),
+        (b'{"format": "other"}', "not a result saved by Believe"),
+        (b'["x"]', "not a result saved by Believe"),
+        (b'[{"curve": []}]', "not curves saved by Believe"),
+        (json.dumps({"format": FORMAT}).encode(), "“version” is damaged"),
+        (b'{"format": "believe.inspection"}', "not an inspection saved by Believe"),
+        (json.dumps(NEWER).encode(), "a newer Believe"),
+        (json.dumps(LONG).encode(), "100,000 characters"),
+        (curves.all_to_json([CURVE] * (MOST_CURVES + 1)).encode(), "8 curves"),
+        (b" " * (MAX_BYTES + 1), "5,000,000 bytes"),
+        (str(HUGE).encode(), "not a result saved by Believe"),
+    ],
+)
+def test_what_is_no_result_gets_one_clear_sentence(content, says):
+    with pytest.raises(InvalidRequestError) as refused:
+        opened(content)
+    assert says in str(refused.value) and len(str(refused.value)) < 600
+
+
+@pytest.mark.parametrize("whole", [json.loads(to_json(default_policy())), [curves.to_dict(CURVE)]])
+def test_what_was_edited_by_hand_is_refused_or_opens(whole):
+    for _, text in edited(whole):
+        try:
+            found = opened(text.encode())
+        except InvalidRequestError:
+            continue
+        assert found.payload.encode() and found.outcome.encode() and is_from_file(found.payload)
