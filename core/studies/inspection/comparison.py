@@ -150,7 +150,8 @@ def matched(here: Inspection, there: Inspection) -> tuple[Matched, ...]:
         if alike[i, j] < USUAL_THRESHOLD:
             break
         if i in left and j in right:
-            left.remove(i), right.remove(j)
+            left.remove(i)
+            right.remove(j)
             a, b = ours[i], theirs[j]
             found.append(Matched(a.text, b.text, a.mass, b.mass))
     found += [Matched(ours[i].text, None, ours[i].mass, None) for i in left]
