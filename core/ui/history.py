@@ -14,8 +14,8 @@ from core.studies.inspection.request import InvalidRequestError
 from core.studies.opening import FROM_FILE, MAX_BYTES, is_from_file
 from core.studies.opening import opened as opening
 from core.ui import downloads, frame
-from core.ui.messages import later, problem, said_later
-from core.ui.results import kept, save
+from core.ui.messages import later, problem
+from core.ui.results import kept, save, unsaved
 from core.ui.session import alone, person, public, remembered, signs_in
 
 KINDS: Final = {
@@ -137,11 +137,14 @@ def bring() -> None:
         st.text(f"{found.kind.capitalize()}: {found.query}")
         st.text(f"{found.model}: {found.outcome}")
         if st.button("Save and open", key="open_file", type="primary", icon=":material/save:"):
-            id = save(found.kind, found.query, found.model, found.payload, outcome=found.outcome)
-            if id is None:
-                said_later()
-            else:
-                frame.show(found.kind, id)
+            try:
+                id = save(
+                    found.kind, found.query, found.model, found.payload, outcome=found.outcome
+                )
+            except StoreError as error:
+                problem(f"{unsaved(error)} Press the button again once that is mended.")
+                return
+            frame.show(found.kind, id)
 
 
 def chosen(result: Summary) -> None:
