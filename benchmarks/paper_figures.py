@@ -47,6 +47,7 @@ from core.uncertainty.scores import SCORES
 
 EACH, SEED = 500, 1  # questions drawn of a dataset
 MUTUAL_INFORMATION = "mutual_information"
+REAL = "TriviaQA, AmbigQA and WordNet"
 WORDNET = Path("/usr/share/wordnet")  # Debian's wordnet-base
 
 
@@ -92,7 +93,7 @@ def real_questions(triviaqa: Path, ambigqa: Path, wordnet: Path) -> list[Questio
     return [question for question in turns if question is not None]
 
 
-def ask(name: str, read: Callable[[], Iterable[Question]], folder: Path) -> None:
+def ask(name: str, title: str, read: Callable[[], Iterable[Question]], folder: Path) -> None:
     """Ask what was not asked yet."""
     model, _ = in_its_form(open_model(name))
     request = usual_request("any", model.capabilities, sampling=Sampling.DRAWN)
@@ -105,7 +106,7 @@ def ask(name: str, read: Callable[[], Iterable[Question]], folder: Path) -> None
             last = int(100 * share)
             print(stage, file=sys.stderr, flush=True)
 
-    evaluate(survey(name, lambda: iter(read())), task, folder, progress)
+    evaluate(survey(title, lambda: iter(read())), task, folder, progress)
 
 
 def report(run: Run, sets: Sequence[Set], targets: Sequence[float]) -> Iterator[str]:
@@ -183,12 +184,12 @@ def main() -> None:
     folder = options.run or Path("build") / f"paper-figures-{options.model}"
     if not options.read:
         if is_world:
-            ask(options.model, world_questions, folder)
+            ask(options.model, "embedded world", world_questions, folder)
         else:
             if not (options.triviaqa and options.ambigqa):
                 parser.error("--triviaqa and --ambigqa name the files of real questions.")
             questions = real_questions(options.triviaqa, options.ambigqa, options.wordnet)
-            ask(options.model, lambda: questions, folder)
+            ask(options.model, REAL, lambda: questions, folder)
     run = Run(folder)
     targets = options.target or ([0.05] if is_world else [0.05, 0.15, 0.5])
     for part in report(run, WORLD_SETS if is_world else REAL_SETS, targets):
