@@ -38,6 +38,7 @@ OTHERS: Final = "other sources"
 SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 RECALL, ERROR = "recall", "error"
 TITLES: Final = {RECALL: "recall: share answered", ERROR: "wrong among the answered"}
+MIXTURE_TITLES: Final = {RECALL: "Recall by entropy", ERROR: "Error by entropy"}
 #: Answered questions, on average, below which no share of wrong ones is drawn: one or none says
 #: nothing.
 FEWEST_ANSWERED: Final = 1.0

@@ -4,11 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from core.reports import amplification, calibration, laboratory
+from core.reports import amplification, calibration, evaluation, laboratory
 from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.serialise import to_table
 from core.studies.calibration.calibration import Target, calibrate, moved
 from core.studies.calibration.price_list import TARGETS
+from core.studies.evaluation.bundled import bundled
+from core.studies.evaluation.mixing import finding
+from core.studies.evaluation.reading import Run
+from core.studies.evaluation.results import measured, read_results
 from core.studies.laboratory.catalogue import EXPERIMENTS
 from core.studies.laboratory.shipped import shipped
 from tests.fakes import Counted, Turning
@@ -16,6 +20,7 @@ from tests.hostile import SCRIPT, TEXTS
 from tests.reports.reading import read
 from tests.studies.calibration.test_groups import rows
 
+FIRST = "mutual_information"
 GROUPS = ("here", 300, 3), ("there", 300, 3)
 
 
@@ -80,3 +85,22 @@ def test_experiments_say_what_they_show_and_how_to_see_it_again(name):
     assert len(found.tables["The table behind it"]) == 1 + rows_shown
     assert found.pictures and not [text for text in found.texts if "**" in text]
     assert {field.label for field in EXPERIMENTS[name].fields} <= found.settings.keys()
+
+
+def test_an_evaluation_says_what_every_score_is_worth_and_what_it_was_asked():
+    run = Run(bundled()["embedded_world"])
+    made = measured(read_results(run), 100)
+    found = read(evaluation.report(made))
+    table = found.tables["Every score"]
+    assert table[1][:3] == ["Mutual information", "M.I.", f"{made.results.right(FIRST):.1%}"]
+    assert table[1][3].startswith(f"{made.interval(FIRST, 'auroc').value:.3f} (")
+    assert finding(made.results) in found.texts
+    assert found.settings["Rows that count"] == str(run.done)
+    assert run.manifest["questions"]["sha256"] in found.settings["Questions"]
+    assert len(found.pictures) == 3
+
+
+def test_rows_of_one_kind_have_no_threshold_for_two():
+    made = measured(read_results(Run(bundled()["smollm2_real_questions"]), sources=["triviaqa"]), 0)
+    found = read(evaluation.report(made))
+    assert len(found.pictures) == 1 and "500 rows count here." in found.texts

@@ -7,30 +7,8 @@ from hashlib import sha256
 
 import streamlit as st
 
-from core.abstention.intervals import Interval
-from core.studies.evaluation.comparison import signed
-
-NONE = "–"  # where nothing can be said
 LONGEST_CELL = 200  # characters
 NATS = st.column_config.NumberColumn(format="%.3f")
-
-
-def measured(of: Interval) -> str:
-    """Return a measure with its interval, as far as there is one."""
-    value = number_shown(of.value)
-    if not (math.isfinite(of.lower) and math.isfinite(of.upper)):
-        return value
-    return f"{value} ({signed(of.lower, 3)} to {signed(of.upper, 3)})"
-
-
-def number_shown(value: float) -> str:
-    """Return a measure without its interval."""
-    return signed(value, 3) if math.isfinite(value) else NONE
-
-
-def percent(value: float) -> str:
-    """Return a share as a person reads it."""
-    return NONE if math.isnan(value) else f"{value:.1%}"
 
 
 def finite(value: float) -> float | None:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.charts import evaluation as charts
 from core.codec import listed
+from core.reports.evaluation import number_shown, percent, with_interval
 from core.studies.evaluation.comparison import p_in_words
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Run
@@ -25,15 +26,7 @@ from core.studies.evaluation.sides import (
     sides,
 )
 from core.ui import downloads
-from core.ui.evaluation.cells import (
-    NATS,
-    digest,
-    finite,
-    measured,
-    number_shown,
-    percent,
-    shown,
-)
+from core.ui.evaluation.cells import NATS, digest, finite, shown
 from core.ui.evaluation.opening import offer
 from core.ui.evaluation.rows import MOST_SHOWN, in_full
 from core.ui.messages import problem
@@ -121,7 +114,7 @@ def _scores(both: Sides) -> tuple[Side, ...]:
             "McNemar": [p_in_words(each.chance) for each in shown_now],
             "AUROC here": [number_shown(each.by.values[0]) for each in shown_now],
             "AUROC there": [number_shown(each.by.values[1]) for each in shown_now],
-            "here minus there": [measured(each.by.difference) for each in shown_now],
+            "here minus there": [with_interval(each.by.difference) for each in shown_now],
             "Holm-adjusted": [p_in_words(each.by.adjusted) for each in shown_now],
         },
         hide_index=True,

@@ -16,8 +16,6 @@ from core.ui.evaluation.cells import digest, source_shown
 from core.ui.session import remembered
 from core.uncertainty.scores import SCORES
 
-TITLES = {charts.RECALL: "Recall by entropy", charts.ERROR: "Error by entropy"}
-
 
 def mixtures(found: Results) -> None:
     """Let the person tell the kinds apart and set the target; draw what a threshold does."""
@@ -98,7 +96,7 @@ def mixtures(found: Results) -> None:
         "is a line on the axis. A missing bar of errors: on average, less than one question is "
         "answered there."
     )
-    for measure, title in TITLES.items():
+    for measure, title in charts.MIXTURE_TITLES.items():
         figures.as_files(
             f"mixture_{measure}",
             title,

@@ -8,6 +8,7 @@ from typing import Final
 
 import streamlit as st
 
+from core.reports.evaluation import RIGHT_BY
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.mixing import finding, sources
 from core.studies.evaluation.reading import Filter, Run
@@ -24,10 +25,6 @@ from core.ui.evaluation.scores import scores
 from core.ui.messages import problem
 from core.ui.session import remembered
 
-MATCHES: Final[Mapping[str, str]] = {
-    "f1": "token F1 ≥ 0.25",
-    "exact": "word for word",
-}
 ONLY: Final[Mapping[str, str]] = {
     "short": "short answers",
     "diverse": "entropy above 0.7 nats",
@@ -100,7 +97,7 @@ def _that_count(run: Run, every: Results) -> Results:
         match: Match = st.selectbox(
             "An answer is right",
             list(RIGHT),
-            format_func=MATCHES.__getitem__,
+            format_func=RIGHT_BY.__getitem__,
             key="results_match",
             persist_state="session",
             help="Whether the answer that a score serves agrees with an accepted one.",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.abstention.metrics import MEASURES
 from core.charts import evaluation as charts
+from core.reports.evaluation import report, score_columns
 from core.studies.evaluation.comparison import Compared, compared
 from core.studies.evaluation.results import CONFIDENCE, Measured, Results
 from core.ui import downloads, figures
-from core.ui.evaluation.cells import finite, measured, percent
+from core.ui.evaluation.cells import finite
 from core.ui.evaluation.measures import measures
 from core.ui.glossary import TERMS
 from core.ui.session import remembered
@@ -36,16 +39,7 @@ def scores(found: Results) -> None:
 
 
 def _table(made: Measured) -> None:
-    found = made.results
-    columns: dict[str, list[object]] = {
-        "score": [info.title for info in SCORES.values()],
-        "symbol": [info.symbol for info in SCORES.values()],
-        "right": [percent(found.right(name)) for name in SCORES],
-        **{
-            measure.upper(): [measured(made.interval(name, measure)) for name in SCORES]
-            for measure in MEASURES
-        },
-    }
+    columns = score_columns(made)
     st.dataframe(
         columns,
         column_config={
@@ -59,7 +53,9 @@ def _table(made: Measured) -> None:
         alt="Every score with its measures",
     )
     st.text(made.sentence)
-    downloads.table(lambda: numbers(made), "evaluation_scores")
+    with st.container(horizontal=True):
+        downloads.report(partial(report, made), "evaluation")
+        downloads.table(lambda: numbers(made), "evaluation_scores")
 
 
 def numbers(made: Measured) -> dict[str, list[object]]:

@@ -1,0 +1,140 @@
+"""The report of an evaluation: what every score is worth, and one threshold for two kinds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+from core.abstention.intervals import Band, Interval
+from core.abstention.metrics import MEASURES
+from core.charts import evaluation as charts
+from core.charts.theme import LIGHT
+from core.codec import counted
+from core.reports.report import Cell, Part, Picture, Report, Table
+from core.studies.evaluation.comparison import compared, signed
+from core.studies.evaluation.mixing import finding, kinds, mix, sources
+from core.studies.evaluation.results import Measured
+from core.uncertainty.scores import SCORES
+
+NONE: Final = "–"  # where nothing can be said
+READING: Final = (
+    "A model was asked questions whose right answers are known. Every score says how much to doubt "
+    "each answer. A good one doubts the wrong answers more than the right ones.",
+    "AUROC is the probability that a wrong answer is doubted more than a right one: 1 is perfect, "
+    "one half is a coin. AURC and AUGRC weigh what is wrong among the answered, over all shares "
+    "answered: less is better. PRR is how far a score comes from chance, 0, to perfection, 1.",
+    "Precision by recall, the paper’s Figure 5: the more questions are answered, the least "
+    "doubtful first, the smaller the share that is right.",
+    "Figure 6: one threshold for questions with one right answer and with many. A threshold on "
+    "entropy gives up where there are many; mutual information need not.",
+)
+
+
+def report(made: Measured) -> Report:
+    """Return the report of the rows of a run that count, at least one."""
+    results = made.results
+    manifest, pipeline = results.run.manifest, results.run.pipeline
+    asked = manifest["questions"]
+    return Report(
+        kind="Evaluation of a model",
+        title=f"{pipeline.model} on {asked['name']}",
+        finding=finding(results) or f"{counted(len(results), 'row')} count here.",
+        texts=[*results.dropped, *results.unsaid],
+        parts=[_scores(made), *_mixture(made)],
+        settings=_settings(made, manifest),
+        reading=READING,
+    )
+
+
+def score_columns(made: Measured) -> dict[str, list[str]]:
+    """Return what every score is worth, by heading."""
+    return {
+        "score": [info.title for info in SCORES.values()],
+        "symbol": [info.symbol for info in SCORES.values()],
+        "right": [percent(made.results.right(name)) for name in SCORES],
+        **{
+            measure.upper(): [with_interval(made.interval(name, measure)) for name in SCORES]
+            for measure in MEASURES
+        },
+    }
+
+
+def with_interval(of: Interval) -> str:
+    """Return a measure with its interval, as far as there is one."""
+    value = number_shown(of.value)
+    if not (math.isfinite(of.lower) and math.isfinite(of.upper)):
+        return value
+    return f"{value} ({signed(of.lower, 3)} to {signed(of.upper, 3)})"
+
+
+def number_shown(value: float) -> str:
+    """Return a measure without its interval."""
+    return signed(value, 3) if math.isfinite(value) else NONE
+
+
+def percent(value: float) -> str:
+    """Return a share as a person reads it."""
+    return NONE if math.isnan(value) else f"{value:.1%}"
+
+
+def _scores(made: Measured) -> Part:
+    drawn: dict[str, Band] = {
+        name: made.band(name) for name in charts.PAPERS if name in made.results.scores
+    }
+    pictures = []
+    if drawn:
+        chart = charts.precision_recall(drawn, LIGHT)
+        pictures = [Picture("Precision by recall", charts.precision_recall_alt(drawn), chart)]
+    reference = next(iter(made.results.scores), None)
+    others = compared(made, reference) if made.number and reference else ()
+    columns: dict[str, Sequence[Cell]] = dict(score_columns(made))
+    return Part(
+        "What every score is worth",
+        [made.sentence, *(each.sentence for each in others)],
+        pictures,
+        [Table("Every score", columns)],
+    )
+
+
+def _mixture(made: Measured) -> list[Part]:
+    results = made.results
+    told = kinds(sources(results))
+    mixed = mix(results, told.single, told.many)
+    if not mixed.found:
+        return []
+    pictures = [
+        Picture(
+            title,
+            charts.mixture_bars_alt(mixed.found, measure),
+            charts.mixture_bars(mixed.found, measure, LIGHT),
+            half=True,
+        )
+        for measure, title in charts.MIXTURE_TITLES.items()
+    ]
+    return [Part("One threshold for two kinds", [told.how, *mixed.sentences], pictures)]
+
+
+def _settings(made: Measured, manifest: Any) -> dict[str, Cell]:
+    results, pipeline = made.results, made.results.run.pipeline
+    return {
+        "Model": pipeline.model,
+        "Revision of the weights": pipeline.revision,
+        "Form": str(manifest["form"]),
+        "Questions": f"{manifest['questions']['name']}, SHA-256 {manifest['questions']['sha256']}",
+        "Rows that count": len(results),
+        "An answer is right by": RIGHT_BY[results.match],
+        "Answers to a question, k": pipeline.samples,
+        "Temperature": pipeline.temperature,
+        "Sampling": pipeline.sampling,
+        "Seed": str(manifest["seed"]),
+        "Estimator": pipeline.estimator,
+        "Similarity, and τ": f"{pipeline.similarity}, {pipeline.tau:g}",
+        "Least sampled mass": pipeline.least_mass,
+        "Begun, ended": f"{manifest['begun']}, {manifest['ended'] or 'not yet'}",
+        "Asked with": ", ".join(f"{name} {at}" for name, at in manifest["versions"].items()),
+    }
+
+
+#: How an answer is compared with the accepted ones, in words.
+RIGHT_BY: Final = {"f1": "token F1 ≥ 0.25", "exact": "word for word"}
