@@ -83,7 +83,7 @@ class _Tabs:
         """Leave nothing of a test for the next one."""
         if not page.is_closed():
             if page.url != "about:blank":
-                page.evaluate("localStorage.clear()")
+                page.evaluate("localStorage.clear(); sessionStorage.clear()")
             page.mouse.move(0, 0)
             page.goto("about:blank")
             self._free.append(page)

@@ -112,7 +112,7 @@ def test_the_code_is_drawn_module_by_module(chromium):
     script = "\n".join(part.read_text(encoding="utf-8") for part in parts)
     script += '\nconst { body } = document; body.innerHTML = "<div class=root></div>";\n'
     script = script.replace("export default function (", "function mount(")
-    script += f"mount({{ data: {json.dumps(data)}, parentElement: body }});"
+    script += f"mount({{ data: [{json.dumps(data)}], parentElement: body }});"
     page = chromium.new_page()
     page.add_script_tag(content=script, type="module")
     page.get_by_role("button", name="Present").click()

@@ -44,7 +44,7 @@ def test_an_address_shows_differences_first_and_both_sides(two):
 
 def test_an_inspection_offers_the_others(two):
     page = session("inspection", saved=two[1])
-    assert page.selectbox(key="beside_which").options
+    assert page.selectbox(key=f"beside_which_{two[1]}").options
     page = press(page, "beside_open")
     assert page.query_params["beside"] == two[0]
     assert page.header[0].value == "What was set differently"

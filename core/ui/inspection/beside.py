@@ -68,7 +68,7 @@ def offer(id: str) -> None:
                 f"{others[one].title} · {others[one].model} · "
                 f"{others[one].created_at:%Y-%m-%d %H:%M}"
             ),
-            key="beside_which",
+            key=f"beside_which_{id}",  # another list for each
         )
         st.button("Compare", key="beside_open", type="primary", on_click=_open, args=(id, chosen))
 
