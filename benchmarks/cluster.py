@@ -4,10 +4,11 @@
 
 On the embedded model, ten drawn answers a question as in the paper, Ray started on this machine
 (`requirements/cluster.txt`). Timed from when every worker holds its model to the last row; what
-it takes until then is printed beside it. Two workers are to be at least 1.6 times as fast as one. But
-a process computes on more than one core by itself, since it scores some answers while it asks for
-others: two cores divided by what it uses are the most that a second one can bring. Two processes
-that ask half of the questions each, without Ray, show it. Medians of ratios over interleaved rounds.
+it takes until then is printed beside it. Two workers are to be at least 1.6 times as fast as one.
+But a process computes on more than one core by itself, since it scores some answers while it asks
+for others: two cores divided by what it uses are the most that a second process can bring. Two
+processes that ask half of the questions each, without Ray, show it. Medians of ratios over
+interleaved rounds.
 """
 
 from __future__ import annotations
