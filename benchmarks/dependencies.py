@@ -25,6 +25,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from benchmarks.ratios import quoted
+
 LOCK: Final = Path("requirements/lock.txt")
 ASKED: Final = Path("requirements.txt")
 PAGE: Final = Path("docs/dependencies.md")
@@ -174,15 +176,6 @@ def table(made: list[Package]) -> str:
     )
 
 
-def filled(text: str, made: str) -> str:
-    """Return the page with the table in its place."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"The page has no place for the table: {BEGIN} … {END}")
-    return f"{before}{BEGIN}\n{made}\n{END}{after}"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"into {PAGE}, too")
@@ -190,7 +183,8 @@ def main() -> None:
     made = table(packages())
     print(made)
     if options.write:
-        PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")
+        text = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(quoted(text, made, BEGIN, END), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -174,13 +174,13 @@ def _where(told: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def quoted(text: str, made: str) -> str:
-    """Return a page with the table in its place."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"The page has no place for the table: {BEGIN} … {END}")
-    return f"{before}{BEGIN}\n{made}\n{END}{after}"
+def quoted(text: str, made: str, begin: str = BEGIN, end: str = END) -> str:
+    """Return a page with a table in its place, between two comments."""
+    before, begins, rest = text.partition(begin)
+    _, ends, after = rest.partition(end)
+    if not (begins and ends):
+        raise ValueError(f"The page has no place for the table: {begin} … {end}")
+    return f"{before}{begin}\n{made}\n{end}{after}"
 
 
 def main() -> None:

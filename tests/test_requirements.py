@@ -7,6 +7,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from benchmarks import dependencies
+from benchmarks.ratios import quoted
 
 ROOT = Path(__file__).parents[1]
 
@@ -75,4 +76,4 @@ def test_the_page_names_what_the_lock_installs_and_what_believe_asks_for():
     ours = {name for name, *_, wanted in rows[2:] if "**Believe**" in wanted}
     assert ours == dependencies.asked()
     assert all(wanted.strip() for *_, wanted in rows[2:]), "nobody wants it"
-    assert dependencies.filled(page, part.strip()) == page
+    assert quoted(page, part.strip(), dependencies.BEGIN, dependencies.END) == page

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from core.abstention.intervals import Band, Interval
+from core.abstention.intervals import Band
 from core.abstention.metrics import MEASURES
 from core.charts import evaluation as charts
 from core.charts.theme import LIGHT
 from core.codec import counted
 from core.reports.report import Cell, Part, Picture, Report, Table
-from core.studies.evaluation.comparison import compared, signed
+from core.studies.evaluation.comparison import compared, percent, with_interval
 from core.studies.evaluation.mixing import finding, kinds, mix, sources
 from core.studies.evaluation.results import Measured
+from core.studies.evaluation.rows import RIGHT_BY
 from core.uncertainty.scores import SCORES
 
-NONE: Final = "–"  # where nothing can be said
 READING: Final = (
     "A model was asked questions whose right answers are known. Every score says how much to doubt "
     "each answer. A good one doubts the wrong answers more than the right ones.",
@@ -58,24 +57,6 @@ def score_columns(made: Measured) -> dict[str, list[str]]:
             for measure in MEASURES
         },
     }
-
-
-def with_interval(of: Interval) -> str:
-    """Return a measure with its interval, as far as there is one."""
-    value = number_shown(of.value)
-    if not (math.isfinite(of.lower) and math.isfinite(of.upper)):
-        return value
-    return f"{value} ({signed(of.lower, 3)} to {signed(of.upper, 3)})"
-
-
-def number_shown(value: float) -> str:
-    """Return a measure without its interval."""
-    return signed(value, 3) if math.isfinite(value) else NONE
-
-
-def percent(value: float) -> str:
-    """Return a share as a person reads it."""
-    return NONE if math.isnan(value) else f"{value:.1%}"
 
 
 def _scores(made: Measured) -> Part:
@@ -134,7 +115,3 @@ def _settings(made: Measured, manifest: Any) -> dict[str, Cell]:
         "Begun, ended": f"{manifest['begun']}, {manifest['ended'] or 'not yet'}",
         "Asked with": ", ".join(f"{name} {at}" for name, at in manifest["versions"].items()),
     }
-
-
-#: How an answer is compared with the accepted ones, in words.
-RIGHT_BY: Final = {"f1": "token F1 ≥ 0.25", "exact": "word for word"}

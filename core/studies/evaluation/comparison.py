@@ -22,6 +22,7 @@ from core.uncertainty.scores import SCORES
 
 Test = Literal["DeLong", "paired bootstrap"]
 
+NONE: Final = "–"  # where nothing can be said
 LEVEL: Final = 0.05  # of an adjusted p-value, below which a difference counts as shown
 LARGER_IS_BETTER: Final = {"auroc": True, "aurc": False, "augrc": False, "prr": True}
 DIGITS: Final = {"auroc": 2, "aurc": 3, "augrc": 3, "prr": 2}
@@ -159,8 +160,26 @@ def signed(value: float, digits: int = 2) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
+def with_interval(of: Interval) -> str:
+    """Return a measure with its interval, as far as there is one."""
+    value = number_shown(of.value)
+    if not (math.isfinite(of.lower) and math.isfinite(of.upper)):
+        return value
+    return f"{value} ({signed(of.lower, 3)} to {signed(of.upper, 3)})"
+
+
+def number_shown(value: float) -> str:
+    """Return a measure without its interval."""
+    return signed(value, 3) if math.isfinite(value) else NONE
+
+
+def percent(value: float) -> str:
+    """Return a share as a person reads it."""
+    return NONE if math.isnan(value) else f"{value:.1%}"
+
+
 def p_in_words(p_value: float) -> str:
     """Return “p = 0.012”, or “p < 0.001”; “–” where it is not known."""
     if math.isnan(p_value):
-        return "–"
+        return NONE
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"

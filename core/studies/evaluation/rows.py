@@ -30,6 +30,8 @@ from core.uncertainty.scores import SCORES
 Match = Literal["f1", "exact"]
 #: The column of a score that says whether its answer is right, by how answers are compared.
 RIGHT: Mapping[Match, str] = {"f1": "correct", "exact": "exact"}
+#: How an answer is compared with the accepted ones, in words.
+RIGHT_BY: Mapping[str, str] = {"f1": "token F1 ≥ 0.25", "exact": "word for word"}
 
 LONGEST_ERROR = 500  # characters
 

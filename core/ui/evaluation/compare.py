@@ -9,8 +9,7 @@ import streamlit as st
 
 from core.charts import evaluation as charts
 from core.codec import listed
-from core.reports.evaluation import number_shown, percent, with_interval
-from core.studies.evaluation.comparison import p_in_words
+from core.studies.evaluation.comparison import number_shown, p_in_words, percent, with_interval
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.results import RESAMPLES, Results, affordable, read_results, stamp

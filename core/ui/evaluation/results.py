@@ -8,12 +8,11 @@ from typing import Final
 
 import streamlit as st
 
-from core.reports.evaluation import RIGHT_BY
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.mixing import finding, sources
 from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.results import Results, read_results, stamp
-from core.studies.evaluation.rows import RIGHT, Match
+from core.studies.evaluation.rows import RIGHT, RIGHT_BY, Match
 from core.ui.evaluation.cells import digest, source_shown
 from core.ui.evaluation.compare import compare
 from core.ui.evaluation.decisions import decisions
