@@ -174,10 +174,14 @@ def memory(process: int) -> int:
 
 
 async def visit(
-    visitor: Visitor, does: Iterator[tuple[str, Act]], think: float, end: float, load: Load
+    visitor: Visitor,
+    does: Iterator[tuple[str, Act]],
+    think: float,
+    end: float,
+    load: Load,
+    draw: random.Random,
 ) -> None:
-    """Act and think until the time is over."""
-    draw = random.Random(think)
+    """Act and think until the time is over, each visitor at his own pace."""
     for kind, act in does:
         await asyncio.sleep(think * draw.uniform(0.5, 1.5))
         if time.monotonic() > end:
@@ -193,6 +197,7 @@ class Server:
     process: int
     asked: Iterator[str] = field(default_factory=questions)
     seeds: Iterator[int] = field(default_factory=itertools.count)
+    paces: Iterator[int] = field(default_factory=itertools.count)
 
     def somebody(self) -> Iterator[tuple[str, Act]]:
         """Return what the next visitor does, which nobody did before."""
@@ -212,7 +217,8 @@ class Server:
             end = time.monotonic() + seconds
             async with asyncio.TaskGroup() as group:
                 for visitor in visitors:
-                    group.create_task(visit(visitor, self.somebody(), think, end, load))
+                    pace = random.Random(next(self.paces))
+                    group.create_task(visit(visitor, self.somebody(), think, end, load, pace))
             load.processor = processor_seconds(self.process) - before
             load.received = sum(visitor.received for visitor in visitors) - received
             load.memory = memory(self.process)
@@ -338,7 +344,7 @@ async def soaked(server: Server, sessions: int, think: float, seconds: float) ->
                 async with Visitor(server.address) as visitor, asyncio.timeout(min(stays, left)):
                     await visitor.open("")
                     does = itertools.islice(server.somebody(), draw.randint(1, STAYS))
-                    await visit(visitor, does, think, began + seconds, Load())
+                    await visit(visitor, does, think, began + seconds, Load(), draw)
             ended = next(closed) + 1
 
     async def look() -> None:
