@@ -17,6 +17,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from core.language_models.backends.llama.passes import one_at_a_time
+
 SCRIPT: Final = Path(__file__).with_name("script.py")
 POLICY: Final = {
     "default-src": "'self' data: blob:",  # whatever is on a page, it asks no other host
@@ -62,7 +64,11 @@ MIDDLEWARE: Final = [Middleware(SecurityHeaders)]
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any] | None]:
-    """Open the browser where there is one: Streamlit does so only where it has no headers."""
+    """Leave cores to the pages, and open the browser where there is one.
+
+    Streamlit does the latter only where it has no headers.
+    """
+    one_at_a_time()
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().call_later(OPEN_AFTER, webbrowser.open, address())
     yield None

@@ -7,9 +7,11 @@ the server, a job ends with the last session that it belongs to.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -36,6 +38,7 @@ ELSEWHERE: Final = Turns(16, math.inf)
 
 
 JOB: Final = "job"  # the name of every job's thread
+BEHIND: Final = 10  # how much nicer a job is than the threads that draw pages
 
 
 class Job(Generic[T]):
@@ -95,6 +98,7 @@ class Job(Generic[T]):
         self._thread.start()
 
     def _run(self, work: Callable[[Job[T]], T]) -> None:
+        _behind_pages()
         try:
             self._ticket.wait(self._go_on)
             self.result = work(self)
@@ -191,3 +195,15 @@ class Job(Generic[T]):
         """Wait a little, and say whether it is done: quick work needs no progress bar."""
         self._thread.join(seconds)
         return self.done
+
+
+def _behind_pages() -> None:
+    """Let pages compute before this thread, and before those that it starts.
+
+    Only Linux has a priority of each thread; elsewhere the same call means the whole process.
+    """
+    if sys.platform == "linux":
+        thread = threading.get_native_id()
+        nice = os.getpriority(os.PRIO_PROCESS, thread)
+        with contextlib.suppress(OSError):  # forbidden: then pages wait a little longer
+            os.setpriority(os.PRIO_PROCESS, thread, nice + BEHIND)

@@ -1,6 +1,9 @@
 """Jobs: long work beside the page, stopped by whoever has it alone, and taking turns."""
 
+import os
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -41,6 +44,20 @@ def test_it_runs_beside_whoever_started_it(gate):
     assert job.result is None
     gate.set()
     assert finished(job).result != threading.current_thread().name
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a priority of each thread")
+def test_it_computes_behind_pages_and_so_does_what_it_starts():
+    def niceness():
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    def work(job):
+        with ThreadPoolExecutor(1) as pool:
+            return niceness(), pool.submit(niceness).result(LONG)
+
+    mine = niceness()
+    assert finished(Job(work)).result == (min(mine + module.BEHIND, 19),) * 2
+    assert niceness() == mine
 
 
 def test_progress_is_what_it_said_last(gate):

@@ -5,6 +5,9 @@ that ask at the same time, each for its own question, leave their passes here: t
 together they are long enough, or until every thread that asks waits. The last to come runs them
 all, and then those that have gathered meanwhile. What a pass returns depends on the others by
 rounding alone.
+
+Where enough gather while others are computed, they are computed at the same time; in a server they
+wait, for its pages need the other cores (`one_at_a_time`).
 """
 
 from __future__ import annotations
@@ -20,6 +23,17 @@ from core.language_models.backends.llama.runtime import Array, Llama, Segment, T
 from core.language_models.usage import Speed
 
 ENOUGH = 512  # tokens: with more at a time, none takes less
+
+_one_at_a_time = threading.Event()
+
+
+def one_at_a_time() -> None:
+    """Compute the passes of many questions one after the other from now on, whatever the model.
+
+    Many questions take about a quarter longer (`python -m benchmarks.evaluation`), and visitors of
+    the same process half as long (`python -m benchmarks.load --long`).
+    """
+    _one_at_a_time.set()
 
 
 @dataclass(eq=False)
@@ -108,6 +122,8 @@ class Passes:
 
     def _ready(self) -> list[Pass]:
         """Take the passes that wait, unless it is worth waiting for more. The lock is held."""
+        if self._running and _one_at_a_time.is_set():
+            return []
         more_will_come = self._running or len(self._waiting) < self._asking
         if more_will_come and sum(p.tokens.size for p in self._waiting) < ENOUGH:
             return []
