@@ -28,7 +28,8 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 PYTEST := $(VENV)/bin/python -m pytest -n auto --dist worksteal --ignore tests/local --ignore tests/cluster
 # The benchmarks that measure ratios, and the environment of each: where another is named, it has what
 # the benchmark compares with. The other benchmarks are run by themselves.
-RATIOS := inspection amplification estimators evaluation turns click_to_verdict calibration cluster
+RATIOS := inspection amplification estimators evaluation turns click_to_verdict calibration cluster \
+	startup load
 BENCH_IN = $(or $(BENCH_IN_$(1)),$(VENV))
 BENCH_IN_calibration := $(PEERS)
 BENCH_IN_cluster := $(CLUSTER)
@@ -72,6 +73,8 @@ bench: $(TEST_READY) $(PEERS_READY) $(CLUSTER_READY) $(SMOLLM2) browser ## measu
 	  $(call BENCH_IN,$(name))/bin/python -m benchmarks.$(name) || missed="$$missed $(name)";) \
 	echo "== inspection --model smollm2"; \
 	$(VENV)/bin/python -m benchmarks.inspection --model smollm2 || missed="$$missed smollm2"; \
+	echo "== load --long"; \
+	$(VENV)/bin/python -m benchmarks.load --long || missed="$$missed long"; \
 	$(VENV)/bin/python -m benchmarks.ratios; \
 	if [ -n "$$missed" ]; then echo "Failed, or missed a promise:$$missed" >&2; exit 1; fi
 

@@ -28,7 +28,7 @@ import numpy as np
 
 BENCHMARKS: Final = (
     *("inspection", "amplification", "estimators", "evaluation", "turns", "click_to_verdict"),
-    *("calibration", "cluster"),
+    *("calibration", "cluster", "startup", "load"),
 )
 RESULTS: Final = Path("build/ratios.json")
 TABLE: Final = Path("build/ratios.md")

@@ -22,7 +22,12 @@ from typing import Final
 
 from benchmarks._visitor import Visitor
 from benchmarks.load import processor_seconds
+from benchmarks.ratios import Ratio, each, report
 from tests.browser.server import ROOT, start_server, stop_server
+
+SECONDS = Ratio("Start of Believe to its first page / of an empty Streamlit app")
+PROCESSOR = Ratio("Processor from start to first page / of an empty Streamlit app")
+RATIOS: Final = (SECONDS, PROCESSOR)
 
 ROUNDS, MOST_ROUNDS = 5, 100
 EMPTY: Final = 'import streamlit as st\n\nst.text("Nothing else.")\n'
@@ -61,16 +66,11 @@ def main(arguments: list[str] | None = None) -> int:
         for _ in range(wanted.rounds):
             for name, app in apps.items():
                 took[name].append(started(app, folder))
-    found = {
-        name: [statistics.median(part) for part in zip(*each, strict=True)]
-        for name, each in took.items()
-    }
-    for name, (seconds, processor) in found.items():
+    for name, runs in took.items():
+        seconds, processor = (statistics.median(part) for part in zip(*runs, strict=True))
         print(f"{name}: {seconds:.2f} s, {processor:.2f} CPU s to the first page")
-    ours, theirs = found.values()
-    print(
-        f"ratio: {ours[0] / theirs[0]:.2f} of the seconds, {ours[1] / theirs[1]:.2f} of the CPU s"
-    )
+    ours, theirs = (list(zip(*runs, strict=True)) for runs in took.values())
+    report({SECONDS: each(ours[0], theirs[0]), PROCESSOR: each(ours[1], theirs[1])})
     return 0
 
 
