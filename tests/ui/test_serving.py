@@ -1,0 +1,21 @@
+"""What a server does once, before its first visitor."""
+
+import asyncio
+import threading
+
+import streamlit as st
+
+from core.language_models.backends.llama import passes
+from core.ui import serving
+
+
+def test_a_server_computes_one_pass_at_a_time(monkeypatch):
+    monkeypatch.setattr(passes, "_one_at_a_time", threading.Event())
+    monkeypatch.setattr(st, "get_option", {"server.headless": True}.__getitem__)
+
+    async def served():
+        async with serving.lifespan(None):
+            return passes._one_at_a_time.is_set()
+
+    assert not passes._one_at_a_time.is_set()
+    assert asyncio.run(served())
