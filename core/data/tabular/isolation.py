@@ -307,9 +307,10 @@ def _exchange(process: _Reader, content: bytes, name: str, limits: Limits, said:
     try:
         if process.stdout.readline(len(_READY)) == _READY:
             said.began = time.monotonic()
-            process.stdin.write(json.dumps(task).encode() + b"\n")
-            process.stdin.write(content)
-            process.stdin.flush()
+            with contextlib.suppress(OSError):  # it has ended, and may have said why
+                process.stdin.write(json.dumps(task).encode() + b"\n")
+                process.stdin.write(content)
+                process.stdin.flush()
             said.answer = process.stdout.read(limits.answer + 1)
     except (OSError, ValueError):
         _LOG.debug("The process that reads a file has gone.", exc_info=True)

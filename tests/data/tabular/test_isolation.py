@@ -134,6 +134,7 @@ def test_memory_has_the_last_word_on_what_parquet_unpacks_to(times, monkeypatch)
         assert refused(content, "x.parquet", limits=limits) == TOO_MUCH_MEMORY
 
 
+LARGE = b"a\n" + b"1\n" * 400_000  # more than a pipe holds: part of it is never taken
 NOBODY_WATCHES = pytest.mark.skipif(
     not hasattr(signal, "SIGXCPU"), reason="this system does not limit processor time"
 )
@@ -159,10 +160,15 @@ def test_a_process_that_takes_too_much_or_fails_is_a_sentence(behaves, statement
     assert is_dead(started[0])
 
 
+def test_a_process_that_says_why_it_took_half_a_file_is_heard(behaves):
+    behaves('print(\'{"failed": "Traceback"}\', flush=True)')
+    assert "an error in this program" in refused(LARGE)
+
+
 @pytest.mark.parametrize("end", ["os.abort()", "os._exit(3)", "os.kill(os.getpid(), 9)"])
 def test_a_process_that_dies_is_a_sentence(behaves, end):
     behaves(end)
-    message = refused(b"a\n" + b"1\n" * 400_000)  # more than a pipe holds
+    message = refused(LARGE)
     assert "crashed" in message and "Save it again" in message
 
 
