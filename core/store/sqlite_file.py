@@ -39,7 +39,8 @@ class OpenFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         parts = {ending: Path(f"{path}{ending}") for ending in ("", *_COMPANIONS)}
-        self._stats = {ending: p.stat() for ending, p in parts.items() if p.exists()}
+        with _explained(path):
+            self._stats = {ending: p.stat() for ending, p in parts.items() if p.exists()}
 
     @property
     def is_gone(self) -> bool:
