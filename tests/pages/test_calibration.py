@@ -918,14 +918,10 @@ def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_
             broken.setattr(kind, "save", full)
         press(app, "use_example")
         assert badges(app) == [PROBLEM, GUARANTEED] and "file" not in app.query_params
-        assert said(
-            app, "The disk is full. Make room. Until then, a reload of the page loses this file."
-        )
+        assert said(app, "The disk is full. Make room. Until then, a reload of the page loses")
         use(app)
         assert "Policy in use" in badges(app) and "policy" not in app.query_params
-        assert said(
-            app, "The disk is full. Make room. Until then, a reload of the page goes back to"
-        )
+        assert said(app, "The disk is full. Make room. Until then, a reload of the page goes")
         before = metrics(app.run())
         assert badges(app).count(PROBLEM) == 2 and not app.query_params
     app.run()
