@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,11 +22,12 @@ from sqlalchemy.pool import StaticPool
 from core import settings
 from core.settings import DATABASE as VARIABLE
 from core.store import migrations, schema, sqlite_file
-from core.store.errors import BUSY_SECONDS, StoreError, full, is_lasting, sentence
+from core.store.errors import BUSY_SECONDS, StoreError, full, gone, is_lasting, sentence
 from core.store.locks import AdvisoryLocks, Claims, Locks, file_locks
 
 FILE_NAME: Final = "believe.db"
 CONNECT_SECONDS: Final = 10
+MOVED_AT_ONCE: Final = 20  # rows, each of which can have megabytes
 LEAST_FREE: Final = 1_000_000  # bytes: with less on its disk, nothing is begun that must be saved
 
 _DRIVERS: Final = {
@@ -52,7 +53,8 @@ class Database:
     address : str
         Where it is, for people: a path or a URL, never with a password.
     notice : str or None
-        A sentence for the person when a damaged file was set aside on opening.
+        A sentence for the person when a damaged file was set aside on opening, or when the file
+        was deleted later.
     claims : Claims
         Which calls somebody in this process is asking a model for.
     unsaved : dict
@@ -60,6 +62,8 @@ class Database:
         until they can be, so that nobody pays for them again.
     locks : Locks or None
         And which prompts this process asks about, for others; None where there are none.
+    file : OpenFile or None
+        The one of SQLite's that is open; None for other databases, and until it is open.
     """
 
     def __init__(
@@ -74,6 +78,7 @@ class Database:
         self.engine, self.address, self.notice = engine, address, notice
         self.claims, self.locks = Claims(), locks
         self.unsaved: dict[str, dict[str, str | int]] = {}
+        self.file: sqlite_file.OpenFile | None = None
         self._failed: tuple[float, DBAPIError] | None = None  # when a write failed last, and why
         self._secrets = secrets
         # SQLite has one writer at a time, and in memory one connection for all threads. They
@@ -107,17 +112,48 @@ class Database:
     def write(self) -> Iterator[Connection]:
         """Open a transaction that writes: all of it is kept at the end, or nothing.
 
+        Where the file was deleted meanwhile, all that was in it is first written to a new one.
+
         Raises
         ------
         StoreError
             When the database fails, here or in the body.
         """
+        self._follow()
         arrived = time.monotonic()
         together = self._failing_together(arrived)
         with self._explained(), self._writing, together, self.engine.connect() as connection:
             connection.execution_options(**{_LOCKED_AT_ONCE: True})
             with connection.begin():
                 yield connection
+
+    def _follow(self) -> None:
+        """Go on in the file at the path where the open one is gone, with all that was in that.
+
+        A connection that is open reads a deleted file to its end.
+        """
+        if self.file is None or not self.file.is_gone:
+            return
+        with self._explained(), self._writing:
+            before = self.file
+            if not before.is_gone:  # whoever stood in front has done it
+                return
+            with closing(self.engine.raw_connection()) as here:
+                # Where it was only moved, it is whole there; and the log has no page any more
+                # that could come into another file.
+                here.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            before.clear_place()
+            other = _opened(URL.create("sqlite", database=str(before.path)))
+            try:
+                self.move_to(other)
+            except BaseException:
+                other.close()
+                raise
+            said = (
+                f"{gone(self.address)} All that had been saved in it is now in the file that is "
+                "there. To begin with an empty one, end Believe before you delete it."
+            )
+            self.notice = f"{self.notice} {said}" if self.notice else said
 
     @contextmanager
     def _failing_together(self, arrived: float) -> Iterator[None]:
@@ -146,7 +182,7 @@ class Database:
         return insert(table).on_conflict_do_nothing()
 
     def move_to(self, other: Database) -> None:
-        """Write all that is here, in memory, to another database, and be that one from now on.
+        """Write all that is here to another database, and be that one from now on.
 
         Whoever holds this object goes on with it. What is there already stays as it is there.
 
@@ -155,18 +191,18 @@ class Database:
         StoreError
             When it cannot be written there. Nothing is moved then.
         """
-        with self._writing:  # there is one connection, so that nobody reads or writes meanwhile
+        with self._writing:  # in memory there is one connection, so that nobody reads either
             with self._explained(), self.engine.begin() as here, other.write() as there:
                 for table in schema.metadata.sorted_tables:
                     if table is schema.schema_version:
                         continue
                     columns = [c for c in table.c if c is not table.autoincrement_column]
                     ordered = select(*columns).order_by(*table.primary_key)
-                    if rows := [dict(row) for row in here.execute(ordered).mappings()]:
-                        there.execute(other.insert_new(table), rows)
+                    for part in here.execute(ordered).mappings().partitions(MOVED_AT_ONCE):
+                        there.execute(other.insert_new(table), [dict(row) for row in part])
             before = self.engine
             self.engine, self.address, self.notice = other.engine, other.address, other.notice
-            self.locks, self._secrets = other.locks, other._secrets
+            self.locks, self.file, self._secrets = other.locks, other.file, other._secrets
             self._writing, self._reading = other._writing, other._reading
             before.dispose()
 
@@ -229,10 +265,16 @@ def open_database(url: str | None = None) -> Database:
     """
     named = url or settings.database()
     parsed = _parse(named) if named else URL.create("sqlite", database=str(default_path()))
-    opened = _open_sqlite if parsed.drivername == "sqlite" else _open_postgresql
-    database = opened(parsed)
+    return _opened(parsed)
+
+
+def _opened(url: URL) -> Database:
+    """Open the database at a URL of ours, and bring it to this version."""
+    database = _open_sqlite(url) if url.drivername == "sqlite" else _open_postgresql(url)
     try:
         migrations.migrate(database.read, database.write, database.address)
+        if database.engine.dialect.name == "sqlite" and database.folder:
+            _watch(database)
     except BaseException:
         database.close()
         raise
@@ -289,6 +331,17 @@ def _open_sqlite(url: URL) -> Database:
     event.listen(engine, "connect", _configure)
     event.listen(engine, "begin", _begin)
     return Database(engine, address, notice=notice, locks=locks)
+
+
+def _watch(database: Database) -> None:
+    """Remember which file is open, and open no other one beside it."""
+    file = database.file = sqlite_file.OpenFile(Path(database.address))
+
+    def refuse(*_: object) -> None:
+        if file.is_gone:  # SQLite would make an empty one
+            raise StoreError(f"{gone(database.address)} Try again, or start Believe again.")
+
+    event.listen(database.engine, "do_connect", refuse)
 
 
 def _real_path(text: str) -> Path:

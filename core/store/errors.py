@@ -42,6 +42,11 @@ def full(address: str) -> str:
     return f"The disk that holds the database {address} is full: make room and try again."
 
 
+def gone(address: str) -> str:
+    """Return the beginning of what is said of a file that went away while it was open."""
+    return f"The file of the database {address} was deleted or replaced while Believe had it open."
+
+
 def newer(address: str, version: int, newest: int) -> str:
     """Return the sentence about a database that a newer version wrote."""
     return (

@@ -24,6 +24,49 @@ _PREPARING = threading.Lock()
 _COMPANIONS = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a file
 
 
+class OpenFile:
+    """The file that was opened at a path. Another one may lead there later, or none.
+
+    On most systems an open file can be deleted or moved: whoever has it open goes on writing, to
+    what nobody finds again.
+
+    Parameters
+    ----------
+    path : Path
+        As of `prepare`, with SQLite's other files beside it by now.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        parts = {ending: Path(f"{path}{ending}") for ending in ("", *_COMPANIONS)}
+        with _explained(path):
+            self._stats = {ending: p.stat() for ending, p in parts.items() if p.exists()}
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the path leads to another file, or to none."""
+        return not self._is_here("")
+
+    def clear_place(self) -> None:
+        """Delete what SQLite kept beside it, and would take for that of the next file there.
+
+        What another process made there by now is left alone.
+        """
+        if self.path.parent.exists():
+            with _PREPARING, _explained(self.path), _alone(self.path):
+                for ending in _COMPANIONS:
+                    if ending in self._stats and self._is_here(ending):
+                        Path(f"{self.path}{ending}").unlink()
+
+    def _is_here(self, ending: str) -> bool:
+        try:
+            return os.path.samestat(Path(f"{self.path}{ending}").stat(), self._stats[ending])
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:  # nobody can say
+            return True
+
+
 class _DamagedError(Exception):
     """The file is no database that can be read."""
 

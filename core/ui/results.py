@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import streamlit as st
+
 from core.abstention.policy import Policy
 from core.store.calls import Calls
 from core.store.database import Database, folder_beside, open_database
@@ -18,6 +20,7 @@ from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import Reading
 from core.studies.inspection.serialise import to_json
+from core.ui.messages import problem
 from core.ui.session import owner, public, shared
 
 
@@ -103,6 +106,25 @@ def save_inspection(inspection: Inspection) -> str:
 def unsaved(error: StoreError) -> str:
     """Return the beginning of what is said of a result that could not be saved."""
     return f"This result is not saved. {error}"
+
+
+@st.fragment(run_every=2.0)
+def until_saved(save: Callable[[], None], until_then: str) -> None:
+    """Try again to save what could not be saved, say why it is not, and draw the page anew then.
+
+    Parameters
+    ----------
+    save : callable
+        Raises `StoreError` where it fails.
+    until_then : str
+        What the person has to know meanwhile.
+    """
+    try:
+        save()
+    except StoreError as error:
+        problem(f"{error} {until_then}")
+    else:
+        st.rerun()
 
 
 def keeper(

@@ -34,6 +34,7 @@ from core.studies.inspection.verdict import default_policies, default_policy
 from core.ui.calibration import data, target
 from core.ui.calibration.data import NO_COLUMN, ONE_EACH
 from core.ui.inspection.verdict import HEADLINES
+from core.ui.results import kept
 from tests.hostile import IMAGE, SCRIPT, TEXTS
 from tests.sessions import (
     badges,
@@ -906,20 +907,44 @@ def test_what_cannot_be_read_now_is_found_when_it_can(example, monkeypatch):
     assert badges(page.run()) == ["Policy in use", GUARANTEED]
 
 
-def test_a_file_and_a_policy_are_used_where_neither_can_be_saved(app, monkeypatch):
+def test_a_file_and_a_policy_are_used_where_neither_can_be_saved_and_saved_once_they_can(
+    app, monkeypatch
+):
     def full(*_, **__):
         raise StoreError("The disk is full. Make room.")
 
-    for kind in (Results, files.Files):
-        monkeypatch.setattr(kind, "save", full)
-    press(app, "use_example")
-    assert badges(app) == [GUARANTEED] and "file" not in app.query_params
-    assert said(app, "The disk is full. Make room. After a reload of the page, upload it again.")
-    use(app)
-    assert "Policy in use" in badges(app) and "policy" not in app.query_params
-    assert "It is not saved: a reload of the page goes back to the default policy." in [
-        caption.value for caption in app.caption
-    ]
+    with monkeypatch.context() as broken:
+        for kind in (Results, files.Files):
+            broken.setattr(kind, "save", full)
+        press(app, "use_example")
+        assert badges(app) == [PROBLEM, GUARANTEED] and "file" not in app.query_params
+        assert said(app, "The disk is full. Make room. Until then, a reload of the page loses")
+        use(app)
+        assert "Policy in use" in badges(app) and "policy" not in app.query_params
+        assert said(app, "The disk is full. Make room. Until then, a reload of the page goes")
+        before = metrics(app.run())
+        assert badges(app).count(PROBLEM) == 2 and not app.query_params
+    app.run()
+    assert PROBLEM not in badges(app) and not said(app, "Until then")
+    again = reloaded(app)
+    assert "Policy in use" in badges(again) and metrics(again) == metrics(app) == before
+
+
+def test_what_waits_to_be_saved_and_is_given_up_is_not_saved(app, monkeypatch):
+    def full(*_, **__):
+        raise StoreError("The disk is full. Make room.")
+
+    saved = kept().results.search().total
+    with monkeypatch.context() as broken:
+        for kind in (Results, files.Files):
+            broken.setattr(kind, "save", full)
+        press(app, "use_example")
+        use(app)
+        press(app, "stop_policy")
+        press(app, "remove_upload")
+    app.run()
+    assert not badges(app) and not app.query_params
+    assert kept().results.search().total == saved
 
 
 # ---------------------------------------------------------- held back, and confirmed once

@@ -157,6 +157,21 @@ def test_a_database_that_cannot_be_opened_is_tried_again_and_takes_what_there_is
         assert there.folder == folder and Results(there).open(only().id).query == QUERY
 
 
+def test_a_database_that_is_deleted_meanwhile_has_everything_again_and_that_is_said(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setenv("BELIEVE_DATABASE_URL", f"sqlite:///{tmp_path}/believe.db")
+    page = session("inspection", q=QUERY)
+    first = linked(page)
+    (tmp_path / "believe.db").unlink()
+    page.slider(key="tau").set_value(0.9).run()
+    press(page, "keep_view")
+    assert linked(page.run()) not in (None, first)
+    assert said(page, "was deleted or replaced while Believe had it open. All that had been saved")
+    with open_database() as there:
+        assert Results(there).search().total == 2 and Results(there).open(first).query == QUERY
+
+
 def test_a_kept_inspection_offers_no_button_that_does_nothing_and_a_way_back():
     session("inspection", q=QUERY)
     page = session("inspection", saved=only().id)

@@ -52,6 +52,16 @@ def write(url, name, count):
             print(number, flush=True)
 
 
+def keeps(url):
+    """Save a call whenever it is told to."""
+    with open_database(url) as database:
+        for number in range(3):
+            if number:
+                sys.stdin.readline()
+            Calls(database).put(key("kept", number), "1")
+            print(number, flush=True)
+
+
 def opens(url, name, count):
     """Open the database and leave, many times: to be killed in the middle of it."""
     for number in range(int(count)):
@@ -85,4 +95,4 @@ if __name__ == "__main__":
     task, *rest = sys.argv[1:]
     print("ready", flush=True)
     sys.stdin.readline()
-    {"write": write, "opens": opens, "ask": ask, "hold": hold}[task](*rest)
+    {"write": write, "keeps": keeps, "opens": opens, "ask": ask, "hold": hold}[task](*rest)

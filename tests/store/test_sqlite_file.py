@@ -6,7 +6,7 @@ import re
 import shutil
 import sqlite3
 import threading
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -14,10 +14,12 @@ import pytest
 from core.store import sqlite_file
 from core.store.database import open_database
 from core.store.errors import StoreError
+from core.store.files import Files
 from core.store.migrations import MIGRATIONS
 from core.store.results import Results
 from tests.store.kept import CallKey, Calls
 from tests.store.processes import go, start
+from tests.store.test_stopgap import assert_full, fill
 
 PAGE = 4096
 KEYS = [CallKey("sample", "table", "1", f"Q{number}") for number in range(60)]
@@ -393,3 +395,153 @@ def test_text_that_cannot_be_read_later_is_explained(whole):
         database.read(),
     ):
         b"\xff".decode()
+
+
+# ------------------------------------------------------------- deleted while it is open
+
+
+def delete(path, kept):
+    path.unlink()
+
+
+def delete_all(path, kept):
+    for part in path.parent.iterdir():
+        part.unlink()
+
+
+def move(path, kept):
+    path.rename(kept)
+
+
+def move_folder(path, kept):
+    path.parent.rename(kept.parent)
+
+
+def replace(path, kept):
+    """As somebody does who puts back a copy of another day."""
+    other = kept.with_name("other.db")
+    with open_database(address(other)) as database:
+        Calls(database).put(KEYS[9], '"of another day"')
+    other.rename(path)
+
+
+@pytest.fixture
+def used(tmp_path):
+    """A file that is in use, with more than one connection."""
+    path = tmp_path / "folder" / "believe.db"
+    with open_database(address(path)) as database:
+        with database.read(), database.read():
+            pass
+        yield path, database
+
+
+def is_whole(path):
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+@pytest.mark.parametrize("away", [delete, delete_all, move, move_folder, replace])
+def test_a_file_that_goes_away_while_it_is_open_is_made_anew_with_all_that_was_saved(
+    used, away, tmp_path
+):
+    path, database = used
+    ids, hash = fill(database)
+    kept = tmp_path / "kept" / "believe.db"
+    if away is not move_folder:
+        kept.parent.mkdir()
+    away(path, kept)
+    assert_full(database, ids, hash)  # looking changes nothing
+    assert database.notice is None
+    Calls(database).check()  # as before somebody pays
+    assert re.search(r"deleted or replaced while .* All that had been saved", database.notice)
+    Calls(database).put(KEYS[5], '"later"')
+    with open_database(address(path)) as there:  # before the process ends, or is killed
+        for each in (there, database):
+            found = Calls(each).get_many(KEYS)
+            assert found.pop(KEYS[5]) == '"later"'
+            assert found.pop(KEYS[9], None) == ('"of another day"' if away is replace else None)
+            assert found == dict.fromkeys(KEYS[:3], '"paid for"')
+            assert Results(each).search().results[0].id == ids[-1]
+            assert Files(each).open(hash)
+    database.close()
+    assert is_whole(path)
+    if kept.exists():  # what was only moved is whole too, without the log that stayed behind
+        with open_database(address(kept)) as moved:
+            assert_full(moved, ids, hash)
+
+
+def test_it_happens_again(used):
+    path, database = used
+    ids, hash = fill(database)
+    for _ in range(3):
+        path.unlink()
+        Calls(database).check()
+        assert path.exists()
+    assert_full(database, ids, hash)
+    assert database.notice.count("deleted") == 1
+
+
+def test_where_no_new_file_can_be_made_nothing_is_saved_and_nothing_lost(used):
+    path, database = used
+    ids, hash = fill(database)
+    delete_all(path, None)
+    path.parent.rmdir()
+    path.parent.write_text("in the way")
+    for _ in range(2):
+        with pytest.raises(StoreError, match="cannot be written"):
+            Calls(database).put(KEYS[5], '"later"')
+    path.parent.unlink()
+    Calls(database).check()
+    with open_database(address(path)) as there:
+        assert Calls(there).get(KEYS[5]) == '"later"'
+        assert Files(there).open(hash) and Results(there).open(ids[0])
+
+
+def test_no_second_file_is_opened_beside_one_that_is_gone(used):
+    path, database = used
+    path.unlink()
+    with ExitStack() as held, pytest.raises(StoreError, match="deleted or replaced"):
+        for _ in range(10):  # until another connection is needed
+            held.enter_context(database.read())
+    assert not path.exists()
+
+
+def test_two_processes_whose_file_is_deleted_go_on_in_one(used):
+    path, database = used
+    fill(database)
+    other = start("keeps", address(path))
+    go(other)
+    assert other.stdout.readline() == "0\n"
+    path.unlink()
+    Calls(database).put(KEYS[5], '"later"')
+    go(other)
+    assert other.stdout.readline() == "1\n"
+    Calls(database).put(KEYS[6], '"at last"')
+    go(other)
+    assert other.stdout.readline() == "2\n" and other.wait(60) == 0
+    with open_database(address(path)) as there:
+        assert Calls(there).count() == Calls(database).count() == 3 + 2 + 3
+    database.close()
+    assert is_whole(path)
+
+
+def test_many_threads_save_while_it_is_deleted(used):
+    path, database = used
+    failed = []
+
+    def write(numbers):
+        for number in numbers:
+            try:
+                Calls(database).put(KEYS[number], "1")
+            except StoreError as error:
+                failed.append(error)
+
+    threads = [threading.Thread(target=write, args=(range(n, n + 20),)) for n in (0, 20, 40)]
+    for thread in threads:
+        thread.start()
+    path.unlink()
+    for thread in threads:
+        thread.join()
+    Calls(database).check()
+    with open_database(address(path)) as there:
+        assert Calls(there).count() == Calls(database).count() == 60 and not failed

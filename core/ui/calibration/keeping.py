@@ -8,6 +8,7 @@ were made after looking seem to be made before.
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -15,34 +16,45 @@ import streamlit as st
 from core.data.tabular.labels import Meaning
 from core.data.tabular.uploads import Upload
 from core.store.errors import StoreError
-from core.store.files import File, hash_of
+from core.store.files import File, TooLargeError, hash_of
 from core.ui.calibration import target
 from core.ui.messages import later
-from core.ui.results import kept
+from core.ui.results import kept, until_saved
 from core.ui.session import alone, person, public
 
 _ADDRESS = "file"
 _HASH = "calibration_file"  # of the file in this session, where it is saved
-_UNSAVED = "calibration_file_unsaved"  # why it is not
+_UNSAVED = "calibration_file_unsaved"  # why it never will be
+_WAITING = "calibration_file_waiting"  # its content and name, until they can be saved
 _NOTED = "calibration_file_notes"
 NOT_HERE = "The file that this address names is not saved here. Upload it again."
 _SHARED = (
     "Several people use this server, so it saves no files of people who have not signed in. After "
     "a reload of the page, upload it again."
 )
+_UNTIL_THEN = (
+    "Until then, a reload of the page loses this file. It is saved by itself once that is mended."
+)
 _PUBLIC = "This public demo saves no files. After a reload of the page, upload it again."
 
 
 def keep(content: bytes, name: str) -> None:
-    """Save a file that was brought, or remember why it cannot be."""
+    """Save a file that was brought, or remember why it cannot be, or has to wait."""
     forget_address()
     if public() or not (alone() or person()):  # nobody could find it again after a reload
         st.session_state[_UNSAVED] = _PUBLIC if public() else _SHARED
         return
     try:
-        st.session_state[_HASH] = kept().files.save(name, content)
-    except StoreError as error:
+        _save(content, name)
+    except TooLargeError as error:
         st.session_state[_UNSAVED] = f"{error} After a reload of the page, upload it again."
+    except StoreError:
+        st.session_state[_WAITING] = content, name
+
+
+def _save(content: bytes, name: str) -> None:
+    st.session_state[_HASH] = kept().files.save(name, content)
+    st.session_state.pop(_WAITING, None)
 
 
 def forget() -> None:
@@ -57,7 +69,7 @@ def forget() -> None:
 
 def forget_address() -> None:
     """Name no file in the address any more."""
-    for key in (_HASH, _UNSAVED, _NOTED):
+    for key in (_HASH, _UNSAVED, _WAITING, _NOTED):
         st.session_state.pop(key, None)
     st.query_params.pop(_ADDRESS, None)
 
@@ -82,7 +94,9 @@ def after_reload() -> File | str | None:
 
 
 def why_not() -> None:
-    """Say why the file is not saved, if it is not."""
+    """Say why the file is not saved, if it is not; where that can pass, try again."""
+    if waiting := st.session_state.get(_WAITING):
+        until_saved(partial(_save, *waiting), _UNTIL_THEN)
     if why := st.session_state.get(_UNSAVED):
         st.text(why)
 
@@ -96,9 +110,9 @@ def note(upload: Upload) -> None:
         st.query_params[_ADDRESS] = hash
     notes = json.dumps({"widgets": _widgets(upload.sha256[:16]), "looks": target.looks()})
     if st.session_state.get(_NOTED) != notes:
-        st.session_state[_NOTED] = notes
         try:
             kept().files.note(hash, notes)
+            st.session_state[_NOTED] = notes
         except StoreError as error:
             st.text(str(error))
 

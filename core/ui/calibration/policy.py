@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.abstention.policy import Policy, PolicyError, from_json, to_json
@@ -9,12 +11,19 @@ from core.charts.calibration import name_of
 from core.store.errors import StoreError, UnknownResultError
 from core.studies.inspection.inspection import cannot_decide
 from core.ui.history import opened
-from core.ui.messages import later, notice, problem
-from core.ui.results import kept, save, unsaved
+from core.ui.messages import notice, problem
+from core.ui.results import kept, save, until_saved
 from core.ui.session import public
 
 _IN_USE, _ID = "policy_in_use", "policy_in_use_id"
+_WAITING = "policy_in_use_waiting"  # until it can be saved
 _ADDRESS = "policy"  # where the address names it: a reload is another session
+
+
+_UNTIL_THEN = (
+    "Until then, a reload of the page goes back to the default policy. The one in use is saved by "
+    "itself once that is mended."
+)
 
 
 def in_use() -> Policy | None:
@@ -25,20 +34,25 @@ def in_use() -> Policy | None:
 def use(policy: Policy) -> None:
     """Decide by a policy from now on, in this session and after a reload."""
     st.session_state[_IN_USE] = policy
+    st.session_state.pop(_ID, None)
+    try:
+        _save(policy)
+    except StoreError:
+        st.session_state[_WAITING] = True
+
+
+def _save(policy: Policy) -> None:
     made_on = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
     title = f"{name_of(policy.score)}: answer {policy.where}"
-    try:
-        id = save("policy", title, made_on, to_json(policy), outcome=policy.sentence)
-    except StoreError as error:
-        later(unsaved(error))
-        id = None
+    id = save("policy", title, made_on, to_json(policy), outcome=policy.sentence)
     st.session_state[_ID] = id
+    st.session_state.pop(_WAITING, None)
 
 
 def stop() -> None:
     """Go back to the default."""
-    st.session_state.pop(_IN_USE, None)
-    st.session_state.pop(_ID, None)
+    for key in (_IN_USE, _ID, _WAITING):
+        st.session_state.pop(key, None)
     st.query_params.pop(_ADDRESS, None)
 
 
@@ -111,5 +125,7 @@ def banner() -> None:
         st.badge("Policy in use", icon=":material/policy:", color="blue")
         st.text(policy.sentence, width="stretch")
         st.button("Stop using it", key="stop_policy", on_click=stop)
-    if id is None:
+    if st.session_state.get(_WAITING):
+        until_saved(partial(_save, policy), _UNTIL_THEN)
+    elif id is None:
         st.caption("It is not saved: a reload of the page goes back to the default policy.")
