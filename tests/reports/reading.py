@@ -12,7 +12,20 @@ VOID = {"meta", "img", "link", "br", "input"}
 #: All that a report is made of: nothing that runs, loads, or goes anywhere.
 TAGS = {
     *("html", "head", "meta", "title", "style", "body", "header", "main", "section", "footer"),
-    *("h1", "h2", "p", "div", "figure", "img", "table", "caption", "thead", "tbody", "tr"),
+    *(
+        "h1",
+        "h2",
+        "p",
+        "div",
+        "figure",
+        "img",
+        "figcaption",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+    ),
     *("th", "td", "dl", "dt", "dd", "pre"),
 }
 ATTRIBUTES = {
@@ -66,7 +79,7 @@ class Read(HTMLParser):
             self._name = said
         elif tag == "dd":
             self.settings[self._name] = said
-        elif tag in ("h1", "h2", "p", "pre", "title"):
+        elif tag in ("h1", "h2", "p", "pre", "figcaption", "title"):
             self.texts.append(said)
         self._said = ""
 
