@@ -26,7 +26,7 @@ from core.studies.versions import versions
 
 Cell = str | float | int | bool | None
 HALF: Final = 330  # pixels, of a picture beside another
-WIDE: Final = 8  # columns of a table that an upright sheet has room for
+WIDE: Final = 9  # columns of a table that an upright sheet has room for
 MOST_ROWS: Final = 500  # of a table; the data exports have all
 
 
