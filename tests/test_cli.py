@@ -33,6 +33,7 @@ from core.studies.opening import FROM_FILE
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
 from tests.language_models.openai_server import serving
+from tests.reports.reading import read_document
 
 QUESTION = "What is the capital of Zorvania?"
 
@@ -442,6 +443,18 @@ def test_it_prints_and_writes_the_policy_of_the_study(scores, tmp_path, read_her
     check_refusal(believe(*base, "--out", out), "written: No such file or directory.", 1)
 
 
+def test_a_calibration_can_be_written_as_a_report(scores, tmp_path):
+    report = tmp_path / "report.html"
+    base = ("calibrate", scores, "--score", "doubt", "--target-error", 0.2)
+    result = believe(*base, "--report", report, "--json")
+    policy = from_json(json.dumps(one_object(result)))
+    found = read_document(report.read_text(encoding="utf-8"))
+    assert found.texts[2:4] == [f"doubt on {scores.name}", policy.sentence]
+    assert found.settings["Threshold λ, of the doubt"] == repr(policy.threshold)
+    nowhere = tmp_path / "no" / "folder.html"
+    check_refusal(believe(*base, "--report", nowhere), "cannot be written", 1)
+
+
 def test_of_several_scores_the_best_is_taken_and_paid_for(scores):
     options = ("--target-error", 0.2, "--json")
     found = one_object(
@@ -701,6 +714,17 @@ def test_a_curve_in_words_by_hand(table):
             f"{math.log(b):.4f}",
         ]
         assert len(line) == len(lines[2])
+
+
+def test_a_curve_can_be_written_as_a_report(table, tmp_path):
+    report = tmp_path / "report.html"
+    options = ("--repetitions", "0,1", "--report")
+    verdict, *_ = told(*options, report).stdout.splitlines()
+    found = read_document(report.read_text(encoding="utf-8"))
+    assert found.texts[2:4] == [QUERY, verdict]
+    assert found.settings["Answer that is repeated"] == "answer1"
+    assert found.settings["Repetitions"] == "0, 1"
+    check_refusal(told(*options, tmp_path / "no" / "folder.html"), "cannot be written", 1)
 
 
 def test_repetitions_may_come_twice_and_in_any_order(table):

@@ -23,13 +23,14 @@ def to_roomy_svg(chart: Figure) -> bytes:
     """Return the chart as an SVG document for any reader, whatever letters are installed there.
 
     Labels are measured here. Where the letters are wider they need room, or one would lie on the
-    next.
+    next. The ground is that of the page: on paper, none.
     """
     import vl_convert
 
     spec = json.loads(chart.to_json())
     spec["padding"] = {"left": 28, "right": 14, "top": 5, "bottom": 5}
     config = spec["config"]
+    config["background"] = "transparent"
     config["font"] = "Arial, Helvetica, 'Liberation Sans', sans-serif"
     config["axis"] |= {"titlePadding": 18}
     config["legend"] |= {"columnPadding": 44}

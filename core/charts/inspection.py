@@ -368,7 +368,13 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
         color=alt.Color(
             f"{which}:Q",
             scale=scale,
-            legend=alt.Legend(title=None, gradientLength=140, gradientThickness=8, tickCount=3),
+            legend=alt.Legend(
+                title=None,
+                gradientLength=140,
+                gradientThickness=8,
+                tickCount=3,
+                labelSeparation=10,
+            ),
         ),
     )
     layers = [cells]

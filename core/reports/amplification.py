@@ -49,7 +49,6 @@ def report(drawn: Sequence[Amplification], scale: str = "log") -> Report:
             )
         )
     named = [f"{number}. {charts.described(one)}" for number, one in enumerate(drawn, 1)]
-    points: dict[str, Sequence[Cell]] = dict(serialise.to_table(drawn))
     most = first.points[-1].repetitions
     return Report(
         kind="Amplification of an answer",
@@ -57,7 +56,7 @@ def report(drawn: Sequence[Amplification], scale: str = "log") -> Report:
         finding=first.verdict,
         texts=[HOW[source] for source in {one.source: None for one in drawn} if source in HOW],
         parts=[
-            Part("The curves", named, pictures, [Table("Every point", points)]),
+            Part("The curves", named, pictures, _tables(drawn)),
             Part(
                 "The prompt",
                 [f"The prompt of the first curve, with {min(2, most)} repetitions."],
@@ -67,6 +66,16 @@ def report(drawn: Sequence[Amplification], scale: str = "log") -> Report:
         settings=_settings(drawn),
         reading=READING,
     )
+
+
+def _tables(drawn: Sequence[Amplification]) -> list[Table]:
+    """Return the points of each curve, without its texts: these are in the list above."""
+    tables = []
+    for number, one in enumerate(drawn, 1):
+        columns: dict[str, Sequence[Cell]] = dict(serialise.to_table([one], texts=False))
+        title = f"Every point of curve {number}" if len(drawn) > 1 else "Every point"
+        tables.append(Table(title, columns))
+    return tables
 
 
 def _settings(drawn: Sequence[Amplification]) -> dict[str, Cell]:

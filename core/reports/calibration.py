@@ -26,7 +26,7 @@ READING: Final = (
     "It says nothing about other questions, nor about a single one.",
     "The curve shows, for every threshold, the share of wrong answers among those answered, "
     "against the share answered. The band is the interval at each point by itself, the dashed "
-    "line the target, the diamond the threshold.",
+    "line the target, the diamond the threshold, and a circle one chosen by hand.",
     "The price list tests seven targets as one family, so that a promise of it holds even if it is "
     "chosen after looking. Choosing between settings after looking is not paid for; the report "
     "says how many were tried.",

@@ -28,14 +28,14 @@ def report(finding: Finding, model: str = EMBEDDED) -> Report:
     """
     experiment = EXPERIMENTS[finding.experiment]
     pictures = [
-        Picture(plain(each.title), each.alt(finding.drawn), each.chart(finding.drawn, LIGHT))
+        Picture(
+            plain(each.title),
+            each.alt(finding.drawn),
+            each.chart(finding.drawn, LIGHT),
+            caption=plain(each.caption),
+        )
         for each in PICTURES[finding.experiment]
         if each.there(finding.drawn)
-    ]
-    captions = [
-        plain(each.caption)
-        for each in PICTURES[finding.experiment]
-        if each.caption and each.there(finding.drawn)
     ]
     asked: dict[str, Cell] = {"Model": finding.model, "Revision of the weights": finding.revision}
     columns: dict[str, Sequence[Cell]] = dict(finding.columns)
@@ -45,7 +45,7 @@ def report(finding: Finding, model: str = EMBEDDED) -> Report:
         finding=finding.sentence,
         texts=[plain(experiment.about), f"In the paper: {experiment.paper}."],
         parts=[
-            Part("What was found", captions, pictures, [Table("The table behind it", columns)]),
+            Part("What was found", (), pictures, [Table("The table behind it", columns)]),
             Part("The same again", code=[experiment.command(finding.values, model)]),
         ],
         settings=(asked if finding.model else {})

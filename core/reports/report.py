@@ -26,6 +26,7 @@ from core.studies.versions import versions
 
 Cell = str | float | int | bool | None
 HALF: Final = 330  # pixels, of a picture beside another
+WIDE: Final = 9  # columns of a table that an upright sheet has room for
 MOST_ROWS: Final = 500  # of a table; the data exports have all
 
 
@@ -38,6 +39,8 @@ class Picture:
     title, alt : str
     chart : Figure
         In the light palette.
+    caption : str
+        What is said below it, if anything.
     half : bool
         Whether two of such stand side by side where there is room.
     """
@@ -45,6 +48,7 @@ class Picture:
     title: str
     alt: str
     chart: Figure
+    caption: str = ""
     half: bool = False
 
     @property
@@ -77,6 +81,11 @@ class Table:
     def left_out(self) -> int:
         """How many rows are not in the report."""
         return max(0, max(map(len, self.columns.values()), default=0) - MOST_ROWS)
+
+    @property
+    def wide(self) -> bool:
+        """Whether it has more columns than a sheet has room for, unless that is turned."""
+        return len(self.columns) > WIDE
 
     @property
     def numeric(self) -> tuple[bool, ...]:

@@ -108,7 +108,7 @@ def _with_rows(view: Mapping[str, Any], rows: Mapping[str, Any]) -> dict[str, An
 
 def as_files(name: str, title: str, question: str, chart: Callable[[], Figure]) -> None:
     """Offer a chart as PNG and SVG; it is drawn when somebody asks for it."""
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", key=f"as_files_{name}"):
         st.text(title, width="stretch")
         downloads.download(
             "PNG", lambda: export.to_png(export.alone(chart(), title, question)), f"{name}.png"

@@ -9,7 +9,7 @@ from streamlit.navigation.page import Page
 
 from core import settings
 from core.codec import shortened
-from core.ui.components import browser_history
+from core.ui.components import browser_history, connection
 from core.ui.messages import problem
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -71,6 +71,7 @@ def draw() -> Page:
     if st.context.theme.type == "dark":
         st.html(Path(__file__).with_name("dark.css"))
     browser_history.keep()
+    connection.watch()
     page = st.navigation(
         [
             *(home(), inspection(), amplification(), calibration()),

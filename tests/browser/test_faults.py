@@ -14,19 +14,20 @@ from tests.language_models.openai_server import serving
 pytestmark = pytest.mark.browser
 
 UNREACHABLE = "The server cannot be reached. This page goes on by itself"
-SAID = """() => {
-  const { content, visibility } = getComputedStyle(
-    document.querySelector('[data-testid="stApp"]'), '::after');
-  return visibility === 'visible' && content !== 'none' ? content : '';
-}"""
 
 
 def is_said(page, words):
-    page.wait_for_function(f"words => ({SAID})().includes(words)", arg=words)
+    """Screen readers read aloud what comes into an alert; see `nothing_is_said`."""
+    expect(page.get_by_role("alert").filter(has_text=words)).to_be_visible()
+
+
+def nothing_is_said(page):
+    """The alert is there, and empty: one that came with its words might not be read."""
+    expect(page.locator("[role=alert].believe-unreachable")).to_be_empty()
 
 
 def is_back(page):
-    page.wait_for_function(f"() => !({SAID})()")
+    nothing_is_said(page)
     expect(page.locator('[data-test-connection-state="CONNECTED"]')).to_have_count(1)
 
 
@@ -67,6 +68,7 @@ def test_a_server_killed_in_the_middle_of_a_run_is_found_again(open_page, tmp_pa
         with holding() as (service, begin, let_go):
             page = open_page(f"{address}/inspection?q=Name+a+mammal")
             begin(page)
+            nothing_is_said(page)
             process.kill()
             process.wait()
             is_said(page, UNREACHABLE)

@@ -21,6 +21,10 @@ WHOLE = """() => [...document.querySelectorAll(
     return [part.className, right, height, getComputedStyle(part).breakInside];
   })"""
 SEEN = "(parts) => parts.filter((part) => part.checkVisibility()).map((part) => part.className)"
+# What is written where nothing is chosen: red, green and blue together.
+INK_OF_PLACEHOLDERS = """() => [...document.querySelectorAll("input[placeholder]")]
+  .map((input) => getComputedStyle(input, "::placeholder").color.match(/\\d+/g).slice(0, 3))
+  .map((parts) => parts.reduce((sum, part) => sum + Number(part), 0))"""
 
 
 def sheets(pdf):
@@ -64,3 +68,15 @@ def test_an_inspection_prints_whole_on_a4_with_the_verdict_first(address, open_p
     assert page.evaluate(f"{folds}.map((fold) => fold.open)") == [True]
     ink = page.locator(".st-key-verdict h2").evaluate("(text) => getComputedStyle(text).color")
     assert sum(map(int, re.findall(r"\d+", ink)[:3])) < 100, ink
+
+
+def test_a_run_prints_its_settings_in_dark_ink_and_nothing_of_its_files(address, open_page):
+    page = open_page(f"{address}/evaluation")
+    page.emulate_media(color_scheme="dark")
+    at_rest(page)
+    pale = page.evaluate(INK_OF_PLACEHOLDERS)
+    page.emulate_media(media="print", color_scheme="dark")
+    inks = page.evaluate(INK_OF_PLACEHOLDERS)
+    assert inks and min(pale) > 500 and max(inks) < 400  # of 765
+    titles = page.locator("[class*=st-key-as_files_]")
+    assert titles.count() and titles.evaluate_all(SEEN) == []

@@ -5,6 +5,9 @@ from urllib.parse import quote
 
 import pytest
 
+from core.reports import laboratory
+from core.reports.report import to_html
+from core.studies.laboratory.shipped import shipped
 from tests.browser.server import PHONE, inspected
 
 pytestmark = pytest.mark.browser
@@ -15,6 +18,12 @@ SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElemen
 # What a sheet must not end in the middle of.
 BROKEN = """() => [...document.querySelectorAll("figure, tr, .finding")]
   .filter((part) => getComputedStyle(part).breakInside !== "avoid").length"""
+# The sheets of the widest table, and by how many pixels it is wider than one of them.
+WIDEST = """() => {
+  const table = document.querySelector(".table");
+  return [getComputedStyle(table).page, table.scrollWidth - table.clientWidth];
+}"""
+LANDSCAPE = {"width": 1016, "height": 688}  # CSS pixels between margins of 14 mm
 
 
 @pytest.fixture
@@ -51,3 +60,13 @@ def test_a_report_opens_from_the_disk_asks_nobody_and_prints(saved: Path, chromi
     assert len([url for url in asked if url.startswith("file:")]) == 1
     assert said == []
     context.close()
+
+
+def test_of_a_table_of_many_columns_nothing_is_cut_on_paper(chromium, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(to_html(laboratory.report(shipped("theorem")[0])), encoding="utf-8")
+    page = chromium.new_page(viewport=LANDSCAPE)
+    page.emulate_media(media="print")
+    page.goto(path.as_uri())
+    assert page.evaluate(WIDEST) == ["wide", 0]
+    page.close()

@@ -4,6 +4,7 @@ import functools
 
 import pytest
 import streamlit as st
+from streamlit.runtime.media_file_manager import MediaFileManager
 
 from core.language_models.backends.embedded.model import EmbeddedModel
 from tests.sessions import QUERY, session
@@ -66,3 +67,23 @@ def on_ones_own(fresh, monkeypatch):
 @pytest.fixture
 def page(on_ones_own):
     return session("inspection", q=QUERY)
+
+
+@pytest.fixture
+def downloaded(monkeypatch):
+    """What a browser gets by a button whose file is made on demand: AppTest presses no such one."""
+    makers, add = {}, MediaFileManager.add_deferred
+
+    def noted(self, make, *args, **more):
+        key = add(self, make, *args, **more)
+        makers[key] = make
+        return key
+
+    monkeypatch.setattr(MediaFileManager, "add_deferred", noted)
+
+    def content(app, name):
+        buttons = [b.proto for b in app.get("download_button")]
+        (button,) = [b for b in buttons if b.id.endswith(f"-download_{name}")]
+        return makers[button.deferred_file_id]()
+
+    return content

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.charts.laboratory.catalogue import PICTURES
 from core.reports import amplification, calibration, evaluation, laboratory
 from core.studies.amplification.curve import Case, amplify
 from core.studies.amplification.serialise import to_table
@@ -67,10 +68,12 @@ def test_hostile_headings_and_groups_stay_text(text):
 def test_curves_have_every_point(model):
     made = amplify(Case(SCRIPT, "one", "two"), model, (0, 1, 5, 20))
     found = read(amplification.report([made, made]))
-    table = found.tables["Every point"]
-    assert table[0] == list(to_table([made])) and len(table) == 9
+    table = found.tables["Every point of curve 1"]
+    assert table == found.tables["Every point of curve 2"]
+    assert table[0] == list(to_table([made]))[3:] and len(table) == 5
+    assert table == read(amplification.report([made])).tables["Every point"]
     assert found.texts[2:4] == [SCRIPT, made.verdict]
-    shares = [float(row[table[0].index("P(right answer) of the two")]) for row in table[1:5]]
+    shares = [float(row[table[0].index("P(right answer) of the two")]) for row in table[1:]]
     assert shares == pytest.approx([p.normalised_probability for p in made.points], rel=1e-3)
     assert found.settings["Repetitions"] == "0, 1, 5, 20"
 
@@ -83,6 +86,8 @@ def test_experiments_say_what_they_show_and_how_to_see_it_again(name):
     assert EXPERIMENTS[name].command(made.values) in found.texts
     rows_shown = min(500, len(next(iter(made.columns.values()))))
     assert len(found.tables["The table behind it"]) == 1 + rows_shown
+    captions = [each.caption.replace("**", "") for each in PICTURES[name] if each.caption]
+    assert captions and set(captions) <= set(found.texts)
     assert found.pictures and not [text for text in found.texts if "**" in text]
     assert {field.label for field in EXPERIMENTS[name].fields} <= found.settings.keys()
 

@@ -123,12 +123,20 @@ def to_columns(amplifications: Sequence[Amplification]) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in COLUMNS}
 
 
-def to_table(amplifications: Sequence[Amplification]) -> dict[str, list[Any]]:
-    """Return `to_columns` to be read: under plain headings, and without columns that are empty."""
+def to_table(
+    amplifications: Sequence[Amplification], *, texts: bool = True
+) -> dict[str, list[Any]]:
+    """Return `to_columns` to be read: under plain headings, and without columns that are empty.
+
+    Parameters
+    ----------
+    texts : bool
+        Whether each row has the question and both answers.
+    """
     return {
         HEADINGS[name]: column
         for name, column in to_columns(amplifications).items()
-        if any(value is not None for value in column)
+        if any(value is not None for value in column) and (texts or name not in _TEXTS)
     }
 
 

@@ -1,0 +1,62 @@
+"""The button of every screen gives the report of what is on the screen.
+
+What a report holds is tested below tests/reports; that a browser opens and prints it, below
+tests/browser.
+"""
+
+import pytest
+
+from core.abstention.policy import from_json
+from core.studies.calibration.example import EXAMPLE_NAME
+from core.studies.evaluation.bundled import bundled
+from core.studies.evaluation.reading import Run
+from core.studies.laboratory.shipped import shipped
+from tests.reports.reading import read_document
+from tests.sessions import QUERY, metrics, press, session, settled, texts
+
+pytestmark = pytest.mark.usefixtures("on_ones_own")
+
+
+def test_of_an_inspection(downloaded):
+    app = session("inspection", q=QUERY, k=30, tau=0.4)
+    found = read_document(downloaded(app, "inspection_report.html"))
+    assert found.texts[1:3] == ["Believe · Inspection of one question", QUERY]
+    assert found.settings["Similarity threshold τ"] == "0.4"
+    assert {row[0]: row[1] for row in found.tables["Scores"][1:]}.items() <= metrics(app).items()
+
+
+def test_of_the_curves_that_are_drawn(downloaded):
+    app = session("amplification", query=QUERY, answer="dog", repeated="stone")
+    found = read_document(downloaded(app, "amplification_report.html"))
+    assert found.texts[1:3] == ["Believe · Amplification of an answer", QUERY]
+    assert found.texts[3] in texts(app) and found.settings["Answer that is repeated"] == "stone"
+
+
+def test_of_a_calibration_follows_lambda(downloaded):
+    app = press(session("calibration"), "use_example")
+    found = read_document(downloaded(app, "calibration_report.html"))
+    assert found.texts[2] == f"Mutual information on {EXAMPLE_NAME}" and found.texts[3] in texts(
+        app
+    )
+    certified = from_json(downloaded(app, "policy.json"))
+    assert found.settings["Threshold λ, of the doubt"] == repr(certified.threshold)
+    settled(app.slider[0].set_value(app.slider[0].max).run())
+    moved = from_json(downloaded(app, "policy.json"))
+    found = read_document(downloaded(app, "calibration_report.html"))
+    assert moved.threshold != certified.threshold
+    assert [text for text in found.texts if "λ by hand" in text and moved.sentence in text]
+
+
+def test_of_an_evaluation_follows_the_run(downloaded):
+    app = session("evaluation", run="smollm2_real_questions")
+    found = read_document(downloaded(app, "evaluation_report.html"))
+    run = Run(bundled()["smollm2_real_questions"])
+    asked = run.manifest["questions"]
+    assert found.texts[2] == f"{run.pipeline.model} on {asked['name']}"
+    assert asked["sha256"] in found.settings["Questions"]
+
+
+def test_of_an_experiment(downloaded):
+    app = session("laboratory", experiment="chains")
+    found = read_document(downloaded(app, "laboratory_chains_report.html"))
+    assert found.texts[3] == shipped("chains")[0].sentence
