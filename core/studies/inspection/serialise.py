@@ -133,8 +133,8 @@ def from_json(text: str | bytes) -> Inspection:
             raise TypeError("version")
         if saved["version"] > VERSION:
             raise InvalidRequestError(
-                f"This inspection was saved by a newer Believe (format "
-                f"{saved['version']!s:.20}, known here: {VERSION}). Update Believe and open it again."
+                f"This inspection was saved by a newer Believe (format {saved['version']!s:.20}, "
+                f"known here: {VERSION}). Update Believe and open it again."
             )
         reading = decoded(
             Reading, {name: saved[f"reading_{name}"] for name in Reading.__dataclass_fields__}
