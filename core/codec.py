@@ -93,7 +93,7 @@ def typed(
     least : float, optional
         What no whole number is below; -`largest` if None.
     largest : float
-        What no number exceeds, whatever its sign.
+        What no number exceeds, whatever its sign; whole ones never exceed `LARGEST`.
     defaults : bool
         Whether fields with a default may be missing.
 
@@ -107,8 +107,9 @@ def typed(
         has_default = field.default is not MISSING or field.default_factory is not MISSING
         if field.name in found:
             value, annotation = found[field.name], str(field.type)
-            low = least if least is not None and annotation == "int" else -largest
-            if not _is_sane(value, annotation, low, largest):
+            most = min(largest, LARGEST) if annotation == "int" else largest
+            low = least if least is not None and annotation == "int" else -most
+            if not _is_sane(value, annotation, low, most):
                 raise DamagedError(kind.__name__, field.name)
             whole = type(value) is int and annotation.startswith("float")
             values[field.name] = float(value) if whole else value
@@ -155,8 +156,11 @@ def counted(number: int, what: str) -> str:
 
 
 def shortened(text: str, longest: int = 60) -> str:
-    """Return the text in one line and not too long to stand in a sentence."""
-    line = " ".join(text.split())
+    """Return the text in one line and not too long to stand in a sentence.
+
+    Halves of characters, which nothing can show, become question marks.
+    """
+    line = " ".join(text.split()).encode(errors="replace").decode()
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
 
 

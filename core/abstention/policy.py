@@ -342,8 +342,8 @@ def policy_from_dict(found: object) -> Policy:
         raise PolicyError("The policy’s “version” is damaged. Download it again.")
     if not 1 <= version <= VERSION:
         raise PolicyError(
-            f"This policy has version {version}; this Believe reads versions up to {VERSION}. "
-            "Update Believe, or download the policy again."
+            f"This policy has version {version!s:.20}; this Believe reads versions up to "
+            f"{VERSION}. Update Believe, or download the policy again."
         )
     unbounded = found.get("threshold", 0) is None
     found = {**_SINCE_THEN, **found}

@@ -21,13 +21,25 @@ from core.studies.inspection.request import InvalidRequestError
 
 #: Of a file; the largest inspection, of 300 answers, takes 2 MB.
 MAX_BYTES: Final = 5_000_000
-#: Of all different answers of an inspection together: every one is compared with every other.
-MOST_TEXTS, MOST_CHARACTERS = 2_000, 100_000
+#: Lists and objects: five million bytes of brackets would become half a gigabyte.
+MOST_PARTS: Final = 30_000
+#: Of all different answers of an inspection: every one is compared with every other, the longer the
+#: dearer, and the matrices have as many rows. These hold 300 answers, each with one after it.
+MOST_TEXTS, MOST_CHARACTERS, LONGEST_ANSWER = 700, 20_000, 300
+#: Of texts that are no answers, such as the model's name, notes, and what each call was for.
+MOST_WORDS, LONGEST_WORD = 2_000, 2_000
 MOST_CURVES: Final = 7  # as many as a chart can tell apart
 FROM_FILE: Final = (
     "Opened from a file. Nobody checked that the model named here gave these answers."
 )
 _MARK: Final = "from_file"
+_ANSWERS: Final = ("texts", "samples", "seconds", "text", "greedy", "others")
+_WORDS: Final = (
+    *("recording", "model", "revision", "notes", "read_as", "calls", "purpose"),
+    *("verdict", "threshold", "origin", "pipeline", "score", "data"),
+    *("prompt", "similarity", "estimator", "sampling"),
+)
+_ELSEWHERE: Final = "Inspect it with “python -m core inspect --from FILE”."
 _NO_RESULT: Final = (
     "This file is not a result saved by Believe. Choose one that was downloaded as “Inspection "
     "(JSON)”, “Curves (JSON)” or “Policy (JSON)”."
@@ -67,10 +79,15 @@ def opened(content: bytes) -> Opened:
         raise InvalidRequestError(
             f"This file has more than {MAX_BYTES:,} bytes, too many for a result saved by Believe."
         )
+    if content.count(b"[") + content.count(b"{") > MOST_PARTS:
+        raise InvalidRequestError(
+            f"{_NO_RESULT} It has more than {MOST_PARTS:,} lists and objects in it."
+        )
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise InvalidRequestError(f"{_NO_RESULT} It is not JSON.") from error
+    _check_words(found)
     if isinstance(found, dict) and found.get("format") == inspections.FORMAT:
         return _inspection(content, found)
     if isinstance(found, dict) and found.get("format") == policies.FORMAT:
@@ -94,12 +111,15 @@ def is_from_file(payload: str) -> bool:
 
 
 def _inspection(content: bytes, found: dict[str, Any]) -> Opened:
-    texts = set(_texts(found.get("recording")))
+    texts = set(_texts(found.get("recording"), _ANSWERS))
     if len(texts) > MOST_TEXTS or sum(map(len, texts)) > MOST_CHARACTERS:
         raise InvalidRequestError(
             f"This inspection has more than {MOST_TEXTS:,} different answers, or more than "
-            f"{MOST_CHARACTERS:,} characters in them. Inspect it with “python -m core inspect "
-            "--from FILE”."
+            f"{MOST_CHARACTERS:,} characters in them. {_ELSEWHERE}"
+        )
+    if max(map(len, texts), default=0) > LONGEST_ANSWER:
+        raise InvalidRequestError(
+            f"This inspection has an answer of more than {LONGEST_ANSWER} characters. {_ELSEWHERE}"
         )
     inspection = inspections.from_json(content)
     whole = inspections.to_dict(inspection) | {_MARK: True}
@@ -112,16 +132,26 @@ def _inspection(content: bytes, found: dict[str, Any]) -> Opened:
     )
 
 
-def _texts(recording: Any) -> Iterator[str]:
-    """Yield every text in the parts of a recording that are compared; they may be anything."""
-    if isinstance(recording, str):
-        yield recording
-    elif isinstance(recording, list):
-        for part in recording:
-            yield from _texts(part)
-    elif isinstance(recording, dict):
-        for name in ("texts", "samples", "seconds", "text", "greedy", "others"):
-            yield from _texts(recording.get(name))
+def _texts(found: Any, names: tuple[str, ...]) -> Iterator[str]:
+    """Yield every text in the parts of parsed JSON with these names; they may be anything."""
+    if isinstance(found, str):
+        yield found
+    elif isinstance(found, list):
+        for part in found:
+            yield from _texts(part, names)
+    elif isinstance(found, dict):
+        for name in names:
+            yield from _texts(found.get(name), names)
+
+
+def _check_words(found: Any) -> None:
+    """Refuse texts that are no answers and would fill a page, or a line of a list of results."""
+    words = list(_texts(found, _WORDS))
+    if len(words) > MOST_WORDS or max(map(len, words), default=0) > LONGEST_WORD:
+        raise InvalidRequestError(
+            f"{_NO_RESULT} It has more notes and names than such a result has, or one of more than "
+            f"{LONGEST_WORD:,} characters."
+        )
 
 
 def _is_curve(found: Any) -> bool:
@@ -154,5 +184,5 @@ def _written(found: list[Any]) -> str:
     """Return parsed JSON as text again; Python reads an infinity that JSON does not know."""
     try:
         return encoded(found)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # what can just be read may be too deep to write
         raise InvalidRequestError(_NO_RESULT) from error

@@ -73,7 +73,19 @@ def test_only_the_recording_counts():
 
 NEWER = written() | {"version": inspections.VERSION + 1}
 LONG = written()
-LONG["recording"]["samples"][0]["text"] = "x" * 100_001
+LONG["recording"]["samples"][0]["text"] = "x" * 20_001
+#: What a small file can cost: a matrix of every answer with every other, a comparison of long
+#: answers, a page of notes, 500 MB of brackets.
+MANY = {"format": inspections.FORMAT, "recording": {"texts": [f"{n}" for n in range(701)]}}
+LONG_ANSWER = {"format": inspections.FORMAT, "recording": {"seconds": [[{"text": "x" * 301}]]}}
+NOTES = {"format": inspections.FORMAT, "recording": {"notes": ["x"] * 2_001}}
+BRACKETS = b"[" + b"[[]]," * 15_000 + b"0]"
+NAMED = [
+    written() | {"recording": written()["recording"] | {"model": "x" * 2_001}},
+    [curves.to_dict(CURVE) | {"read_as": "x" * 2_001}],
+    json.loads(to_json(default_policy())) | {"score": "x" * 2_001},
+]
+NINES = int("9" * 4_300)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +93,7 @@ LONG["recording"]["samples"][0]["text"] = "x" * 100_001
     [
         (b"", "It is not JSON."),
         (b"\xff\xfe", "It is not JSON."),
-        (b"[" * 100_000, "It is not JSON."),
+        (b"[" * 29_000, "It is not JSON."),
         (b"null", "not a result saved by Believe"),
         (b"[]", "not a result saved by Believe"),
         (b"{}", "not a result saved by Believe"),
@@ -92,7 +104,14 @@ LONG["recording"]["samples"][0]["text"] = "x" * 100_001
         (json.dumps({"format": FORMAT}).encode(), "“version” is damaged"),
         (b'{"format": "believe.inspection"}', "not an inspection saved by Believe"),
         (json.dumps(NEWER).encode(), "a newer Believe"),
-        (json.dumps(LONG).encode(), "100,000 characters"),
+        (json.dumps(LONG).encode(), "20,000 characters"),
+        (json.dumps(MANY).encode(), "700 different answers"),
+        (json.dumps(LONG_ANSWER).encode(), "an answer of more than 300 characters"),
+        (json.dumps(NOTES).encode(), "more notes and names"),
+        (BRACKETS, "30,000 lists and objects"),
+        *((json.dumps(named).encode(), "more than 2,000 characters") for named in NAMED),
+        (json.dumps(written() | {"version": NINES}).encode(), "a newer Believe"),
+        (json.dumps({"format": FORMAT, "version": NINES}).encode(), "This policy has version"),
         (curves.all_to_json([CURVE] * (MOST_CURVES + 1)).encode(), "8 curves"),
         (b" " * (MAX_BYTES + 1), "5,000,000 bytes"),
         (str(HUGE).encode(), "not a result saved by Believe"),
@@ -102,6 +121,13 @@ def test_what_is_no_result_gets_one_clear_sentence(content, says):
     with pytest.raises(InvalidRequestError) as refused:
         opened(content)
     assert says in str(refused.value) and len(str(refused.value)) < 600
+
+
+@pytest.mark.parametrize("around", ['[{"curve": %s}]', '{"format": "believe.inspection", "x": %s}'])
+def test_no_depth_is_an_error(around):
+    for deep in range(900, 1_000):  # somewhere between, what can be read cannot be written again
+        with pytest.raises(InvalidRequestError):
+            opened((around % ("[" * deep + "]" * deep)).encode())
 
 
 @pytest.mark.parametrize("whole", [json.loads(to_json(default_policy())), [curves.to_dict(CURVE)]])

@@ -168,7 +168,7 @@ def _too_deep(line: int) -> UploadError:
 
 
 def _key_twice(line: int, error: _KeyTwiceError) -> UploadError:
-    key = shortened(str(error.args[0]).encode(errors="replace").decode())
+    key = shortened(str(error.args[0]))
     return UploadError(
         f"Line {line}: the object here has the key “{key}” more than once; keep one of them."
     )

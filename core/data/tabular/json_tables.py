@@ -8,8 +8,12 @@ there becomes columns with dots in their headings, such as “response.output”
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
+
+from core.codec import shortened
+from core.data.tabular.rows import UploadError
 
 Row = dict[str, Any]
 
@@ -26,6 +30,11 @@ def rows_within(found: Row) -> tuple[list[Row], str] | None:
     ----------
     found : dict
         The object, as `json` reads it.
+
+    Raises
+    ------
+    UploadError
+        When two columns of it would have one heading.
     """
     for shape in (_split, _with_schema, _columns, _lists, _by_number):
         rows = shape(found)
@@ -34,8 +43,22 @@ def rows_within(found: Row) -> tuple[list[Row], str] | None:
     path, rows = max(_lists_of_rows(found), key=lambda each: len(each[1]), default=("", []))
     if not rows:
         return None
-    flat = [dict(_flattened(row)) for row in rows]
-    return flat, f"The rows were read from “{path}”; the rest of the file was left out."
+    flat = [_once(_flattened(row)) for row in rows]
+    where = shortened(path)
+    return flat, f"The rows were read from “{where}”; the rest of the file was left out."
+
+
+def _once(cells: Iterable[tuple[str, Any]]) -> Row:
+    """Return a row whose headings must not be twice: one value would be lost unnoticed."""
+    pairs = list(cells)
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        twice = Counter(heading for heading, _ in pairs).most_common(1)[0][0]
+        raise UploadError(
+            f"The table in the file has the column “{shortened(twice)}” more than once; rename one "
+            "of them."
+        )
+    return row
 
 
 def _split(found: Row) -> list[Row] | None:
@@ -45,7 +68,8 @@ def _split(found: Row) -> list[Row] | None:
         return None
     if not all(isinstance(row, list) and len(row) == len(names) for row in data):
         return None
-    return [dict(zip(map(str, names), row, strict=True)) for row in data]
+    headings = [*map(str, names)]
+    return [_once(zip(headings, row, strict=True)) for row in data]
 
 
 def _with_schema(found: Row) -> list[Row] | None:

@@ -133,7 +133,7 @@ def from_json(text: str | bytes) -> Inspection:
             raise TypeError("version")
         if saved["version"] > VERSION:
             raise InvalidRequestError(
-                f"This inspection was saved by a newer Believe (format {saved['version']}, "
+                f"This inspection was saved by a newer Believe (format {saved['version']!s:.20}, "
                 f"known here: {VERSION}). Update Believe and open it again."
             )
         reading = decoded(
@@ -235,6 +235,9 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
     seconds = tuple(tuple(decoded(Response, r) for r in row) for row in saved.get("seconds", ()))
     matrix = np.array(saved["log_likelihoods"], float)
     verification = np.array(saved["verification"], float)
+    calls = tuple(decoded(Call, call) for call in saved["calls"])
+    if any(call.seconds < 0 for call in calls):
+        raise ValueError("a call took less than no time")
     request = _request_from_dict(saved["request"])
     greedy = decoded(Response, saved["greedy"])
     distinct = tuple(dict.fromkeys(sample.text for sample in samples))
@@ -277,7 +280,7 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
         texts=texts,
         log_likelihoods=matrix if exact else np.empty((0, 0)),
         verification=verification,
-        calls=tuple(decoded(Call, call) for call in saved["calls"]),
+        calls=calls,
         estimator=estimator,
         seconds=seconds,
         others=tuple(_other(text, share) for text, share in saved.get("others", ())),

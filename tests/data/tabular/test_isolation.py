@@ -250,7 +250,7 @@ def test_a_copy_has_no_file_of_the_one_before_and_limits_of_its_own(prepared):
         parse_isolated(b"a\n" + b"1\n" * 400_000, "x.csv", limits=Limits(seconds=0.0))
     assert copies() == []
     content = b"a\n" + (b"x" * 99 + b"\n") * 300_000
-    assert refused(content, limits=Limits(memory=10_000_000, seconds=300)) == TOO_MUCH_MEMORY
+    assert refused(content, limits=Limits(memory=40_000_000, seconds=300)) == TOO_MUCH_MEMORY
     assert len(parse_isolated(SMALL, "x.csv").table) == 1  # its memory is not limited by theirs
     assert copies() == [] and process.poll() is None
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.data.tabular.uploads import parse
+from core.data.tabular.uploads import UploadError, parse
 
 TABLE = pd.DataFrame(
     {"question": ["Who?", "Where?", "When?"], "score": [0.5, None, 2.25], "correct": [1, 0, 1]}
@@ -59,6 +59,30 @@ def test_a_list_that_is_too_long_for_a_cell_is_left_out():
     upload = read(json.dumps({"samples": samples}))
     assert list(upload.table.columns) == ["input"]
     assert upload.notes[-1] == "Left out, as a cell holds more than can be read: “events”."
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"columns": ["a", "b", "a"], "data": [[1, 2, 3]]}',
+        '{"columns": [1, "1"], "data": [[1, 2]]}',
+        '{"rows": [{"a": {"b": 1}, "a.b": 2}]}',
+    ],
+)
+def test_no_column_is_lost_to_another_of_the_same_heading(content):
+    with pytest.raises(UploadError, match="more than once; rename one of them"):
+        read(content)
+
+
+@pytest.mark.parametrize("key", [r"\ud800", r"<b>\ud800" + "x" * 5_000_000])
+def test_a_hostile_key_is_named_so_that_it_can_be_shown(key):
+    content = [f'{{"{key}": [{{"q": "a"}}]}}']
+    long_list = json.dumps([1] * 50_000)
+    content.append(f'{{"rows": [{{"q": "a", "{key}": {long_list}}}]}}')
+    for text in content:
+        upload = read(text)
+        assert cells(upload) == [["a"]]
+        assert all(note.encode() and len(note) < 200 for note in upload.notes)
 
 
 @pytest.mark.parametrize(

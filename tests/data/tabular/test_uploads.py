@@ -212,6 +212,7 @@ def test_a_long_or_broken_heading_is_shortened_in_notes():
     assert len(upload.notes[0]) < 250 and "\n" not in upload.notes[0]
     assert shortened("a \n b") == "a b"
     assert len(shortened("x" * 61)) == 60
+    assert shortened("\ud800a") == "?a"  # which nothing could show
 
 
 # ----------------------------------------------------------------------------- encodings
