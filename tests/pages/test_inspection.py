@@ -91,6 +91,13 @@ def test_opens_on_a_live_example_and_promises_a_bound(app):
         assert said(ask(app, query), "There is no question")
 
 
+@pytest.mark.parametrize(("page", "field"), [("inspection", "q"), ("amplification", "query")])
+def test_too_long_a_question_in_an_address_is_not_cut(page, field):
+    app = session(page, **{field: "x" * 2001})
+    assert said(app, "The question has 2,001 characters; at most 2,000 are allowed.")
+    assert app.text_input(key=field).value == "x" * 2001
+
+
 def test_page_study_and_command_line_say_the_same(embedded):
     query = "What is the capital of Wyoming?"  # many draws tell more than they certify
     expected = run(Request(query, 60, 1.0, seed=3), embedded, Reading())

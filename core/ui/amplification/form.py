@@ -19,7 +19,6 @@ from core.studies.costs import plan
 from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import (
-    MAX_QUERY_CHARACTERS,
     InvalidRequestError,
     Reading,
 )
@@ -96,7 +95,6 @@ def _field(column: DeltaGenerator, name: str) -> str:
     typed = column.text_input(
         FIELDS[name],
         first,
-        max_chars=MAX_QUERY_CHARACTERS,
         key=name,
         bind="query-params",
         persist_state="session",

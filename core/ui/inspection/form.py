@@ -21,7 +21,6 @@ from core.studies.examples import EXAMPLES
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import (
-    MAX_QUERY_CHARACTERS,
     MAX_SAMPLES,
     Reading,
     Request,
@@ -66,7 +65,6 @@ def ask() -> tuple[Request, Reading]:
     query = line.text_input(
         "Question",
         EXAMPLES["Known"],
-        max_chars=MAX_QUERY_CHARACTERS,
         key="q",
         bind="query-params",
         persist_state="session",
