@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from core.abstention import policy as policies
-from core.abstention.policy import PolicyError
+from core.abstention.policy import Policy, PolicyError
 from core.codec import encoded
 from core.studies.amplification import serialise as curves
 from core.studies.inspection import serialise as inspections
@@ -163,10 +163,23 @@ def _policy(content: bytes) -> Opened:
         policy = policies.from_json(content)
     except PolicyError as error:
         raise InvalidRequestError(str(error)) from error
+    _check_promise(policy)
     made_on = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
     title = f"{policy.score}: answer {policy.where}"
     whole = policies.to_dict(policy) | {_MARK: True}
     return Opened("policy", title, made_on, policy.sentence, encoded(whole, indent=2))
+
+
+def _check_promise(policy: Policy) -> None:
+    """Refuse a guarantee that the file's own counts contradict."""
+    tested = {"ltt": policy.answered, "crc": policy.labels}.get(policy.method, 0)
+    unsure = policy.confidence is not None and policy.confidence < 0.5
+    # A tail below one half lies below the binomial median, which is within 1 of the mean.
+    if tested and not unsure and policy.errors > policy.target_error * tested + 1:
+        raise InvalidRequestError(
+            f"{_NO_RESULT} It promises fewer errors than it counts: {policy.errors:,} of "
+            f"{tested:,} rows."
+        )
 
 
 def _curves(found: list[Any]) -> Opened:

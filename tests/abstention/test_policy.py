@@ -19,6 +19,7 @@ from core.abstention.policy import (
     to_dict,
     to_json,
 )
+from core.codec import LARGEST
 from tests.hostile import edited, opened
 
 PIPELINE = Pipeline(
@@ -61,7 +62,9 @@ def policy_of_any_kind(draw):
     answered = draw(st.integers(0, labels))
     pipeline = Pipeline(
         **{
-            f.name: draw({"str": TEXTS, "int": st.integers(), "float": FINITE}[str(f.type)])
+            f.name: draw(
+                {"str": TEXTS, "int": st.integers(-LARGEST, LARGEST), "float": FINITE}[str(f.type)]
+            )
             for f in fields(Pipeline)
         }
     )

@@ -85,6 +85,19 @@ NAMED = [
     [curves.to_dict(CURVE) | {"read_as": "x" * 2_001}],
     json.loads(to_json(default_policy())) | {"score": "x" * 2_001},
 ]
+#: What contradicts itself: a share that is not that of its likelihoods, one outside its interval,
+#: and 99 errors among 100 answers of which at most 1% were to be wrong.
+POINT = curves.to_dict(CURVE)["curve"][0]
+OTHER_SHARE = curves.to_dict(CURVE) | {"curve": [POINT | {"normalised_probability": 0.0}]}
+COUNTS = {
+    "log_likelihood_answer": None,
+    "log_likelihood_repeated": None,
+    "lower": 0.9,
+    "upper": 0.1,
+}
+OUTSIDE = curves.to_dict(CURVE) | {"curve": [POINT | COUNTS], "source": "counts of sampled answers"}
+BROKEN = json.loads(to_json(default_policy())) | {"target_error": 0.01, "labels": 100}
+BROKEN |= {"answered": 100, "errors": 99}
 NINES = int("9" * 4_300)
 
 
@@ -110,6 +123,9 @@ NINES = int("9" * 4_300)
         (json.dumps(NOTES).encode(), "more notes and names"),
         (BRACKETS, "30,000 lists and objects"),
         *((json.dumps(named).encode(), "more than 2,000 characters") for named in NAMED),
+        (json.dumps(OTHER_SHARE).encode(), "not curves saved by Believe"),
+        (json.dumps(OUTSIDE).encode(), "not curves saved by Believe"),
+        (json.dumps(BROKEN).encode(), "99 of 100 rows"),
         (json.dumps(written() | {"version": NINES}).encode(), "a newer Believe"),
         (json.dumps({"format": FORMAT, "version": NINES}).encode(), "This policy has version"),
         (curves.all_to_json([CURVE] * (MOST_CURVES + 1)).encode(), "8 curves"),

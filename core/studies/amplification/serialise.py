@@ -6,7 +6,8 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
-from typing import Any
+from itertools import pairwise
+from typing import Any, Final
 
 from core.codec import decoded, encoded, text_of
 from core.data.tabular.csv_export import to_csv
@@ -17,9 +18,11 @@ from core.studies.amplification.curve import (
     Case,
     Point,
     Source,
+    scored,
 )
 from core.studies.inspection.request import InvalidRequestError
 
+ROUNDED: Final = 1e-3  # a share may be that much off what belongs to it
 _TEXTS = tuple(f.name for f in fields(Case))
 COLUMNS = (*_TEXTS, *(f.name for f in fields(Point)))
 HEADINGS = {  # of the table on the page; files keep the names of `COLUMNS`
@@ -92,9 +95,12 @@ def _from_dict(one: dict[str, Any]) -> Amplification:
     # Curves that do not say what they are made of were scored or counted.
     before = Source.SCORED if found.has_likelihoods else Source.COUNTED
     read_as = one.get("read_as")
+    source = Source(one.get("source", before))
+    if source is Source.SCORED:
+        _check_scored(found.points)
     return replace(
         found,
-        source=Source(one.get("source", before)),
+        source=source,
         read_as=None if read_as is None else text_of(read_as),
     )
 
@@ -114,7 +120,21 @@ def _points(found: object) -> tuple[Point, ...]:
             raise ValueError("a logarithm of a probability is invalid")
         if any(value is not None and not 0 <= value <= 1 for value in shares):
             raise ValueError("a share is invalid")
+        known = [share for share in (shares[1], shares[0], shares[2]) if share is not None]
+        if any(after < before - ROUNDED for before, after in pairwise(known)):
+            raise ValueError("a share is outside its interval")
     return points
+
+
+def _check_scored(points: Sequence[Point]) -> None:
+    """Refuse shares that are not those of their likelihoods."""
+    for point in points:
+        ours, theirs = point.log_likelihood_answer, point.log_likelihood_repeated
+        if ours is None or theirs is None or point.normalised_probability is None:
+            continue
+        share = scored(point.repetitions, ours, theirs).normalised_probability
+        if share is None or abs(share - point.normalised_probability) > ROUNDED:
+            raise ValueError("a share is not that of the likelihoods")
 
 
 def to_columns(amplifications: Sequence[Amplification]) -> dict[str, list[Any]]:
