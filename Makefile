@@ -72,7 +72,7 @@ bench: $(TEST_READY) $(PEERS_READY) $(CLUSTER_READY) $(SMOLLM2) browser ## measu
 	@missed=; $(foreach name,$(RATIOS),echo "== $(name)"; \
 	  $(call BENCH_IN,$(name))/bin/python -m benchmarks.$(name) || missed="$$missed $(name)";) \
 	echo "== inspection --model smollm2"; \
-	$(VENV)/bin/python -m benchmarks.inspection --model smollm2 || missed="$$missed smollm2"; \
+	$(call BENCH_IN,inspection)/bin/python -m benchmarks.inspection --model smollm2 || missed="$$missed smollm2"; \
 	echo "== load --long"; \
 	$(VENV)/bin/python -m benchmarks.load --long || missed="$$missed long"; \
 	$(VENV)/bin/python -m benchmarks.ratios; \

@@ -1,6 +1,6 @@
 """A complete inspection against its physical floor.
 
-    python -m benchmarks.inspection [--model smollm2 [--hf FOLDER]]
+    python -m benchmarks.inspection [--model smollm2]
 
 The inspection: the likeliest answers, the greedy response, every answer under every prompt, and
 self-verification; read into clusters, scores and a verdict. Measured, all in this process:
@@ -9,7 +9,7 @@ self-verification; read into clusters, scores and a verdict. Measured, all in th
 - against an inspection of ten drawn answers, as in the paper: at most 1.2 times;
 - against the same procedure batched through transformers, where that is installed
   (``requirements/local.txt``); of SmolLM2, against the back end for transformers on the same
-  weights in a folder.
+  weights.
 
 Medians of ratios over interleaved runs; absolute times are only printed.
 """
@@ -22,6 +22,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,10 @@ from threadpoolctl import threadpool_limits
 from benchmarks.ratios import Ratio, each, report
 from core import prompts
 from core.data.world import facts as world
+from core.language_models.backends.gguf.model import smollm2_file
 from core.language_models.backends.llama.runtime import Llama
 from core.language_models.base import LanguageModel
+from core.language_models.forms import Form
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.studies.inspection.inspection import run
@@ -152,10 +155,26 @@ def through_transformers(model: LanguageModel) -> Callable[[Request], None] | No
     return inspect
 
 
+def in_a_folder(folder: str, form: Form) -> Callable[[Request], object] | None:
+    """Return inspections by the back end for transformers, on SmolLM2 written to `folder`."""
+    try:
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+    except ImportError:
+        return None
+    file = smollm2_file()
+    network = AutoModelForCausalLM.from_pretrained(
+        file.parent, gguf_file=file.name, dtype=torch.float32
+    )
+    network.hf_quantizer.remove_quantization_config(network)  # its weights are numbers by now
+    network.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name).save_pretrained(folder)
+    return functools.partial(run, model=open_model(f"hf:{folder}").asked_in(form))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="embedded", choices=("embedded", "smollm2"))
-    parser.add_argument("--hf", help="a folder with the same weights, for SmolLM2")
     options = parser.parse_args()
     # Both sides of the first ratio with one thread, as the models themselves run.
     with threadpool_limits(limits=1, user_api="blas"):
@@ -164,11 +183,9 @@ def main() -> int:
             peer = through_transformers(model)
             return compare(model, peer, QUESTIONS, ROUNDS, OF[options.model])
         model, _ = in_its_form(open_model(options.model))
-        peer = None
-        if options.hf:
-            other = open_model(f"hf:{options.hf}").asked_in(model.form)
-            peer = functools.partial(run, model=other)
-        return compare(model, peer, REAL_QUESTIONS, REAL_ROUNDS, OF[options.model])
+        with TemporaryDirectory() as folder:
+            peer = in_a_folder(folder, model.form)
+            return compare(model, peer, REAL_QUESTIONS, REAL_ROUNDS, OF[options.model])
 
 
 def compare(
@@ -205,7 +222,7 @@ def compare(
     if peer:
         print(f"these through transformers     {1000 * middle(theirs):8.1f} ms")
     else:
-        print("transformers or its weights are not there (requirements/local.txt): not compared.")
+        print("transformers is not there (requirements/local.txt): not compared.")
     over_passes, over_drawn, through = ratios
     measured = {over_passes: each(ours, floor), over_drawn: each(ours, drawn)}
     if peer:
