@@ -199,7 +199,9 @@ def finding(results: Results) -> str:
     if mixed.each < FEWEST or {found.score for found in mixed.found} != {*COMPARED}:
         return ""
     if any(each.rule == PAPER and each.bars[-1].recall >= HARDLY for each in mixed.found):
-        return mixed.sentences[1]
+        return (
+            f"Tried on as many questions with one right answer as with many. {mixed.sentences[1]}"
+        )
     wrong = 1 - min(results.right(name) for name in COMPARED)
     return (
         f"{wrong:.0%} of the answers are wrong. For a target loss of {mixed.target_error:.0%}, the "

@@ -21,7 +21,7 @@ from core.abstention import metrics
 from core.abstention.intervals import Band, Interval
 from core.abstention.metrics import Curve
 from core.abstention.resampled import Resampled, resampled
-from core.codec import counted
+from core.codec import counted, listed
 from core.studies.evaluation.files import LOCK
 from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.rows import RIGHT, SCHEMA, Match
@@ -117,19 +117,20 @@ class Results:
 
     @property
     def unsaid(self) -> tuple[str, ...]:
-        """Say of which scores nothing can be said, a sentence each."""
+        """Say of which scores nothing can be said."""
         if not len(self):
             return ("No row counts, so nothing can be said.",)
-        said = []
-        for name in SCORES:
-            symbol, right = SCORES[name].symbol, self.correct[name]
-            if name not in self.scores:
-                said.append(f"{symbol} has no value in any row.")
-            elif right.all() or not right.any():
-                kind, other = ("right", "wrong") if right.all() else ("wrong", "right")
+        said = [
+            f"{SCORES[name].symbol} has no value in any row."
+            for name in SCORES
+            if name not in self.scores
+        ]
+        for kind, other, share in (("right", "wrong", 1.0), ("wrong", "right", 0.0)):
+            alike = [SCORES[name].symbol for name in self.scores if self.right(name) == share]
+            if alike:
                 said.append(
-                    f"Every answer that {symbol} serves is {kind}: without a {other} one, nothing "
-                    "shows how well it tells them apart."
+                    f"Every answer of {listed(alike, most=len(alike))} is {kind}: without a "
+                    f"{other} one, nothing shows how well doubt tells them apart."
                 )
         return tuple(said)
 

@@ -24,7 +24,7 @@ NOT_TAUGHT: Final = "Not something this model was taught."
 BENEATH: Final = {
     Decision.ANSWER: "Judged by its doubt alone, it would have answered:",
     Decision.ABSTAIN: "Its doubt alone would have withheld this, too:",
-    Decision.TOO_LITTLE: "Too little was sampled besides. It may say:",
+    Decision.TOO_LITTLE: "The answers found cover too little to judge them. It may say:",
 }
 
 

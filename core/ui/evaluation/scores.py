@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import streamlit as st
@@ -128,8 +129,13 @@ def _comparisons(found: Results, made: Measured) -> None:
     every = remembered(
         "results_compared", made, lambda: compared(made, score, measure), (score, measure)
     )
-    for each in every:
-        st.text(each.sentence)
+    if all(math.isnan(each.difference.value) for each in every):
+        st.text(
+            f"{charts.symbol_of(score)} and the others cannot be compared by {measure.upper()}."
+        )
+    else:
+        for each in every:
+            st.text(each.sentence)
     st.caption(
         "Where two scores serve the same answers, their AUROCs are compared by DeLong’s test; "
         "else the same resamples of the questions are drawn for both. Holm’s method adjusts the "

@@ -95,7 +95,8 @@ def test_entropy_answers_less_where_there_are_many_right_answers(found):
 
 def test_the_finding_is_what_comes_out_by_the_papers_rule(found):
     said = mix(found, ["one"], ["many"]).sentences
-    assert finding(found) == said[1] != said[2]
+    kinds = "Tried on as many questions with one right answer as with many. "
+    assert finding(found) == kinds + said[1] != kinds + said[2]
     assert said[1].startswith("At a target loss of 5%, by the paper’s rule: M.I. answers ")
 
 
