@@ -1,5 +1,6 @@
 """A world of numbers that workers open, and that writes down what it was asked."""
 
+import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,17 +14,17 @@ from tests.studies.evaluation.worlds import NUMBER, World
 class Logged(World):
     """Writes every number that it is asked to a file, and holds some back until a file is there."""
 
-    def __init__(self, folder: Path, held: frozenset[int], broken: dict[int, Exception]) -> None:
-        super().__init__(broken)
-        self.folder, self.held = folder, held
+    def __init__(self, numbers: "Numbers") -> None:
+        super().__init__(numbers.broken)
+        self.numbers = numbers
 
     def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
         number = int(NUMBER.search(prompt)[1])
         if temperature == 0:
-            with (self.folder / "asked").open("a") as file:
+            with (self.numbers.folder / "asked").open("a") as file:
                 file.write(f"{number}\n")
-        while number in self.held and not (self.folder / "open").exists():
-            time.sleep(0.05)
+            while self.numbers.holds(number) and not self.numbers.released:
+                time.sleep(0.05)
         return super().sample(prompt, count, temperature=temperature, seed=seed, first=first)
 
 
@@ -37,6 +38,9 @@ class Numbers:
         Of what it writes.
     held : frozenset of int
         Numbers that are answered only once `release` was called.
+    most : int
+        So many numbers may be asked before all that follow wait for `release`, too. Ray promises no
+        order of blocks, so that only this leaves a certain number of them to be finished.
     broken : dict of int to Exception
     revision : str
     unopened : Exception or None
@@ -45,6 +49,7 @@ class Numbers:
 
     folder: Path
     held: frozenset[int] = frozenset()
+    most: int = sys.maxsize
     broken: dict[int, Exception] = field(default_factory=dict)
     revision: str = World.revision
     unopened: Exception | None = None
@@ -52,7 +57,7 @@ class Numbers:
     def __call__(self, budget: Budget) -> LanguageModel:
         if self.unopened:
             raise self.unopened
-        model = Logged(self.folder, self.held, self.broken)
+        model = Logged(self)
         model.revision = self.revision
         return model
 
@@ -61,6 +66,10 @@ class Numbers:
         """How often every number was asked."""
         file = self.folder / "asked"
         return Counter(map(int, file.read_text().split())) if file.exists() else Counter()
+
+    def holds(self, number: int) -> bool:
+        """Whether a number that was asked waits for `release`."""
+        return number in self.held or self.asked.total() > self.most
 
     @property
     def released(self) -> bool:
