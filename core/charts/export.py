@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Any, Final
 
 import altair as alt
 
@@ -12,6 +14,8 @@ from core.charts.theme import Chart
 Figure = Chart | Filled
 
 WIDTH = 560  # pixels; on a page a chart is as wide as its column
+#: What no XML may hold: at such a character vl-convert ends the whole process.
+_NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def alone(chart: Figure, title: str, subtitle: str = "") -> Figure:
@@ -27,7 +31,7 @@ def to_roomy_svg(chart: Figure) -> bytes:
     """
     import vl_convert
 
-    spec = json.loads(chart.to_json())
+    spec = _specification(chart)
     spec["padding"] = {"left": 28, "right": 14, "top": 5, "bottom": 5}
     config = spec["config"]
     config["background"] = "transparent"
@@ -41,11 +45,27 @@ def to_png(chart: Figure) -> bytes:
     """Return the chart as a PNG at twice the screen's resolution."""
     import vl_convert  # a hundred megabytes, for who wants a picture
 
-    return vl_convert.vegalite_to_png(chart.to_json(), scale=2)
+    return vl_convert.vegalite_to_png(_specification(chart), scale=2)
 
 
 def to_svg(chart: Figure) -> bytes:
     """Return the chart as an SVG document."""
     import vl_convert
 
-    return vl_convert.vegalite_to_svg(chart.to_json()).encode("utf-8")
+    return vl_convert.vegalite_to_svg(_specification(chart)).encode("utf-8")
+
+
+def _specification(chart: Figure) -> dict[str, Any]:
+    """Return the chart as Vega-Lite, with a mark in place of every character that no XML holds."""
+    spec: dict[str, Any] = _as_xml(json.loads(chart.to_json()))
+    return spec
+
+
+def _as_xml(part: Any) -> Any:
+    if isinstance(part, str):
+        return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", part)
+    if isinstance(part, list):
+        return [_as_xml(each) for each in part]
+    if isinstance(part, dict):  # columns are named alike in the data and where they are drawn
+        return {_as_xml(name): _as_xml(each) for name, each in part.items()}
+    return part
