@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from core.charts.shapes import Filled, Shape, shape
-from core.charts.theme import Chart, Palette, mixed, share, themed, told_apart
+from core.charts.theme import Chart, Palette, ink_on, mixed, share, themed, told_apart
 from core.codec import shortened
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.served import shown as shown
@@ -335,11 +335,9 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
         reach = max(float(abs(drawn[which]).max()), inspection.information_threshold)
         low, middle, high = palette.diverging
         scale = alt.Scale(domain=[-reach, 0, reach], range=[low, middle, high], interpolate="rgb")
-        strong = f"abs(datum.contribution) > {0.6 * reach}"
     else:
         reach = max(float(drawn["joint"].max()), float(drawn["product"].max()))
         scale = alt.Scale(domain=[0, reach], range=list(palette.sequential))
-        strong = f"datum.{which} > {0.45 * reach}"
     labels = m <= LABELS_UP_TO
     axis: dict[str, Any] = {"labels": labels, "ticks": False, "domain": False, "labelLimit": 96}
     # Room for title, axes and legend, then the cells, no lower than the title beside them.
@@ -382,9 +380,7 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
         layers.append(
             base.mark_text(fontSize=12).encode(
                 text=alt.Text("label:N"),
-                color=alt.ColorValue(
-                    palette.text, condition={"test": strong, "value": palette.on_high}
-                ),
+                color=ink_on(which, reach, palette, diverging=which == "contribution"),
             )
         )
     title = alt.TitleParams(MATRICES[which])

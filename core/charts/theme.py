@@ -50,6 +50,9 @@ class Palette:
     sequential: tuple[str, ...]
     diverging: tuple[str, str, str]
     on_high: str  # text on the far end of a colour scale
+    #: From which share of a sequential scale, and of either side of a diverging one, that text is
+    #: read better than the usual one.
+    high: tuple[float, float]
     categories: tuple[str, ...]  # one after the other; dashes tell them apart as well
 
 
@@ -64,6 +67,7 @@ LIGHT = Palette(
     sequential=("#F2F1EC", "#A9CCE8", "#3C86C4", "#083D6E"),
     diverging=("#0072B2", "#F2F1EC", "#D55E00"),
     on_high="#FFFFFF",
+    high=(0.7, 1.0),
     categories=("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8A6D00", "#56B4E9", "#5B6675"),
 )
 DARK = Palette(
@@ -77,6 +81,7 @@ DARK = Palette(
     sequential=("#1B252E", "#1F4E79", "#3F93D6", "#D3EAFF"),
     diverging=("#56B4E9", "#1B252E", "#F08A45"),
     on_high="#11181F",
+    high=(0.55, 0.6),
     categories=("#56B4E9", "#F08A45", "#2FBF93", "#E29BC4", "#E6C229", "#A8D5F2", "#A3AEBB"),
 )
 
@@ -85,6 +90,15 @@ def mixed(ink: str, ground: str, share: float) -> str:
     """Return a colour between two, each like “#0B5FA5”, of which the first has this share."""
     parts = ((int(ink[i : i + 2], 16), int(ground[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{round(share * a + (1 - share) * b):02X}" for a, b in parts)
+
+
+def ink_on(
+    field: str, reach: float, palette: Palette, *, diverging: bool = False
+) -> alt.ColorValue:
+    """Return the colour of a number on a cell whose colour scale goes as far as `reach`."""
+    size = f"abs(datum.{field})" if diverging else f"datum.{field}"
+    high = {"test": f"{size} > {palette.high[diverging] * reach}", "value": palette.on_high}
+    return alt.ColorValue(palette.text, condition=high)
 
 
 def share(title: str | None, *, domain: Sequence[float] = (0, 1), **axis: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.charts.amplification.curves import MARKED, crosshair
-from core.charts.theme import POWERS, Chart, Palette, repetitions, share, themed, told_apart
+from core.charts.theme import POWERS, Chart, Palette, ink_on, repetitions, share, themed, told_apart
 from core.studies.amplification.mechanism import Looking
 from core.uncertainty.attention import Repeated
 
@@ -120,9 +120,7 @@ def heads(looking: Looking, which: str, palette: Palette) -> Chart:
     )
     numbers = base.mark_text().encode(
         text=alt.Text("attention:Q", format=".0%"),
-        color=alt.ColorValue(
-            palette.text, condition={"test": "datum.attention > 0.66", "value": palette.on_high}
-        ),
+        color=ink_on("attention", 1.0, palette),
     )
     return themed((cells + numbers).properties(height=170), palette)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from core.charts.laboratory.pictures import COLUMNS, Drawn, Picture
-from core.charts.theme import Chart, Palette, share, themed, told_apart
+from core.charts.theme import Chart, Palette, ink_on, share, themed, told_apart
 
 MOST: Final = 12  # texts
 LEAST: Final = 0.005  # what a text has to weigh in Q̃ or P̃, as a first or a second answer
@@ -81,10 +81,7 @@ def _cells(drawn: Drawn, palette: Palette, which: str) -> Chart:
     )
     labels = base.mark_text(fontSize=10).encode(
         text=alt.Text("label:N"),
-        color=alt.ColorValue(
-            palette.text,
-            condition={"test": f"datum.{which} > {0.45 * reach}", "value": palette.on_high},
-        ),
+        color=ink_on(which, reach, palette),
     )
     return themed(alt.layer(rects, labels).properties(height=150 + 22 * max(m, 6)), palette)
 
@@ -175,7 +172,7 @@ PICTURES = (
         answers,
         answers_alt,
         "✓ marks what is right. The truth is smoothed: a little of it is everywhere. Texts of less "
-        "than 0.5 % are in the table only.",
+        "than 0.5% are in the table only.",
         half=True,
     ),
     Picture(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.charts.laboratory.forest import forest, forest_alt, words
 from core.charts.laboratory.pictures import Drawn, Picture
-from core.charts.theme import AUTOSIZE, Chart, Palette, of_band, themed, told_apart
+from core.charts.theme import AUTOSIZE, Chart, Palette, ink_on, of_band, themed, told_apart
 from core.codec import counted
 from core.studies.laboratory.experiments.yielding import AXES
 from core.studies.laboratory.yielding import OF_BANDS
@@ -141,10 +141,9 @@ def heads(drawn: Drawn, palette: Palette) -> Chart:
             alt.Tooltip("correlation:Q", format="+.2f"),
         ],
     )
-    strong = f"abs(datum.correlation) > {0.7 * reach:.3f}"
     numbers = base.mark_text().encode(
         text=alt.Text("correlation:Q", format="+.2f"),
-        color=alt.ColorValue(palette.text, condition={"test": strong, "value": palette.on_high}),
+        color=ink_on("correlation", reach, palette, diverging=True),
     )
     return themed((cells + numbers).properties(height=HEADS_HEIGHT), palette)
 
@@ -185,7 +184,7 @@ PICTURES = (
         "What goes with the repetitions",
         correlations,
         correlations_alt,
-        "With 95 % intervals. If the section holds, overlap and logit are to the right of 0.",
+        "With 95% intervals. If the section holds, overlap and logit are to the right of 0.",
         half=True,
     ),
     _of("gap", "Attention on the question against one telling"),

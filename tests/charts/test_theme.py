@@ -1,0 +1,39 @@
+"""Colours that have to be told apart, or read."""
+
+import numpy as np
+import pytest
+
+from core.charts.theme import DARK, LIGHT
+
+
+def channels(colour):
+    return np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+
+
+def luminance(colour):
+    """Relative luminance by WCAG 2.2."""
+    linear = np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+def contrast(one, other):
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("scale", ["sequential", "below 0", "above 0"])
+def test_a_number_on_a_cell_has_the_colour_that_can_be_read_there(palette, scale):
+    """As far as two colours of text allow: where they meet, neither has a contrast of 4."""
+    low, middle, high = palette.diverging
+    stops = {
+        "sequential": palette.sequential,
+        "below 0": (middle, low),
+        "above 0": (middle, high),
+    }[scale]
+    colours = np.array([channels(stop) for stop in stops])
+    for share in np.linspace(0, 1, 41):
+        ground = [np.interp(share * (len(stops) - 1), range(len(stops)), c) for c in colours.T]
+        is_high = share > palette.high[scale != "sequential"]
+        text = palette.on_high if is_high else palette.text
+        assert contrast(channels(text), np.array(ground)) > 3.5, share
