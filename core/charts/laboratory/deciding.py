@@ -237,10 +237,10 @@ PICTURES = (
         "Every setting at a glance",
         strip,
         strip_alt,
-        "Each mark is one value of one setting, all else unchanged: filled where at least 90 % of "
+        "Each mark is one value of one setting, all else unchanged: filled where at least 90% of "
         "the draws keep the verdict (of several questions, on average). Dashed: λ. In the panels "
-        "below, a ring is the value in use and a bar is where 90 % of the draws lie; of several "
-        "questions, the 90 % interval of their mean.",
+        "below, a ring is the value in use and a bar is where 90% of the draws lie; of several "
+        "questions, the 90% interval of their mean.",
     ),
     *(_of(factor) for factor in Factor),
 )

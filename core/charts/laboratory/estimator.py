@@ -86,7 +86,7 @@ PICTURES = (
         "Estimates",
         estimates,
         estimates_alt,
-        "Line: the median over seeds. Band: 90 % of them. Dashed across: the exact value.",
+        "Line: the median over seeds. Band: 90% of them. Dashed across: the exact value.",
         half=True,
     ),
     Picture(

@@ -62,7 +62,7 @@ PICTURES = (
         "The missing mass",
         missing,
         missing_alt,
-        "U simulated: the median, and 90 % of the samples; Good–Turing: the mean. Grey: what lies "
+        "U simulated: the median, and 90% of the samples; Good–Turing: the mean. Grey: what lies "
         "between both limits. Zipf’s rate is of infinitely many kinds.",
     ),
 )

@@ -158,7 +158,7 @@ PICTURES = (
         "Who finds the wrong answers",
         scores,
         scores_alt,
-        "With 95 % intervals over questions. Dashed: guessing.",
+        "With 95% intervals over questions. Dashed: guessing.",
         half=True,
     ),
     Picture(
@@ -175,7 +175,7 @@ PICTURES = (
         "Second-order calibration",
         calibration,
         calibration_alt,
-        "Each mark is an eighth of all answers, by V̂, with a 95 % interval over questions. Dashed: "
+        "Each mark is an eighth of all answers, by V̂, with a 95% interval over questions. Dashed: "
         "calibrated. Below it, the model errs less than it says.",
     ),
 )

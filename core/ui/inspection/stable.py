@@ -98,7 +98,7 @@ def _show(found: Variations) -> None:
     figures.draw(charts.strip, data, key="stable", alt_text=charts.strip_alt(data))
     st.caption(
         "Each mark is one value of one setting, all else as in this inspection; it is filled "
-        "where at least 90 % of the draws keep the verdict. Dashed: λ."
+        "where at least 90% of the draws keep the verdict. Dashed: λ."
     )
     for sentence in found.left_out:
         st.text(sentence)
