@@ -111,8 +111,12 @@ def before() -> None:
     with st.container(border=True, key="model_lost"):
         st.text(
             f"{lost} answered here before this page was reloaded, or the server started again. "
-            "Keys are not saved, so the embedded model answers now. Answers received are saved: "
-            "they are not paid for again."
+            "Now the embedded model answers. Answers received are saved"
+            + (
+                ": they are not paid for again. Keys are not saved."
+                if _kind(lost) in SERVICES
+                else "."
+            )
         )
         with st.container(horizontal=True):
             st.button("Choose it again", key="choose_again", on_click=_choose_again, args=(lost,))
@@ -155,12 +159,14 @@ def _choice() -> None:
             f"and {len(QUESTIONS):d} for each form that is tried. A second form is tried only "
             "where the first brings no short, whole answers."
         )
+    came_of_it = st.container()  # above the button: below, it would be out of sight
     # Not a callback: its arguments would be those of the run before.
     as_it_is = name == name_in_use() and form is None and not key
     label = "This model is in use" if as_it_is else "Use this model"
     if st.button(label, key="use_model", type="primary", disabled=as_it_is):
         _use(name, form, key)
-    _take_what_is_open()
+    with came_of_it:
+        _take_what_is_open()
     _state()
     if kind in SERVICES:
         _limits()

@@ -80,7 +80,8 @@ def _ask(guess: Columns, numbers: list[str]) -> None:
             st.text(f"{error} Choose it in one of the two lists under “What the columns mean”.")
         return
     problem(
-        "Choose at least one score column under “What the columns mean”."
+        "Choose at least one score column under “What the columns mean”. These have numbers: "
+        f"{_quoted(numbers)}."
         if numbers
         else "No column of this file contains numbers, so none can be a score. Upload a file "
         "with a score for every answer."

@@ -38,6 +38,8 @@ def ladder(inspection: Inspection) -> None:
         key="ladder",
         alt="How well each estimator ranks wrong answers, and what it costs",
     )
+    if not inspection.recording.request.draws:
+        st.text("Here the likeliest answers are compared. Those of the table were drawn.")
     if used is Estimator.PREFIX:
         st.text("Likelihoods of answers without their end, used here, were not measured.")
     if inspection.recording.model != WORLD_OF:
