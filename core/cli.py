@@ -58,6 +58,7 @@ from core.studies.inspection.inspection import Cluster, Inspection, run
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import InvalidRequestError
+from core.studies.inspection.served import not_the_first
 from core.uncertainty.scores import SCORES
 
 T = TypeVar("T")
@@ -382,7 +383,8 @@ def _beginning(file: Path, most: int) -> bytes:
 def _report(inspection: Inspection) -> str:
     lines = [
         *inspection.headlines,
-        *([f"On few answers: ask for {inspection.wanted}."] if inspection.wanted else []),
+        *([inspection.too_few] if inspection.too_few else []),
+        *([likelier] if (likelier := not_the_first(inspection)) else []),
         inspection.verdict.reason,
         "",
         *(

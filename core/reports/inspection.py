@@ -15,7 +15,7 @@ from core.studies.costs import spent
 from core.studies.inspection.grading import judge, said
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.score_table import remarks, score_table
-from core.studies.inspection.served import not_the_first, served, shown
+from core.studies.inspection.served import beneath, served, shown
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.told import ToldRows, told_rows
 
@@ -39,12 +39,12 @@ READING: Final = (
 
 def report(inspection: Inspection) -> Report:
     """Return the report of an inspection."""
-    headline, beneath = served(inspection)
+    headline, withheld = served(inspection)
     return Report(
         kind="Inspection of one question",
         title=inspection.query,
         finding=headline,
-        texts=[text for text in (beneath, *_below(inspection)) if text],
+        texts=[text for text in (withheld, *_below(inspection)) if text],
         parts=[
             _told(inspection, told_rows(inspection)),
             _answers(inspection),
@@ -59,22 +59,11 @@ def report(inspection: Inspection) -> Report:
     )
 
 
-def _below(inspection: Inspection) -> Sequence[str | None]:
+def _below(inspection: Inspection) -> Sequence[str]:
     """Return what is said below the headline, as the page says it."""
-    taught, judgement = inspection.taught, judge(inspection)
-    few = (
-        f"Only k = {inspection.recording.request.samples}: a verdict takes {inspection.wanted}."
-        if inspection.wanted is not None
-        else None
-    )
+    judgement = judge(inspection)
     return (
-        few,
-        inspection.verdict.reason,
-        not_the_first(inspection),
-        taught.sentence if taught else None,
-        taught.did_you_mean if taught else None,
-        inspection.caveat,
-        *inspection.recording.notes,
+        *beneath(inspection),
         *(said(judgement, inspection.verdict) if judgement else ()),
     )
 

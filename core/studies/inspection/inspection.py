@@ -45,6 +45,7 @@ from core.uncertainty.scores import SCORES, Score
 from core.uncertainty.similarity import JUDGE
 
 SMALL_ERROR = 0.1  # a larger one is said beside every answer
+PERHAPS = "perhaps"  # in the place of the decision, where an answer leans
 
 
 @dataclass(frozen=True)
@@ -114,22 +115,32 @@ class Inspection:
         return f"{self.headline}: {self.verdict.answer}"
 
     @property
+    def decision(self) -> Decision:
+        """What to do with the answer: the verdict's decision, where enough answers were wanted."""
+        return self.verdict.decision if self.wanted is None else Decision.TOO_LITTLE
+
+    @property
     def headline(self) -> str:
         """What stands above the answer: the decision, unless the model was taught no such thing."""
-        outside = self.taught is not None and self.taught.outside
-        return NOT_TAUGHT if outside else self.verdict.decision
+        if self.taught is not None and self.taught.outside:
+            return NOT_TAUGHT
+        return PERHAPS if self.leans else self.decision
 
     @property
     def headlines(self) -> tuple[str, ...]:
         """The verdict in lines of text: first what has to be known before its answer is read."""
         verdict, taught = self.verdict, self.taught
         if taught is None or taught.sentence is None:
-            return (f"{verdict.decision.upper()}: {verdict.answer}",)
+            return (self._decided,)
         offered = (taught.did_you_mean,) if taught.did_you_mean else ()
         if taught.outside:
             decision = f"By its doubt alone: {verdict.decision}: {verdict.answer}"
             return (f"{self.headline.upper()}.", taught.sentence, *offered, "", decision)
-        return (f"{verdict.decision.upper()}: {verdict.answer}", taught.sentence, *offered, "")
+        return (self._decided, taught.sentence, *offered, "")
+
+    @property
+    def _decided(self) -> str:
+        return f"{self.headline.upper()}: {self.verdict.answer}"
 
     @cached_property
     def taught(self) -> Taught | None:
@@ -142,6 +153,13 @@ class Inspection:
         request = self.recording.request
         fewest = Request.samples if request.draws else LIKELIEST
         return fewest if request.samples < fewest else None
+
+    @property
+    def too_few(self) -> str | None:
+        """Say that fewer answers were asked for than a verdict takes; None where enough were."""
+        if self.wanted is None:
+            return None
+        return f"Only k = {self.recording.request.samples:d}: a verdict takes {self.wanted:d}."
 
     @property
     def pipeline(self) -> Pipeline:
@@ -177,14 +195,20 @@ class Inspection:
 
     @property
     def leans(self) -> bool:
-        """Whether it answers, though no small share of wrong answers could be promised."""
+        """Whether it answers, though no small share of wrong answers could be promised.
+
+        As of a model that is wrong too often, or of a question in words that it was not taught.
+        """
+        if self.decision is not Decision.ANSWER:
+            return False
+        if self.taught is not None and not self.taught.recognised:
+            return True
         default = self._deciding_default
-        answers = self.verdict.decision is Decision.ANSWER
-        return answers and default is not None and default.target_error > SMALL_ERROR
+        return default is not None and default.target_error > SMALL_ERROR
 
     def _large_error(self, promised: float) -> str | None:
         """Say how much an answer may be trusted, where no small error could be promised."""
-        if promised <= SMALL_ERROR or self.verdict.decision is not Decision.ANSWER:
+        if promised <= SMALL_ERROR or self.decision is not Decision.ANSWER:
             return None
         return (
             f"Of such answers to questions of the embedded world, up to {promised:.0%} are wrong: "

@@ -71,7 +71,7 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
         "taught": None if inspection.taught is None else asdict(inspection.taught),
         "headline": inspection.headline,
         "verdict": {
-            "decision": verdict.decision.value,
+            "decision": inspection.decision.value,
             "answer": verdict.answer,
             "reason": verdict.reason,
             "threshold": asdict(verdict.threshold) | {"value": finite(verdict.threshold.value)},

@@ -39,12 +39,25 @@ def served(inspection: Inspection) -> tuple[str, str]:
     answer = shown(found.answer)
     if taught is not None and taught.outside:
         return NOT_TAUGHT, f"{BENEATH[found.decision]} {answer}"
-    if inspection.wanted is not None:  # too few answers for any verdict
-        return HEADLINES[Decision.TOO_LITTLE], f"{WITHHELD[Decision.TOO_LITTLE]} {answer}"
-    if found.decision is Decision.ANSWER:
+    if inspection.decision is Decision.ANSWER:
         stop = "" if answer[-1] in ".!?" else "."
-        return f"{answer}{stop} {LEANS if inspection.leans else HEADLINES[found.decision]}", ""
-    return HEADLINES[found.decision], f"{WITHHELD[found.decision]} {answer}"
+        return f"{answer}{stop} {LEANS if inspection.leans else HEADLINES[Decision.ANSWER]}", ""
+    return HEADLINES[inspection.decision], f"{WITHHELD[inspection.decision]} {answer}"
+
+
+def beneath(inspection: Inspection) -> tuple[str, ...]:
+    """Return what is said below the served sentence: what holds it back, and why it is so."""
+    taught = inspection.taught
+    said = (
+        taught.sentence if taught else None,
+        taught.did_you_mean if taught else None,
+        inspection.too_few,
+        not_the_first(inspection),
+        inspection.verdict.reason,
+        inspection.caveat,
+        *inspection.recording.notes,
+    )
+    return tuple(filter(None, said))
 
 
 def not_the_first(inspection: Inspection) -> str | None:

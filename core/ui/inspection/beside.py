@@ -16,7 +16,7 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.inspection.score_table import value_shown
 from core.studies.inspection.serialise import from_json
-from core.studies.inspection.served import served
+from core.studies.inspection.served import beneath, served
 from core.studies.opening import FROM_FILE, is_from_file
 from core.ui import downloads, figures
 from core.ui.history import BESIDE, SAVED
@@ -130,10 +130,8 @@ def _verdicts(here: Inspection, there: Inspection) -> None:
     for column, one in zip(st.columns(2, gap="large"), (here, there), strict=True):
         with column, st.container(border=True):
             st.text(f"{one.recording.model}: {one.query}")
-            for sentence in served(one):
-                if sentence:
-                    st.text(sentence)
-            st.text(one.verdict.reason)
+            for sentence in filter(None, (*served(one), *beneath(one))):
+                st.text(sentence)
 
 
 def _scores(here: Inspection, there: Inspection, found: Comparison) -> None:
@@ -175,6 +173,7 @@ def _answers(found: Comparison) -> None:
             for name in ("share here", "share there", "here minus there")
         },
         hide_index=True,
+        placeholder="–",
         key="beside_answers",
         alt="The answers of both, matched by their words",
     )

@@ -219,7 +219,8 @@ def record(
             return None
     elif before.cancelled and (samples := recordings().largest(request, model)):
         _back_to(samples, PLACE)  # what was on the screen before more was wanted
-    _say_how_long(request, model)
+    if before is None or not before.cancelled:
+        _say_how_long(request, model)
     return run(
         PLACE,
         this,
@@ -292,7 +293,10 @@ def _answers_so_far(job: Job[Recording], request: Request) -> None:
         return
     prompt = prompts.iterative(heard.reads(request.query))
     if answer := heard.greedy(prompt):
-        st.text(f"Its answer: {charts.shown(answer)}. Whether to believe it takes a little longer.")
+        # What is served may be another one: see `not_the_first`.
+        st.text(f"Told nothing, it says: {charts.shown(answer)}")
+        if not (job.done or job.cancelling):
+            st.text("Whether to believe it takes a little longer.")
     if found := heard.answers(prompt):
         st.dataframe(
             {

@@ -17,7 +17,7 @@ def told(inspection: Inspection) -> None:
     rows(found, key="told")
     if len(found.answers) == 1 and len(found.rows) > 1:
         st.caption(
-            "It gives a single answer. So it was told others: if its own keeps most of the "
+            "Only one answer was found, so it was told others: if its own keeps most of the "
             "probability, it knows."
         )
     else:

@@ -53,9 +53,9 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
             )
         if live and _more_may_decide(inspection):
             _mend(inspection)
-        st.text(inspection.verdict.reason)
         if found := not_the_first(inspection):
             st.text(found)
+        st.text(inspection.verdict.reason)
         if inspection.caveat:
             st.text(inspection.caveat)
         for note in inspection.recording.notes:
@@ -81,10 +81,7 @@ def _served(inspection: Inspection) -> None:
     if taught is not None and taught.outside:
         st.header(NOT_TAUGHT, anchor=False)
         _small(BENEATH[found.decision], answer)
-    elif inspection.wanted is not None:  # too few answers for any verdict
-        st.header(HEADLINES[Decision.TOO_LITTLE], anchor=False)
-        _small(WITHHELD[Decision.TOO_LITTLE], answer)
-    elif found.decision is Decision.ANSWER:
+    elif inspection.decision is Decision.ANSWER:
         with st.container(
             key=_LONG if len(answer) > LONG else _SHORT,
             horizontal=True,
@@ -93,14 +90,15 @@ def _served(inspection: Inspection) -> None:
         ):
             st.text(answer, width="content")
             st.header(
-                LEANS if inspection.leans else HEADLINES[found.decision],
+                LEANS if inspection.leans else HEADLINES[Decision.ANSWER],
                 anchor=False,
                 width="content",
                 help=TERMS["Epistemic uncertainty"],
             )
     else:
-        st.header(HEADLINES[found.decision], anchor=False, help=TERMS["Epistemic uncertainty"])
-        _small(WITHHELD[found.decision], answer)
+        decision = inspection.decision
+        st.header(HEADLINES[decision], anchor=False, help=TERMS["Epistemic uncertainty"])
+        _small(WITHHELD[decision], answer)
 
 
 def _small(introduced: str, answer: str) -> None:
@@ -113,7 +111,7 @@ def _more_may_decide(inspection: Inspection) -> bool:
     """Whether more answers may bring a verdict; not on what the model was not taught."""
     if inspection.taught is not None and inspection.taught.outside:
         return False
-    return bool(inspection.wanted) or inspection.verdict.decision is Decision.TOO_LITTLE
+    return inspection.decision is Decision.TOO_LITTLE
 
 
 def _mend(inspection: Inspection) -> None:

@@ -13,6 +13,7 @@ from core.studies.inspection.inspection import cannot_decide, read, run
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Reading, Request, Sampling
+from core.studies.inspection.served import beneath
 from core.studies.inspection.verdict import (
     Decision,
     DecisionRule,
@@ -174,7 +175,11 @@ def test_a_verdict_on_few_answers_says_how_many_it_takes(embedded):
     assert run(ask(9), knows(4)).wanted == 10
     for samples, wanted in ((8, None), (7, 8)):
         request = usual_request(KNOWN_BY_HEART, embedded.capabilities, samples=samples)
-        assert run(request, embedded).wanted == wanted
+        found = run(request, embedded)
+        assert (found.wanted, found.verdict.decision) == (wanted, Decision.ANSWER)
+        if wanted:
+            assert found.outcome.startswith("too little sampled: ")
+            assert beneath(found)[0] == "Only k = 7: a verdict takes 8."
 
 
 # ------------------------------------------------------------------------- when to stop

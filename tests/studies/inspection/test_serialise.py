@@ -21,7 +21,7 @@ from core.studies.inspection.recorder import record
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
 from core.studies.inspection.stopping import growth
-from core.studies.inspection.verdict import default_threshold
+from core.studies.inspection.verdict import Decision, default_threshold
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
 from tests.hostile import ANY_TEXTS, HUGE, edited, opened, put, remove
@@ -367,6 +367,8 @@ def test_a_file_of_version_1_is_still_read():
     assert seen.recording.seconds == ()
     again = json.loads(serialise.to_json(seen))
     assert again["version"] == serialise.VERSION == 2
+    assert again["verdict"].pop("decision") == Decision.TOO_LITTLE  # it has but four answers
+    assert data["verdict"].pop("decision") == Decision.ABSTAIN
     del again["verdict"]["reason"], data["verdict"]["reason"]  # a sentence may change
     for name in set(data) - {"version", "recording", "calls"}:
         assert again[name] == data[name], name
