@@ -10,7 +10,12 @@ from core import prompts
 from core.language_models.backends.gguf.model import GGUF, smollm2_file
 from core.language_models.backends.gguf.weights import Fields
 from core.language_models.backends.llama.model import LlamaModel
-from core.language_models.errors import BrokenModelError, ModelError, UnknownModelError
+from core.language_models.errors import (
+    BrokenModelError,
+    ModelError,
+    PromptTooLongError,
+    UnknownModelError,
+)
 from core.language_models.forms import EXAMPLES, Form, in_front
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
@@ -185,6 +190,12 @@ def test_a_prompt_and_what_stands_around_it_must_fit(model):
     asked = model.asked_in(Form.EXAMPLES)
     with pytest.raises(ModelError, match=r"embedded\.gguf” has room for"):
         asked.sample("word " * model.llama.context_length, 1)
+
+
+def test_a_form_that_leaves_no_room_for_a_prompt_is_refused(tmp_path):
+    model = GGUF(str(embedded_as_gguf(tmp_path / "small.gguf", llama__context_length=128)))
+    with pytest.raises(PromptTooLongError, match=r"small\.gguf is too small: in the form examples"):
+        model.asked_in(Form.EXAMPLES)
 
 
 # ------------------------------------------------------------------------------- SmolLM2
