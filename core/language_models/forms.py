@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from core import prompts
-from core.language_models.errors import ModelError
+from core.language_models.errors import ModelError, PromptTooLongError
 
 
 class Form(StrEnum):
@@ -99,3 +99,12 @@ def revision(weights: str, form: Form, examples: Sequence[Example]) -> str:
 def unknown_form(name: str, forms: Sequence[Form]) -> ModelError:
     """Return the error for a form in which a model cannot be asked; `forms` are those it has."""
     return ModelError(f"{name} is asked in the form {' or '.join(forms)} only. Choose that.")
+
+
+def too_small(name: str, form: Form) -> PromptTooLongError:
+    """Return the error for a model that has no room for any question in a form."""
+    other = "" if form is Form.PLAIN else "another form, or "
+    return PromptTooLongError(
+        f"The context of {name} is too small: in the form {form} not even a short question fits. "
+        f"Choose {other}a model with a larger context."
+    )

@@ -18,8 +18,8 @@ from core import prompts
 from core.codec import shortened
 from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import AT_ONCE, at_once
-from core.language_models.errors import ModelError
-from core.language_models.forms import Form
+from core.language_models.errors import ModelError, PromptTooLongError
+from core.language_models.forms import Form, too_small
 
 QUESTIONS = (
     "What is the capital of France?",
@@ -103,7 +103,19 @@ def try_form(model: LanguageModel, *, to_the_end: bool = True) -> Trial:
 
     A model that cannot be stopped by a form writes until it is cut off, so unless `to_the_end`
     one on this machine is asked no more when its form cannot suit any more.
+
+    Raises
+    ------
+    PromptTooLongError
+        When not even these questions fit into its context.
     """
+    try:
+        return _all_tried(model, to_the_end)
+    except PromptTooLongError as error:
+        raise too_small(model.name, model.form) from error
+
+
+def _all_tried(model: LanguageModel, to_the_end: bool) -> Trial:
     if not model.capabilities.local:
         calls = [partial(_tried, model, question) for question in QUESTIONS]
         return Trial(model.form, tuple(at_once(calls, workers=AT_ONCE)), 0.0)
@@ -139,19 +151,26 @@ def in_its_form(model: LanguageModel, wanted: Form | None = None) -> InItsForm:
     ------
     ModelError
         When the model cannot be asked in the form that is wanted, or no form suits it; the
-        sentence says what it answered.
+        sentence says what it answered. Forms that do not fit into its context are passed over.
     """
     if wanted is not None:
         asked = model.asked_in(wanted)
         return asked, (try_form(asked),) if model.forms else ()
     trials: list[Trial] = []
+    too_long: list[PromptTooLongError] = []
     for form in model.forms:
-        asked = model.asked_in(form)
-        trials.append(try_form(asked, to_the_end=False))
+        try:
+            asked = model.asked_in(form)
+            trials.append(try_form(asked, to_the_end=False))
+        except PromptTooLongError as error:
+            too_long.append(error)
+            continue
         if trials[-1].suits:
             return asked, tuple(trials)
     if trials:
         raise ModelError(_unsuited(model, trials))
+    if too_long:
+        raise too_long[0]
     return model, ()
 
 

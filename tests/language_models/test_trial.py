@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.language_models.base import Capabilities, LanguageModel, Response
-from core.language_models.errors import ModelError
+from core.language_models.errors import ModelError, PromptTooLongError
 from core.language_models.forms import EXAMPLES, Form, in_front
 from core.language_models.trial import QUESTIONS, in_its_form, try_form
 
@@ -19,13 +19,15 @@ class Formed(LanguageModel):
     name, capabilities = "formed", Capabilities(scores_given_text=True)
     forms = (Form.PLAIN, Form.EXAMPLES, Form.CHAT)
 
-    def __init__(self, said, form=Form.PLAIN):
-        self.said, self.form, self.revision = said, form, form.value
+    def __init__(self, said, form=Form.PLAIN, too_long=()):
+        self.said, self.form, self.revision, self.too_long = said, form, form.value, too_long
 
     def asked_in(self, form):
-        return Formed(self.said, form)
+        return Formed(self.said, form, self.too_long)
 
     def sample(self, prompt, count, *, temperature=1.0, seed=0, first=0):
+        if self.form in self.too_long:
+            raise PromptTooLongError("The prompt is too long. Shorten it.")
         return [self.said.get(self.form, (GOOD, 0.5))[0]] * count
 
     def log_likelihoods(self, prompts, answers):
@@ -64,6 +66,24 @@ def test_a_trial_says_what_was_answered_and_how_likely():
 def test_a_model_that_no_form_suits_is_said_to_be_so_with_what_it_answered():
     with pytest.raises(ModelError, match="plain: “nothing”; examples: “nothing”; chat: “nothing”"):
         in_its_form(Formed(dict.fromkeys(Form, BAD["nothing"])))
+
+
+def test_a_form_that_does_not_fit_is_passed_over():
+    model, trials = in_its_form(Formed({Form.PLAIN: BAD["long"]}, too_long=[Form.EXAMPLES]))
+    assert model.form is Form.CHAT
+    assert [trial.form for trial in trials] == ["plain", "chat"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (None, "in the form plain not even a short question fits. Choose a model with a larger"),
+        (Form.CHAT, "in the form chat not even a short question fits. Choose another form, or"),
+    ],
+)
+def test_a_context_that_is_too_small_for_any_question_is_said_to_be_so(wanted, words):
+    with pytest.raises(PromptTooLongError, match=f"The context of formed is too small: {words}"):
+        in_its_form(Formed({}, too_long=Form), wanted)
 
 
 def test_a_form_that_is_wanted_is_taken_whatever_comes_of_it():

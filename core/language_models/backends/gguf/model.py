@@ -167,10 +167,10 @@ def smollm2_file() -> Path:
     return file
 
 
-def _try(llama: Llama, tokens: int) -> None:
+def _try(llama: Llama, tokens: Sequence[int]) -> None:
     """Run the network once; what the file states may fit neither its weights nor its tokens."""
     with np.errstate(all="ignore"):
-        hidden, _ = llama.forward(np.array([[0, tokens - 1]]))
+        hidden, _ = llama.forward(np.array([tokens]))
         if not np.isfinite(llama.log_softmax(hidden)).all():
             raise ValueError("The network computes no probabilities.")
 
@@ -192,7 +192,7 @@ def _load(path: Path, size: int, changed: int) -> Opened:
         )
         llama = Llama(weights, sizes)
         opened = _opened(digest[:12], llama, fields)
-        _try(llama, opened.tokenizer.get_vocab_size())
+        _try(llama, [0, max(opened.tokenizer.get_vocab().values()), *opened.begin])
     except ModelError:
         raise
     except MemoryError:

@@ -31,6 +31,9 @@ class Kind(IntEnum):
     BYTE = 6
 
 
+# SentencePiece makes no longer token of others, and trying to takes the square of its length.
+LONGEST_MERGED = 512  # characters
+
 # How a text is cut before pairs are merged, by the names in the files. GPT-2's way is built in.
 _LLAMA_3 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
@@ -130,6 +133,8 @@ def _sentence_piece(fields: Fields) -> Tokenizer:
     ids, scores = _ids(fields), fields.get("tokenizer.ggml.scores")
     merges = []
     for token, i in ids.items():
+        if len(token) > LONGEST_MERGED:
+            continue
         pairs = ((token[:at], token[at:]) for at in range(1, len(token)))
         found = [(ids[a], ids[b], (a, b)) for a, b in pairs if a in ids and b in ids]
         merges += [(-scores[i], a, b, pair) for a, b, pair in found]

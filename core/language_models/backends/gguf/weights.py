@@ -22,7 +22,7 @@ NAMES = {  # transformers' names -> llama.cpp's
     "model.norm.weight": "output_norm.weight",
     "lm_head.weight": "output.weight",
 }
-FIRST = {"token_embd.weight", "blk.0.attn_q.weight", "blk.0.attn_k.weight"}
+FIRST = {"token_embd.weight", "output.weight", "blk.0.attn_q.weight", "blk.0.attn_k.weight"}
 LAYER_NAMES = {
     "input_layernorm": "attn_norm",
     "self_attn.q_proj": "attn_q",
@@ -98,13 +98,19 @@ def config(fields: Fields, reader: GGUFReader) -> dict[str, Any]:
                 "or serve this one with llama.cpp."
             )
     tensors = {tensor.name: tensor for tensor in reader.tensors}
-    # Nothing is made of a size that a file only states.
+    # Nothing is made of a size that a file only states, and no tensors of the same bytes. A head is
+    # no wider than the network: the table of positions takes a multiple of its width.
     shapes = {name: [int(size) for size in tensors[name].shape] for name in FIRST & tensors.keys()}
-    if min(heads, key_heads) < 1 or shapes != {
-        "token_embd.weight": [width, *shapes.get("token_embd.weight", [])[1:]],
+    embeddings = [width, *shapes.get("token_embd.weight", [])[1:]]
+    stated = {
+        "token_embd.weight": embeddings,
         "blk.0.attn_q.weight": [width, heads * head_width],
         "blk.0.attn_k.weight": [width, key_heads * head_width],
-    }:
+    }
+    if "output.weight" in tensors:
+        stated["output.weight"] = embeddings
+    overlap = sum(tensor.n_bytes for tensor in reader.tensors) > reader.data.nbytes
+    if overlap or min(heads, key_heads) < 1 or head_width > width or shapes != stated:
         raise BrokenModelError(
             "The sizes that the file states are not those of its weights. Fetch it again, or "
             "choose another file."

@@ -22,7 +22,7 @@ from core.language_models.base import (
     series,
 )
 from core.language_models.errors import PromptTooLongError
-from core.language_models.forms import Frame
+from core.language_models.forms import Frame, too_small
 
 # How many answer tokens one block of `log_likelihoods` holds: large enough to keep the
 # matrix products busy, small enough for their results to stay near the processor.
@@ -75,7 +75,16 @@ class LlamaModel(LanguageModel):
         self._before: tuple[Segment, ...] = ()  # what the frame's first part became
 
     def put_in(self, frame: Frame) -> None:
-        """Put a frame around every prompt; what stands in front is read once, now."""
+        """Put a frame around every prompt; what stands in front is read once, now.
+
+        Raises
+        ------
+        PromptTooLongError
+            When it leaves no room for a prompt.
+        """
+        around = len(frame.before) + len(frame.after)
+        if around + MAX_RESPONSE_TOKENS >= self.llama.context_length:
+            raise too_small(self.name, self.form)
         self.frame = frame
         self._before = (_read(self.llama, tuple(frame.before)),) if frame.before else ()
 

@@ -17,8 +17,13 @@ TEMPLATE = (
 )
 
 
-def embedded_as_gguf(path, *, kind=GGMLQuantizationType.F32, architecture="llama", **changed):
-    """Write the embedded model as a GGUF file; `changed` replaces fields, None omits one."""
+def embedded_as_gguf(
+    path, *, kind=GGMLQuantizationType.F32, architecture="llama", shapes=None, **changed
+):
+    """Write the embedded model as a GGUF file.
+
+    `changed` replaces fields, None omits one; `shapes` puts zeros in place of weights.
+    """
     config = json.loads((FOLDER / "config.json").read_text())
     tokenizer = json.loads((FOLDER / "tokenizer.json").read_text())
     ids, kinds = dict(tokenizer["model"]["vocab"]), {}
@@ -47,8 +52,11 @@ def embedded_as_gguf(path, *, kind=GGMLQuantizationType.F32, architecture="llama
     writer = GGUFWriter(path, architecture)
     for name, value in fields.items():
         _add(writer, name, value)
+    shapes = shapes or {}
     for name, values in restored(FOLDER).items():
         stored = _stored(name)
+        if stored in shapes:
+            continue
         if stored.split(".")[-2] in ("attn_q", "attn_k") and architecture == "llama":
             rows, width = values.shape
             pairs = values.reshape(heads, 2, rows // heads // 2, width)
@@ -58,6 +66,8 @@ def embedded_as_gguf(path, *, kind=GGMLQuantizationType.F32, architecture="llama
             writer.add_tensor(stored, quantize(values, kind), raw_dtype=kind)
         else:
             writer.add_tensor(stored, values)
+    for name, shape in shapes.items():
+        writer.add_tensor(name, np.zeros(shape, np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -1,13 +1,21 @@
 """A GGUF file holds the embedded model: what is read from it must say the same."""
 
+import os
+
 import numpy as np
 import pytest
-from gguf import GGMLQuantizationType
+from gguf import GGMLQuantizationType, GGUFReader
 
 from core import prompts
 from core.language_models.backends.gguf.model import GGUF, smollm2_file
+from core.language_models.backends.gguf.weights import Fields
 from core.language_models.backends.llama.model import LlamaModel
-from core.language_models.errors import BrokenModelError, ModelError, UnknownModelError
+from core.language_models.errors import (
+    BrokenModelError,
+    ModelError,
+    PromptTooLongError,
+    UnknownModelError,
+)
 from core.language_models.forms import EXAMPLES, Form, in_front
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
@@ -83,11 +91,51 @@ def test_other_architectures_keep_the_order_of_their_rows(tmp_path, model):
         ({"llama__attention__layer_norm_rms_epsilon": float("nan")}, "cannot be read"),
         ({"tokenizer__ggml__eos_token_id": [1, 2]}, "cannot be read"),
         ({"tokenizer__ggml__token_type": [1] * 5}, "cannot be read"),
+        (
+            {"tokenizer__ggml__add_bos_token": 1, "tokenizer__ggml__bos_token_id": 100_000},
+            "cannot be read",
+        ),
+        ({"shapes": {"output.weight": (5, 192)}}, "are not those of its weights"),
+        (
+            {
+                "llama__embedding_length": 2,
+                "llama__attention__head_count": 1,
+                "llama__attention__head_count_kv": 1,
+                "llama__attention__key_length": 8,
+                "shapes": {
+                    "token_embd.weight": (9, 2),
+                    "blk.0.attn_q.weight": (8, 2),
+                    "blk.0.attn_k.weight": (8, 2),
+                },
+            },
+            "are not those of its weights",
+        ),
     ],
 )
 def test_what_is_not_known_is_named(tmp_path, changed, words):
     file = embedded_as_gguf(tmp_path / "other.gguf", **changed)
     with pytest.raises(BrokenModelError, match=words):
+        GGUF(str(file))
+
+
+def test_more_tokens_than_the_network_has_are_refused_also_where_some_are_alike(tmp_path, file):
+    tokens = Fields(GGUFReader(file)).get("tokenizer.ggml.tokens")
+    more = {
+        "tokenizer__ggml__tokens": [*tokens, *["a"] * 9],
+        "tokenizer__ggml__token_type": [1] * (len(tokens) + 9),
+    }
+    with pytest.raises(BrokenModelError, match="cannot be read"):
+        GGUF(str(embedded_as_gguf(tmp_path / "more.gguf", **more)))
+
+
+def test_tensors_that_share_their_bytes_are_refused(tmp_path):
+    file = embedded_as_gguf(tmp_path / "shared.gguf")
+    reader = GGUFReader(file, "r+")
+    for tensor in reader.tensors:
+        tensor.field.parts[-1][0] = 0  # where its bytes begin
+    reader.data.flush()
+    os.truncate(file, reader.data_offset + max(tensor.n_bytes for tensor in reader.tensors))
+    with pytest.raises(BrokenModelError, match="are not those of its weights"):
         GGUF(str(file))
 
 
@@ -142,6 +190,12 @@ def test_a_prompt_and_what_stands_around_it_must_fit(model):
     asked = model.asked_in(Form.EXAMPLES)
     with pytest.raises(ModelError, match=r"embedded\.gguf” has room for"):
         asked.sample("word " * model.llama.context_length, 1)
+
+
+def test_a_form_that_leaves_no_room_for_a_prompt_is_refused(tmp_path):
+    model = GGUF(str(embedded_as_gguf(tmp_path / "small.gguf", llama__context_length=128)))
+    with pytest.raises(PromptTooLongError, match=r"small\.gguf is too small: in the form examples"):
+        model.asked_in(Form.EXAMPLES)
 
 
 # ------------------------------------------------------------------------------- SmolLM2

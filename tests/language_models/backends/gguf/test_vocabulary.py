@@ -2,7 +2,12 @@
 
 import pytest
 
-from core.language_models.backends.gguf.vocabulary import Kind, control_tokens, tokenizer
+from core.language_models.backends.gguf.vocabulary import (
+    LONGEST_MERGED,
+    Kind,
+    control_tokens,
+    tokenizer,
+)
 
 BYTES = [f"<0x{i:02X}>" for i in range(256)]
 WORDS = {"▁": -9, "a": -8, "b": -8, "c": -8, "ab": -2, "bc": -1, "▁a": -3, "▁ab": -4, "abc": -5}
@@ -11,14 +16,18 @@ WORDS = {"▁": -9, "a": -8, "b": -8, "c": -8, "ab": -2, "bc": -1, "▁a": -3, "
 class Fields:
     """What `tokenizer` reads of a file."""
 
+    def __init__(self, words=WORDS):
+        self.words = words
+
     def get(self, name, default=None):
-        tokens = ["<unk>", "<s>", "</s>", *BYTES, *WORDS]
-        kinds = [Kind.UNKNOWN, *[Kind.CONTROL] * 2, *[Kind.BYTE] * 256, *[Kind.NORMAL] * len(WORDS)]
+        tokens = ["<unk>", "<s>", "</s>", *BYTES, *self.words]
+        words = [Kind.NORMAL] * len(self.words)
+        kinds = [Kind.UNKNOWN, *[Kind.CONTROL] * 2, *[Kind.BYTE] * 256, *words]
         return {
             "tokenizer.ggml.model": "llama",
             "tokenizer.ggml.tokens": tokens,
             "tokenizer.ggml.token_type": [int(kind) for kind in kinds],
-            "tokenizer.ggml.scores": [0.0] * 259 + [float(score) for score in WORDS.values()],
+            "tokenizer.ggml.scores": [0.0] * 259 + [float(score) for score in self.words.values()],
         }.get(name, default)
 
 
@@ -36,6 +45,11 @@ def test_the_best_scored_pairs_are_merged_first(text, pieces):
     made = tokenizer(Fields())
     assert made.encode(text).tokens == pieces
     assert made.decode(made.encode(text).ids) == text
+
+
+def test_no_longer_token_is_made_of_others_than_sentencepiece_makes():
+    powers = {"a" * 2**i: -i for i in range(12)}
+    assert tokenizer(Fields(powers)).encode("a" * 2048).tokens == ["a" * LONGEST_MERGED] * 4
 
 
 def test_control_tokens_are_no_text():
