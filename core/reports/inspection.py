@@ -64,7 +64,7 @@ def _below(inspection: Inspection) -> Sequence[str]:
     judgement = judge(inspection)
     return (
         *beneath(inspection),
-        *(said(judgement, inspection.verdict) if judgement else ()),
+        *(said(judgement, inspection) if judgement else ()),
     )
 
 

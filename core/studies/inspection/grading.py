@@ -14,7 +14,7 @@ from core.data.world import grading
 from core.data.world.facts import Fact
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.taught import WORLD_OF
-from core.studies.inspection.verdict import Verdict, default_thresholds, doubt_of
+from core.studies.inspection.verdict import default_thresholds, doubt_of
 from core.uncertainty.scores import SCORES
 
 
@@ -94,10 +94,13 @@ def _judged(inspection: Inspection, fact: Fact | None, name: str) -> Judged:
     return Judged(name, answer, right, doubt, threshold)
 
 
-def said(judgement: Judgement, verdict: Verdict) -> tuple[str, str]:
+def said(judgement: Judgement, inspection: Inspection) -> tuple[str, str]:
     """Say whether the verdict was good and what is true; then how often the model was told so."""
-    decided = next(s for s in judgement.scores if s.name == verdict.threshold.score)
+    deciding = inspection.verdict.threshold.score
+    decided = next(score for score in judgement.scores if score.name == deciding)
     did = "It answered, and was" if decided.answered else "It abstained; its answer was"
+    if inspection.too_few:
+        did = "Its answer is"
     right = "right" if decided.right else "wrong"
     return f"{did} {right}. {_what_is_true(judgement)}", _how_often_seen(judgement)
 

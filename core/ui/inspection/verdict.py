@@ -62,7 +62,7 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
             st.text(note)
         judgement = judge(inspection)
         if judgement is not None:
-            truth(judgement, inspection.verdict)
+            truth(judgement, inspection)
         if inspection.taught is not None and inspection.taught.outside:
             return  # what it makes up has no place beside what it knows
         figures.draw(
