@@ -462,6 +462,13 @@ def test_other_kinds_of_models_score_and_draw_as_they_would_plainly(tmp_path, ki
         assert found[0] >= greedy.log_likelihood - 1e-4
 
 
+def test_examples_that_do_not_fit_into_the_context_are_refused(tmp_path):
+    folder = small(tmp_path, kind=transformers.GPT2Config, max_position_embeddings=64)
+    model = HuggingFace(str(folder))
+    with pytest.raises(PromptTooLongError, match="in the form examples not even a short"):
+        model.asked_in(Form.EXAMPLES)
+
+
 def tokenizer_that_adds_a_space():
     """A tokenizer like that of the first Llamas: every text begins with a token and a space."""
     pieces = {"<s>", "</s>", "<unk>", *prompts.iterative("abc").replace(" ", "▁"), "▁a", "\n"}

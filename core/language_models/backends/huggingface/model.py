@@ -27,7 +27,7 @@ from core.language_models.base import (
 )
 from core.language_models.chat_template import around
 from core.language_models.errors import ModelError, PromptTooLongError
-from core.language_models.forms import EXAMPLES, Example, Form, Frame, in_front, revision
+from core.language_models.forms import EXAMPLES, Example, Form, Frame, in_front, revision, too_small
 from core.language_models.usage import Meter, Speed
 from core.prompts import ANSWER, iterative
 
@@ -106,6 +106,9 @@ class HuggingFace(LanguageModel):
         examples = EXAMPLES if form.has_examples else ()
         self.revision = revision(self._weights, form, examples)
         self.frame = self._chat(examples) if form.is_chat else self._text(examples)
+        around = len(self.frame.before) + len(self.frame.after)
+        if self._context is not None and around + MAX_RESPONSE_TOKENS >= self._context:
+            raise too_small(self.name, form)
         self._before: Past | None = None
         if form is not Form.PLAIN and self.frame.before:  # marks alone are read in a moment
             with self._network.at_work():
