@@ -44,6 +44,12 @@ from core.settings import OPENAI_KEY
 # the pieces are, stands in `stopping`.
 TIMEOUTS = 5.0, 60.0
 LARGEST_REPLY = 8_000_000  # bytes
+# Of parts, which take many times their length once they are parsed: an object 200 bytes, a text
+# 90. The largest replies repeat up to 64 texts (`PAIRS_A_CALL`, and as many prompts), with an
+# object and five commas a token. This has room for 2,300 tokens a text, which is more than one of
+# 2,000 characters mostly has, and about what servers write into 8 MB. An answer said by force has
+# 200 alternatives to each of 33 tokens, with two brackets and up to 20 commas each: far less.
+MOST_LISTS, MOST_COMMAS = 150_000, 750_000
 LONGEST_WORDS = 200  # characters of a service's own words in a sentence of ours
 LEAST = -9999.0  # what servers write for ln 0
 
@@ -170,6 +176,11 @@ class Service:
             raise RefusedError(
                 f"{self.host} sent more than {LARGEST_REPLY // 1_000_000} MB. Check that the "
                 "address is that of a language model."
+            )
+        if data.count(b"{") + data.count(b"[") > MOST_LISTS or data.count(b",") > MOST_COMMAS:
+            raise RefusedError(
+                f"{self.host} sent a reply of more than {MOST_LISTS:,} lists and objects, or "
+                f"{MOST_COMMAS:,} values. Check that the address is that of a language model."
             )
         parsed = _parse(data, lists=beside or method == "GET")  # as Together lists its models
         if not 200 <= status < 300:
@@ -459,7 +470,8 @@ def _writable(parsed: Any) -> Any:
     if isinstance(parsed, str):
         return whole(parsed)
     if isinstance(parsed, list):
-        return [_writable(item) for item in parsed]
+        for place, item in enumerate(parsed):  # a second list would take as much memory again
+            parsed[place] = _writable(item)
     if isinstance(parsed, dict):
         return {whole(name): _writable(value) for name, value in parsed.items()}
     return parsed
