@@ -71,7 +71,8 @@ FIELDS = re.compile(
     r"|n_cmpl|n|model|prompt|messages)(?!\w)"
 )
 THEIRS = {"n_cmpl": "n", "n_probs": "top_logprobs"}
-SHORT_KEY = 8  # characters; a shorter one may be part of any word
+SHORT_KEY = 8  # characters; fewer may be part of any word
+MOST_SAID = 20_000  # characters of a service's own words that are looked at
 
 Reply = dict[str, Any]
 Tokens = Sequence[tuple[str, float | None]]
@@ -84,7 +85,7 @@ class Rejected(RefusedError):
     ----------
     status : int
     words : str
-        All that the service says, without the key.
+        What the service says, up to `MOST_SAID` characters, without the key.
     named : tuple of str
         The fields of a request that it speaks of.
     """
@@ -277,15 +278,26 @@ class Service:
         )
 
     def without_key(self, said: str) -> str:
-        """Return a service's own words on one line, the key removed if they repeat it.
+        """Return a service's own words on one line, without the key if they repeat it.
 
-        A key such as “k”, for servers that want any, is removed only where it is a word.
+        Any `SHORT_KEY` characters of the key in a row are removed, also with spaces or what cannot
+        be printed between them. A shorter key, such as “k” for servers that want any, is removed
+        only where it is a word.
         """
-        if key := self._key:
-            word = re.escape(key)
-            whole_word = rf"(?<![\w-]){word}(?![\w-])"
-            said = re.sub(whole_word if len(key) < SHORT_KEY else word, "…", said)
-        return " ".join("".join(c if c.isprintable() else " " for c in said).split())
+        said = "".join(c if c.isprintable() else " " for c in said[:MOST_SAID])
+        key = self._key or ""
+        if len(key) >= SHORT_KEY:
+            shown = list(said)
+            places = [place for place, c in enumerate(said) if c != " "]
+            letters = said.replace(" ", "")
+            for start in range(len(letters) - SHORT_KEY + 1):
+                if letters[start : start + SHORT_KEY] in key:
+                    first, last = places[start], places[start + SHORT_KEY - 1]
+                    shown[first : last + 1] = "\0" * (last + 1 - first)
+            said = re.sub("\0+", "…", "".join(shown))
+        elif key:
+            said = re.sub(rf"(?<![\w-]){re.escape(key)}(?![\w-])", "…", said)
+        return " ".join(said.split())
 
     def spoilt(self, what: str) -> TemporaryError:
         """Return the error for a reply that cannot be used, and may be better next time."""
@@ -439,13 +451,13 @@ def _words(parsed: Reply | None, data: bytes) -> tuple[str, str]:
         code = said.get("code")
         said = f"{said['message']} ({code})" if isinstance(code, str) else said["message"]
     if not isinstance(said, str):
-        said = data[:20_000].decode("utf-8", "replace")
+        said = data[:MOST_SAID].decode("utf-8", "replace")
     return said, field if isinstance(field, str) else ""
 
 
 def _named(said: str) -> tuple[str, ...]:
     """Return the fields of a request that a text speaks of, in its order."""
-    found = [THEIRS.get(name, name) for name in FIELDS.findall(said[:20_000])]
+    found = [THEIRS.get(name, name) for name in FIELDS.findall(said[:MOST_SAID])]
     return tuple(dict.fromkeys(found))
 
 
