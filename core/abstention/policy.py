@@ -118,7 +118,7 @@ class Policy:
     score : str
         The name of the score whose doubt is compared with λ.
     threshold : float
-        λ, in the unit of the doubt; infinity answers whatever has a score.
+        λ, in the unit of the doubt; infinity answers all but infinite doubts.
     method : str
         A key of `GUARANTEES`: how λ was found.
     target_error : float
@@ -194,10 +194,9 @@ class Policy:
     @property
     def where(self) -> str:
         """Where it answers, in terms of the score: “below 0.159”."""
-        if math.isinf(self.threshold):
-            return "wherever there is a score"
         relation = "above" if self.larger_is_surer else "below"
-        return f"{relation} {own_direction(self.threshold, self.larger_is_surer):.6g}"
+        own = own_direction(self.threshold, self.larger_is_surer)
+        return f"{relation} {own:.6g}".replace("-inf", "−∞").replace("inf", "∞")
 
     @property
     def sentence(self) -> str:
@@ -294,9 +293,7 @@ def to_dict(policy: Policy) -> dict[str, Any]:
         "version": VERSION,
         "guarantee": policy.sentence,
         # In the score's own direction; “threshold” is of the doubt, which larger means.
-        "rule": f"answer if {policy.score} is {policy.where}"
-        if math.isfinite(policy.threshold)
-        else f"answer {policy.where}",
+        "rule": f"answer if {policy.score} is {policy.where}",
         **asdict(policy),
         "threshold": finite(policy.threshold),
     }

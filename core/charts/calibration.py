@@ -312,8 +312,6 @@ def number(value: float) -> str:
 
 def rule_of(score: str, threshold: float, larger_is_surer: bool) -> str:
     """Return when is answered: “agreement > 0.920”."""
-    if math.isinf(threshold):
-        return "there is a score"
     relation = ">" if larger_is_surer else "<"
     name = name_of(score)
     if score in SCORES and SCORES[score].larger_is_surer and not larger_is_surer:

@@ -109,6 +109,11 @@ def test_the_file_says_in_words_what_it_promises_and_they_are_not_believed():
     assert from_json(json.dumps(found)) == POLICY
 
 
+def test_an_endless_threshold_answers_no_infinite_doubt_and_says_so():
+    assert replace(POLICY, threshold=math.inf).where == "below ∞"
+    assert replace(POLICY, threshold=math.inf, larger_is_surer=True).where == "above −∞"
+
+
 def refused(found, sentence):
     """Check that a file is refused with a sentence, whether it is text or bytes."""
     text = found if isinstance(found, str | bytes) else json.dumps(found)

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import compute, parquet, types
 
+from core.codec import shortened
 from core.data.tabular import rows as limits
 from core.data.tabular.rows import (
     Rows,
@@ -54,7 +55,8 @@ def read_parquet(content: bytes, notes: list[str]) -> tuple[Rows, list[str]]:
         file = parquet.ParquetFile(
             source, metadata=about, read_dictionary=_texts_of(about), pre_buffer=False
         )
-        names = list(file.schema_arrow.names)
+        schema = about.schema.to_arrow_schema()
+        names = schema.names
         kept = [at for at, name in enumerate(names) if not _ROW_INDEX.fullmatch(name)]
         if len(kept) < len(names):
             notes.append("The row index that pandas wrote into the file was left out.")
@@ -65,7 +67,7 @@ def read_parquet(content: bytes, notes: list[str]) -> tuple[Rows, list[str]]:
             check_heading(names[at])
         size = max(1, min(_BATCH, _BATCH_CELLS // max(about.num_columns, 1)))
         for batch in file.iter_batches(batch_size=size, use_threads=False):
-            _add(batch.select(kept), rows)
+            _add(batch.select(kept), rows, [schema.field(at) for at in kept])
     except (UploadError, MemoryError):
         raise
     except Exception as error:  # a damaged file can fail in any way, deep inside the reader
@@ -113,16 +115,27 @@ def _texts_of(about: Any) -> list[str]:
     ]
 
 
-def _add(batch: pa.RecordBatch, rows: Rows) -> None:
+def _add(batch: pa.RecordBatch, rows: Rows, fields: list[pa.Field]) -> None:
     batch.validate(full=True)  # offsets within bounds, and texts that are Unicode
     left = limits.MAX_TEXT - rows.characters
-    for column in batch.columns:
-        left -= _least_text(column)
-        if left < 0:
-            limits.check_text(limits.MAX_TEXT + 1)
-        if types.is_dictionary(column.type):
-            _check_longest(column, len(rows.lines) + 1)
-    rows.add_columns([_texts(column) for column in batch.columns])
+    texts = []
+    for field, column in zip(fields, batch.columns, strict=True):
+        try:
+            left -= _least_text(column)
+            if left < 0:
+                limits.check_text(limits.MAX_TEXT + 1)
+            if types.is_dictionary(column.type):
+                _check_longest(column, len(rows.lines) + 1)
+            texts.append(_texts(column))
+        except (UploadError, MemoryError):
+            raise
+        except (pa.ArrowException, OverflowError) as error:  # maps, days that Python has not
+            raise UploadError(
+                f"The column “{shortened(field.name, 60)}” has values of the type "
+                f"{shortened(str(field.type), 60)} that cannot be read; leave it out, or write it "
+                "as text."
+            ) from error
+    rows.add_columns(texts)
 
 
 def _least_text(values: pa.Array) -> int:

@@ -537,6 +537,20 @@ def test_damaged_parquet():
         assert "bytes that are not text" in refused(as_parquet({"a": [cell]}))
 
 
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        (pa.array([[("x", 1)]], pa.map_(pa.string(), pa.int32())), "map<string, int32"),
+        (pa.array([2**31 - 1], pa.int32()).cast(pa.date32()), "date32[day]"),
+        (pa.array([2**62], pa.duration("s")), "duration[s]"),
+        (pa.array([1], pa.timestamp("s", tz="Mars/Phobos")), "Mars/Phobos"),
+    ],
+)
+def test_a_column_of_parquet_that_cannot_be_read_is_named(column, kind):
+    said = refused(as_parquet({"score": [0.5], "odd": column}))
+    assert "“odd”" in said and kind in said and "leave it out" in said
+
+
 def test_parquet_with_any_byte_wrong_is_read_or_refused():
     content = as_parquet({"a": list(range(50)), "b": ["some", "text"] * 25})
     rng = np.random.default_rng(0)

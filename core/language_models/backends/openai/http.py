@@ -44,6 +44,12 @@ from core.settings import OPENAI_KEY
 # the pieces are, stands in `stopping`.
 TIMEOUTS = 5.0, 60.0
 LARGEST_REPLY = 8_000_000  # bytes
+# Of parts, which take many times their length once they are parsed: an object 200 bytes, a text
+# 90. The largest replies repeat up to 64 texts (`PAIRS_A_CALL`, and as many prompts), with an
+# object and five commas a token. This has room for 2,300 tokens a text, which is more than one of
+# 2,000 characters mostly has, and about what servers write into 8 MB. An answer said by force has
+# 200 alternatives to each of 33 tokens, with two brackets and up to 20 commas each: far less.
+MOST_LISTS, MOST_COMMAS = 150_000, 750_000
 LONGEST_WORDS = 200  # characters of a service's own words in a sentence of ours
 LEAST = -9999.0  # what servers write for ln 0
 
@@ -65,7 +71,8 @@ FIELDS = re.compile(
     r"|n_cmpl|n|model|prompt|messages)(?!\w)"
 )
 THEIRS = {"n_cmpl": "n", "n_probs": "top_logprobs"}
-SHORT_KEY = 8  # characters; a shorter one may be part of any word
+SHORT_KEY = 8  # characters; fewer may be part of any word
+MOST_SAID = 20_000  # characters of a service's own words that are looked at
 
 Reply = dict[str, Any]
 Tokens = Sequence[tuple[str, float | None]]
@@ -78,7 +85,7 @@ class Rejected(RefusedError):
     ----------
     status : int
     words : str
-        All that the service says, without the key.
+        What the service says, up to `MOST_SAID` characters, without the key.
     named : tuple of str
         The fields of a request that it speaks of.
     """
@@ -170,6 +177,11 @@ class Service:
             raise RefusedError(
                 f"{self.host} sent more than {LARGEST_REPLY // 1_000_000} MB. Check that the "
                 "address is that of a language model."
+            )
+        if data.count(b"{") + data.count(b"[") > MOST_LISTS or data.count(b",") > MOST_COMMAS:
+            raise RefusedError(
+                f"{self.host} sent a reply of more than {MOST_LISTS:,} lists and objects, or "
+                f"{MOST_COMMAS:,} values. Check that the address is that of a language model."
             )
         parsed = _parse(data, lists=beside or method == "GET")  # as Together lists its models
         if not 200 <= status < 300:
@@ -266,15 +278,26 @@ class Service:
         )
 
     def without_key(self, said: str) -> str:
-        """Return a service's own words on one line, the key removed if they repeat it.
+        """Return a service's own words on one line, without the key if they repeat it.
 
-        A key such as “k”, for servers that want any, is removed only where it is a word.
+        Any `SHORT_KEY` characters of the key in a row are removed, also with spaces or what cannot
+        be printed between them. A shorter key, such as “k” for servers that want any, is removed
+        only where it is a word.
         """
-        if key := self._key:
-            word = re.escape(key)
-            whole_word = rf"(?<![\w-]){word}(?![\w-])"
-            said = re.sub(whole_word if len(key) < SHORT_KEY else word, "…", said)
-        return " ".join("".join(c if c.isprintable() else " " for c in said).split())
+        said = "".join(c if c.isprintable() else " " for c in said[:MOST_SAID])
+        key = self._key or ""
+        if len(key) >= SHORT_KEY:
+            shown = list(said)
+            places = [place for place, c in enumerate(said) if c != " "]
+            letters = said.replace(" ", "")
+            for start in range(len(letters) - SHORT_KEY + 1):
+                if letters[start : start + SHORT_KEY] in key:
+                    first, last = places[start], places[start + SHORT_KEY - 1]
+                    shown[first : last + 1] = "\0" * (last + 1 - first)
+            said = re.sub("\0+", "…", "".join(shown))
+        elif key:
+            said = re.sub(rf"(?<![\w-]){re.escape(key)}(?![\w-])", "…", said)
+        return " ".join(said.split())
 
     def spoilt(self, what: str) -> TemporaryError:
         """Return the error for a reply that cannot be used, and may be better next time."""
@@ -428,13 +451,13 @@ def _words(parsed: Reply | None, data: bytes) -> tuple[str, str]:
         code = said.get("code")
         said = f"{said['message']} ({code})" if isinstance(code, str) else said["message"]
     if not isinstance(said, str):
-        said = data[:20_000].decode("utf-8", "replace")
+        said = data[:MOST_SAID].decode("utf-8", "replace")
     return said, field if isinstance(field, str) else ""
 
 
 def _named(said: str) -> tuple[str, ...]:
     """Return the fields of a request that a text speaks of, in its order."""
-    found = [THEIRS.get(name, name) for name in FIELDS.findall(said[:20_000])]
+    found = [THEIRS.get(name, name) for name in FIELDS.findall(said[:MOST_SAID])]
     return tuple(dict.fromkeys(found))
 
 
@@ -459,7 +482,8 @@ def _writable(parsed: Any) -> Any:
     if isinstance(parsed, str):
         return whole(parsed)
     if isinstance(parsed, list):
-        return [_writable(item) for item in parsed]
+        for place, item in enumerate(parsed):  # a second list would take as much memory again
+            parsed[place] = _writable(item)
     if isinstance(parsed, dict):
         return {whole(name): _writable(value) for name, value in parsed.items()}
     return parsed

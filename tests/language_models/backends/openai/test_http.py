@@ -20,7 +20,7 @@ from core.language_models.backends.openai.http import (
 )
 from core.language_models.backends.openai.model import OpenAICompatible
 from core.language_models.base import MOST_TOKENS
-from core.language_models.errors import ModelError
+from core.language_models.errors import ModelError, RefusedError
 from core.language_models.usage import Meter
 from tests.hostile import HALF, HUGE
 from tests.language_models.openai_server import serving
@@ -140,3 +140,26 @@ def test_an_error_with_status_200_may_say_any_code(code):
     with serving("none", before=refused) as server, pytest.raises(ModelError) as caught:
         OpenAICompatible(server.rest).sample("Q: Who? A:", 1)
     assert str(caught.value).encode() and len(str(caught.value)) < 400
+
+
+def posted(body):
+    with serving("none", before=lambda *_: (200, {}, body)) as server:
+        return Service(read_address(server.base_url), None, Meter()).post("/completions", {})
+
+
+@pytest.mark.parametrize("part", ["{}", "[]", "0", '""'])
+def test_a_reply_that_explodes_once_it_is_parsed_is_refused_for_good(part):
+    with pytest.raises(RefusedError, match=r"sent a reply of more than .* Check that the address"):
+        posted(b'{"choices": [%s]}' % b",".join([part.encode()] * 800_000))
+
+
+def test_the_largest_reply_that_is_asked_for_is_read():
+    listed = {
+        "tokens": ["a"] * 2300,
+        "token_logprobs": [-1.5] * 2300,
+        "top_logprobs": [{"a": -1.5, "b": -2.5}] * 2300,
+        "text_offset": [9999] * 2300,
+    }
+    choices = [{"index": i, "text": "a" * 2300, "logprobs": listed} for i in range(64)]
+    body = json.dumps({"choices": choices}, separators=(",", ":")).encode()
+    assert len(posted(body)["choices"]) == 64

@@ -1059,6 +1059,9 @@ NOT = b'{"choices": [{"message": {"content": null, "refusal": "I will not"}}]}'
     [
         (400, said("Your prompt was flagged"), RefusedError, "“Your prompt was flagged”"),
         (400, said(f"bad key {KEY} there"), RefusedError, "“bad key … there”"),
+        (400, said(f"bad key {KEY[:9]}, {KEY[-9:]}."), RefusedError, "“bad key …, ….”"),
+        (400, said(f"not {' '.join(KEY)} here"), RefusedError, "“not … here”"),
+        (400, f"bad {KEY} there".encode("utf-16-le"), RefusedError, "“b a d … t h e r e”"),
         (400, said("x" * 5000), RefusedError, f"“{'x' * 199}…”"),
         (400, said("two\nlines\x00\x1b[31m"), RefusedError, "“two lines [31m”"),
         (422, b'{"detail": [{"msg": "no such field"}]}', RefusedError, "no such field"),
