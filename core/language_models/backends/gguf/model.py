@@ -79,9 +79,8 @@ class GGUF(LlamaModel):
 
     def _open(self, path: Path) -> None:
         if not path.is_file():
-            raise UnknownModelError(
-                f"There is no file “{path}” on this machine. Give the path of a GGUF file."
-            )
+            missing = f"There is no file “{path}” on this machine. " if path.name else ""
+            raise UnknownModelError(f"{missing}Give the path of a GGUF file.")
         status = path.stat()
         self._file = _load(path.resolve(), status.st_size, status.st_mtime_ns)
         super().__init__(self._file.llama, self._file.tokenizer, [*self._file.control.values()])
