@@ -24,8 +24,10 @@ BOUNDS_TRIED_BY := tests/data/tabular tests/store tests/charts tests/language_mo
 	tests/ui/test_figures.py tests/test_cli.py tests/pages/test_home.py tests/pages/test_history.py
 
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
-# Each core has a server and a browser of its own; who has done its share takes over of another's.
-PYTEST := $(VENV)/bin/python -m pytest -n auto --dist worksteal --ignore tests/local --ignore tests/cluster
+# Each worker has a server and a browser of its own, and waits for them now and then: so there is one
+# more than cores. Who has done its share takes over of another's.
+WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+PYTEST = $(VENV)/bin/python -m pytest -n $(WORKERS) --dist worksteal --ignore tests/local --ignore tests/cluster
 # The benchmarks that measure ratios, and the environment of each: where another is named, it has what
 # the benchmark compares with. The other benchmarks are run by themselves.
 RATIOS := inspection amplification estimators evaluation turns click_to_verdict calibration cluster \
