@@ -22,7 +22,7 @@ from core.codec import shortened
 from core.uncertainty.scores import SCORES, Score
 
 LEAST_MASS_ALONE = 0.5  # when all answers say the same
-MOST_TO_KEEP = 0.3  # of the largest M.I. possible: above, an answer changes the next one
+MOST_TO_KEEP = 0.1  # of the largest M.I. possible: above, an answer changes the next one
 LEAST_KEPT = 0.5  # how likely a model that knows gives its only answer again, told others
 EMBEDDED, SMOLLM2 = "embedded", "smollm2"  # the models with default policies of their own
 SCORE, CERTIFIED = "mutual_information", "certified_mutual_information"

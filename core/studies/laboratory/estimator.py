@@ -171,7 +171,7 @@ class Comparison:
     sampled_mass: Floats
 
     def band(self, name: str) -> Floats:
-        """Return the 5 %, 50% and 95% quantile of a value at each k, (3, sizes), nats."""
+        """Return the 5%, 50% and 95% quantile of a value at each k, (3, sizes), nats."""
         return np.quantile(self.values[name], [0.05, 0.5, 0.95], axis=0)
 
     def rows(self) -> tuple[Row, ...]:
