@@ -27,8 +27,8 @@ from benchmarks._measuring import (
 )
 from core.abstention.thresholds import Threshold, learn_then_test
 from core.data.world.facts import Band
+from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.request import Sampling
-from core.studies.inspection.verdict import default_threshold
 
 SEEDS = 20
 A_BAND = 60
@@ -66,7 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--band", type=int, default=A_BAND, help="questions of each band")
     options = parser.parse_args()
-    least = default_threshold().least_mass
+    least = usual_least_mass()
     every = [q for q in questions(Wording.TRAINING)]
     order = np.random.default_rng(6).permutation(len(every))
     others, rest = order[:CALIBRATED_ON], order[CALIBRATED_ON:]

@@ -57,12 +57,12 @@ from core.language_models.base import MAX_RESPONSE_TOKENS
 from core.language_models.registry import open_model
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.rows import Row, gold_of
+from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.inspection import evidence_of
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import Reading, Sampling
 from core.studies.inspection.serialise import recording_from_json
-from core.studies.inspection.verdict import default_threshold
 from core.uncertainty.evidence import Evidence
 from core.uncertainty.scores import semantic_entropy
 
@@ -168,7 +168,7 @@ def task(seed: int) -> Task:
     model = open_model("embedded")
     settings = {"sampling": Sampling.DRAWN, "samples": SAMPLES, "temperature": 1.0, "seed": seed}
     request = usual_request("any", model.capabilities, **settings)
-    return Task(model, request, Reading(), default_threshold().least_mass)
+    return Task(model, request, Reading(), usual_least_mass())
 
 
 def ours(questions: Sequence[Question], seed: int) -> tuple[Round, list[Row]]:

@@ -27,8 +27,8 @@ from core.studies.evaluation.files import LOCK, UNFINISHED, parts_of
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.run import evaluate, survey
+from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.request import Reading, Request, Sampling
-from core.studies.inspection.verdict import default_threshold
 from core.uncertainty.scores import SCORES
 
 SAMPLES = 10  # of a question
@@ -67,7 +67,7 @@ def ask(number: int, folder: Path) -> None:
     found = draw(world_questions(), number)
     request = Request("any", SAMPLES, sampling=Sampling.DRAWN)
     model, _ = in_its_form(open_model("embedded"))
-    task = Task(model, request, Reading(), default_threshold().least_mass)
+    task = Task(model, request, Reading(), usual_least_mass())
     outcome = evaluate(survey("embedded world", lambda: iter(found)), task, folder, progress)
     print(f"\n{outcome.done} questions, {outcome.failed} failed, {outcome.seconds:.0f} s")
 

@@ -36,9 +36,9 @@ from core.language_models.usage import Budget
 from core.studies.evaluation.cluster import Cluster, engine_on
 from core.studies.evaluation.local import Engine, Task, local
 from core.studies.evaluation.run import evaluate, survey
+from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Sampling
-from core.studies.inspection.verdict import default_threshold
 
 QUESTIONS, ROUNDS = 1024, 2
 ONE_WORKER = Ratio("Evaluation by one worker of Ray / by this process")
@@ -107,7 +107,7 @@ def alone(questions: list[Question]) -> tuple[float, float]:
 def usual_task() -> Task:
     model = open_model("embedded")
     request = usual_request("any", model.capabilities, sampling=Sampling.DRAWN)
-    return Task(model, request, Reading(), default_threshold().least_mass)
+    return Task(model, request, Reading(), usual_least_mass())
 
 
 def main() -> int:

@@ -54,13 +54,9 @@ from core.studies.calibration import scoring
 from core.studies.calibration.calibration import Calibration, Target, calibrate
 from core.studies.calibration.example import example_of
 from core.studies.calibration.scoring import Gold, Scored
+from core.studies.inspection.certificates import EMBEDDED, SMOLLM2, policies_file
 from core.studies.inspection.recorder import usual_request
-from core.studies.inspection.verdict import (
-    EMBEDDED,
-    LEAST_MASS_ALONE,
-    SMOLLM2,
-    defaults_file,
-)
+from core.studies.inspection.verdict import LEAST_MASS_ALONE
 from core.uncertainty.scores import SCORES
 
 TARGET = Target(error=0.05, confidence=0.9, method="ltt", score=SCORE)
@@ -149,7 +145,7 @@ def certify(content: bytes, name: str, tried: int, *, write: bool) -> Policy:
         example_of(name).write_bytes(content)
         policies = {n: c.policy and to_dict(c.policy) for n, c in found.items()}
         text = json.dumps(policies, indent=2, ensure_ascii=False) + "\n"
-        defaults_file(name).write_text(text, encoding="utf-8")
+        policies_file(name).write_text(text, encoding="utf-8")
     policy = found[SCORE].policy
     if policy is None:
         raise SystemExit("The default policy could not be certified.")

@@ -44,9 +44,9 @@ from core.studies.evaluation.files import PART
 from core.studies.evaluation.local import Task, ask, local
 from core.studies.evaluation.rows import Row
 from core.studies.evaluation.run import Questions, evaluate
+from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Sampling
-from core.studies.inspection.verdict import default_threshold
 
 QUESTIONS, ROUNDS, SLOW = 300, 5, 6  # so many a round are asked one call at a time
 TRIVIAL = 200_000
@@ -120,7 +120,7 @@ def throughput(sampling: Sampling, questions: int) -> bool:
     """Print how much faster a batch is; return whether it is fast enough."""
     model = open_model("embedded")
     request = usual_request("any", model.capabilities, sampling=sampling)
-    task = Task(model, request, Reading(), default_threshold().least_mass)
+    task = Task(model, request, Reading(), usual_least_mass())
     by_call = replace(task, model=OneCall(model))
     asked = iter(draw(world_questions(), questions * (ROUNDS + 1), 1))
     many(list(islice(asked, questions)), task)  # warm
@@ -156,7 +156,7 @@ def memory(number: int) -> bool:
 
     model = Trivial()
     request = usual_request("any", model.capabilities, samples=2)
-    task = Task(model, request, Reading(), default_threshold().least_mass)
+    task = Task(model, request, Reading(), usual_least_mass())
     questions = Questions("trivial", read, number, "Is 1000000 a number?", "")
     folder, before = Path(tempfile.mkdtemp()), 0.0
 

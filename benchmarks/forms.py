@@ -27,7 +27,7 @@ from core.data.world.grading import is_right
 from core.language_models.base import LanguageModel
 from core.language_models.forms import EXAMPLES, Example, Form
 from core.language_models.registry import open_model
-from core.studies.inspection.verdict import default_threshold
+from core.studies.inspection.certificates import usual_least_mass
 
 HELD_OUT = ("capital", "author")
 NONSENSE = 8
@@ -116,7 +116,7 @@ SHOWN = ("mutual_information", "semantic_entropy")
 
 def _auroc(rows: Sequence[Row], name: str) -> float:
     """Return the AUROC of a score; where too little was seen, it says that one should doubt."""
-    seen = [row.says_something(default_threshold().least_mass) for row in rows]
+    seen = [row.says_something(usual_least_mass()) for row in rows]
     doubts = [row.doubt[name] if s else np.inf for row, s in zip(rows, seen, strict=True)]
     return auroc(doubts, [row.correct[name] for row in rows])
 

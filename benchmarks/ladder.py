@@ -42,6 +42,7 @@ from core.language_models.backends.embedded.model import EmbeddedModel
 from core.language_models.backends.openai.abilities import CANDIDATES_A_CALL
 from core.language_models.backends.openai.model import PAIRS_A_CALL
 from core.language_models.true_false import OPINIONS, opinion
+from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.estimators import (
     MANY_ANSWERS,
     MEASURED,
@@ -59,7 +60,7 @@ from core.studies.inspection.inspection import evidence_of
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import EXACT, Estimator, Recording
 from core.studies.inspection.request import MAX_SAMPLES, Reading, Request
-from core.studies.inspection.verdict import default_threshold, enough_seen
+from core.studies.inspection.verdict import enough_seen
 from core.uncertainty.scores import SCORES
 
 HALF = 100  # questions
@@ -144,9 +145,7 @@ def read(question: Question, recording: Recording, model: EmbeddedModel) -> Row:
         doubt=doubt,
         correct=correct,
         information=evidence.mutual_information.value,
-        seen=enough_seen(
-            evidence.sampled_mass, len(evidence.centres), default_threshold().least_mass
-        ),
+        seen=enough_seen(evidence.sampled_mass, len(evidence.centres), usual_least_mass()),
         costs={
             means: {
                 "singly": requests(recording, 1, 1, means),

@@ -40,9 +40,9 @@ from core.studies.evaluation.mixing import RULES, mix
 from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.results import RESAMPLES, Measured, measured, needed, read_results
 from core.studies.evaluation.run import evaluate, survey
+from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Sampling
-from core.studies.inspection.verdict import default_threshold
 from core.uncertainty.scores import SCORES
 
 EACH, SEED = 500, 1  # questions drawn of a dataset
@@ -97,7 +97,7 @@ def ask(name: str, title: str, read: Callable[[], Iterable[Question]], folder: P
     """Ask what was not asked yet."""
     model, _ = in_its_form(open_model(name))
     request = usual_request("any", model.capabilities, sampling=Sampling.DRAWN)
-    task = Task(model, request, Reading(), default_threshold().least_mass)
+    task = Task(model, request, Reading(), usual_least_mass())
     last = -1
 
     def progress(stage: str, share: float) -> None:

@@ -23,7 +23,7 @@ from core.abstention.metrics import auroc
 from core.data.world.facts import Band, facts
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
-from core.studies.inspection.verdict import default_threshold
+from core.studies.inspection.certificates import usual_least_mass
 from core.uncertainty.scores import SCORES
 
 COUNT = 200
@@ -44,7 +44,7 @@ def popular(count: int, *, many: bool) -> list[Question]:
 
 def ranking(rows: Sequence[Row], name: str) -> tuple[float, float, float]:
     """Return the AUROC of a score, and the ends of its interval."""
-    least = default_threshold().least_mass
+    least = usual_least_mass()
     doubts = np.array([r.doubt[name] if r.says_something(least) else np.inf for r in rows])
     correct = np.array([row.correct[name] for row in rows])
     rng = np.random.default_rng(0)

@@ -106,6 +106,9 @@ class Stoppable(click.Group):
         ctx.exit(STOPPED)
 
 
+MORE_ANSWERS = "More answers may bring a verdict: ask again with a larger --samples."
+
+
 @click.group(cls=Stoppable, help=__doc__)
 def main() -> None:
     """Believe's commands."""
@@ -386,6 +389,7 @@ def _report(inspection: Inspection) -> str:
         *([inspection.too_few] if inspection.too_few else []),
         *([likelier] if (likelier := not_the_first(inspection)) else []),
         inspection.verdict.reason,
+        *([MORE_ANSWERS] if inspection.more_can_help else []),
         "",
         *(
             f"{info.symbol:>10}  {_value(inspection, name):>9}  {info.unit:<11} {info.title}"

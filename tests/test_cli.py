@@ -26,9 +26,9 @@ from core.studies.amplification.curve import Case
 from core.studies.calibration import calibration as study
 from core.studies.calibration.example import EXAMPLE
 from core.studies.inspection import serialise as serialise_inspection
+from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.verdict import default_policy
 from core.studies.opening import FROM_FILE
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -84,14 +85,22 @@ class Pipeline:
     sampling: str
 
     def differences(self, other: Pipeline) -> list[str]:
-        """Return one phrase for every field in which another pipeline differs."""
+        """Return one phrase for every field in which another pipeline differs.
+
+        The same weights are the same model, whatever name they were opened by.
+        """
+        same_weights = self.revision == other.revision and bool(_WEIGHTS.match(self.revision))
         return [
             f"{_NAMES[f.name]} = {_shown(getattr(self, f.name))} there, "
             f"{_shown(getattr(other, f.name))} here"
             for f in fields(self)
             if getattr(self, f.name) != getattr(other, f.name)
+            and not (f.name == "model" and same_weights)
         ]
 
+
+# A revision that begins with a hash of the weights, rather than with how a service is spoken to.
+_WEIGHTS: Final = re.compile(r"[0-9a-f]{12}(,|$)")
 
 _NAMES: Final = {
     "model": "model",
@@ -107,6 +116,35 @@ _NAMES: Final = {
     "least_mass": "least sampled mass",
     "sampling": "sampling",
 }
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What a policy promises of the answers that stand, beside the promise for all it serves.
+
+    An answer stands if telling the model another hardly changes it.
+
+    Attributes
+    ----------
+    threshold : float
+        Below this doubt an answer that stands may be believed; at most the policy's λ.
+    target_error : float
+        In (0, 1): the share of them that is wrong is at most this.
+    answered, errors : int
+        What it did to the labelled queries.
+    """
+
+    threshold: float
+    target_error: float
+    answered: int
+    errors: int
+
+    def __post_init__(self) -> None:
+        """Refuse what no calibration could have made."""
+        if not self.threshold > -math.inf or not 0 < self.target_error < 1:
+            raise PolicyError("The promise for answers that stand is damaged.")
+        if not 0 <= self.errors <= self.answered:
+            raise PolicyError("It must be that 0 ≤ errors ≤ answered.")
 
 
 @dataclass(frozen=True)
@@ -146,6 +184,8 @@ class Policy:
     targets_tried : int
         Among how many targets this one was chosen after a look at the labels, δ being divided by
         their number; 1 where it was not chosen so.
+    belief : Belief or None
+        The promise for the answers that stand; both promises share δ. None where there is none.
     """
 
     score: str
@@ -164,6 +204,7 @@ class Policy:
     settings_tried: int = 1
     left_out: int = 0
     targets_tried: int = 1
+    belief: Belief | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no calibration could have made."""
@@ -183,6 +224,8 @@ class Policy:
             raise PolicyError("At least one score, one setting and one target were tried.")
         if self.left_out < 0:
             raise PolicyError("The number of rows left out cannot be negative.")
+        if self.belief and (self.method != "ltt" or self.belief.answered > self.answered):
+            raise PolicyError("Only Learn-then-Test promises anything of the answers that stand.")
         if self.guaranteed and (self.confidence is None) != (self.method == "crc"):
             raise PolicyError("Learn-then-Test states a confidence, risk control does not.")
 
@@ -233,7 +276,7 @@ class Policy:
             return (
                 f"With {_percent(self.confidence or 0)} confidence over the {self.labels:,} "
                 f"labelled rows, at most {_percent(self.target_error)} of answered questions are "
-                f"wrong, {drawn}."
+                f"wrong, {self._of_what_stands}{drawn}."
             )
         if self.method == "crc":
             return (
@@ -251,6 +294,12 @@ class Policy:
             f"{self.errors:,} of {self.answered:,} answered questions were wrong."
         )
 
+    @property
+    def _of_what_stands(self) -> str:
+        if self.belief is None:
+            return ""
+        return f"and at most {_percent(self.belief.target_error)} of those that it believes, "
+
     def moved(self, threshold: float, answered: int, errors: int) -> Policy:
         """Return the policy with λ chosen by hand: the guarantee is gone."""
         if threshold == self.threshold:
@@ -261,6 +310,7 @@ class Policy:
             method="by hand",
             confidence=None,
             upper_bound=None,
+            belief=None,
             answered=answered,
             errors=errors,
         )
@@ -300,7 +350,7 @@ def to_dict(policy: Policy) -> dict[str, Any]:
 
 
 # Fields that policies written before they existed do not have.
-_SINCE_THEN: Final = {"left_out": 0, "targets_tried": 1}
+_SINCE_THEN: Final = {"left_out": 0, "targets_tried": 1, "belief": None}
 
 
 def to_json(policy: Policy) -> str:
@@ -349,6 +399,8 @@ def policy_from_dict(found: object) -> Policy:
         values["threshold"] = math.inf
     pipeline = values["pipeline"]
     values["pipeline"] = None if pipeline is None else pipeline_from_dict(pipeline)
+    belief = values["belief"]
+    values["belief"] = None if belief is None else Belief(**_typed(Belief, belief))
     return Policy(**values)
 
 

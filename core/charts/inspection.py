@@ -58,11 +58,12 @@ def doubt_scale(
     references : sequence of (str, float)
         Other questions in short, and their doubts.
     """
-    rule = inspection.verdict.threshold
+    rule, score = inspection.verdict.rule, inspection.verdict.score
     too_little = inspection.verdict.decision is Decision.TOO_LITTLE
-    value, limit = None if too_little else inspection.compared, rule.value
+    value = None if too_little else inspection.compared
+    limit = rule.value if rule else inspection.information_threshold
     estimated = 0.0 if value is None else value
-    certified = min(inspection.certified or 0.0, estimated) if rule.score in _INFORMATION else 0.0
+    certified = min(inspection.certified or 0.0, estimated) if score in _INFORMATION else 0.0
     finite = math.isfinite(limit) and limit > 0
     widest = 1.08 * max(
         3 * limit if finite else 0.3,
@@ -74,7 +75,7 @@ def doubt_scale(
     end = widest if limit > 0 else 0.0  # what always answers, and what never does
     border = limit if finite else end
 
-    named = _SIDES[rule.score in _INFORMATION]
+    named = _SIDES[score in _INFORMATION] if rule else _SIDES_UNCERTIFIED
     zones = [_zone(0.0, border, palette.primary), _zone(border, widest, palette.epistemic)]
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _MARKS}
     rows["zones"] = zones
@@ -82,7 +83,8 @@ def doubt_scale(
     if finite:
         rows["beginning"].append(_text(limit, 13, named[1], palette.text))
         rows["line"] = [{"x": limit, "y": 0.0}]
-        rows["above"] = [_text(limit, -12, f"λ = {limit:.3f}", palette.text)]
+        above = f"λ = {limit:.3f}" if rule else "no λ is certified here"
+        rows["above"] = [_text(limit, -12, above, palette.text)]
     if value is not None:
         seen, solid = min(value, widest), min(certified, widest)
         name = f"this question: {value:.3f}" if math.isfinite(value) else "this question: ∞"
@@ -165,6 +167,7 @@ _MARKS = (
 _LABEL = 22  # pixels above the scale for the label of its line
 _AXIS = 40  # pixels of an axis with its title
 _INFORMATION = ("mutual_information", "certified_mutual_information")
+_SIDES_UNCERTIFIED = ("stands by its answer", "moves, and nobody measured how much is too much")
 _SIDES = {
     True: ("stands by its answer", "gives way"),
     False: ("little doubt: answer", "too much doubt: withhold"),
@@ -173,11 +176,13 @@ _SIDES = {
 
 def doubt_scale_alt(inspection: Inspection) -> str:
     """Say which side of λ the doubt lies."""
-    rule, value = inspection.verdict.threshold, inspection.compared
+    rule, value = inspection.verdict.rule, inspection.compared
     if inspection.verdict.decision is Decision.TOO_LITTLE or value is None:
         return "Too little was seen to say how large the doubt is."
-    side = "at least" if value >= rule.value else "below"
     certified = f", {inspection.certified:.2f} of them certified" if inspection.certified else ""
+    if rule is None:
+        return f"The doubt is {value:.2f} nats{certified}; no λ is certified here."
+    side = "at least" if value >= rule.value else "below"
     return f"The doubt is {value:.2f} nats{certified}; that is {side} λ = {rule.value:.2f}."
 
 
@@ -441,10 +446,10 @@ def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) ->
         y=alt.Y("λ:Q")
     )
     rule = limit.mark_rule(color=palette.muted, strokeDash=[2, 3]).encode(
-        tooltip=[alt.Tooltip("λ:Q", format=".3f", title="threshold λ")]
+        tooltip=[alt.Tooltip("λ:Q", format=".3f", title="withheld from here on")]
     )
     label = limit.mark_text(align="left", dx=6, dy=-8, fontSize=13, color=palette.text).encode(
-        x=alt.X("samples:Q"), text=alt.TextValue("λ")
+        x=alt.X("samples:Q"), text=alt.TextValue("withheld")
     )
     return themed(alt.layer(rule, lines, label).properties(height=260), palette)
 

@@ -35,8 +35,8 @@ from core.studies.evaluation.results import (
 from core.studies.evaluation.rows import RIGHT, Match
 from core.studies.evaluation.run import Questions, most, survey
 from core.studies.evaluation.run import evaluate as ask_all
+from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import check_samples, usual_request
-from core.studies.inspection.verdict import default_threshold
 from core.studies.progress import Progress
 from core.uncertainty.scores import SCORES
 
@@ -137,7 +137,7 @@ def _asked(file: Path, run: Run, given: dict[str, Any]) -> None:
     model = opened(given["model"], given["form"], given["budget"])
     request = usual_request("any", model.capabilities, **options)
     check_samples(request, model.capabilities)
-    task = Task(model, request, reading, default_threshold().least_mass)
+    task = Task(model, request, reading, usual_least_mass())
     left = max(asked.number - run.done, 0)
     if lasting := costs.lasting(left * costs.computed(request), model):
         tell(f"This takes {lasting} on this machine.")

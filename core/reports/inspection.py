@@ -119,7 +119,7 @@ def _scores(inspection: Inspection) -> Part:
             f"Sampled mass: {inspection.sampled_mass:.1%} of the model’s probability.",
             *remarks(inspection),
             *([inspection.likely] if inspection.likely else []),
-            inspection.verdict.threshold.origin,
+            *([inspection.verdict.rule.origin] if inspection.verdict.rule else []),
         ],
         tables=[Table("Scores", columns)],
     )
@@ -192,7 +192,7 @@ def settings(inspection: Inspection) -> dict[str, Cell]:
     recording, request, rule = (
         inspection.recording,
         inspection.recording.request,
-        inspection.verdict.threshold,
+        inspection.verdict.rule,
     )
     found: dict[str, Cell] = {
         "Model": recording.model,
@@ -210,9 +210,9 @@ def settings(inspection: Inspection) -> dict[str, Cell]:
         "Similarity threshold τ": reading["threshold"],
         "Stabilisation γ₁": reading["gamma_1"],
         "Stabilisation γ₂": reading["gamma_2"],
-        "Deciding score": rule.score,
-        "Threshold λ": rule.value,
-        "Least sampled mass": rule.least_mass,
+        "Deciding score": inspection.verdict.score,
+        "Threshold λ": rule.value if rule else "none is certified here",
+        "Least sampled mass": inspection.least_mass,
         "Prompt template": inspection.pipeline.prompt,
         "Calls": f"{len(recording.calls)}, {sum(call.seconds for call in recording.calls):.3f} s",
     }

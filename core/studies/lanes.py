@@ -123,7 +123,7 @@ def lane(
     steps = _steps(inspection, model, own, told)
     judgement = judge(inspection)
     if judgement is not None:
-        deciding = inspection.verdict.threshold.score
+        deciding = inspection.verdict.score
         right = next(score.right for score in judgement.scores if score.name == deciding)
     return Lane(
         inspection.query,

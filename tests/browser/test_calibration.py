@@ -13,10 +13,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from core.abstention.policy import from_json
 from core.studies.calibration.calibration import BEST
 from core.studies.calibration.example import EXAMPLE_NAME
+from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.pipeline import pipeline_of, to_text
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading
-from core.studies.inspection.verdict import default_threshold
 from tests.browser.server import at_rest, go_to, screens, shoot, too_wide
 
 pytestmark = pytest.mark.browser
@@ -43,7 +43,7 @@ def mine(embedded):
         embedded.revision,
         usual_request("Who?", embedded.capabilities),
         Reading(),
-        default_threshold().least_mass,
+        usual_least_mass(),
     )
     return written(
         ("asked", "semantic_entropy", "first", "second", "pipeline"),

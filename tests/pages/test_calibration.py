@@ -28,9 +28,9 @@ from core.studies.calibration import scoring as study_of_scoring
 from core.studies.calibration.calibration import BEST, METHODS, Target, calibrate
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.studies.calibration.served import Part
+from core.studies.inspection.certificates import default_policies, default_policy
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
-from core.studies.inspection.verdict import default_policies, default_policy
 from core.ui.calibration import data, target
 from core.ui.calibration.data import NO_COLUMN, ONE_EACH
 from core.ui.inspection.verdict import HEADLINES

@@ -11,8 +11,8 @@ from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.results import Results
 from core.studies.examples import EXAMPLES
+from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.serialise import from_json
-from core.studies.inspection.verdict import default_policy
 from core.ui.results import kept
 from tests.sessions import QUERY, badges, keys, metrics, press, said, session, until
 

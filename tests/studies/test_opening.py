@@ -10,9 +10,9 @@ from core.store.results import Results
 from core.studies.amplification import serialise as curves
 from core.studies.amplification.curve import Case, amplify
 from core.studies.inspection import serialise as inspections
+from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
-from core.studies.inspection.verdict import default_policy
 from core.studies.opening import MAX_BYTES, MOST_CURVES, is_from_file, opened
 from tests.fakes import QUERY, Turning, copies
 from tests.hostile import HUGE, SCRIPT, edited

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from core.studies.inspection.verdict import Decision, decide, default_threshold
+from core.studies.inspection.verdict import Decision, decide, default_rule
 from core.uncertainty.chance import (
     MOST_DRAWS,
     adjustment_of_counts,
@@ -304,7 +304,7 @@ def test_a_model_that_copies_and_never_repeats_is_not_answered(twice):
     chains = [(name, name, -float(np.log(3000)), -0.01) for name in names]
     evidence = from_chains(chains, greedy="", greedy_log_likelihood=None)
     scores = {name: info.function(evidence) for name, info in SCORES.items()}
-    decided = decide(scores, evidence.sampled_mass, len(evidence.centres), default_threshold())
+    decided = decide(scores, evidence.sampled_mass, len(evidence.centres), default_rule())
     if twice:
         assert evidence.untold is None and decided.decision is Decision.ABSTAIN
     else:

@@ -19,12 +19,13 @@ from core.language_models.base import LanguageModel
 from core.language_models.client.concurrency import stream
 from core.language_models.client.metered import metered
 from core.language_models.usage import Meter, Used
+from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.pipeline import pipeline_of, to_text
 from core.studies.inspection.recorder import record
 from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.verdict import DecisionRule, default_threshold, doubt_of
+from core.studies.inspection.verdict import DecisionRule, doubt_of
 from core.studies.progress import Progress, silent
 from core.uncertainty.scores import SCORES
 
@@ -101,7 +102,7 @@ def inspected(
     """
     with model.beside():
         recording = record(request, model, progress)
-    least_mass = default_threshold().least_mass if least_mass is None else least_mass
+    least_mass = usual_least_mass() if least_mass is None else least_mass
     return read(recording, reading, DecisionRule(math.inf, least_mass))
 
 
@@ -114,7 +115,7 @@ def asked_at_once(model: LanguageModel) -> int:
 def grade(gold: Gold, inspection: Inspection) -> Scored:
     """Hold every score's answer against the right ones."""
     mass, clusters = inspection.sampled_mass, len(inspection.clusters)
-    least_mass = inspection.verdict.threshold.least_mass
+    least_mass = inspection.pipeline.least_mass
     return Scored(
         gold=gold,
         answer=inspection.scores["mutual_information"].answer,
@@ -211,7 +212,7 @@ def table(
     least_mass: float | None = None,
 ) -> bytes:
     """Return scored questions as a CSV that the calibration reads."""
-    least = default_threshold().least_mass if least_mass is None else least_mass
+    least = usual_least_mass() if least_mass is None else least_mass
     return labelled_table(
         scored,
         pipeline_of(

@@ -114,7 +114,7 @@ def settings(inspection: Inspection) -> dict[str, Setting]:
 
     What was not drawn has no temperature and no seed.
     """
-    recording, rule = inspection.recording, inspection.verdict.threshold
+    recording, rule = inspection.recording, inspection.verdict.rule
     request = recording.request
     drawn = request.draws
     return {
@@ -128,9 +128,9 @@ def settings(inspection: Inspection) -> dict[str, Setting]:
         "temperature": request.temperature if drawn else None,
         "seed": request.seed if drawn else None,
         **{_READING[name]: value for name, value in asdict(inspection.reading).items()},
-        "deciding score": SCORES[rule.score].title,
-        "threshold λ": rule.value,
-        "least sampled mass": rule.least_mass,
+        "deciding score": SCORES[inspection.verdict.score].title,
+        "threshold λ": rule.value if rule else None,
+        "least sampled mass": rule.least_mass if rule else None,
     }
 
 

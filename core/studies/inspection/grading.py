@@ -8,13 +8,15 @@ default policy, all of them certified on the same questions for the same error
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from core.data.world import grading
 from core.data.world.facts import Fact
+from core.studies.inspection.certificates import certificate
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.taught import WORLD_OF
-from core.studies.inspection.verdict import default_thresholds, doubt_of
+from core.studies.inspection.verdict import doubt_of
 from core.uncertainty.scores import SCORES
 
 
@@ -78,25 +80,26 @@ def _fact(inspection: Inspection) -> Fact | None:
 
 
 def _judged(inspection: Inspection, fact: Fact | None, name: str) -> Judged:
-    deciding = inspection.verdict.threshold
-    usual = default_thresholds(inspection.recording.model)[name]
+    rule = inspection.verdict.rule
+    default = certificate(inspection.pipeline, name)
+    usual = default.threshold if default else -math.inf
     doubt = doubt_of(
         inspection.scores,
         name,
         inspection.sampled_mass,
         len(inspection.clusters),
-        deciding.least_mass,
+        inspection.least_mass,
         inspection.others,
     )
     answer = inspection.scores[name].answer
     right = None if fact is None else grading.is_right(answer, fact)
-    threshold = deciding.value if name == deciding.score else usual
+    threshold = rule.value if rule and name == rule.score else usual
     return Judged(name, answer, right, doubt, threshold)
 
 
 def said(judgement: Judgement, inspection: Inspection) -> tuple[str, str]:
     """Say whether the verdict was good and what is true; then how often the model was told so."""
-    deciding = inspection.verdict.threshold.score
+    deciding = inspection.verdict.score
     decided = next(score for score in judgement.scores if score.name == deciding)
     did = "It answered, and was" if decided.answered else "It abstained; its answer was"
     if inspection.too_few:

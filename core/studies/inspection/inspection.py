@@ -20,22 +20,29 @@ from core import prompts
 from core.abstention.policy import UNKNOWN_ORIGIN, Pipeline, Policy, PolicyError, check_pipeline
 from core.codec import shortened
 from core.language_models.base import LanguageModel
+from core.studies.inspection.certificates import (
+    certificate,
+    certified_model,
+    default_policy,
+    strictest_least_mass,
+)
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import LIKELIEST, record
-from core.studies.inspection.recording import EXACT, Estimator, Recording
-from core.studies.inspection.request import InvalidRequestError, Reading, Request
-from core.studies.inspection.taught import NOT_TAUGHT, Taught, taught
+from core.studies.inspection.recording import EXACT, LEFT_OUT, Estimator, Recording
+from core.studies.inspection.request import MAX_SAMPLES, InvalidRequestError, Reading, Request
+from core.studies.inspection.taught import Taught, taught
 from core.studies.inspection.verdict import (
-    EMBEDDED,
+    DEFAULT,
+    LARGEST_ERROR,
+    MOST_TO_KEEP,
     SCORE,
     Decision,
     DecisionRule,
+    Headline,
     Verdict,
     decide,
-    default_policy,
-    default_threshold,
     raised_doubt,
-    threshold_of,
+    rule_of,
 )
 from core.uncertainty.confidence import CONFIDENCE, lower_confidence_limit
 from core.uncertainty.evidence import Evidence
@@ -44,8 +51,7 @@ from core.uncertainty.sampled_evidence import Chain, from_chains, from_counted
 from core.uncertainty.scores import SCORES, Score
 from core.uncertainty.similarity import JUDGE
 
-SMALL_ERROR = 0.1  # a larger one is said beside every answer
-PERHAPS = "perhaps"  # in the place of the decision, where an answer leans
+LABELS_WANTED = 200  # answers to label, to get a λ of one's own: enough at 5% where few are wrong
 
 
 @dataclass(frozen=True)
@@ -94,7 +100,9 @@ class Inspection:
     Attributes
     ----------
     refused : str or None
-        Why the wanted policy does not decide here; the default does.
+        Why the policy in use does not decide here; then nothing does.
+    policy : Policy or None
+        The policy that a person brought, whether it decides or is refused.
     """
 
     recording: Recording
@@ -103,6 +111,7 @@ class Inspection:
     scores: Mapping[str, Score]
     verdict: Verdict
     refused: str | None = None
+    policy: Policy | None = None
 
     @property
     def query(self) -> str:
@@ -120,11 +129,14 @@ class Inspection:
         return self.verdict.decision if self.wanted is None else Decision.TOO_LITTLE
 
     @property
-    def headline(self) -> str:
-        """What stands above the answer: the decision, unless the model was taught no such thing."""
+    def headline(self) -> Headline:
+        """What may be said of the answer: no more than what was certified for such a case."""
         if self.taught is not None and self.taught.outside:
-            return NOT_TAUGHT
-        return PERHAPS if self.leans else self.decision
+            return Headline.UNTAUGHT
+        if self.decision is not Decision.ANSWER:
+            return Headline(self.decision)
+        in_taught_words = self.taught is None or self.taught.recognised
+        return Headline.BELIEVE if self.verdict.firm and in_taught_words else Headline.PERHAPS
 
     @property
     def headlines(self) -> tuple[str, ...]:
@@ -162,75 +174,84 @@ class Inspection:
         return f"Only k = {self.recording.request.samples:d}: a verdict takes {self.wanted:d}."
 
     @property
+    def least_mass(self) -> float:
+        """The sampled mass below which nothing is decided, in [0, 1]."""
+        rule = self.verdict.rule
+        return rule.least_mass if rule else strictest_least_mass()
+
+    @property
+    def more_can_help(self) -> bool:
+        """Whether more answers may bring a verdict where too little was seen.
+
+        Of answers that were searched for, those not seen yet are no likelier than the last, which
+        bounds what `MAX_SAMPLES` of them could add.
+        """
+        request, samples = self.recording.request, self.recording.samples
+        if self.decision is not Decision.TOO_LITTLE or self.headline is Headline.UNTAUGHT:
+            return False
+        if self.wanted is not None or request.draws:
+            return request.samples < MAX_SAMPLES
+        likelihoods = [sample.log_likelihood or 0.0 for sample in samples]
+        cut = math.log(LEFT_OUT / request.samples) + likelihoods[0]
+        least = min(likelihoods[-1], cut) if len(samples) < request.samples else likelihoods[-1]
+        unseen = (MAX_SAMPLES - len(samples)) * math.exp(least)
+        return self.sampled_mass + unseen >= self.least_mass
+
+    @property
     def pipeline(self) -> Pipeline:
         """What the scores were made with."""
-        least_mass = self.verdict.threshold.least_mass
-        return _pipeline(self.recording, self.reading, least_mass)
+        return _pipeline(self.recording, self.reading, self.least_mass)
 
     @property
     def caveat(self) -> str | None:
-        """Say why a wanted policy was refused, or what the default's promise is not."""
+        """Say what the promise behind the decision is not, or what would bring one."""
+        rule = self.verdict.rule
         if self.refused:
-            return f"{self.refused} The default policy decides instead."
-        default = self._deciding_default
-        if default is None or default.pipeline is None:
+            return None  # the reason says it
+        if rule is None:
+            return self._uncertified
+        if rule.error is None or rule.error <= LARGEST_ERROR:
             return None
-        different = default.pipeline.differences(self.pipeline)
-        if not different:
-            return self._large_error(default.target_error)
-        if default.pipeline.model != self.pipeline.model:
-            return (
-                f"λ was certified for {default.pipeline.model}, not for this model. Calibrate "
-                "on labelled questions to get one that applies here."
-            )
-        grows = (
-            " M.I. depends on the number of answers."
-            if default.pipeline.samples != self.pipeline.samples
-            else ""
-        )
-        return (
-            f"λ was certified for different settings: {'; '.join(different)}.{grows} Interpret "
-            "the verdict with care."
-        )
-
-    @property
-    def leans(self) -> bool:
-        """Whether it answers, though no small share of wrong answers could be promised.
-
-        As of a model that is wrong too often, or of a question in words that it was not taught.
-        """
         if self.decision is not Decision.ANSWER:
-            return False
-        if self.taught is not None and not self.taught.recognised:
-            return True
-        default = self._deciding_default
-        return default is not None and default.target_error > SMALL_ERROR
-
-    def _large_error(self, promised: float) -> str | None:
-        """Say how much an answer may be trusted, where no small error could be promised."""
-        if promised <= SMALL_ERROR or self.decision is not Decision.ANSWER:
             return None
         return (
-            f"Of such answers to questions of the embedded world, up to {promised:.0%} are wrong: "
-            "no smaller share could be certified for this model."
+            f"Of such answers to questions like the labelled ones, up to {rule.error:.0%} are "
+            "wrong: no smaller share could be certified for this model."
         )
 
     @property
-    def _deciding_default(self) -> Policy | None:
-        """The default policy that decided: the model's own, or that of the embedded model."""
-        for model in (self.recording.model, EMBEDDED):
-            # Saved inspections hold the origin in the words of their day.
-            here = replace(self.verdict.threshold, origin=default_threshold(model).origin)
-            if here == default_threshold(model):
-                return default_policy(model)
-        return None
+    def _uncertified(self) -> str:
+        """Say that nothing is certified here, why, and what would bring a certificate."""
+        label = f"Label {LABELS_WANTED} answers on Calibration to get a λ that applies here."
+        model = certified_model(self.recording.revision)
+        own = default_policy(model).pipeline if model else None
+        if own is None:
+            return f"Nothing is certified for this model. {label}"
+        here = replace(self.pipeline, least_mass=own.least_mass)
+        return (
+            f"This model was certified with other settings: {'; '.join(own.differences(here))}. "
+            f"Restore them, or: {label}"
+        )
+
+    @property
+    def default_fits(self) -> bool:
+        """Whether a bundled policy was certified for what was done here."""
+        return certificate(self.pipeline) is not None
 
     @property
     def information_threshold(self) -> float:
-        """λ of the mutual information: the deciding one, or the default's if another decides."""
-        deciding = self.verdict.threshold
-        ours = deciding.score == SCORE and math.isfinite(deciding.value)
-        return deciding.value if ours else default_threshold(self.recording.model).value
+        """What the certified bound is compared with, nats.
+
+        λ of the mutual information: the deciding one, or the certificate's if another decides.
+        Where nothing is certified, what an answer that stands may reach.
+        """
+        rule = self.verdict.rule
+        if rule is not None and rule.score == SCORE and math.isfinite(rule.value):
+            return rule.value
+        default = certificate(self.pipeline)
+        if default is not None and math.isfinite(default.threshold):
+            return default.threshold
+        return MOST_TO_KEEP * math.log(max(len(self.clusters), 2))
 
     @property
     def likelihoods_are(self) -> str:
@@ -251,7 +272,7 @@ class Inspection:
     @property
     def compared(self) -> float | None:
         """The doubt that the verdict compares with λ, or would if enough had been seen."""
-        return raised_doubt(self.scores, self.verdict.threshold.score, self.others)
+        return raised_doubt(self.scores, self.verdict.score, self.others)
 
     @property
     def certified(self) -> float | None:
@@ -323,7 +344,7 @@ class Inspection:
 def read(
     recording: Recording,
     reading: Reading | None = None,
-    threshold: DecisionRule | None = None,
+    rule: DecisionRule | None = None,
     *,
     policy: Policy | None = None,
 ) -> Inspection:
@@ -331,10 +352,12 @@ def read(
 
     Parameters
     ----------
-    threshold : DecisionRule, optional
-        How to decide; the default policy's if there is none.
+    rule : DecisionRule, optional
+        How to decide; if there is none, by the bundled policy that was certified for this
+        pipeline. Where none was, nothing is promised.
     policy : Policy, optional
-        Decide by this policy instead, if it was calibrated for this pipeline.
+        Decide by this policy instead. One that was calibrated for another pipeline decides
+        nothing, and no other takes its place.
 
     Raises
     ------
@@ -344,20 +367,29 @@ def read(
     reading = reading or Reading()
     evidence = evidence_of(recording, reading)
     scores = {name: info.function(evidence) for name, info in SCORES.items()}
-    refused = None
+    refused = None if policy is None else _refusal(policy, recording, reading)
     if policy is not None:
-        threshold, refused = threshold_of(policy), cannot_decide(policy)
-        try:
-            check_pipeline(policy, _pipeline(recording, reading, threshold.least_mass))
-        except PolicyError as error:
-            refused = refused or str(error)
-        if refused:
-            threshold = None
+        rule = None if refused else rule_of(policy)
+    elif rule is None:
+        default = certificate(_pipeline(recording, reading, 0.0))
+        rule = rule_of(default, f"{DEFAULT} ") if default else None
     clusters = len(evidence.centres)
     others = recording.others if clusters == 1 else ()
-    threshold = threshold or default_threshold(recording.model)
-    verdict = decide(scores, evidence.sampled_mass, clusters, threshold, others)
-    return Inspection(recording, reading, evidence, scores, verdict, refused)
+    verdict = decide(scores, evidence.sampled_mass, clusters, rule, others)
+    if refused:
+        verdict = Verdict(Decision.UNDECIDED, verdict.answer, refused, None)
+    return Inspection(recording, reading, evidence, scores, verdict, refused, policy)
+
+
+def _refusal(policy: Policy, recording: Recording, reading: Reading) -> str | None:
+    """Say why a policy decides nothing here; None where it decides."""
+    if reason := cannot_decide(policy):
+        return reason
+    try:
+        check_pipeline(policy, _pipeline(recording, reading, rule_of(policy).least_mass))
+    except PolicyError as error:
+        return str(error)
+    return None
 
 
 def cannot_decide(policy: Policy) -> str | None:

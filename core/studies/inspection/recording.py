@@ -45,21 +45,21 @@ def estimator_of(capabilities: Capabilities) -> Estimator:
     return Estimator.CHAINED if capabilities.own_log_likelihoods else Estimator.COUNTED
 
 
-# Of the probability: less than this is held, all together, by those of the k likeliest answers
-# that are left out. They are mostly misspelt, and cost as much to compare as any other.
+# Of the likeliest answer's probability: less than this is held, all together, by those of the k
+# likeliest that are left out. They are mostly misspelt, and cost as much to compare as any other.
+# A share of the whole would leave a diffuse model one answer, whose M.I. is 0 whatever it knows.
 LEFT_OUT = 0.1
 
 
-def likely(found: Sequence[Response], wanted: int) -> tuple[Response, ...]:
-    """Return those of the `wanted` likeliest answers that are likely enough to be compared.
+def likely(answers: Sequence[Response], most: int) -> tuple[Response, ...]:
+    """Return those of the `most` likeliest answers that are likely enough to be compared.
 
-    The first always is. Fewer wanted are fewer of the same.
+    The first always is. A smaller `most` returns fewer of the same.
     """
-    least = math.log(LEFT_OUT / wanted)
+    first = answers[0].log_likelihood or 0.0 if answers else 0.0
+    least = first + math.log(LEFT_OUT / most)
     return tuple(
-        response
-        for place, response in enumerate(found[:wanted])
-        if place == 0 or (response.log_likelihood or 0.0) >= least
+        response for response in answers[:most] if (response.log_likelihood or 0.0) >= least
     )
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.abstention.policy import policy_from_dict
+from core.abstention.policy import to_dict as policy_to_dict
 from core.codec import decoded, encoded, finite, text_of
 from core.data.tabular.csv_export import to_csv
 from core.language_models.base import Response
@@ -20,10 +22,10 @@ from core.studies.inspection.inspection import Cluster, Inspection, read
 from core.studies.inspection.pairs import compared
 from core.studies.inspection.recording import EXACT, Call, Estimator, Recording
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
-from core.studies.inspection.verdict import DecisionRule
+from core.studies.inspection.verdict import DEFAULT, DecisionRule
 from core.uncertainty.confidence import CONFIDENCE
 
-FORMAT, VERSION = "believe.inspection", 2
+FORMAT, VERSION = "believe.inspection", 3
 MAX_BYTES = 20_000_000  # of a saved inspection: ten times what 300 samples, the most, take
 _UNREADABLE = (
     *(ValueError, KeyError, TypeError, AttributeError, IndexError),
@@ -74,7 +76,8 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
             "decision": inspection.decision.value,
             "answer": verdict.answer,
             "reason": verdict.reason,
-            "threshold": asdict(verdict.threshold) | {"value": finite(verdict.threshold.value)},
+            "threshold": _rule_to_dict(verdict.rule),
+            "policy": inspection.policy and policy_to_dict(inspection.policy),
         },
         "truth": _truth_to_dict(judge(inspection)),
         "calls": {
@@ -139,8 +142,10 @@ def from_json(text: str | bytes) -> Inspection:
         reading = decoded(
             Reading, {name: saved[f"reading_{name}"] for name in Reading.__dataclass_fields__}
         )
-        threshold = _threshold_from_dict(saved["verdict"]["threshold"])
-        return read(_recording_from_dict(saved["recording"]), reading, threshold)
+        recording, verdict = _recording_from_dict(saved["recording"]), saved["verdict"]
+        if (policy := verdict.get("policy")) is not None:
+            return read(recording, reading, policy=policy_from_dict(policy))
+        return read(recording, reading, _rule_from_dict(verdict["threshold"]))
     except InvalidRequestError:
         raise
     except _UNREADABLE as error:
@@ -198,11 +203,22 @@ def to_csv_bytes(inspection: Inspection) -> bytes:
     )
 
 
-def _threshold_from_dict(saved: dict[str, Any]) -> DecisionRule:
-    """Read a threshold; JSON has no infinity, so null answers everything."""
-    if saved["value"] is None:
-        return replace(decoded(DecisionRule, {**saved, "value": 0}), value=math.inf)
-    return decoded(DecisionRule, saved)
+def _rule_to_dict(rule: DecisionRule | None) -> dict[str, Any] | None:
+    return None if rule is None else asdict(rule) | {"value": finite(rule.value)}
+
+
+def _rule_from_dict(saved: dict[str, Any] | None) -> DecisionRule | None:
+    """Read a rule without what it promised: None is decided by what is certified now.
+
+    A promise is believed of a policy only, which says what it was made for. JSON has no
+    infinity, so a λ of null answers everything.
+    """
+    if saved is None or text_of(saved["origin"]).startswith(DEFAULT):
+        return None
+    plain = {**saved, "value": 0, "error": None, "belief": None}
+    value = saved["value"]
+    rule = decoded(DecisionRule, plain | ({} if value is None else {"value": value}))
+    return replace(rule, value=math.inf) if value is None else rule
 
 
 def _recording_to_dict(recording: Recording) -> dict[str, Any]:

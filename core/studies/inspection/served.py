@@ -5,26 +5,28 @@ from __future__ import annotations
 from typing import Final
 
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.verdict import SCORE, Decision
+from core.studies.inspection.verdict import SCORE, Decision, Headline
 
-# What is said of the answer. One that is withheld is never the headline.
+# What is said of the answer. One that is withheld is never the headline, and there is no word of
+# trust on what the model was not taught: the decision stands beneath, and small.
 HEADLINES: Final = {
-    Decision.ANSWER: "Believe it.",
-    Decision.ABSTAIN: "I don’t know.",
-    Decision.TOO_LITTLE: "Can’t tell yet.",
+    Headline.BELIEVE: "Believe it.",
+    Headline.PERHAPS: "Perhaps.",
+    Headline.ABSTAIN: "I don’t know.",
+    Headline.TOO_LITTLE: "Can’t tell yet.",
+    Headline.UNDECIDED: "Can’t tell yet.",
+    Headline.UNTAUGHT: "Not near anything this model was taught.",
 }
-LEANS: Final = "Perhaps."  # where too many of such answers are wrong to believe them
 WITHHELD: Final = {
     Decision.ABSTAIN: "It would have said:",
     Decision.TOO_LITTLE: "It may say:",
+    Decision.UNDECIDED: "It says:",
 }
-
-# No word of trust on what the model was not taught: the decision stands beneath, and small.
-NOT_TAUGHT: Final = "Not something this model was taught."
 BENEATH: Final = {
     Decision.ANSWER: "Judged by its doubt alone, it would have answered:",
     Decision.ABSTAIN: "Its doubt alone would have withheld this, too:",
     Decision.TOO_LITTLE: "The answers found cover too little to judge them. It may say:",
+    Decision.UNDECIDED: "Nothing decides here. It would have said:",
 }
 
 
@@ -35,14 +37,14 @@ def shown(text: str) -> str:
 
 def served(inspection: Inspection) -> tuple[str, str]:
     """Return the sentence that comes first and, where an answer is withheld, the one beneath it."""
-    found, taught = inspection.verdict, inspection.taught
-    answer = shown(found.answer)
-    if taught is not None and taught.outside:
-        return NOT_TAUGHT, f"{BENEATH[found.decision]} {answer}"
-    if inspection.decision is Decision.ANSWER:
+    headline, decision = HEADLINES[inspection.headline], inspection.decision
+    answer = shown(inspection.verdict.answer)
+    if inspection.headline is Headline.UNTAUGHT:
+        return headline, f"{BENEATH[inspection.verdict.decision]} {answer}"
+    if decision is Decision.ANSWER:
         stop = "" if answer[-1] in ".!?" else "."
-        return f"{answer}{stop} {LEANS if inspection.leans else HEADLINES[Decision.ANSWER]}", ""
-    return HEADLINES[inspection.decision], f"{WITHHELD[inspection.decision]} {answer}"
+        return f"{answer}{stop} {headline}", ""
+    return headline, f"{WITHHELD[decision]} {answer}"
 
 
 def beneath(inspection: Inspection) -> tuple[str, ...]:
@@ -64,7 +66,7 @@ def not_the_first(inspection: Inspection) -> str | None:
     """Say why the answer is not the one that is likeliest when the model is told nothing."""
     first, answer = inspection.clusters[0].text, inspection.verdict.answer
     is_second = answer == inspection.evidence.likeliest_second
-    if inspection.verdict.threshold.score != SCORE or answer == first or not is_second:
+    if inspection.verdict.score != SCORE or answer == first or not is_second:
         return None
     return (
         f"Told nothing, it is likelier to say “{shown(first)}”. This is the answer that it "

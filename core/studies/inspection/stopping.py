@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.studies.inspection.inspection import evidence_of
+from core.studies.inspection.inspection import evidence_of, read
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import MAX_SAMPLES, Reading
-from core.studies.inspection.verdict import DecisionRule, default_threshold
 from core.uncertainty.scores import certified_mutual_information
 
 # More answers are not needed when this much of the probability of the first answer, and of a second
@@ -47,26 +46,32 @@ def growth(recording: Recording, reading: Reading | None = None) -> tuple[Growth
 
 
 def is_settled(
-    recording: Recording, reading: Reading | None = None, threshold: DecisionRule | None = None
+    recording: Recording, reading: Reading | None = None, *, limit: float | None = None
 ) -> str | None:
     """Say why no more answers are needed, or None if they are.
 
     The bound holds for every number of answers at once, so one may look after each and
     stop when it is high enough without spoiling it.
+
+    Parameters
+    ----------
+    limit : float, optional
+        The bound from which on an answer is withheld, nats; by default, the inspection's own.
     """
-    threshold = threshold or default_threshold(recording.model)
-    evidence = evidence_of(recording, reading or Reading())
+    inspection = read(recording, reading)
+    evidence = inspection.evidence
+    limit = inspection.information_threshold if limit is None else limit
     if evidence.row_masses is None:
         return (
             "Nothing can be certified here: that takes exact likelihoods of given texts, which "
             "this model does not report."
         )
     seen_second = float(np.exp(evidence.log_first) @ evidence.row_masses)
-    certified = certified_mutual_information(evidence).value
-    if certified is not None and certified >= threshold.value:
+    certified = inspection.certified
+    if certified is not None and certified >= limit:
         return (
             f"Certified: the model’s own mutual information is at least {certified:.3f} nats, "
-            f"whatever was not seen. This exceeds λ = {threshold.value:.3f}."
+            f"whatever was not seen. From {limit:.3f} on, an answer is withheld."
         )
     if evidence.sampled_mass >= ENOUGH_MASS and seen_second >= ENOUGH_MASS:
         return (
@@ -76,7 +81,7 @@ def is_settled(
     if recording.request.samples >= MAX_SAMPLES:
         return (
             f"The limit of k = {MAX_SAMPLES} is reached. Certified so far: "
-            f"{certified or 0:.3f} nats, below λ = {threshold.value:.3f}; the model may know."
+            f"{certified or 0:.3f} nats, below {limit:.3f}; the model may know."
         )
     return None
 

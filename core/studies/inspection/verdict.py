@@ -1,31 +1,35 @@
-"""Answer, abstain, or say that too little was seen: the decision and its plain reason.
+"""What may be said of an answer, and why: it follows from what was certified, for what.
 
-The default is a policy like any other: certified by `benchmarks/default_policy.py` on labelled
-questions of the embedded world, for the default settings and one of the models in the box. Any
-other model is decided by the embedded model's, and told that nothing is promised for it.
+A `DecisionRule` is what a policy says here: λ, and what it promises. Without one nothing is
+promised, and the answer is at most “Perhaps”. “Believe it.” takes more than a doubt below λ: the
+answer has to *stand*, which means that telling the model another one hardly changes it.
 """
 
 from __future__ import annotations
 
-import functools
-import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
-from typing import Any
 
-from core.abstention.policy import Policy, policy_from_dict
+from core.abstention.policy import Belief, Policy
 from core.codec import shortened
+from core.studies.inspection.certificates import (
+    EMBEDDED,
+    SCORE,
+    default_policy,
+    strictest_least_mass,
+)
 from core.uncertainty.scores import SCORES, Score
 
 LEAST_MASS_ALONE = 0.5  # when all answers say the same
 MOST_TO_KEEP = 0.1  # of the largest M.I. possible: above, an answer changes the next one
 LEAST_KEPT = 0.5  # how likely a model that knows gives its only answer again, told others
-EMBEDDED, SMOLLM2 = "embedded", "smollm2"  # the models with default policies of their own
-SCORE, CERTIFIED = "mutual_information", "certified_mutual_information"
+# A promise of more errors, or with less confidence, is no reason to believe an answer.
+LARGEST_ERROR, LEAST_CONFIDENCE = 0.1, 0.9
+CERTIFIED = "certified_mutual_information"
+DEFAULT = "Default policy."  # with what the origin of a bundled policy's rule begins
 
 
 # What else a model was told that gives a single answer, and how likely it is to keep to it then.
@@ -38,11 +42,23 @@ class Decision(StrEnum):
     ANSWER = "answer"
     ABSTAIN = "abstain"
     TOO_LITTLE = "too little sampled"
+    UNDECIDED = "undecided"
+
+
+class Headline(StrEnum):
+    """What stands above an answer; the values are those of JSON and the command line."""
+
+    BELIEVE = "answer"
+    PERHAPS = "perhaps"
+    ABSTAIN = "abstain"
+    TOO_LITTLE = "too little sampled"
+    UNDECIDED = "undecided"
+    UNTAUGHT = "not near anything this model was taught"
 
 
 @dataclass(frozen=True)
 class DecisionRule:
-    """When to abstain.
+    """When to abstain, and what that promises.
 
     Attributes
     ----------
@@ -54,71 +70,62 @@ class DecisionRule:
         The score that is compared, a key of `SCORES`.
     origin : str
         Where the numbers come from, as a sentence.
+    error : float or None
+        The share of wrong answers among those served that is promised not to be exceeded; None
+        where nothing is promised.
+    belief : Belief or None
+        What is promised of the answers that stand, beside that.
     """
 
     value: float
     least_mass: float
     score: str = SCORE
     origin: str = ""
+    error: float | None = None
+    belief: Belief | None = None
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A decision, the answer it is about, and one sentence why."""
+    """A decision, the answer it is about, and one sentence why.
+
+    Attributes
+    ----------
+    rule : DecisionRule or None
+        What decided; None where nothing is certified for this pipeline.
+    firm : bool
+        Whether the certificate, the doubt and the answer allow to say “Believe it.”
+    """
 
     decision: Decision
     answer: str
     reason: str
-    threshold: DecisionRule
+    rule: DecisionRule | None
+    firm: bool = False
+
+    @property
+    def score(self) -> str:
+        """The score whose answer this is, a key of `SCORES`."""
+        return self.rule.score if self.rule else SCORE
 
 
-def defaults_file(model: str) -> Path:
-    """Return where a model's default policies are bundled; the embedded model's without any."""
-    known = model if model in (EMBEDDED, SMOLLM2) else EMBEDDED
-    return Path(__file__).parent / "default_policies" / f"{known}.json"
-
-
-@functools.cache
-def _policies_in(file: Path) -> dict[str, Policy | None]:
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return {name: None if found[name] is None else policy_from_dict(found[name]) for name in SCORES}
-
-
-def default_policies(model: str = EMBEDDED) -> dict[str, Policy | None]:
-    """Return the bundled policy of every score, by the keys of `SCORES`.
-
-    All of a model are certified on the same questions for the same error and confidence; None
-    where a score could not be: by it, one would never answer.
-    """
-    return _policies_in(defaults_file(model))
-
-
-def default_policy(model: str = EMBEDDED) -> Policy:
-    """Return the policy that decides unless a person brings another."""
-    policy = default_policies(model)[SCORE]
-    if policy is None:
-        raise ValueError("The bundled default policy is missing: it must be certified.")
-    return policy
-
-
-def default_threshold(model: str = EMBEDDED) -> DecisionRule:
-    """Return how the default policy decides."""
-    policy = default_policy(model)
-    return replace(threshold_of(policy), origin=f"Default policy. {policy.sentence}")
-
-
-def default_thresholds(model: str = EMBEDDED) -> dict[str, float]:
-    """Return every score's default threshold for a model; −∞ answers nothing."""
-    return {
-        name: -math.inf if policy is None else policy.threshold
-        for name, policy in default_policies(model).items()
-    }
-
-
-def threshold_of(policy: Policy) -> DecisionRule:
-    """Return how a policy decides here."""
+def rule_of(policy: Policy, origin: str = "") -> DecisionRule:
+    """Return how a policy decides here; a promise of other errors than of answers is none."""
     least_mass = policy.pipeline.least_mass if policy.pipeline else 0.0
-    return DecisionRule(policy.threshold, least_mass, policy.score, policy.sentence)
+    promises = policy.method == "ltt" and (policy.confidence or 0) >= LEAST_CONFIDENCE
+    return DecisionRule(
+        policy.threshold,
+        least_mass,
+        policy.score,
+        f"{origin}{policy.sentence}",
+        policy.target_error if promises else None,
+        policy.belief if promises else None,
+    )
+
+
+def default_rule(model: str = EMBEDDED) -> DecisionRule:
+    """Return how the bundled policy of a model in the box decides."""
+    return rule_of(default_policy(model), f"{DEFAULT} ")
 
 
 def enough_seen(sampled_mass: float, clusters: int, least_mass: float) -> bool:
@@ -182,88 +189,171 @@ def decide(
     scores: Mapping[str, Score],
     sampled_mass: float,
     clusters: int,
-    threshold: DecisionRule,
+    rule: DecisionRule | None,
     others: Others = (),
+    *,
+    contradiction: str | None = None,
 ) -> Verdict:
     """Compare what is certain, then ask whether enough was seen, then compare the score.
 
     The certified bound is not normalised, and γ does not touch it: where it reaches λ by
-    itself, neither the sampled mass nor the estimate matters. It answers exactly when
-    `doubt_of` is below λ.
+    itself, neither the sampled mass nor the estimate matters. With a rule, it answers exactly
+    when `doubt_of` is below λ and no `contradiction` forbids it.
+
+    Parameters
+    ----------
+    rule : DecisionRule or None
+        None where nothing is certified: then an answer that stands is served without a promise.
+    contradiction : str, optional
+        Why the answers that count as one cannot be one, as a sentence.
     """
-    name = threshold.score
-    score, info = scores[name], SCORES[name]
+    score = scores[rule.score if rule else SCORE]
     if score.doubt is None:
-        reason = score.reason or f"{info.symbol} could not be computed."
-        return Verdict(Decision.TOO_LITTLE, score.answer, reason, threshold)
-    digits = 3 if f"{score.doubt:.3f}" != f"{threshold.value:.3f}" else 5
-    measured = f"{info.symbol} is {_shown(name, score.doubt, digits)}"
-    limit = _shown(name, threshold.value, digits)
-    certified = scores[CERTIFIED].doubt
-    if name == SCORE and certified is not None and certified >= threshold.value:
-        decision = Decision.ABSTAIN
-        reason = (
-            "The model does not know: given one answer in the prompt, it changes the next. The "
-            f"certified lower bound, {certified:.3f} nats, is at least λ = {threshold.value:.3f}."
-        )
-    elif not enough_seen(sampled_mass, clusters, threshold.least_mass):
-        decision = Decision.TOO_LITTLE
-        article = "an" if info.symbol[0] in "MS" else "a"  # M and S begin with a vowel's sound
-        reason = (
-            f"The answers found cover only {sampled_mass:.1%} of the model’s probability, too "
-            f"little to interpret {article} {info.symbol} of {_shown(name, score.doubt)}. Compare "
-            "more answers."
-        )
-    elif score.doubt >= threshold.value:
-        decision = Decision.ABSTAIN
-        why = (
-            "The model does not know: given one answer in the prompt, it changes the next."
-            if name == SCORE
-            else "The doubt is too large."
-        )
-        reason = f"{why} {measured}, at least λ = {limit}."
-    elif name == SCORE and surprise(others) >= threshold.value:
-        decision = Decision.ABSTAIN
-        reason = (
-            f"The model does not keep to its only answer. {_kept(others)}, a doubt of "
-            f"{_shown(name, surprise(others))} (−ln p), at least λ = {limit}."
-        )
-    else:
-        decision = Decision.ANSWER
-        spread = scores["semantic_entropy"].value or 0.0
-        largest = math.log(max(clusters, 1))
-        what = "The doubt is small enough"
-        if name == SCORE and (clusters == 1 or score.doubt <= MOST_TO_KEEP * largest):
-            what = _kept_to(spread, clusters, others)
-        elif name == SCORE:
-            what = "An answer given in the prompt changes the next one, though less than λ allows"
-        reason = f"{what}: {measured}, below λ = {limit}."
-        if name == SCORE and clusters > 1 and threshold.value > largest:
-            reason += (
-                f" With {clusters} answers M.I. cannot exceed {largest:.3f} nats, so this λ "
-                "withholds none of them."
+        symbol = SCORES[rule.score if rule else SCORE].symbol
+        reason = score.reason or f"{symbol} could not be computed."
+        return Verdict(Decision.TOO_LITTLE, score.answer, reason, rule)
+    about = _About(scores, sampled_mass, clusters, others)
+    decision, reason, firm = about.by_rule(rule) if rule else about.without_rule()
+    if decision is Decision.ANSWER and contradiction:
+        decision, reason, firm = Decision.UNDECIDED, contradiction, False
+    return Verdict(decision, score.answer, reason, rule, firm)
+
+
+def stands(scores: Mapping[str, Score], clusters: int, others: Others = ()) -> bool:
+    """Say whether telling the model another answer hardly changes the next one.
+
+    Of several answers, M.I. and its certified bound are at most `MOST_TO_KEEP` of the largest
+    possible; a single one was told others, and is kept to.
+    """
+    if clusters == 1:
+        return bool(others) and kept(others) >= LEAST_KEPT
+    doubt = scores[SCORE].doubt
+    certified = scores[CERTIFIED].doubt or 0.0
+    return doubt is not None and max(doubt, certified) <= MOST_TO_KEEP * math.log(clusters)
+
+
+@dataclass(frozen=True)
+class _About:
+    """What was seen of one question; each method decides, and returns why and how firmly."""
+
+    scores: Mapping[str, Score]
+    sampled_mass: float
+    clusters: int
+    others: Others
+
+    def by_rule(self, rule: DecisionRule) -> tuple[Decision, str, bool]:
+        name, limit = rule.score, rule.value
+        doubt = self._doubt(name)
+        digits = 3 if f"{doubt:.3f}" != f"{limit:.3f}" else 5
+        measured = f"{SCORES[name].symbol} is {_shown(name, doubt, digits)}"
+        at_least = f"at least λ = {_shown(name, limit, digits)}"
+        close = " This is a close call." if _is_close(doubt, limit) else ""
+        certified = self.scores[CERTIFIED].doubt
+        if name == SCORE and certified is not None and certified >= limit:
+            reason = (
+                f"{_FOLLOWS} The certified lower bound, {certified:.3f} nats, is at least λ = "
+                f"{limit:.3f}.{close}"
             )
-    if decision is not Decision.TOO_LITTLE and _is_close(score.doubt, threshold.value):
-        reason += " This is a close call."
-    return Verdict(decision, score.answer, reason, threshold)
+            return Decision.ABSTAIN, reason, False
+        if not enough_seen(self.sampled_mass, self.clusters, rule.least_mass):
+            return Decision.TOO_LITTLE, self._too_little(name), False
+        if doubt >= limit:
+            why = _FOLLOWS if name == SCORE else "The doubt is too large."
+            return Decision.ABSTAIN, f"{why} {measured}, {at_least}.{close}", False
+        if name == SCORE and surprise(self.others) >= limit:
+            turned = _shown(name, surprise(self.others))
+            reason = (
+                f"The model does not keep to its only answer. {_kept(self.others)}, a doubt of "
+                f"{turned} (−ln p), {at_least}.{close}"
+            )
+            return Decision.ABSTAIN, reason, False
+        held_back = self._held_back(rule)
+        what = self._what_it_keeps() if name == SCORE else "The doubt is small enough"
+        reason = f"{what}: {measured}, below λ = {_shown(name, limit, digits)}.{close}"
+        return Decision.ANSWER, " ".join(filter(None, (reason, held_back))), held_back is None
+
+    def without_rule(self) -> tuple[Decision, str, bool]:
+        """Decide by what every answer has to meet, where nothing is certified."""
+        most = MOST_TO_KEEP * math.log(max(self.clusters, 2))
+        certified = self.scores[CERTIFIED].doubt
+        if certified is not None and certified > most:
+            reason = (
+                f"{_FOLLOWS} The certified lower bound, {certified:.3f} nats, is more than a tenth "
+                "of the largest M.I. possible."
+            )
+            return Decision.ABSTAIN, reason, False
+        if not enough_seen(self.sampled_mass, self.clusters, strictest_least_mass()):
+            return Decision.TOO_LITTLE, self._too_little(SCORE), False
+        what = f"{self._what_it_keeps()}: M.I. is {_shown(SCORE, self._doubt(SCORE))}."
+        if stands(self.scores, self.clusters, self.others):
+            return Decision.ANSWER, what, False
+        return Decision.UNDECIDED, f"{what} How much of that is too much, nobody measured.", False
+
+    def _doubt(self, name: str) -> float:
+        doubt = self.scores[name].doubt
+        assert doubt is not None  # `decide` has looked
+        return doubt
+
+    def _too_little(self, name: str) -> str:
+        symbol = SCORES[name].symbol
+        article = "an" if symbol[0] in "MS" else "a"  # M and S begin with a vowel's sound
+        return (
+            f"The answers found cover only {self.sampled_mass:.1%} of the model’s probability, too "
+            f"little to interpret {article} {symbol} of {_shown(name, self._doubt(name))}."
+        )
+
+    def _held_back(self, rule: DecisionRule) -> str | None:
+        """Say why an answer below λ is no more than a “Perhaps”; None where nothing is against it.
+
+        An empty sentence: what the reason says already is against it.
+        """
+        if rule.error is None:
+            return "Nothing is promised for this λ."
+        if rule.error > LARGEST_ERROR:
+            return ""  # the caveat says how many are wrong
+        if self.clusters > 1 and rule.value > self._most(rule.score):
+            return (
+                "Even if the model followed every answer that it is told, its doubt would stay "
+                "below this λ, which withholds none of these answers."
+            )
+        if not stands(self.scores, self.clusters, self.others):
+            return ""
+        doubt = raised_doubt(self.scores, rule.score, self.others)
+        if rule.belief is not None and (doubt is None or doubt >= rule.belief.threshold):
+            return (
+                "Too many of the answers with so much doubt are wrong to believe this one: that "
+                f"takes less than {_shown(rule.score, rule.belief.threshold)}."
+            )
+        return None
+
+    def _most(self, name: str) -> float:
+        """Return the doubt of a model that followed every answer: M.I. is the entropy then."""
+        spread = self.scores["semantic_entropy"].doubt
+        return math.inf if name != SCORE or spread is None else spread
+
+    def _what_it_keeps(self) -> str:
+        """Say what the model keeps to, whatever it is told, by how many answers it has."""
+        if self.clusters == 1:
+            if not self.others:
+                return "The model gives a single answer, and was told no other"
+            return f"The model keeps to its only answer. {_kept(self.others)}"
+        if not stands(self.scores, self.clusters, self.others):
+            return "An answer given in the prompt changes the next one"
+        if (self.scores["semantic_entropy"].value or 0.0) > MANY:
+            return (
+                "The model has several answers, and one given in the prompt does not change the "
+                "others"
+            )
+        return "An answer given in the prompt hardly changes the next one"
+
+
+_FOLLOWS = "The model does not know: given one answer in the prompt, it changes the next."
+MANY = 0.7  # nats of semantic entropy: above, a model has several answers; ln 2 are two alike
 
 
 def _is_close(doubt: float, limit: float) -> bool:
     """Whether another setting might well have decided otherwise: within a tenth of λ."""
     return math.isfinite(limit) and abs(doubt - limit) <= 0.1 * abs(limit)
-
-
-def _kept_to(spread: float, clusters: int, others: Others) -> str:
-    """Say what the model keeps to, whatever it is told, by how many answers it has."""
-    if spread > 0.7:
-        return (
-            "The model has several answers, and one given in the prompt does not change the others"
-        )
-    if clusters > 1:
-        return "An answer given in the prompt hardly changes the next one"
-    if others:
-        return f"The model keeps to its only answer. {_kept(others)}"
-    return "The model gives a single answer, and was told no other"
 
 
 def _kept(others: Others) -> str:

@@ -33,7 +33,7 @@ from core.studies.inspection.request import (
     Request,
     Sampling,
 )
-from core.studies.inspection.verdict import Decision, DecisionRule, default_threshold
+from core.studies.inspection.verdict import Decision, DecisionRule, default_rule
 from core.studies.laboratory.asking import Seldom, of_each
 from core.studies.laboratory.limits import within
 from core.studies.progress import Progress, silent
@@ -425,7 +425,7 @@ def run(
     request = replace(request or usual_request(queries[0], model.capabilities), query=queries[0])
     request = _judged(request, reading)
     check_samples(request, model.capabilities)
-    rule = rule or default_threshold(model.name)
+    rule = rule or default_rule(model.name)
     wanted, left_out = _plan(request, reading, model, settings)
     recorded = _recorded(queries, model, wanted, progress, left_out)
 

@@ -10,7 +10,7 @@ from core.abstention.policy import Policy, PolicyError
 from core.charts import calibration as charts
 from core.studies.evaluation.deciding import decided, decisions_csv
 from core.studies.evaluation.results import Results
-from core.studies.inspection.verdict import default_policy
+from core.studies.inspection.certificates import default_policy
 from core.ui import downloads, figures
 from core.ui.calibration import policy as policies
 from core.ui.session import remembered

@@ -12,6 +12,7 @@ from core.studies.costs import computed, lasting, up_to
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.local import Task, lasts
 from core.studies.evaluation.run import Questions, most
+from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.request import (
     MAX_QUERY_CHARACTERS,
@@ -21,7 +22,6 @@ from core.studies.inspection.request import (
     Request,
     Sampling,
 )
-from core.studies.inspection.verdict import default_threshold
 from core.ui.addresses import LABELS
 from core.ui.evaluation import questions
 from core.ui.evaluation.choice import choose
@@ -47,7 +47,7 @@ def new_run(model: LanguageModel) -> None:
     request, reading = _settings(model)
     if asked is None:
         return
-    task = Task(model, request, reading, default_threshold().least_mass)
+    task = Task(model, request, reading, usual_least_mass())
     try:
         check_samples(request, model.capabilities)
     except InvalidRequestError as error:

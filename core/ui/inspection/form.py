@@ -18,6 +18,7 @@ from core.language_models.base import LanguageModel
 from core.language_models.client.stack import Heard, Prepared
 from core.studies.costs import computed, lasting, plan
 from core.studies.examples import EXAMPLES
+from core.studies.inspection.inspection import read
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import (
@@ -27,7 +28,6 @@ from core.studies.inspection.request import (
     Sampling,
 )
 from core.studies.inspection.stopping import growth
-from core.studies.inspection.verdict import default_threshold
 from core.ui import figures, history
 from core.ui.addresses import number
 from core.ui.glossary import TERMS
@@ -315,7 +315,7 @@ def draw_growth(recording: Recording, reading: Reading, key: str) -> None:
     figures.draw(
         charts.growth,
         points,
-        default_threshold(recording.model).value,
+        read(recording, reading).information_threshold,
         key=key,
         alt_text=charts.growth_alt(points),
     )

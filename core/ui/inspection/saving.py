@@ -58,4 +58,4 @@ def view(inspection: Inspection) -> Hashable:
     """Return what tells one view of a recording from all others."""
     recording = inspection.recording
     made = (recording.model, recording.revision, recording.request)
-    return (*made, inspection.reading, inspection.verdict.threshold)
+    return (*made, inspection.reading, inspection.verdict.rule)

@@ -45,7 +45,8 @@ def scores(inspection: Inspection) -> None:
         st.text(sentence)
     if inspection.likely:
         st.text(inspection.likely)
-    st.text(inspection.verdict.threshold.origin)
+    if inspection.verdict.rule:
+        st.text(inspection.verdict.rule.origin)
     recording = inspection.recording
     st.text(f"Estimator: {recording.estimator.value}. {cost(recording)}")
     ladder(inspection)

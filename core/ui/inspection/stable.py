@@ -32,7 +32,7 @@ FEWER: Final = Settings(samples=(2, 5, 10), temperatures=(0.7, 0.9, 1.1), seeds=
 def stable(inspection: Inspection) -> None:
     """Offer to move every setting, and say whether the verdict of an inspection stays."""
     model = asked()
-    recording, rule = inspection.recording, inspection.verdict.threshold
+    recording, rule = inspection.recording, inspection.verdict.rule
     settings = settings_for(model, recording.request)
     wanted = (model.name, model.revision, recording.request, inspection.reading, rule)
     paid = None

@@ -13,15 +13,14 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.served import (
     BENEATH,
     HEADLINES,
-    LEANS,
-    NOT_TAUGHT,
     WITHHELD,
     not_the_first,
 )
 from core.studies.inspection.taught import WORLD_OF, Taught
-from core.studies.inspection.verdict import SCORE, Decision
+from core.studies.inspection.verdict import SCORE, Decision, Headline
 from core.studies.lanes import PREPARED
 from core.ui import figures, frame
+from core.ui.calibration import policy
 from core.ui.glossary import TERMS
 from core.ui.inspection.form import ask_instead
 from core.ui.inspection.grading import truth
@@ -51,7 +50,7 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
                 f":orange[:material/warning: **Only k = {inspection.recording.request.samples:d}: "
                 f"a verdict takes {inspection.wanted:d}.**]"
             )
-        if live and _more_may_decide(inspection):
+        if live:
             _mend(inspection)
         if found := not_the_first(inspection):
             st.text(found)
@@ -63,8 +62,6 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
         judgement = judge(inspection)
         if judgement is not None:
             truth(judgement, inspection)
-        if inspection.taught is not None and inspection.taught.outside:
-            return  # what it makes up has no place beside what it knows
         figures.draw(
             charts.doubt_scale,
             inspection,
@@ -76,12 +73,12 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
 
 def _served(inspection: Inspection) -> None:
     """Set the served sentence large; an answer that is not served is small."""
-    found, taught = inspection.verdict, inspection.taught
-    answer = charts.shown(found.answer)
-    if taught is not None and taught.outside:
-        st.header(NOT_TAUGHT, anchor=False)
-        _small(BENEATH[found.decision], answer)
-    elif inspection.decision is Decision.ANSWER:
+    headline, decision = HEADLINES[inspection.headline], inspection.decision
+    answer = charts.shown(inspection.verdict.answer)
+    if inspection.headline is Headline.UNTAUGHT:
+        st.header(headline, anchor=False)
+        _small(BENEATH[inspection.verdict.decision], answer)
+    elif decision is Decision.ANSWER:
         with st.container(
             key=_LONG if len(answer) > LONG else _SHORT,
             horizontal=True,
@@ -90,14 +87,13 @@ def _served(inspection: Inspection) -> None:
         ):
             st.text(answer, width="content")
             st.header(
-                LEANS if inspection.leans else HEADLINES[Decision.ANSWER],
+                headline,
                 anchor=False,
                 width="content",
                 help=TERMS["Epistemic uncertainty"],
             )
     else:
-        decision = inspection.decision
-        st.header(HEADLINES[decision], anchor=False, help=TERMS["Epistemic uncertainty"])
+        st.header(headline, anchor=False, help=TERMS["Epistemic uncertainty"])
         _small(WITHHELD[decision], answer)
 
 
@@ -107,15 +103,14 @@ def _small(introduced: str, answer: str) -> None:
         st.text(answer, width="content")
 
 
-def _more_may_decide(inspection: Inspection) -> bool:
-    """Whether more answers may bring a verdict; not on what the model was not taught."""
-    if inspection.taught is not None and inspection.taught.outside:
-        return False
-    return inspection.decision is Decision.TOO_LITTLE
-
-
 def _mend(inspection: Inspection) -> None:
-    """Offer what a verdict takes: more answers."""
+    """Offer what a verdict takes: another policy, or more answers."""
+    if inspection.refused and inspection.default_fits:
+        st.button(
+            "Decide by the default policy", key="mend_policy", type="primary", on_click=policy.stop
+        )
+    if not inspection.more_can_help:
+        return
     usual = (inspection.wanted,) if inspection.wanted else ()
     asked = inspection.recording.request.samples
     larger = [samples for samples in (*usual, *MORE) if samples > asked]
@@ -131,7 +126,7 @@ def _mend(inspection: Inspection) -> None:
 
 def _comparable(inspection: Inspection) -> bool:
     """Whether the doubts of the examples are of the same model and the same score."""
-    return inspection.recording.model == WORLD_OF and inspection.verdict.threshold.score == SCORE
+    return inspection.recording.model == WORLD_OF and inspection.verdict.score == SCORE
 
 
 @functools.cache

@@ -15,16 +15,16 @@ from core.studies.calibration import calibration
 from core.studies.calibration.calibration import Target, calibrate, pipeline_of_data
 from core.studies.calibration.example import EXAMPLE, EXAMPLE_NAME, example_bytes, example_of
 from core.studies.calibration.scoring import Gold, score, table
+from core.studies.inspection.certificates import (
+    EMBEDDED,
+    SMOLLM2,
+    default_policies,
+    usual_least_mass,
+)
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading
-from core.studies.inspection.verdict import (
-    EMBEDDED,
-    SCORE,
-    SMOLLM2,
-    default_policies,
-    default_threshold,
-)
+from core.studies.inspection.verdict import SCORE
 from core.uncertainty.scores import SCORES
 
 AGAIN = "run python -m benchmarks.default_policy --write again"
@@ -59,7 +59,7 @@ def test_it_can_be_used_without_saying_anything(data):
 def test_its_pipeline_is_the_shipped_models_at_the_default_settings(data, embedded):
     usual = usual_request("any", embedded.capabilities)
     made = (embedded.name, embedded.revision, usual, Reading())
-    assert pipeline_of_data(data) == pipeline_of(*made, default_threshold().least_mass), AGAIN
+    assert pipeline_of_data(data) == pipeline_of(*made, usual_least_mass()), AGAIN
 
 
 def test_its_right_answers_are_those_of_the_world_and_doubts_are_all_there_or_none(rows):
@@ -110,7 +110,7 @@ def test_the_default_target_is_5_percent_with_90_percent_confidence():
 
 def test_rows_drawn_at_random_are_what_the_model_says(rows, embedded):
     drawn = np.random.default_rng(11).choice(len(rows), 5, replace=False)
-    least = default_threshold().least_mass
+    least = usual_least_mass()
     for row in (rows[i] for i in drawn):
         gold = Gold(row["question"], tuple(row["right answers"].split(" | ")), row["source"])
         request = usual_request(gold.query, embedded.capabilities)

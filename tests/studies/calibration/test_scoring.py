@@ -24,18 +24,19 @@ from core.store.database import open_database
 from core.studies.calibration import scoring
 from core.studies.calibration.calibration import pipeline_of_data
 from core.studies.calibration.scoring import QUESTIONS_AT_ONCE, Gold, score, score_all, table
+from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.inspection import run
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import OTHER_DRAWS
 from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.verdict import Decision, DecisionRule, decide, default_threshold
+from core.studies.inspection.verdict import Decision, DecisionRule, decide
 from core.studies.progress import Cancelled
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, TableModel, copies, falling, knows, words
 from tests.language_models.openai_server import serving
 
 INFORMATION, ENTROPY = "mutual_information", "semantic_entropy"
-LEAST = default_threshold().least_mass
+LEAST = usual_least_mass()
 
 
 def turning():

@@ -16,8 +16,9 @@ from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.rows import SCHEMA, Row
 from core.studies.evaluation.run import Questions, evaluate, survey
+from core.studies.inspection.certificates import usual_least_mass
 from core.studies.inspection.request import Reading, Request
-from core.studies.inspection.verdict import default_threshold
+from core.studies.inspection.verdict import default_rule
 from core.uncertainty.scores import SCORES
 
 NUMBER = re.compile(r"question number (\d+)")
@@ -95,7 +96,7 @@ class World(LanguageModel):
 
 def task(model: LanguageModel, samples: int = 10, **more: object) -> Task:
     request = Request("any", samples, **more)
-    return Task(model, request, Reading(), default_threshold().least_mass)
+    return Task(model, request, Reading(), usual_least_mass())
 
 
 def written(folder: Path, *rows: dict[str, object]) -> Run:
@@ -126,7 +127,7 @@ def rows_of(folder: Path) -> dict[str, dict]:
 
 def decided(row):
     """What every score's default threshold decides on a row."""
-    limit = default_threshold().value
+    limit = default_rule().value
     return {name: row[name] is not None and row[name] < limit for name in SCORES}
 
 

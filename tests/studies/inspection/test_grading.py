@@ -7,18 +7,12 @@ import numpy as np
 import pytest
 
 from core.data.world import grading
+from core.studies.inspection.certificates import EMBEDDED, default_thresholds, policies_file
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.request import Request
 from core.studies.inspection.taught import WORLD_OF
-from core.studies.inspection.verdict import (
-    EMBEDDED,
-    Decision,
-    DecisionRule,
-    default_threshold,
-    default_thresholds,
-    defaults_file,
-)
+from core.studies.inspection.verdict import Decision, DecisionRule, default_rule
 from core.uncertainty.scores import SCORES
 from tests.fakes import TableModel, words
 
@@ -50,7 +44,7 @@ def by_name(judgement):
 
 def on_file():
     """The thresholds of the bundled policies; a score without one never answers."""
-    found = json.loads(defaults_file(EMBEDDED).read_text(encoding="utf-8"))
+    found = json.loads(policies_file(EMBEDDED).read_text(encoding="utf-8"))
     return {name: found[name]["threshold"] if found[name] else -math.inf for name in SCORES}
 
 
@@ -96,7 +90,7 @@ def test_a_question_is_judged_however_it_is_typed(typed):
 def test_the_thresholds_are_those_on_file_one_for_each_score():
     assert default_thresholds() == on_file()
     assert math.isfinite(default_thresholds()["mutual_information"])
-    threshold = default_threshold()
+    threshold = default_rule()
     assert default_thresholds()[threshold.score] == threshold.value
 
 
@@ -136,7 +130,7 @@ def test_every_score_is_judged_by_its_own_answer_and_threshold(answers, copying)
     inspection = seen(taught(answers, [0.6, 0.3, 0.1], copying=copying))
     judgement = judge(inspection)
     assert [judged.name for judged in judgement.scores] == list(SCORES)
-    decided = by_definition(inspection, default_threshold())
+    decided = by_definition(inspection, default_rule())
     for judged in judgement.scores:
         assert judged.answer == inspection.scores[judged.name].answer
         assert judged.right == (judged.answer == "Paris")

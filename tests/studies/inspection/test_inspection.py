@@ -9,17 +9,13 @@ import numpy as np
 import pytest
 
 from core import prompts
+from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import cannot_decide, read, run
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Reading, Request, Sampling
 from core.studies.inspection.served import beneath
-from core.studies.inspection.verdict import (
-    Decision,
-    DecisionRule,
-    default_policy,
-    default_threshold,
-)
+from core.studies.inspection.verdict import Decision, DecisionRule, default_rule
 from core.uncertainty.confidence import lower_confidence_limit
 from core.uncertainty.sampled_evidence import from_chains
 from core.uncertainty.scores import SCORES
@@ -206,15 +202,15 @@ def test_a_policy_of_another_pipeline_is_refused_and_the_default_decides(
     policy = replace(default_policy(), score="semantic_entropy")
     inspection = read(record(Request(KNOWN_BY_HEART), embedded), reading, policy=policy)
     assert differs in inspection.refused and differs in inspection.caveat
-    assert inspection.verdict.threshold == default_threshold()
+    assert inspection.verdict.threshold == default_rule()
 
 
 def test_smollm2_is_decided_by_its_own_default_policy():
-    own, table = default_threshold("smollm2"), np.full((3, 3), 1 / 3)
+    own, table = default_rule("smollm2"), np.full((3, 3), 1 / 3)
     model = Searched(words(3), [0.6, 0.3, 0.1], table)
     model.name = "smollm2"
     seen = run(usual_request(QUERY, model.capabilities), model)
-    assert seen.verdict.threshold == own != default_threshold()
+    assert seen.verdict.threshold == own != default_rule()
     assert seen.information_threshold == own.value
     assert "λ was certified for different settings: revision" in seen.caveat
     revision = default_policy("smollm2").pipeline.revision
@@ -223,7 +219,7 @@ def test_smollm2_is_decided_by_its_own_default_policy():
     assert "up to 40% are wrong" in same.caveat
     withheld = replace(same, verdict=replace(same.verdict, decision=Decision.ABSTAIN))
     assert withheld.caveat is None
-    earlier = read(seen.recording, threshold=default_threshold())  # before it had one
+    earlier = read(seen.recording, threshold=default_rule())  # before it had one
     assert "λ was certified for embedded, not for this model" in earlier.caveat
 
 
@@ -240,7 +236,7 @@ def test_a_policy_that_can_decide_nothing_here_is_refused(embedded, change, reas
     assert reason in cannot_decide(policy)
     inspection = read(record(Request(KNOWN_BY_HEART), embedded), policy=policy)
     assert inspection.refused == cannot_decide(policy)
-    assert inspection.verdict.threshold == default_threshold()
+    assert inspection.verdict.threshold == default_rule()
     assert cannot_decide(default_policy()) is None
 
 
@@ -288,7 +284,7 @@ def test_the_default_policy_says_that_it_was_certified_for_another_estimator(emb
     same = limited(embedded, estimator)
     same.name = embedded.name  # and no more than its abilities is another
     seen = run(Request("What is the capital of France?", 100), same)
-    assert seen.verdict.threshold == default_threshold()
+    assert seen.verdict.threshold == default_rule()
     assert "λ was certified for different settings" in seen.caveat
     assert f"estimator = “{Estimator.EXACT.value}” there, “{estimator.value}” here" in seen.caveat
 
@@ -310,7 +306,7 @@ def test_a_policy_decides_only_for_the_estimator_that_it_was_calibrated_with(est
         refused = read(made, policy=changed)
         assert f"estimator = “{other.value}” there, “{estimator.value}” here" in refused.refused
         assert refused.refused in refused.caveat
-        assert refused.verdict.threshold == default_threshold()
+        assert refused.verdict.threshold == default_rule()
 
 
 def test_a_policy_for_a_score_that_is_missing_here_serves_nothing():

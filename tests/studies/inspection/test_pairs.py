@@ -14,13 +14,13 @@ from core.language_models.errors import ModelError
 from core.language_models.true_false import question
 from core.studies.costs import plan
 from core.studies.inspection import recorder, serialise
+from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.inspection import read, run
 from core.studies.inspection.pairs import compared
 from core.studies.inspection.pipeline import prompt_fingerprint
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import InvalidRequestError, Reading, Request
 from core.studies.inspection.stopping import growth, is_settled
-from core.studies.inspection.verdict import default_policy
 from core.studies.progress import Cancelled
 from core.uncertainty.similarity import JUDGE, pairwise, token_f1
 from tests.fakes import QUERY, Limited, asked_about, fruit, sureness

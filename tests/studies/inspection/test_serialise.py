@@ -21,7 +21,7 @@ from core.studies.inspection.recorder import record
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
 from core.studies.inspection.stopping import growth
-from core.studies.inspection.verdict import Decision, default_threshold
+from core.studies.inspection.verdict import Decision, default_rule
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
 from tests.hostile import ANY_TEXTS, HUGE, edited, opened, put, remove
@@ -382,7 +382,7 @@ def test_a_file_of_version_1_is_still_read():
 
 def test_the_default_policy_is_known_in_older_words():
     data = json.loads(VERSION_1.read_text(encoding="utf-8"))
-    default = default_threshold()
+    default = default_rule()
     data["verdict"]["threshold"] |= {"value": default.value, "least_mass": default.least_mass}
     assert "certified for embedded" in serialise.from_json(json.dumps(data)).caveat
 

@@ -8,14 +8,8 @@ import pytest
 from core.language_models.backends.gguf import SMOLLM2
 from core.language_models.forms import Form
 from core.language_models.registry import open_model
-from core.studies.inspection.verdict import (
-    Decision,
-    DecisionRule,
-    decide,
-    default_policy,
-    default_threshold,
-    doubt_of,
-)
+from core.studies.inspection.certificates import default_policy
+from core.studies.inspection.verdict import Decision, DecisionRule, decide, default_rule, doubt_of
 from core.uncertainty.scores import SCORES, Score
 
 THRESHOLD = DecisionRule(value=0.3, least_mass=0.1, origin="by hand")
@@ -107,7 +101,7 @@ def test_many_answers_are_not_claimed_when_the_entropy_is_unknown():
 
 
 def test_the_default_is_certified_and_says_so():
-    policy, threshold = default_policy(), default_threshold()
+    policy, threshold = default_policy(), default_rule()
     assert policy.method == "ltt" and policy.guaranteed
     assert policy.errors / policy.answered <= policy.upper_bound <= policy.target_error
     assert threshold.value > 0 and 0 < threshold.least_mass < 1

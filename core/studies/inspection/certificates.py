@@ -1,0 +1,100 @@
+"""What is certified for the models in the box: their bundled policies, and for what each holds.
+
+`benchmarks/default_policy.py` certifies them on labelled questions of the embedded world. A
+certificate is looked up by the pipeline (weights, form, way of finding and comparing answers),
+never by a name alone: the same file opened in another way is the same model, and for a model
+or a setting that nobody certified there is none.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from core.abstention.policy import Pipeline, Policy, policy_from_dict
+from core.uncertainty.scores import SCORES
+
+EMBEDDED, SMOLLM2 = "embedded", "smollm2"
+MODELS = (EMBEDDED, SMOLLM2)  # the models in the box
+SCORE = "mutual_information"  # what decides unless a person brings another policy
+
+
+def policies_file(model: str) -> Path:
+    """Return where the policies of one of `MODELS` are bundled."""
+    return Path(__file__).parent / "default_policies" / f"{model}.json"
+
+
+@functools.cache
+def default_policies(model: str = EMBEDDED) -> dict[str, Policy | None]:
+    """Return the bundled policy of every score, by the keys of `SCORES`.
+
+    All of a model are certified on the same questions for the same error and confidence; None
+    where a score could not be: by it, one would never answer.
+    """
+    content: dict[str, Any] = json.loads(policies_file(model).read_text(encoding="utf-8"))
+    return {name: policy_from_dict(content[name]) if content[name] else None for name in SCORES}
+
+
+def default_policy(model: str = EMBEDDED) -> Policy:
+    """Return the policy that decides for one of `MODELS` unless a person brings another.
+
+    Raises
+    ------
+    ValueError
+        Where it is missing.
+    """
+    policy = default_policies(model)[SCORE]
+    if policy is None:
+        raise ValueError("The bundled default policy is missing: it must be certified.")
+    return policy
+
+
+def default_thresholds(model: str = EMBEDDED) -> dict[str, float]:
+    """Return every score's λ of one of `MODELS`; −∞ answers nothing."""
+    return {
+        name: policy.threshold if policy else -math.inf
+        for name, policy in default_policies(model).items()
+    }
+
+
+def certificate(pipeline: Pipeline, score: str = SCORE) -> Policy | None:
+    """Return the bundled policy of a score that fits a pipeline; None where none does.
+
+    The least sampled mass is the policy's own and is not compared.
+    """
+    for model in MODELS:
+        policy = default_policies(model)[score]
+        if policy is not None and fits(policy, pipeline):
+            return policy
+    return None
+
+
+def fits(policy: Policy, pipeline: Pipeline) -> bool:
+    """Say whether a policy was calibrated for a pipeline, whose least mass is not looked at."""
+    own = policy.pipeline
+    return own is not None and not own.differences(replace(pipeline, least_mass=own.least_mass))
+
+
+def certified_model(revision: str) -> str | None:
+    """Return which of `MODELS` has these weights in this form; None if none does."""
+    for model in MODELS:
+        pipeline = default_policy(model).pipeline
+        if pipeline is not None and pipeline.revision == revision:
+            return model
+    return None
+
+
+def usual_least_mass() -> float:
+    """Return the least sampled mass at which labelled questions are scored for a calibration."""
+    pipeline = default_policy(EMBEDDED).pipeline
+    return pipeline.least_mass if pipeline else 0.0
+
+
+def strictest_least_mass() -> float:
+    """Return the largest least mass of all certificates: the floor where nothing is certified."""
+    pipelines = (default_policy(model).pipeline for model in MODELS)
+    return max(pipeline.least_mass for pipeline in pipelines if pipeline)
