@@ -14,6 +14,7 @@ from core import prompts
 from core.language_models.base import Capabilities, LanguageModel, Response, series
 from core.language_models.errors import ModelError
 from core.language_models.true_false import question
+from core.studies.inspection.certificates import default_policy
 
 QUERY = "Which of them?"
 
@@ -92,6 +93,14 @@ class Searched(TableModel):
     def likeliest(self, prompt, count):
         row = sorted(self.table[prompt].items(), key=lambda pair: -pair[1])[:count]
         return [Response(text, text not in self.cut, float(np.log(p))) for text, p in row if p]
+
+
+def certified(model: Searched) -> Searched:
+    """Pass for the model that the bundled policies were certified for: asked as usual, they fit."""
+    pipeline = default_policy().pipeline
+    assert pipeline is not None
+    model.name, model.revision = pipeline.model, pipeline.revision
+    return model
 
 
 def words(count: int) -> list[str]:

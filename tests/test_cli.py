@@ -108,7 +108,7 @@ def test_the_shipped_model_gives_the_studys_numbers(embedded):
 
 def test_what_the_model_was_not_taught_is_said_before_its_answer():
     first, sentence, _, decision, *_ = believe("inspect", "Who is at the door?").stdout.splitlines()
-    assert first == "NOT SOMETHING THIS MODEL WAS TAUGHT."
+    assert first == "NOT NEAR ANYTHING THIS MODEL WAS TAUGHT."
     assert sentence.startswith("It makes up its answers to questions that it was not taught")
     assert decision.startswith("By its doubt alone: ")
 

@@ -75,7 +75,6 @@ def _told(inspection: Inspection, found: ToldRows) -> Part:
         charts.doubt_scale_alt(inspection),
         charts.doubt_scale(inspection, (), LIGHT),
     )
-    outside = inspection.taught is not None and inspection.taught.outside
     columns: dict[str, Sequence[Cell]] = {
         "prompt": [
             charts.TOLD_NOTHING if row.told is None else f"Told “{shown(row.told)}”"
@@ -86,7 +85,7 @@ def _told(inspection: Inspection, found: ToldRows) -> Part:
         columns[shown(answer)] = [f"{row.says[place]:.1%}" for row in found.rows]
     return Part(
         "What it says after it is told an answer",
-        pictures=[told] if outside else [told, doubt],  # a guess has no place beside knowledge
+        pictures=[told, doubt],
         tables=[Table("Probability of the next answer", columns)],
     )
 

@@ -14,10 +14,11 @@ from core.charts import inspection as charts
 from core.charts.theme import DARK, LIGHT
 from core.language_models.base import Response
 from core.studies.inspection.inspection import read, run
+from core.studies.inspection.recorder import record
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.stopping import growth
 from core.studies.inspection.told import told_rows
-from core.studies.inspection.verdict import DecisionRule
+from core.studies.inspection.verdict import DecisionRule, default_rule
 from core.uncertainty.scores import SCORES, Score
 from tests.charts.drawing import check, only_text, rows_of, spec_of
 from tests.fakes import QUERY, TableModel, copies, falling, knows
@@ -32,7 +33,8 @@ def seen(clusters, maker=copies):
     model.sample = lambda prompt, count, *, temperature=1.0, **rest: (
         turns if temperature else draw(prompt, count, temperature=0)
     )
-    return run(Request(QUERY, len(turns)), model)
+    recording = record(Request(QUERY, len(turns)), model)
+    return read(recording, rule=default_rule())
 
 
 EXAMPLES = (("A known one", 0.0), ("Unknown", 2.0))
@@ -62,7 +64,7 @@ def scale_of(chart):
 def test_every_chart_is_valid_finite_drawn_and_fetches_nothing(palette):
     for inspection in INSPECTIONS.values() if palette is LIGHT else [INSPECTIONS[2]]:
         points = growth(inspection.recording)
-        threshold = inspection.verdict.threshold.value
+        threshold = inspection.information_threshold
         drawings = {which: charts.matrix(inspection, which, palette) for which in charts.MATRICES}
         drawings["doubt"] = charts.doubt_scale(inspection, EXAMPLES, palette)
         drawings["clusters"] = charts.clusters(inspection, palette)
@@ -152,7 +154,7 @@ def placed(chart):
 
 def test_doubt_stands_on_a_scale_beside_the_threshold_and_the_examples(inspection):
     labels = placed(charts.doubt_scale(inspection, EXAMPLES, LIGHT))
-    limit = inspection.verdict.threshold.value
+    limit = inspection.verdict.rule.value
     assert labels[f"λ = {limit:.3f}"] == labels["gives way"] == limit
     assert labels["stands by its answer"] == 0
     assert labels["A known one"] == 0 and labels["Unknown"] == 2.0
@@ -173,7 +175,7 @@ def test_the_bar_of_doubt_is_solid_as_far_as_it_is_certified():
 def test_the_scale_of_doubt_is_drawn_whatever_decides(limit, score):
     """A policy may be of any score, and answer everything or nothing."""
     for inspection in (INSPECTIONS[1], INSPECTIONS[10]):
-        ruled = read(inspection.recording, threshold=DecisionRule(limit, 0.0, score))
+        ruled = read(inspection.recording, rule=DecisionRule(limit, 0.0, score))
         check({"doubt": charts.doubt_scale(ruled, EXAMPLES, LIGHT)}, LIGHT)
         assert charts.doubt_scale_alt(ruled)
 
@@ -224,7 +226,7 @@ def test_growth_without_a_certificate_shows_the_mass_alone():
 
 def test_every_chart_says_its_finding_in_words():
     inspection = INSPECTIONS[2]
-    top, limit = inspection.clusters[0], inspection.verdict.threshold.value
+    top, limit = inspection.clusters[0], inspection.verdict.rule.value
     side = "at least" if inspection.compared >= limit else "below"
     assert charts.doubt_scale_alt(inspection) == (
         f"The doubt is {inspection.compared:.2f} nats, {inspection.certified:.2f} of them "

@@ -100,7 +100,7 @@ def test_the_link_opens_what_the_policy_on_the_screen_decided():
     page.run()
     assert not said(page, "The default policy decides instead.") and linked(page) is None
     press(page, "keep_view")
-    assert from_json(results().open(linked(page)).payload).verdict.threshold.value == 0.01
+    assert from_json(results().open(linked(page)).payload).verdict.rule.value == 0.01
     press(page, "stop_policy")
     assert linked(page) == first
 

@@ -52,9 +52,7 @@ def test_it_has_what_it_takes_to_ask_again(inspection):
     assert (found.settings["Seed"], found.settings["Temperature"]) == ("3", "0.7")
     assert found.settings["Similarity of two answers"] == "token_f1"
     assert found.settings["Similarity threshold τ"] == "0.3"
-    assert float(found.settings["Threshold λ"]) == pytest.approx(
-        inspection.verdict.threshold.value, rel=1e-3
-    )
+    assert found.settings["Threshold λ"] == "none is certified here"
     assert settings(inspection).keys() == found.settings.keys()
     assert [text for text in found.texts if text.startswith("Written with python 3.")]
 
@@ -105,8 +103,8 @@ def test_compared_answers_have_a_report_too():
     assert read(report(seen)).settings["Similarity of two answers"] == "judge"
 
 
-def test_what_the_model_was_not_taught_has_no_place_on_the_scale(embedded):
+def test_what_the_model_was_not_taught_has_a_place_on_the_scale_too(embedded):
     seen = run(Request("What is the capital of Zorvania?", 3), embedded)
     found = read(report(seen))
-    assert found.texts[3] == "Not something this model was taught."
-    assert not [words for words in found.pictures if words.startswith("The doubt is")]
+    assert found.texts[3] == "Not near anything this model was taught."
+    assert [words for words in found.pictures if words.startswith("The doubt is")]

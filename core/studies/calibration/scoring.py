@@ -58,6 +58,9 @@ class Scored:
     entropy : float or None
         Semantic entropy, nats, whether or not enough was seen.
     sampled_mass : float
+    stands : bool or None
+        Whether telling the model another answer hardly changes the next one; None where that is
+        not known any more.
     used : Used or None
         What it really took of a service; None where calls cost nothing but time.
     """
@@ -68,6 +71,7 @@ class Scored:
     correct: dict[str, bool]
     entropy: float | None
     sampled_mass: float
+    stands: bool | None = None
     used: Used | None = None
 
 
@@ -126,6 +130,7 @@ def grade(gold: Gold, inspection: Inspection) -> Scored:
         correct={name: matches(inspection.scores[name].answer, gold.answers) for name in SCORES},
         entropy=inspection.scores["semantic_entropy"].doubt,
         sampled_mass=mass,
+        stands=inspection.stands,
         used=inspection.recording.used,
     )
 
@@ -199,7 +204,7 @@ HEADING = (
     *("question", "right answers", "source", "answer"),
     *SCORES,
     *(f"{name}_correct" for name in SCORES),
-    *("entropy", "sampled_mass", "pipeline"),
+    *("entropy", "sampled_mass", "stands", "pipeline"),
 )
 
 
@@ -236,11 +241,15 @@ def labelled_table(scored: Iterable[Scored], pipeline: Pipeline) -> bytes:
                 *(s.gold.query, " | ".join(s.gold.answers), s.gold.source, s.answer),
                 *(_cell(s.doubts[name]) for name in SCORES),
                 *(int(s.correct[name]) for name in SCORES),
-                *(_cell(s.entropy), f"{s.sampled_mass:.6g}", made_with),
+                *(_cell(s.entropy), f"{s.sampled_mass:.6g}", _bit(s.stands), made_with),
             )
             for s in scored
         ),
     )
+
+
+def _bit(value: bool | None) -> int | str:
+    return "" if value is None else int(value)
 
 
 def _cell(value: float | None) -> float | str:

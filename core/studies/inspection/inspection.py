@@ -43,6 +43,7 @@ from core.studies.inspection.verdict import (
     decide,
     raised_doubt,
     rule_of,
+    stands,
 )
 from core.uncertainty.confidence import CONFIDENCE, lower_confidence_limit
 from core.uncertainty.evidence import Evidence
@@ -268,6 +269,11 @@ class Inspection:
     def others(self) -> tuple[tuple[str, float], ...]:
         """What else the model was told where it gives a single answer; see `Recording.others`."""
         return self.recording.others if len(self.clusters) == 1 else ()
+
+    @property
+    def stands(self) -> bool:
+        """Whether telling the model another answer hardly changes the next one."""
+        return stands(self.scores, len(self.clusters), self.others)
 
     @property
     def compared(self) -> float | None:

@@ -10,32 +10,26 @@ from core.data.world import grading
 from core.studies.inspection.certificates import EMBEDDED, default_thresholds, policies_file
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import read, run
+from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Request
-from core.studies.inspection.taught import WORLD_OF
 from core.studies.inspection.verdict import Decision, DecisionRule, default_rule
 from core.uncertainty.scores import SCORES
-from tests.fakes import TableModel, words
+from tests.fakes import Searched, TableModel, certified, words
 
 KNOWN = "What is the capital of France?"
 MANY = "Name a yellow fruit."
 OUTSIDE = "What is the capital of Zorvania?"
 
 
-class Taught(TableModel):
-    """Passes for the model that was taught the world: only its table is judged."""
-
-    name = WORLD_OF
-
-
 def taught(answers, first, query=KNOWN, *, copying=0.0, **rest):
     """A model with these answers, which repeats what it is told with probability `copying`."""
     first = np.asarray(first, float)
     rows = copying * np.eye(len(first)) + (1 - copying) * first
-    return Taught(answers, first, rows, query=query, **rest)
+    return certified(Searched(answers, first, rows, query=query, **rest))
 
 
-def seen(model, query=KNOWN, samples=60):
-    return run(Request(query, samples), model)
+def seen(model, query=KNOWN):
+    return run(usual_request(query, model.capabilities), model)
 
 
 def by_name(judgement):
@@ -143,9 +137,8 @@ def test_every_score_is_judged_by_its_own_answer_and_threshold(answers, copying)
 
 
 def test_too_little_sampled_is_not_answered_however_small_the_doubt():
-    """Two samples of 250 equal answers: no doubt to see, and next to nothing seen."""
-    model = taught(words(250), np.full(250, 1 / 250))
-    inspection = seen(model, samples=2)
+    """Eight of 1,000 equal answers: no doubt to see, and next to nothing seen."""
+    inspection = seen(taught(words(1000), np.full(1000, 1 / 1000)))
     judged = by_name(judge(inspection))["mutual_information"]
     assert inspection.verdict.decision is Decision.TOO_LITTLE
     assert inspection.scores["mutual_information"].doubt < judged.threshold
@@ -156,7 +149,7 @@ def test_too_little_sampled_is_not_answered_however_small_the_doubt():
 def test_a_threshold_that_is_moved_moves_the_verdicts_score_and_no_other(value):
     recording = seen(taught(["Paris", "Lyon", "Nice"], [0.5, 0.3, 0.2], copying=0.4)).recording
     before = by_name(judge(read(recording)))
-    inspection = read(recording, threshold=DecisionRule(value, 0.05))
+    inspection = read(recording, rule=DecisionRule(value, 0.05))
     after = by_name(judge(inspection))
     moved = after.pop("mutual_information")
     assert moved.threshold == value
@@ -169,7 +162,7 @@ def test_a_threshold_that_is_moved_moves_the_verdicts_score_and_no_other(value):
 def test_the_verdict_may_be_another_scores(name):
     recording = seen(taught(["Paris", "Lyon", "Nice"], [0.5, 0.3, 0.2], copying=0.4)).recording
     threshold = DecisionRule(0.2, 0.05, score=name)
-    inspection = read(recording, threshold=threshold)
+    inspection = read(recording, rule=threshold)
     decided = by_definition(inspection, threshold)
     for judged in judge(inspection).scores:
         own = threshold.value if judged.name == name else default_thresholds()[judged.name]

@@ -14,12 +14,22 @@ from core.studies.inspection.inspection import cannot_decide, read, run
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Reading, Request, Sampling
-from core.studies.inspection.served import beneath
-from core.studies.inspection.verdict import Decision, DecisionRule, default_rule
+from core.studies.inspection.served import beneath, served
+from core.studies.inspection.verdict import Decision, DecisionRule, Headline, default_rule
 from core.uncertainty.confidence import lower_confidence_limit
 from core.uncertainty.sampled_evidence import from_chains
 from core.uncertainty.scores import SCORES
-from tests.fakes import QUERY, Limited, Searched, TableModel, copies, falling, knows, words
+from tests.fakes import (
+    QUERY,
+    Limited,
+    Searched,
+    TableModel,
+    certified,
+    copies,
+    falling,
+    knows,
+    words,
+)
 
 KNOWN_BY_HEART = "What is the capital of France?"
 NEVER = DecisionRule(value=math.inf, least_mass=0.5, origin="by hand")
@@ -147,8 +157,8 @@ def test_draws_that_are_not_independent_limit_nothing():
 
 def test_a_moved_threshold_decides_anew():
     recording = record(ask(30), copies(10, share=0.6))
-    assert read(recording).verdict.decision is Decision.ABSTAIN
-    assert read(recording, threshold=NEVER).verdict.decision is Decision.ANSWER
+    assert read(recording, rule=default_rule()).verdict.decision is Decision.ABSTAIN
+    assert read(recording, rule=NEVER).verdict.decision is Decision.ANSWER
 
 
 @pytest.mark.parametrize(
@@ -186,41 +196,89 @@ def test_other_settings_than_those_of_the_default_are_said(embedded):
     assert read(recording).caveat is None
     assert "γ₁ = 0.0 there, 0.1 here" in read(recording, Reading(gamma_1=0.1)).caveat
     assert "k = 8 there, 7 here" in read(recording.first(7)).caveat
-    assert "M.I. depends on" in read(recording.first(7)).caveat
-    assert "M.I. depends on" not in read(recording, Reading(gamma_1=0.1)).caveat
+    for changed in (read(recording, Reading(gamma_1=0.1)), read(recording.first(7))):
+        assert changed.verdict.rule is None and changed.headline is not Headline.BELIEVE
     other = read(record(ask(10), knows(5))).caveat
-    assert "certified for embedded, not for this model" in other
+    assert other.startswith("Nothing is certified for this model. Label 200 answers")
 
 
 @pytest.mark.parametrize(
     ("reading", "differs"),
     [(Reading(threshold=0.5), "0.5 here"), (Reading(gamma_2=0.2), "0.2 here")],
 )
-def test_a_policy_of_another_pipeline_is_refused_and_the_default_decides(
-    embedded, reading, differs
-):
+def test_a_policy_of_another_pipeline_is_refused_and_decides_nothing(embedded, reading, differs):
+    """No other policy takes its place, also where one would fit."""
     policy = replace(default_policy(), score="semantic_entropy")
-    inspection = read(record(Request(KNOWN_BY_HEART), embedded), reading, policy=policy)
-    assert differs in inspection.refused and differs in inspection.caveat
-    assert inspection.verdict.threshold == default_rule()
+    recording = record(usual_request(KNOWN_BY_HEART, embedded.capabilities), embedded)
+    inspection = read(recording, reading, policy=policy)
+    assert differs in inspection.refused
+    assert inspection.verdict.reason == inspection.refused
+    assert inspection.verdict.rule is None
+    assert inspection.decision is Decision.UNDECIDED
+    assert inspection.headline is Headline.UNDECIDED and served(inspection)[0] == "Can’t tell yet."
+    fitting = read(recording, policy=replace(policy, pipeline=replace(policy.pipeline, samples=9)))
+    assert fitting.default_fits and fitting.headline is Headline.UNDECIDED
 
 
-def test_smollm2_is_decided_by_its_own_default_policy():
-    own, table = default_rule("smollm2"), np.full((3, 3), 1 / 3)
-    model = Searched(words(3), [0.6, 0.3, 0.1], table)
-    model.name = "smollm2"
+def as_smollm2(model, name):
+    pipeline = default_policy("smollm2").pipeline
+    model.name, model.revision = name, pipeline.revision
+    return model
+
+
+@pytest.mark.parametrize("name", ["smollm2", "gguf:/somewhere/SmolLM2.gguf"])
+def test_the_same_weights_have_the_same_certificate_whatever_they_are_called(name):
+    own, table = default_rule("smollm2"), np.tile([0.6, 0.3, 0.1], (3, 1))
+    model = as_smollm2(Searched(words(3), [0.6, 0.3, 0.1], table), name)
     seen = run(usual_request(QUERY, model.capabilities), model)
-    assert seen.verdict.threshold == own != default_rule()
+    assert seen.verdict.rule == own != default_rule()
     assert seen.information_threshold == own.value
-    assert "λ was certified for different settings: revision" in seen.caveat
-    revision = default_policy("smollm2").pipeline.revision
-    same = read(replace(seen.recording, revision=revision))
-    assert same.verdict.decision is Decision.ANSWER
-    assert "up to 40% are wrong" in same.caveat
-    withheld = replace(same, verdict=replace(same.verdict, decision=Decision.ABSTAIN))
+    assert seen.verdict.decision is Decision.ANSWER
+    assert seen.headline is Headline.PERHAPS  # so many are wrong
+    assert f"up to {own.error:.0%} are wrong" in seen.caveat
+    withheld = replace(seen, verdict=replace(seen.verdict, decision=Decision.ABSTAIN))
     assert withheld.caveat is None
-    earlier = read(seen.recording, threshold=default_rule())  # before it had one
-    assert "λ was certified for embedded, not for this model" in earlier.caveat
+    mine = replace(default_policy("smollm2"), threshold=own.value / 2)
+    assert read(seen.recording, policy=mine).refused is None
+    other = read(replace(seen.recording, revision="0123456789ab"))
+    assert other.verdict.rule is None and other.caveat.startswith("Nothing is certified")
+
+
+SAYINGS = [
+    ("2 years", "5 years", "7 years", "9 years"),
+    ("5th century", "7th century", "9th century"),
+    ("George Washington", "George Bush", "George Adams"),
+    ("July 20, 1969", "July 16, 1969"),
+    ("C", "C++", "C#"),
+    ("-5", "5", "$5"),
+    ("Paris", "London", "Rome", "Berlin"),
+]
+
+
+@pytest.mark.parametrize("searches", [True, False])
+@pytest.mark.parametrize("similarity", ["same_answer", "token_f1", "ratio", "token_set_ratio"])
+@pytest.mark.parametrize("answers", SAYINGS, ids=lambda answers: answers[0])
+def test_a_model_that_repeats_whatever_it_is_told_is_never_believed(answers, similarity, searches):
+    """Each answer is equally likely, and certain once it is told, whatever counts as the same."""
+    m = len(answers)
+    model = (Searched if searches else TableModel)(answers, [1 / m] * m, np.eye(m))
+    certified(model)
+    made = record(usual_request(QUERY, model.capabilities), model)
+    for rule in (None, default_rule(), replace(NEVER, error=0.01)):
+        seen = read(made, Reading(similarity), rule)
+        assert seen.headline is not Headline.BELIEVE, (similarity, rule)
+        assert seen.decision is not Decision.ANSWER or (rule is not None and rule.value == math.inf)
+
+
+def test_a_model_without_a_certificate_is_at_most_perhaps():
+    for model in (knows(5), Searched(words(3), [0.6, 0.3, 0.1], np.tile([0.6, 0.3, 0.1], (3, 1)))):
+        seen = run(usual_request(QUERY, model.capabilities), model)
+        assert seen.headline is Headline.PERHAPS
+        assert "Label 200 answers on Calibration" in seen.caveat
+    copying = run(ask(60), copies(5, share=0.9))
+    assert copying.headline is Headline.ABSTAIN and copying.certified > 0.1 * math.log(5)
+    moving = run(ask(60), copies(5, share=0.25))
+    assert moving.headline is Headline.UNDECIDED
 
 
 @pytest.mark.parametrize(
@@ -236,7 +294,7 @@ def test_a_policy_that_can_decide_nothing_here_is_refused(embedded, change, reas
     assert reason in cannot_decide(policy)
     inspection = read(record(Request(KNOWN_BY_HEART), embedded), policy=policy)
     assert inspection.refused == cannot_decide(policy)
-    assert inspection.verdict.threshold == default_rule()
+    assert (inspection.verdict.rule, inspection.decision) == (None, Decision.UNDECIDED)
     assert cannot_decide(default_policy()) is None
 
 
@@ -255,12 +313,17 @@ def limited(inner, estimator):
     return Limited(inner, next_token=True, **abilities[estimator])
 
 
+def decided(request, model):
+    """An inspection that the rule of the embedded model decides, whatever model was asked."""
+    return read(record(request, model), rule=default_rule())
+
+
 @sampled
 def test_a_model_that_copies_abstains_and_one_that_knows_answers(estimator):
-    copying = run(ask(200), limited(copies(3, share=0.9), estimator))
+    copying = decided(ask(200), limited(copies(3, share=0.9), estimator))
     assert copying.verdict.decision is Decision.ABSTAIN
     assert "given one answer in the prompt, it changes the next" in copying.verdict.reason
-    knowing = run(ask(200), limited(knows(3), estimator))
+    knowing = decided(ask(200), limited(knows(3), estimator))
     assert knowing.verdict.decision is Decision.ANSWER
     assert knowing.verdict.answer == "answer0"
     for seen in (copying, knowing):
@@ -280,12 +343,12 @@ def test_single_answers_counted_once_each_are_too_little():
 
 
 @sampled
-def test_the_default_policy_says_that_it_was_certified_for_another_estimator(embedded, estimator):
+def test_the_default_policy_is_certified_for_no_other_estimator(embedded, estimator):
     same = limited(embedded, estimator)
-    same.name = embedded.name  # and no more than its abilities is another
+    same.name, same.revision = embedded.name, embedded.revision  # its abilities alone are others
     seen = run(Request("What is the capital of France?", 100), same)
-    assert seen.verdict.threshold == default_rule()
-    assert "λ was certified for different settings" in seen.caveat
+    assert seen.verdict.rule is None and seen.headline is not Headline.BELIEVE
+    assert seen.caveat.startswith("This model was certified with other settings")
     assert f"estimator = “{Estimator.EXACT.value}” there, “{estimator.value}” here" in seen.caveat
 
 
@@ -299,14 +362,13 @@ def test_a_policy_decides_only_for_the_estimator_that_it_was_calibrated_with(est
     )
     mine = read(made, policy=policy)
     assert (mine.refused, mine.caveat) == (None, None)
-    assert mine.verdict.threshold.score == "semantic_entropy"
-    assert mine.verdict.threshold.origin == policy.sentence
+    assert mine.verdict.rule.score == "semantic_entropy"
+    assert mine.verdict.rule.origin == policy.sentence
     for other in set(Estimator) - {estimator}:
         changed = replace(policy, pipeline=replace(pipeline, estimator=other.value))
         refused = read(made, policy=changed)
         assert f"estimator = “{other.value}” there, “{estimator.value}” here" in refused.refused
-        assert refused.refused in refused.caveat
-        assert refused.verdict.threshold == default_rule()
+        assert (refused.verdict.rule, refused.decision) == (None, Decision.UNDECIDED)
 
 
 def test_a_policy_for_a_score_that_is_missing_here_serves_nothing():
@@ -341,7 +403,7 @@ def test_rungs_agree_about_a_model_with_few_answers():
     exact = run(Request(QUERY, 300, 1.0), table)
     assert exact.scores["mutual_information"].value == pytest.approx(table.mutual_information)
     for threshold, decision in ((0.42, Decision.ABSTAIN), (0.44, Decision.ANSWER)):
-        judged = read(exact.recording, threshold=DecisionRule(threshold, 0.02))
+        judged = read(exact.recording, rule=DecisionRule(threshold, 0.02))
         assert judged.verdict.decision is decision
     for estimator in SAMPLED:
         seen = [run(Request(QUERY, 300, 1.0, seed), limited(table, estimator)) for seed in range(8)]

@@ -23,7 +23,7 @@ from core.studies.inspection.recorder import (
 from core.studies.inspection.recording import Estimator, estimator_of
 from core.studies.inspection.request import InvalidRequestError, Request, Sampling
 from core.studies.inspection.serialise import from_json, to_json
-from core.studies.inspection.verdict import Decision
+from core.studies.inspection.verdict import Decision, default_rule
 from core.studies.progress import Cancelled
 from tests.fakes import QUERY, Limited, Searched, TableModel, copies, falling, knows, words
 
@@ -651,8 +651,8 @@ def searched(query=QUERY, samples=8, **wanted):
 
 
 def test_the_likeliest_answers_are_compared_and_those_that_hardly_count_left_out():
-    """0.1 / 8 is the least; the last two hold 0.024 together."""
-    first = [0.5, 0.3, 0.1, 0.05, 0.026, 0.012, 0.012]
+    """The least is 0.1 / 8 of the likeliest, and not of the whole: 0.00625."""
+    first = [0.5, 0.3, 0.1, 0.05, 0.038, 0.006, 0.006]
     made = record(searched(), Searched(words(7), first, np.tile(first, (7, 1))))
     assert made.texts == tuple(words(5))
     assert made.counts.tolist() == [1] * 5
@@ -661,6 +661,13 @@ def test_the_likeliest_answers_are_compared_and_those_that_hardly_count_left_out
 
 def test_a_seed_and_a_temperature_say_nothing_where_nothing_is_drawn():
     assert searched(temperature=0.3, seed=9) == searched()
+
+
+def test_a_diffuse_model_keeps_more_than_its_likeliest_answer():
+    """Measured against the whole, all but one would be left out, and M.I. would be 0 for that."""
+    first = np.array([0.025, *[0.011] * 7, *[0.898 / 900] * 900])
+    made = record(searched(), Searched(words(908), first, np.tile(first, (908, 1))))
+    assert made.texts == tuple(words(8))
 
 
 @pytest.mark.parametrize("samples", [1, 3, 8, 20, 40])
@@ -688,7 +695,7 @@ def test_a_model_with_one_answer_is_told_the_likeliest_others(share):
     made = record(searched(), Searched(*holds_to(share)))
     assert [text for text, _ in made.others] == words(3)[1:]
     assert [kept for _, kept in made.others] == pytest.approx([share] * 2)
-    seen = read(made)
+    seen = read(made, rule=default_rule())
     assert (seen.verdict.decision is Decision.ABSTAIN) == (share < 0.5)
     assert "“answer1” or “answer2”" in seen.verdict.reason
 

@@ -16,12 +16,13 @@ from core.charts.theme import LIGHT
 from core.cli import _report as report
 from core.studies.costs import price, spent
 from core.studies.inspection import recorder, serialise
-from core.studies.inspection.inspection import run
+from core.studies.inspection.certificates import default_policy
+from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import InvalidRequestError, Reading, Request, Sampling
 from core.studies.inspection.stopping import growth
-from core.studies.inspection.verdict import Decision, default_rule
+from core.studies.inspection.verdict import Decision
 from core.uncertainty.scores import SCORES
 from tests.fakes import QUERY, Limited, TableModel, copies, falling, fruit
 from tests.hostile import ANY_TEXTS, HUGE, edited, opened, put, remove
@@ -366,10 +367,13 @@ def test_a_file_of_version_1_is_still_read():
     assert seen.recording.estimator is Estimator.EXACT
     assert seen.recording.seconds == ()
     again = json.loads(serialise.to_json(seen))
-    assert again["version"] == serialise.VERSION == 2
+    assert again["version"] == serialise.VERSION == 3
     assert again["verdict"].pop("decision") == Decision.TOO_LITTLE  # it has but four answers
     assert data["verdict"].pop("decision") == Decision.ABSTAIN
     del again["verdict"]["reason"], data["verdict"]["reason"]  # a sentence may change
+    assert again["verdict"].pop("threshold") is None  # its policy was of another pipeline
+    assert data["verdict"].pop("threshold")["origin"].startswith("Default policy.")
+    assert again["verdict"].pop("policy") is None
     for name in set(data) - {"version", "recording", "calls"}:
         assert again[name] == data[name], name
     recording = data["recording"]
@@ -380,11 +384,26 @@ def test_a_file_of_version_1_is_still_read():
         assert again["recording"][name] == value, name
 
 
-def test_the_default_policy_is_known_in_older_words():
+def test_a_promise_that_a_file_states_by_itself_is_not_believed():
+    """A λ chosen by hand is read again; what it promised has to come from a policy."""
     data = json.loads(VERSION_1.read_text(encoding="utf-8"))
-    default = default_rule()
-    data["verdict"]["threshold"] |= {"value": default.value, "least_mass": default.least_mass}
-    assert "certified for embedded" in serialise.from_json(json.dumps(data)).caveat
+    forged = {"value": 9.0, "least_mass": 0.0, "origin": "Certified.", "error": 0.001}
+    data["verdict"]["threshold"] |= forged
+    seen = serialise.from_json(json.dumps(data))
+    assert seen.verdict.rule.value == 9.0 and seen.verdict.rule.error is None
+    assert not seen.verdict.firm
+
+
+def test_a_saved_inspection_is_decided_by_its_policy_again():
+    model = copies(4, share=0.1)
+    made = record(Request(QUERY, 30), model)
+    pipeline = replace(read(made).pipeline, least_mass=0.0)
+    policy = replace(default_policy(), pipeline=pipeline, threshold=9.0, belief=None)
+    seen = read(made, policy=policy)
+    again = serialise.from_json(serialise.to_json(seen))
+    assert again.policy == policy and again.verdict == seen.verdict
+    refused = read(made, policy=replace(policy, pipeline=replace(pipeline, samples=99)))
+    assert serialise.from_json(serialise.to_json(refused)).refused == refused.refused
 
 
 def test_a_recording_of_other_random_numbers_does_not_grow():

@@ -13,10 +13,9 @@ from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record
 from core.studies.inspection.request import MAX_SAMPLES, Reading, Request
 from core.studies.inspection.stopping import ENOUGH_MASS, growth, is_settled, next_size
-from core.studies.inspection.verdict import DecisionRule
 from tests.fakes import QUERY, Limited, TableModel, copies, knows, words
 
-NEVER = DecisionRule(value=math.inf, least_mass=0.5, origin="by hand")
+NEVER = math.inf  # nats: no bound reaches it
 SAMPLED = [{"own_log_likelihoods": True}, {}]
 
 
@@ -73,13 +72,13 @@ def test_it_stops_when_the_bound_has_passed_the_threshold():
     bound = read(recording).certified
     mass = read(recording).sampled_mass
     assert bound > 0.1 and mass < ENOUGH_MASS
-    assert "Certified" in is_settled(recording, threshold=DecisionRule(bound, 0.1))
-    assert is_settled(recording, threshold=DecisionRule(math.nextafter(bound, 9), 0.1)) is None
+    assert "Certified" in is_settled(recording, limit=bound)
+    assert is_settled(recording, limit=math.nextafter(bound, 9)) is None
 
 
 def test_it_stops_when_nearly_everything_was_said():
-    assert "of the probability" in is_settled(record(ask(100), knows(4)), threshold=NEVER)
-    assert is_settled(record(ask(2), knows(4)), threshold=NEVER) is None
+    assert "of the probability" in is_settled(record(ask(100), knows(4)), limit=NEVER)
+    assert is_settled(record(ask(2), knows(4)), limit=NEVER) is None
 
 
 def test_two_wordings_of_one_answer_certify_nothing():
@@ -98,7 +97,7 @@ def test_mass_of_first_answers_alone_settles_nothing():
     model = TableModel(words, [0.5, 0.5, 0.0, 0.0], rows)
     recording = record(ask(40), model)
     assert read(recording).sampled_mass == pytest.approx(1)
-    assert is_settled(recording, threshold=NEVER) is None
+    assert is_settled(recording, limit=NEVER) is None
 
 
 def test_nothing_certified_when_no_response_came_to_its_end():
@@ -124,7 +123,7 @@ def test_sampling_that_never_settles_ends_at_the_limit():
     row = np.full(size, 1 / size)
     model = TableModel(words(size), row, np.tile(row, (size, 1)))
     recording = record(ask(5), model)
-    while (why := is_settled(recording, threshold=NEVER)) is None:
+    while (why := is_settled(recording, limit=NEVER)) is None:
         larger = Request(QUERY, next_size(recording.request.samples))
         recording = record(larger, model, previous=recording)
     assert recording.request.samples == MAX_SAMPLES

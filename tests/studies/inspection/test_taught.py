@@ -9,7 +9,7 @@ from core.data.world import grading
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Request
-from core.studies.inspection.taught import NOT_TAUGHT, WORLD_OF, taught
+from core.studies.inspection.taught import WORLD_OF, taught
 from core.studies.inspection.verdict import Decision
 from tests.fakes import TableModel
 

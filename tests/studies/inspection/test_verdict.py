@@ -1,15 +1,24 @@
 """The decision: answer, abstain, or say that too little was seen."""
 
 import math
+from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
 
+from core.abstention.policy import Belief
 from core.language_models.backends.gguf import SMOLLM2
 from core.language_models.forms import Form
 from core.language_models.registry import open_model
 from core.studies.inspection.certificates import default_policy
-from core.studies.inspection.verdict import Decision, DecisionRule, decide, default_rule, doubt_of
+from core.studies.inspection.verdict import (
+    Decision,
+    DecisionRule,
+    decide,
+    default_rule,
+    doubt_of,
+    rule_of,
+)
 from core.uncertainty.scores import SCORES, Score
 
 THRESHOLD = DecisionRule(value=0.3, least_mass=0.1, origin="by hand")
@@ -40,7 +49,7 @@ def test_the_decision(doubt, mass, decision):
     verdict = decide(scored(doubt), mass, 3, THRESHOLD)
     assert verdict.decision is decision
     assert verdict.answer == "Paris"
-    assert verdict.threshold is THRESHOLD
+    assert verdict.rule is THRESHOLD
 
 
 @pytest.mark.parametrize(
@@ -83,7 +92,7 @@ def test_any_score_can_be_the_one_that_is_compared(name):
     ("doubt", "mass", "entropy", "says"),
     [
         (0.5, 1.0, 0.1, "does not know"),
-        (0.1, 0.05, 0.1, "Compare more answers"),
+        (0.1, 0.05, 0.1, "cover only 5.0%"),
         (0.5, 0.05, 0.1, "too little to interpret"),
         (0.1, 1.0, 2.0, "several answers"),
         (0.1, 1.0, 0.1, "hardly changes"),
@@ -132,6 +141,76 @@ def test_it_answers_exactly_when_the_doubt_is_below(doubt, certified, mass):
     compared = doubt_of(scores, "mutual_information", mass, 3, THRESHOLD.least_mass)
     answers = decide(scores, mass, 3, THRESHOLD).decision is Decision.ANSWER
     assert answers == (compared is not None and compared < THRESHOLD.value)
+
+
+# ------------------------------------------------------------------ what may be believed
+
+PROMISE = DecisionRule(0.3, 0.1, error=0.05, belief=Belief(0.25, 0.02, 100, 1))
+KEPT = (("Madrid", 0.9),)
+
+
+@pytest.mark.parametrize(
+    ("change", "clusters", "doubt", "others", "firm"),
+    [
+        ({}, 1, 0.0, KEPT, True),
+        ({}, 1, 0.0, (), False),  # a single answer that was told no other is not kept to
+        ({}, 3, 0.05, (), True),
+        ({}, 3, 0.2, (), False),  # telling it another moves it, though less than λ allows
+        ({"error": None}, 3, 0.05, (), False),
+        ({"error": 0.2}, 3, 0.05, (), False),
+        ({"belief": None}, 3, 0.05, (), True),
+        ({"belief": Belief(0.04, 0.02, 100, 1)}, 3, 0.05, (), False),
+        ({"value": 3.0}, 3, 0.05, (), False),  # a λ that withholds nothing tests nothing
+        ({"value": 3.0}, 1, 0.0, KEPT, True),
+    ],
+)
+def test_only_an_answer_that_stands_under_a_promise_may_be_believed(
+    change, clusters, doubt, others, firm
+):
+    rule = replace(PROMISE, **change)
+    verdict = decide(scored(doubt, entropy=1.0), 0.9, clusters, rule, others)
+    assert (verdict.decision, verdict.firm) == (Decision.ANSWER, firm), verdict.reason
+
+
+def test_a_certified_bound_above_what_stands_is_not_believed():
+    assert not decide(scored(0.0, entropy=1.0, certified=0.2), 0.9, 3, PROMISE).firm
+
+
+def test_a_lambda_that_withholds_nothing_is_said_so():
+    reason = decide(scored(0.05, entropy=0.2), 0.9, 3, PROMISE).reason
+    assert "withholds none of these answers" in reason
+
+
+@pytest.mark.parametrize("method", ["crc", "empirical", "by hand"])
+def test_a_policy_that_promises_nothing_of_the_answered_is_no_reason_to_believe(method):
+    confidence = None if method != "ltt" else 0.9
+    policy = replace(default_policy(), method=method, confidence=confidence, belief=None)
+    assert rule_of(policy).error is None
+    assert rule_of(replace(default_policy(), confidence=0.6)).error is None
+    assert rule_of(default_policy()).error == default_policy().target_error
+
+
+@pytest.mark.parametrize(
+    ("doubt", "certified", "mass", "decision"),
+    [
+        (0.1, 0.0, 0.9, Decision.ANSWER),
+        (0.2, 0.0, 0.9, Decision.UNDECIDED),
+        (0.2, 0.2, 0.9, Decision.ABSTAIN),
+        (0.2, 0.2, 0.01, Decision.ABSTAIN),
+        (0.1, 0.0, 0.2, Decision.TOO_LITTLE),
+    ],
+)
+def test_without_a_certificate_nothing_is_promised(doubt, certified, mass, decision):
+    """The floor of the mass is no lower than any certified one."""
+    verdict = decide(scored(doubt, certified=certified), mass, 3, None)
+    assert (verdict.decision, verdict.firm, verdict.rule) == (decision, False, None)
+
+
+def test_answers_that_contradict_each_other_are_not_served_as_one():
+    verdict = decide(scored(0.0), 0.9, 2, PROMISE, contradiction="“2” and “5” differ.")
+    assert (verdict.decision, verdict.reason) == (Decision.UNDECIDED, "“2” and “5” differ.")
+    withheld = decide(scored(0.9), 0.9, 2, PROMISE, contradiction="“2” and “5” differ.")
+    assert withheld.decision is Decision.ABSTAIN
 
 
 # ------------------------------------------------------- a single answer, and others told
@@ -183,6 +262,5 @@ def test_an_answer_that_changes_the_next_one_is_not_said_to_hardly_do_so():
     """Of two clusters M.I. is ln 2 at most, so a large λ withholds nothing: it says so."""
     rule = DecisionRule(0.9, 0.0)
     reason = decide(scored(0.5), 1.0, 2, rule).reason
-    assert "changes the next one, though less than λ allows" in reason
-    assert "With 2 answers M.I. cannot exceed 0.693 nats" in reason
-    assert "cannot exceed" not in decide(scored(0.5), 1.0, 3, rule).reason
+    assert "An answer given in the prompt changes the next one" in reason
+    assert "below λ = 0.900" in reason
