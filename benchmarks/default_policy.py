@@ -15,7 +15,7 @@ The least sampled mass is the smallest of a few round numbers at which, by the l
 
 What the model said is kept below ``build/certify/MODEL/``, a file a question, so that a stopped run
 goes on; delete the folder after anything changed that the answers depend on. With ``--model
-smollm2`` asking takes two hours of processor time, and ``--first N`` asks N questions of it, drawn by
+smollm2`` asking takes two hours of processor time, and ``--first N`` asks N questions, drawn by
 their hash. ``--again`` asks nothing, and certifies on the bundled example.
 """
 
@@ -173,13 +173,12 @@ def certify(content: bytes, name: str, errors: Sequence[float], *, write: bool) 
     Of several errors, the first that can be certified is promised; how many were tried on these
     rows stands in the policy.
     """
-    for tried, error in enumerate(errors, 1):
-        calibrations = certified(content, error)
-        policy = calibrations[SCORE].policy
-        if policy is not None:
-            break
-    else:
-        raise SystemExit("The default policy could not be certified.")
+    tried, policy = 0, None
+    while policy is None:
+        if tried == len(errors):
+            raise SystemExit("The default policy could not be certified.")
+        calibrations = certified(content, errors[tried])
+        policy, tried = calibrations[SCORE].policy, tried + 1
     for score, calibration in calibrations.items():
         print(f"{score}: {_outcome(calibration)}")
     policies = {
@@ -187,9 +186,7 @@ def certify(content: bytes, name: str, errors: Sequence[float], *, write: bool) 
         for score, c in calibrations.items()
     }
     belief = believed(content, policy.threshold)
-    policy = replace(
-        policy, settings_tried=tried, confidence=TARGET.confidence, belief=belief
-    )
+    policy = replace(policy, settings_tried=tried, confidence=TARGET.confidence, belief=belief)
     if write:
         text = json.dumps(
             {n: p and to_dict(p) for n, p in (policies | {SCORE: policy}).items()},
@@ -276,8 +273,11 @@ def report(rest: Sequence[Scored], policy: Policy) -> None:
     limit = policy.belief.threshold if policy.belief else -math.inf
     for kind in [*world.Band, "all"]:
         part = [row for row in rest if kind in (row.gold.source, "all")]
-        served = [r for r in part if (r.doubts[SCORE] or 0) < policy.threshold
-                  and r.doubts[SCORE] is not None]
+        served = [
+            r
+            for r in part
+            if (r.doubts[SCORE] or 0) < policy.threshold and r.doubts[SCORE] is not None
+        ]
         firm = [
             row
             for row in served

@@ -19,9 +19,9 @@ from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading, Request
 from core.studies.inspection.taught import taught
-from core.studies.inspection.verdict import Decision
+from core.studies.inspection.verdict import Decision, Headline
 from core.ui.components import matrices
-from core.ui.inspection.verdict import BENEATH, HEADLINES, NOT_TAUGHT
+from core.ui.inspection.verdict import BENEATH, HEADLINES
 from core.uncertainty.scores import SCORES
 from tests.hostile import TEXTS
 from tests.language_models.openai_server import serving
@@ -42,6 +42,8 @@ from tests.sessions import (
 )
 
 MAMMAL = "Name a mammal"
+
+TRUSTING = (HEADLINES[Headline.BELIEVE], HEADLINES[Headline.PERHAPS])
 
 
 @pytest.fixture
@@ -79,7 +81,7 @@ def value_of(found, name):
 
 def test_opens_on_a_live_example_and_promises_a_bound(app):
     assert app.text_input(key="q").value == EXAMPLES["Known"]
-    assert app.header[0].value == HEADLINES[Decision.ANSWER] and "Paris" in texts(app)
+    assert app.header[0].value == HEADLINES[Headline.BELIEVE] and "Paris" in texts(app)
     assert any("certified lower bound" in markdown.value for markdown in app.markdown)
     assert "Members of each cluster, with log-likelihoods" in [c.value for c in app.caption]
     (table,) = decisions(app)
@@ -158,7 +160,7 @@ def test_the_answer_that_is_not_served_is_no_headline(app):
 def test_where_too_little_was_seen_a_press_mends_it(app):
     ask(app, MAMMAL, k=1)
     assert "mend" in keys(app)
-    assert app.header[0].value == HEADLINES[Decision.TOO_LITTLE]
+    assert app.header[0].value == HEADLINES[Headline.TOO_LITTLE]
     press(app, "mend")
     assert app.number_input(key="k").value == 8
 
@@ -264,13 +266,13 @@ def headings(page):
 @pytest.mark.parametrize("query", [EXAMPLES["Nonsense"], "Where did my cat go last night?"])
 def test_no_tick_stands_above_what_the_model_was_not_taught(app, query):
     ask(app, query)
-    assert headings(app)[0] == NOT_TAUGHT
-    assert not any(heading in HEADLINES.values() for heading in headings(app))
+    assert headings(app)[0] == HEADLINES[Headline.UNTAUGHT]
+    assert not any(heading in TRUSTING for heading in headings(app))
     decision = taught(query, "embedded")
     assert said(app, decision.sentence) and "ask_nearest" not in keys(app)
     assert [text for text in texts(app) if text in BENEATH.values()]
     ask(app, EXAMPLES["Known"])
-    assert headings(app)[0] == HEADLINES[Decision.ANSWER]
+    assert headings(app)[0] == HEADLINES[Headline.BELIEVE]
     assert not [text for text in texts(app) if text in BENEATH.values()]
     assert not said(app, "Did you mean") and not said(app, "The model was not taught these words")
 
@@ -427,6 +429,6 @@ def test_a_link_can_ask_for_drawn_answers_in_one_word():
 
 def test_few_answers_are_no_verdict(app):
     ask(app, MAMMAL, k=3)
-    assert app.header[0].value == HEADLINES[Decision.TOO_LITTLE]
+    assert app.header[0].value == HEADLINES[Headline.TOO_LITTLE]
     warnings = [m.value for m in app.markdown if "Only k = 3: a verdict takes 8." in m.value]
     assert len(warnings) == 1

@@ -10,7 +10,7 @@ from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import Request
 from core.studies.inspection.taught import WORLD_OF, taught
-from core.studies.inspection.verdict import Decision
+from core.studies.inspection.verdict import Decision, Headline
 from tests.fakes import TableModel
 
 RECOGNISED = "What is the capital of France?"
@@ -60,7 +60,12 @@ def test_of_another_model_nobody_here_knows_what_it_was_taught(query):
 
 @pytest.mark.parametrize(
     ("query", "headline"),
-    [(RECOGNISED, "answer"), (NEAR, "perhaps"), (OUTSIDE, NOT_TAUGHT), (NOTHING, NOT_TAUGHT)],
+    [
+        (RECOGNISED, "answer"),
+        (NEAR, "perhaps"),
+        (OUTSIDE, Headline.UNTAUGHT),
+        (NOTHING, Headline.UNTAUGHT),
+    ],
 )
 def test_no_answer_is_served_to_what_was_not_taught(query, headline):
     """Its doubt is as small as that of an answer that it knows."""
