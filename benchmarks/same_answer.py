@@ -130,7 +130,7 @@ def report(title: str, rows: Sequence[Row]) -> Iterator[str]:
     changed = np.mean([r.changed for r in rows])
     yield f"### {title}: {len(rows):,} questions, clusters change in {changed:.1%}"
     yield ""
-    yield "| label | right, F1 clusters | right, same answer | AUROC, F1 | same answer | difference |"
+    yield "| label | right by F1 | by same answer | AUROC by F1 | by same answer | difference |"
     yield "| --- | --: | --: | --: | --: | --: |"
     for label in LABELS:
         right = np.array([[by[label] for by in r.right] for r in rows])

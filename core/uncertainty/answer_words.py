@@ -7,33 +7,57 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+
+def _list(text: str) -> list[str]:
+    return text.split()
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 #: Words that say nothing of an answer.
-FILLERS = frozenset(
+FILLERS = _set(
     "a an the it its this that these those there is was are were be been being about "
-    "approximately approx around roughly circa ca".split()
+    "approximately approx around roughly circa ca"
 )
 #: After one of these, an answer begins: "the capital is Paris".
-COPULAS = frozenset("is was are were".split())
+COPULAS = _set("is was are were")
 #: A part of a name: "Leonardo da Vinci" is Leonardo, and da Vinci.
-PARTICLES = frozenset(
-    "da das de del della der des di do dos du la las le los van von bin ibn ben al el".split()
-)
+PARTICLES = _set("da das de del della der des di do dos du la las le los van von bin ibn ben al el")
 #: After one of these stands what only says more of what came before: "Treaty of Paris" is no
 #: Paris.
-PREPOSITIONS = frozenset(
+PREPOSITIONS = _set(
     "of in on at by from for with to near into during within between against like as per via upon "
-    "who which whose whom where when because versus vs beat beats defeated won lost".split()
+    "who which whose whom where when because versus vs beat beats defeated won lost"
 )
 #: Kinds of things, which a name has or has not: "the Nile" and "the Nile River".
-KINDS = frozenset(
+KINDS = _set(
     "river city town state republic kingdom empire country nation commonwealth province county "
-    "island islands lake mount mountain disease family novel film book song language people".split()
+    "island islands lake mount mountain disease family novel film book song language people system "
+    "company corporation inc ltd organization organisation era period dynasty party"
+)
+#: What is named after a thing is another one: London, London Bridge; carbon, carbon dioxide.
+COMPOUNDS = _set(
+    "airport airlines airways avenue award awards bank bay beach bridge building castle cathedral "
+    "championship church club college cup day dollar fc festival fever flu gate glacier gulf "
+    "hall heights hospital house jr junior league library museum open palace park peace peninsula "
+    "prize road sauce school sea square stadium station strait street syndrome temple theatre "
+    "theater times tower treaty tribune united university valley virus war wall hilton acid bomb "
+    "cake cheese chocolate juice milk oil ore pie powder soup wine"
+)
+COMPOUND_ENDINGS = tuple(_list("oxide chloride fluoride sulfate sulphate nitrate carbonate"))
+#: Family names that are no plural of a name.
+NOT_PLURAL = _set(
+    "adams andrews banks brooks burns daniels edwards evans fields harris jacobs johns marks "
+    "matthews michaels mills myers owens parks peters phillips reeves richards roberts robins "
+    "rogers sanders simons stevens summers waters wells williams woods philips news arms mars wales"
 )
 #: ... but "Kansas City" is not Kansas.
 CITY, NEW_YORK = "city", ("new", "york")
 
 #: Who has one of these is another one: New York, York; vice president, president.
-QUALIFIERS = frozenset(
+QUALIFIERS = _set(
     "north south east west northern southern eastern western northeast northwest southeast "
     "southwest central equatorial papua democratic new old upper lower inner outer left right "
     "vice deputy assistant acting former formerly ex late junior jr senior sr anti pre post half "
@@ -41,22 +65,22 @@ QUALIFIERS = frozenset(
     "negative last next previous first-born little lesser san santa saint objective visual "
     "before after until since nearly almost below above am pm maternal paternal "
     "wife husband widow son daughter father mother brother sister nephew niece uncle aunt "
-    "father-in-law son-in-law minus".split()
+    "father-in-law son-in-law minus"
 )
 
-NEGATIONS = frozenset(
+NEGATIONS = _set(
     "not no never none nobody nothing nowhere neither nor without cannot non except unless hardly "
     "rarely seldom lack lacks lacked fail fails failed refuse refuses refused nicht kein keine "
     "keiner keinen keinem keines nie niemals ohne weder noch nein ne pas jamais sans aucun aucune "
-    "nunca sin ninguno ninguna ningun не нет ни без никогда لا ليس لم لن غير नहीं 아니".split()
+    "nunca sin ninguno ninguna ningun не нет ни без никогда لا ليس لم لن غير नहीं 아니"
 )
 #: In one word with what they deny: n't without its apostrophe.
-CONTRACTED = frozenset(
+CONTRACTED = _set(
     "dont doesnt didnt isnt arent wasnt werent wont wouldnt cant couldnt shouldnt hasnt havent "
-    "hadnt aint mustnt".split()
+    "hadnt aint mustnt"
 )
 #: Parts of words of scripts that do not separate them.
-NEGATIONS_INSIDE = "不没沒無无非未ないなかっません未ไม่않"
+NEGATIONS_INSIDE = tuple(_list("不 没 沒 無 无 非 未 ない なかっ ません ไม่ 않"))
 
 #: Words that stand for a sign.
 SIGN_WORDS = {
@@ -99,19 +123,19 @@ COMPARATORS_BEFORE_NUMBERS = {
     "minimum": ">=",
     "maximum": "<=",
 }
-HEDGES = frozenset("or either oder".split())
-CONJUNCTIONS = frozenset("and und et".split())
+HEDGES = _set("or either oder")
+CONJUNCTIONS = _set("and und et")
 ERAS = frozenset(("bc", "bce"))
 PRESENT_ERAS = frozenset(("ad", "ce"))
 
-_UNITS = (
+_UNITS = _list(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen".split()
+    "fifteen sixteen seventeen eighteen nineteen"
 )
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_ORDINALS = (
+_TENS = _list("twenty thirty forty fifty sixty seventy eighty ninety")
+_ORDINALS = _list(
     "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
-    "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth".split()
+    "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
 )
 SMALL = {word: value for value, word in enumerate(_UNITS)}
 TENS = {word: 10 * (place + 2) for place, word in enumerate(_TENS)}
@@ -134,8 +158,8 @@ DECADES = {
     **{"sixties": "60s", "seventies": "70s", "eighties": "80s", "nineties": "90s"},
 }
 
-_MONTHS = (
-    "january february march april may june july august september october november december".split()
+_MONTHS = _list(
+    "january february march april may june july august september october november december"
 )
 MONTHS = {
     **{name: number for number, name in enumerate(_MONTHS, 1)},
@@ -169,14 +193,14 @@ ALIASES = {
 #: Before a name only: "St. Louis", but "Wall St".
 SAINTS = frozenset(("st", "ste", "saint"))
 #: Before these a point ends no sentence.
-ABBREVIATIONS = frozenset("prof capt pres corp dept univ sept lieut approx".split())
+ABBREVIATIONS = _set("prof capt pres corp dept univ sept lieut approx")
 #: Around "I" these tell that nobody counts.
-SPEAKING = frozenset(
+SPEAKING = _set(
     "because and that what when if as but so do did am can could would should will have had than "
-    "don think know believe guess was need like love want".split()
+    "don think know believe guess was need like love want"
 )
 #: What the name of a place or person may be followed by where words have no spaces.
-ENDINGS = frozenset(
-    "市 都 府 県 县 省 州 区 區 道 国 國 共和国 共和國 王国 王國 帝国 帝國 島 岛 川 河 湖 山 町 村 氏 さん 様 先生 です "
-    "である だ 年 มหานคร ครับ ค่ะ".split()
+ENDINGS = _set(
+    "市 都 府 県 县 省 州 区 區 道 国 國 共和国 共和國 王国 王國 帝国 帝國 島 岛 川 河 湖 "
+    "山 町 村 氏 さん 様 先生 です である だ 年 มหานคร ครับ ค่ะ"
 )

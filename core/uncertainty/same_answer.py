@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 MOST_ITEMS = 30  # of a list in any order; a longer one is compared in its own
 _NOTHING: frozenset[str] = frozenset()
 
-form_of = lru_cache(maxsize=4096)(parse)
+form_of = lru_cache(maxsize=1024)(parse)
 
 
 def same_answer(a: str, b: str) -> bool:
@@ -41,7 +41,7 @@ def same_answer(a: str, b: str) -> bool:
 
 
 def contradict(a: str, b: str) -> bool:
-    """Return whether only numbers, signs, negations or dates keep two answers from being one.
+    """Return whether numbers, signs, negations, dates or qualifiers alone part two answers.
 
     Whatever another similarity says of "2 years" and "5 years", or of "guilty" and "not guilty":
     who counts them as one answer counts a contradiction as agreement.
@@ -54,7 +54,8 @@ def contradict(a: str, b: str) -> bool:
     if a == b:
         return False
     first, second = form_of(a), form_of(b)
-    if _hard_agrees(first, second):
+    alike = first.hard.qualifiers == second.hard.qualifiers or first.joined == second.joined
+    if alike and _hard_agrees(first, second):
         return False
     if None not in (first.hard.yes, second.hard.yes):
         return first.hard.yes is not second.hard.yes
@@ -195,8 +196,22 @@ def _item_within(
     rest = iter(many)
     if not all(any(_alike(word, other) for other in rest) for word in few):
         return False
-    return len(few) == len(many) or any(
-        any(_alike(word, head) for word in few) for head in _heads(long, free)
+    return len(few) == len(many) or _names(few, long, free)
+
+
+def _names(few: tuple[str, ...], long: Item, free: frozenset[str]) -> bool:
+    """Whether words hold what names the whole, or begin the name: Napoleon Bonaparte."""
+    if any(_alike(word, head) for word in few for head in _heads(long, free)):
+        return True
+    first = long[0].words
+    return (
+        _alike(few[0], first[0])
+        and not any(
+            word in vocabulary.COMPOUNDS or word.endswith(vocabulary.COMPOUND_ENDINGS)
+            for word in first[1:]
+            if word not in few
+        )
+        and not (first[0].isdecimal() or vocabulary.CITY in first)
     )
 
 
@@ -228,15 +243,29 @@ def _head(words: tuple[str, ...], free: frozenset[str]) -> str | None:
 
 
 def _alike(a: str, b: str) -> bool:
-    """Whether two words are one; where words have no spaces, one may have an ending."""
+    """Whether two words are one, or one and many; without spaces, one may have an ending."""
     if a == b:
         return True
+    if a[-1].isascii():
+        return singular(a) == singular(b) or a.replace("'", "") == b.replace("'", "")
     if len(a) > len(b):
         a, b = b, a
     return len(a) > 1 and a[-1] >= "\u0e00" and b.startswith(a) and b[len(a) :] in _ENDINGS
 
 
 _ENDINGS = vocabulary.ENDINGS
+
+
+@lru_cache(maxsize=4096)
+def singular(word: str) -> str:
+    """Return one of many: "berries" is "berry"; family names stay, and "Lincoln's"."""
+    if len(word) < 4 or word in vocabulary.NOT_PLURAL or not word.endswith("s"):
+        return word
+    if word.endswith(("ss", "us", "is", "'s")) or not word.isascii():
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return f"{word[:-3]}y"
+    return word[: -2 if word.endswith(("ches", "shes", "xes", "sses")) else -1]
 
 
 def _words(item: Item) -> tuple[str, ...]:
@@ -283,11 +312,10 @@ def _turned(one: Form, turned: Form) -> bool:
 
 
 def _bare(form: Form) -> Counter[str]:
-    """Return the words that are neither number nor negation."""
+    """Return the words that are neither number nor negation nor qualifier."""
+    hard = vocabulary.NEGATIONS | vocabulary.QUALIFIERS
     return Counter(
-        word
-        for word in form.words
-        if word[0] not in "-0123456789\0" and word not in vocabulary.NEGATIONS
+        singular(word) for word in form.words if word[0] not in "-0123456789\0" and word not in hard
     )
 
 
@@ -338,5 +366,6 @@ def _candidates(forms: Sequence[Form]) -> Iterable[tuple[int, int]]:
 def _keys(form: Form) -> set[str]:
     keys = {form.joined}
     for word in form.words:
-        keys.add(word[:2] if word[-1] >= "\u0e00" else word)
+        keys.add(word[:2] if word[-1] >= "\u0e00" else singular(word))
+        keys.add(word.replace("'", ""))
     return keys

@@ -65,9 +65,9 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 def normalise(text: str) -> str:
     """Return `text` as TriviaQA's official evaluation compares it.
 
-    Lower case; underscore, ASCII punctuation and ‘ ’ ´ become spaces (SQuAD deletes them instead, so that "Stratford-upon-Avon" would be one
-    word); the whole words a, an and the are dropped; white space collapses. The result may be
-    empty: "The The" is.
+    Lower case; underscore, ASCII punctuation and ‘ ’ ´ become spaces (SQuAD deletes them instead,
+    so that "Stratford-upon-Avon" would be one word); the whole words a, an and the are dropped;
+    white space collapses. The result may be empty: "The The" is.
 
     Examples
     --------
