@@ -8,7 +8,7 @@ import click
 
 from core.commands.model import Command, usage
 from core.studies.inspection.request import Reading, Request, Sampling
-from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
+from core.uncertainty.similarity import COMPARISONS, DEFAULT, JUDGE, usual_threshold
 
 
 def reads(command: Command) -> Command:
@@ -25,7 +25,7 @@ def reads(command: Command) -> Command:
         click.option(
             "--similarity",
             type=click.Choice(list(COMPARISONS)),
-            default="token_f1",
+            default=DEFAULT,
             show_default=True,
             help="How two answers are compared; judge asks the model about each pair.",
         ),

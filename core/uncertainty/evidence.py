@@ -17,7 +17,7 @@ from core.uncertainty import certified, clustering, validation
 from core.uncertainty.joint import MutualInformation
 from core.uncertainty.logarithms import log_normalise, log_sum_exp
 from core.uncertainty.mutual_information import from_conditionals
-from core.uncertainty.similarity import pairwise, reordered
+from core.uncertainty.similarity import DEFAULT, pairwise, reordered
 from core.uncertainty.validation import Booleans, Floats, Integers
 
 #: Distinct texts, and how alike they are.
@@ -43,7 +43,7 @@ class Hyperparameters:
         If a number is out of its range.
     """
 
-    similarity: str = "token_f1"
+    similarity: str = DEFAULT
     threshold: float = 0.25
     gamma_1: float = 0.0
     gamma_2: float = 0.0

@@ -1,14 +1,14 @@
 """How alike two answers are, from 0 (nothing in common) to 1 (the same).
 
 The paper compares answers by token F1 (Section 6, "Comparison of responses") and calls two
-of them the same from 0.25 on. The RapidFuzz ratios compare characters instead of words.
+of them the same from 0.25 on. Ours, `same_answer`, minds numbers, signs, negations and names.
+The RapidFuzz ratios compare characters instead of words.
 """
 
 from __future__ import annotations
 
 import re
 import string
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
@@ -19,10 +19,16 @@ from rapidfuzz import fuzz, process
 from scipy.sparse import csr_array  # type: ignore[import-untyped, unused-ignore]
 
 from core.uncertainty import validation
+from core.uncertainty.same_answer import pairwise_same
 from core.uncertainty.validation import Floats
+
+SAME_ANSWER, TOKEN_F1 = "same_answer", "token_f1"
+#: What answers are compared by where nobody chooses.
+DEFAULT = TOKEN_F1
 
 #: Every similarity that is computed from the texts, by name, in plain words.
 SIMILARITIES: dict[str, str] = {
+    "same_answer": "The same numbers, signs, negations and dates, and one text names the other.",
     "token_f1": "Words in common, as in the paper; a, an, the and punctuation do not count.",
     "ratio": "Characters in common, in the same order.",
     "partial_ratio": "Characters in common with the best matching part of the longer text.",
@@ -49,49 +55,26 @@ def usual_threshold(method: str) -> float:
     return USUAL_THRESHOLD_OF_JUDGE if method == JUDGE else USUAL_THRESHOLD
 
 
-_RATIOS = {name: getattr(fuzz, name) for name in SIMILARITIES if name != "token_f1"}
+_RATIOS = {name: getattr(fuzz, name) for name in SIMILARITIES if hasattr(fuzz, name)}
 # The typographic quotes and the acute accent are in TriviaQA's own list, too.
 _PUNCTUATION = string.punctuation + "‘’´"
 _PUNCTUATION_TO_SPACES = str.maketrans(_PUNCTUATION, " " * len(_PUNCTUATION))
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
-_ACCENT = re.compile("[\u0300-\u036f]")
-# Letters that are written apart from their accent nowhere in Unicode.
-_LETTERS = str.maketrans(
-    {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i"}
-    | {"æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe"}
-)
-
-
-def without_accents(text: str) -> str:
-    """Return `text` with the bare letters for accented Latin, Greek and Cyrillic ones.
-
-    Examples
-    --------
-    >>> without_accents("Dvořák, Tromsø")
-    'Dvorak, Tromso'
-    """
-    if text.isascii():
-        return text
-    bare = _ACCENT.sub("", unicodedata.normalize("NFD", text))
-    return unicodedata.normalize("NFC", bare).translate(_LETTERS)
-
-
 def normalise(text: str) -> str:
-    """Return `text` as TriviaQA's evaluation compares it, and without accents.
+    """Return `text` as TriviaQA's official evaluation compares it.
 
-    Accents are ours: who types Pele means Pelé. Lower case; underscore, ASCII punctuation and
-    ‘ ’ ´ become spaces (SQuAD deletes them instead, so that "Stratford-upon-Avon" would be one
-    word); the whole words a, an and the are dropped; white space collapses. The result may be
-    empty: "The The" is.
+    Lower case; underscore, ASCII punctuation and ‘ ’ ´ become spaces (SQuAD deletes them instead,
+    so that "Stratford-upon-Avon" would be one word); the whole words a, an and the are dropped;
+    white space collapses. The result may be empty: "The The" is.
 
     Examples
     --------
     >>> normalise("The  Stratford-upon-Avon!")
     'stratford upon avon'
     """
-    spaced = without_accents(text).lower().translate(_PUNCTUATION_TO_SPACES)
+    spaced = text.lower().translate(_PUNCTUATION_TO_SPACES)
     return " ".join(_ARTICLES.sub(" ", spaced).split())
 
 
@@ -133,14 +116,14 @@ def token_f1(a: str, b: str) -> float:
     return 2 * overlap / (len(tokens_a) + len(tokens_b))
 
 
-def pairwise(responses: Sequence[str], method: str = "token_f1") -> Floats:
+def pairwise(responses: Sequence[str], method: str = DEFAULT) -> Floats:
     """Compare every response with every other.
 
     Parameters
     ----------
     responses : sequence of str, (n,)
         The texts; repeats are allowed.
-    method : str, default "token_f1"
+    method : str, default `DEFAULT`
         A key of `SIMILARITIES`. The ratios compare the texts as they stand, letter case and
         punctuation included.
 
@@ -158,7 +141,9 @@ def pairwise(responses: Sequence[str], method: str = "token_f1") -> Floats:
     texts = validation.texts(responses, "responses")
     if method not in SIMILARITIES:
         raise ValueError(f"Unknown similarity {method!r}: choose one of {', '.join(SIMILARITIES)}.")
-    return _token_f1_matrix(texts) if method == "token_f1" else _ratio_matrix(texts, method)
+    if method == SAME_ANSWER:
+        return pairwise_same(texts)
+    return _token_f1_matrix(texts) if method == TOKEN_F1 else _ratio_matrix(texts, method)
 
 
 def reordered(

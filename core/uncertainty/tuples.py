@@ -145,7 +145,7 @@ def cluster_tuples(
     log_probabilities: ArrayLike,
     *,
     threshold: float = 0.25,
-    method: str = "token_f1",
+    method: str = similarity.DEFAULT,
 ) -> ClusteredTuples:
     """Cluster the texts of all coordinates, then merge tuples (step 4 of Algorithm 2).
 
@@ -160,7 +160,7 @@ def cluster_tuples(
         The log probability of each tuple, in nats.
     threshold : float, default 0.25
         The paper's τ, in [0, 1].
-    method : str, default "token_f1"
+    method : str, default ``similarity.DEFAULT``
         A key of ``similarity.SIMILARITIES``.
 
     Returns

@@ -16,7 +16,6 @@ from core.uncertainty.similarity import (
     reordered,
     token_f1,
     tokens,
-    without_accents,
 )
 
 # Few words, so that texts share them; articles, punctuation and blanks, so that some vanish.

@@ -6,7 +6,7 @@ import re
 import string
 import unicodedata
 
-from core.uncertainty.similarity import without_accents
+from core.uncertainty.accents import without_accents
 
 _MARKUP = re.compile(r"</?[a-zA-Z!][^<>\n]{0,80}>")  # and not "is 1 < 2 and 3 > 2"
 _APOSTROPHES = "'’‘ʼ´`"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.data.world import grading
 from core.data.world.facts import FIELD, facts
-from core.uncertainty.similarity import without_accents
+from core.uncertainty.accents import without_accents
 
 FACTS = facts()
 SINGLE = [fact for fact in FACTS if len(fact.answers) == 1]

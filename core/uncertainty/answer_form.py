@@ -1,0 +1,345 @@
+"""An answer taken apart: the numbers, signs and negations in it, and the words that remain.
+
+Two answers are compared by their forms (`same_answer`). Parsing takes time in proportion to the
+length of the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from core.uncertainty import answer_words as vocabulary
+from core.uncertainty.answer_numbers import counted, dated
+from core.uncertainty.answer_tokens import Date, Kind, Token, cleaned, folded, initials, scan
+
+DATE = "\0date"  # stands among the words where a date was
+
+
+class Hard(NamedTuple):
+    """What has to be alike in two answers, each sorted, repeats included.
+
+    Attributes
+    ----------
+    numbers : tuple of str
+        Canonical: "1204", "-5", "1/2".
+    signs : tuple of str
+        Signs, operators, comparators and the era before Christ.
+    negations : int
+        How many; of an answer that begins with "No," only that.
+    hedges : int
+        How often it says "or".
+    yes : bool or None
+        Whether the answer begins with yes or no.
+    qualifiers : tuple of str
+        Words that make another thing of what they stand beside.
+    """
+
+    numbers: tuple[str, ...]
+    signs: tuple[str, ...]
+    negations: int
+    hedges: int
+    yes: bool | None
+    qualifiers: tuple[str, ...]
+
+
+class Part(NamedTuple):
+    """A piece of an item up to a preposition, a verb or a mark.
+
+    Attributes
+    ----------
+    after : str
+        What stands before it: "" at the beginning, or "preposition", "particle", "copula",
+        "mark".
+    words : tuple of str
+    """
+
+    after: str
+    words: tuple[str, ...]
+
+
+Item = tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A parsed answer.
+
+    Attributes
+    ----------
+    plain : str
+        The text in small letters, white space collapsed; what is compared where nothing is left.
+    items : tuple of tuple of Part
+        What commas and "and" separate.
+    listed : bool
+        Whether it says "and" or "or": every item counts.
+    hard : Hard
+    dates : tuple of Date
+    words : tuple of str
+        All words, numbers included, of all items.
+    letters : frozenset of str
+        Single letters that are no initials: "hepatitis B".
+    """
+
+    plain: str
+    items: tuple[Item, ...]
+    listed: bool
+    hard: Hard
+    dates: tuple[Date, ...]
+    words: tuple[str, ...]
+    letters: frozenset[str]
+
+    @property
+    def joined(self) -> str:
+        """All words written as one; the plain text where there are none."""
+        return "".join(self.words).replace("'", "") or self.plain
+
+
+# ------------------------------------------------------------------------------------ form
+
+
+class _Reader:
+    """Sorts the tokens of one answer into what has to be alike and the words that remain."""
+
+    def __init__(self, tokens: list[Token], *, fillers: bool) -> None:
+        self.tokens = tokens
+        self.small = [folded(t.text) if t.kind is Kind.WORD else "" for t in tokens]
+        self.fillers = fillers
+        self.numbers: list[str] = []
+        self.ordinals: list[str] = []  # of the part that is being read
+        self.signs: list[str] = []
+        self.qualifiers: list[str] = []
+        self.dates: list[Date] = []
+        self.letters: set[str] = set()
+        self.negations = self.hedges = 0
+        self.yes: bool | None = None
+        self.listed = False
+        self.items: list[list[tuple[str, list[str]]]] = [[("", [])]]
+
+    def read(self) -> None:
+        place = 0
+        while place < len(self.tokens):
+            token = self.tokens[place]
+            match token.kind:
+                case Kind.NUMBER:
+                    self.numbers.append(token.text)
+                    if token.ordinal:
+                        self.ordinals.append(token.text)
+                    else:
+                        self._add(token.text)
+                case Kind.DATE if token.date is not None:
+                    self.dates.append(token.date)
+                    self._add(DATE)
+                case Kind.COMMA:
+                    self._item()
+                case Kind.MARK:
+                    self._part("mark")
+                case Kind.SIGN:
+                    self._sign(place)
+                case _:
+                    place = self._word(place)
+                    continue
+            place += 1
+        self._close()
+
+    def _add(self, word: str) -> None:
+        self.items[-1][-1][1].append(word)
+
+    def _close(self) -> None:
+        """End a part with its ordinals: the Second World War is World War II."""
+        self.items[-1][-1][1].extend(self.ordinals)
+        self.ordinals.clear()
+
+    def _part(self, after: str) -> None:
+        self._close()
+        if self.items[-1][-1][1]:
+            self.items[-1].append((after, []))
+        elif len(self.items[-1]) > 1:
+            self.items[-1][-1] = (after, [])
+
+    def _item(self) -> None:
+        self._close()
+        if any(words for _, words in self.items[-1]):
+            self.items.append([("", [])])
+
+    def _kind(self, place: int) -> Kind | None:
+        return self.tokens[place].kind if 0 <= place < len(self.tokens) else None
+
+    def _sign(self, place: int) -> None:
+        token = self.tokens[place]
+        before, after = self._kind(place - 1), self._kind(place + 1)
+        match token.text:
+            case "minus":
+                self.signs.append("-")
+            case "dash":
+                numbers = before is Kind.NUMBER and after is Kind.NUMBER
+                letters = (
+                    before is Kind.WORD
+                    and after in (Kind.WORD, Kind.NUMBER)
+                    and len(self.tokens[place - 1].text) == 1
+                )
+                if letters:
+                    self.signs.append("-")
+                elif not numbers:
+                    self._part("mark")
+            case "trailing":
+                if before is Kind.WORD and len(self.tokens[place - 1].text) <= 2:
+                    self.signs.append("-")
+            case "slash":
+                words = before is Kind.WORD and after is Kind.WORD and token.tight
+                if words:
+                    long = min(len(self.tokens[place + i].text) for i in (-1, 1)) >= 4
+                    self.hedges += long
+                    if long:
+                        self.listed = True
+                        self._item()
+                else:
+                    self.signs.append("/")
+            case sign:
+                self.signs.append(sign)
+
+    def _word(self, place: int) -> int:
+        token, word = self.tokens[place], self.small[place]
+        for length in (3, 2):
+            sign = vocabulary.COMPARATORS.get(tuple(self.small[place : place + length]))
+            if sign:
+                self.signs.append(sign)
+                return place + length
+        after = self._kind(place + 1)
+        if word in vocabulary.COMPARATORS_BEFORE_NUMBERS and after in (Kind.NUMBER, Kind.SIGN):
+            self.signs.append(vocabulary.COMPARATORS_BEFORE_NUMBERS[word])
+            return place + 1
+        if word == "per" and self.small[place + 1 : place + 2] == ["cent"]:
+            self.signs.append("%")
+            return place + 2
+        sign = vocabulary.SIGN_WORDS.get(word)
+        measured = self._kind(place - 1) in (Kind.NUMBER, Kind.SIGN)
+        if sign and measured:
+            self.signs.append(sign)
+            return place + 1
+        if measured and word in vocabulary.UNITS:
+            word = vocabulary.UNITS[word]
+        self._sorted(place, token, word)
+        return place + 1
+
+    def _sorted(self, place: int, token: Token, word: str) -> None:
+        dated = self._kind(place - 1) in (Kind.NUMBER, Kind.DATE)
+        dated |= self.small[place - 1] in ("century", "centuries") if place else False
+        if word in vocabulary.ERAS and dated:
+            self.signs.append("bc")
+            return
+        if word in vocabulary.PRESENT_ERAS and (dated or self._kind(place + 1) is Kind.NUMBER):
+            return
+        if word.endswith("n't") or word.replace("'", "") in vocabulary.CONTRACTED:
+            self.negations += 1
+            self._add("not")
+            return
+        if word in vocabulary.ALIASES:
+            for each in vocabulary.ALIASES[word]:
+                if each in vocabulary.COPULAS:
+                    self._part("copula")
+                elif each not in vocabulary.FILLERS:
+                    self._add(each)
+            return
+        if word == "us" and token.text == "US" and not self._shouts:
+            self._add("united")
+            self._add("states")
+            return
+        if not word.rstrip("'").endswith("'s"):  # Lincoln's is not Lincoln
+            word = word.replace("'", "")
+        if place == 0 and word in ("yes", "no") and self._kind(1) is not Kind.WORD:
+            self.yes = word == "yes"
+        if word in vocabulary.SAINTS and self._kind(place + 1) is Kind.WORD:
+            word = "saint"
+        if word in vocabulary.HEDGES:
+            self.hedges += 1
+            self.listed = True
+            self._item()
+            return
+        if word in vocabulary.CONJUNCTIONS:
+            self._close()
+            if self.items[-1][0][1] or len(self.items) > 1:
+                self.listed = True
+                self._item()
+                return
+        if word in vocabulary.NEGATIONS:
+            self.negations += 1
+        elif word and ord(word[0]) > 0xE00 and any(n in word for n in vocabulary.NEGATIONS_INSIDE):
+            self.negations += sum(word.count(n) for n in vocabulary.NEGATIONS_INSIDE)
+        if word in vocabulary.QUALIFIERS or (word == "great" and self._follows(place, "grand")):
+            self.qualifiers.append(word)
+        if word in vocabulary.COPULAS and self.fillers:
+            self._part("copula")
+        elif word in vocabulary.FILLERS and self.fillers and not self._is_grade(place, token):
+            return
+        elif word in vocabulary.PREPOSITIONS:
+            self._part("preposition")
+        else:
+            if word in vocabulary.PARTICLES:
+                self._part("particle")
+            elif len(word) == 1 and word.isalpha() and not token.ordinal:
+                self.letters.add(word)
+            self._add(word)
+
+    @property
+    def _shouts(self) -> bool:
+        words = [t.text for t in self.tokens if t.kind is Kind.WORD and len(t.text) > 2]
+        return bool(words) and all(word.isupper() for word in words)
+
+    def _follows(self, place: int, start: str) -> bool:
+        return place + 1 < len(self.small) and self.small[place + 1].startswith(start)
+
+    def _is_grade(self, place: int, token: Token) -> bool:
+        """Whether "a" is a letter: an A, vitamin A, A+, a < b."""
+        if len(token.text) > 1:
+            return False
+        neither = {self._kind(place - 1), self._kind(place + 1)}
+        if Kind.SIGN in neither or self._kind(place + 1) is None:
+            return True
+        return place > 0 and token.text == "A" and not self._shouts
+
+    def form(self, plain: str) -> Form:
+        numbers = sorted(self.numbers)
+        items = tuple(
+            parts
+            for item in self.items
+            if (parts := tuple(Part(after, tuple(words)) for after, words in item if words))
+        )
+        negations = int(not self.yes) if self.yes is not None else self.negations
+        if self.yes:
+            negations = self.negations
+        return Form(
+            plain=plain,
+            items=items,
+            listed=self.listed,
+            hard=Hard(
+                tuple(numbers),
+                tuple(sorted(self.signs)),
+                negations,
+                self.hedges,
+                self.yes,
+                tuple(sorted(self.qualifiers)),
+            ),
+            dates=tuple(self.dates),
+            words=tuple(w for item in items for part in item for w in part.words),
+            letters=frozenset(self.letters),
+        )
+
+
+def parse(text: str) -> Form:
+    """Return the form of an answer.
+
+    Examples
+    --------
+    >>> parse("Twenty-one guns").words
+    ('21', 'guns')
+    """
+    clean = cleaned(text)
+    plain = " ".join(folded(clean).split())
+    tokens = list(counted(dated(list(initials(list(scan(clean)))))))
+    reader = _Reader(tokens, fillers=True)
+    reader.read()
+    if not any(words for item in reader.items for _, words in item):
+        reader = _Reader(tokens, fillers=False)  # nothing but fillers: then they are the answer
+        reader.read()
+    return reader.form(plain)

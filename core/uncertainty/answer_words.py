@@ -1,0 +1,206 @@
+"""The words by which two answers differ or do not: what `answer_form` looks up.
+
+Small letters, without accents. In a list, phrases come before the words in them.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+
+def _list(text: str) -> list[str]:
+    return text.split()
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: Words that say nothing of an answer.
+FILLERS = _set(
+    "a an the it its this that these those there is was are were be been being about "
+    "approximately approx around roughly circa ca"
+)
+#: After one of these, an answer begins: "the capital is Paris".
+COPULAS = _set("is was are were")
+#: A part of a name: "Leonardo da Vinci" is Leonardo, and da Vinci.
+PARTICLES = _set("da das de del della der des di do dos du la las le los van von bin ibn ben al el")
+#: After one of these stands what only says more of what came before: "Treaty of Paris" is no
+#: Paris.
+PREPOSITIONS = _set(
+    "of in on at by from for with to near into during within between against like as per via upon "
+    "who which whose whom where when because versus vs beat beats defeated won lost"
+)
+#: Kinds of things, which a name has or has not: "the Nile" and "the Nile River".
+KINDS = _set(
+    "river city town state republic kingdom empire country nation commonwealth province county "
+    "island islands lake mount mountain disease family novel film book song language people system "
+    "company corporation inc ltd organization organisation era period dynasty party"
+)
+#: What is named after a thing is another one: London, London Bridge; carbon, carbon dioxide.
+COMPOUNDS = _set(
+    "airport airlines airways avenue award awards bank bay beach bridge building castle cathedral "
+    "championship church club college cup day dollar fc festival fever flu gate glacier gulf "
+    "hall heights hospital house jr junior league library museum open palace park peace peninsula "
+    "prize road sauce school sea square stadium station strait street syndrome temple theatre "
+    "theater times tower treaty tribune united university valley virus war wall hilton acid bomb "
+    "cake cheese chocolate juice milk oil ore pie powder soup wine"
+)
+COMPOUND_ENDINGS = tuple(_list("oxide chloride fluoride sulfate sulphate nitrate carbonate"))
+#: Family names that are no plural of a name.
+NOT_PLURAL = _set(
+    "adams andrews banks brooks burns daniels edwards evans fields harris jacobs johns marks "
+    "matthews michaels mills myers owens parks peters phillips reeves richards roberts robins "
+    "rogers sanders simons stevens summers waters wells williams woods philips news arms mars wales"
+)
+#: ... but "Kansas City" is not Kansas.
+CITY, NEW_YORK = "city", ("new", "york")
+
+#: Who has one of these is another one: New York, York; vice president, president.
+QUALIFIERS = _set(
+    "north south east west northern southern eastern western northeast northwest southeast "
+    "southwest central equatorial papua democratic new old upper lower inner outer left right "
+    "vice deputy assistant acting former formerly ex late junior jr senior sr anti pre post half "
+    "step grand great-grand sub semi quasi pseudo fake false co under mid male female positive "
+    "negative last next previous first-born little lesser san santa saint objective visual "
+    "before after until since nearly almost below above am pm maternal paternal "
+    "wife husband widow son daughter father mother brother sister nephew niece uncle aunt "
+    "father-in-law son-in-law minus"
+)
+
+NEGATIONS = _set(
+    "not no never none nobody nothing nowhere neither nor without cannot non except unless hardly "
+    "rarely seldom lack lacks lacked fail fails failed refuse refuses refused nicht kein keine "
+    "keiner keinen keinem keines nie niemals ohne weder noch nein ne pas jamais sans aucun aucune "
+    "nunca sin ninguno ninguna ningun не нет ни без никогда لا ليس لم لن غير नहीं 아니"
+)
+#: In one word with what they deny: n't without its apostrophe.
+CONTRACTED = _set(
+    "dont doesnt didnt isnt arent wasnt werent wont wouldnt cant couldnt shouldnt hasnt havent "
+    "hadnt aint mustnt"
+)
+#: Parts of words of scripts that do not separate them.
+NEGATIONS_INSIDE = tuple(_list("不 没 沒 無 无 非 未 ない なかっ ません ไม่ 않"))
+
+#: Words that stand for a sign.
+SIGN_WORDS = {
+    **dict.fromkeys(("percent", "pct"), "%"),
+    **dict.fromkeys(("dollar", "dollars", "usd"), "$"),
+    **dict.fromkeys(("euro", "euros", "eur"), "€"),
+    **dict.fromkeys(("gbp",), "£"),
+    **dict.fromkeys(("yen", "jpy"), "¥"),
+    **dict.fromkeys(("degree", "degrees"), "°"),
+    **dict.fromkeys(("plus",), "+"),
+    **dict.fromkeys(("times",), "*"),
+}
+#: What is compared with a number, longest first.
+COMPARATORS: dict[tuple[str, ...], str] = {
+    ("no", "more", "than"): "<=",
+    ("not", "more", "than"): "<=",
+    ("no", "less", "than"): ">=",
+    ("not", "less", "than"): ">=",
+    ("no", "fewer", "than"): ">=",
+    ("more", "than"): ">",
+    ("greater", "than"): ">",
+    ("larger", "than"): ">",
+    ("less", "than"): "<",
+    ("fewer", "than"): "<",
+    ("smaller", "than"): "<",
+    ("at", "least"): ">=",
+    ("at", "most"): "<=",
+    ("up", "to"): "<=",
+    ("or", "more"): ">=",
+    ("or", "less"): "<=",
+    ("or", "fewer"): "<=",
+}
+#: Such only right before a number: "over 50", but "Moon over Miami".
+COMPARATORS_BEFORE_NUMBERS = {
+    "over": ">",
+    "under": "<",
+    "above": ">",
+    "below": "<",
+    "exceeding": ">",
+    "minimum": ">=",
+    "maximum": "<=",
+}
+HEDGES = _set("or either oder")
+CONJUNCTIONS = _set("and und et")
+ERAS = frozenset(("bc", "bce"))
+PRESENT_ERAS = frozenset(("ad", "ce"))
+
+_UNITS = _list(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
+)
+_TENS = _list("twenty thirty forty fifty sixty seventy eighty ninety")
+_ORDINALS = _list(
+    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+    "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
+)
+SMALL = {word: value for value, word in enumerate(_UNITS)}
+TENS = {word: 10 * (place + 2) for place, word in enumerate(_TENS)}
+ORDINALS = {word: value for value, word in enumerate(_ORDINALS)} | {
+    word[:-1] + "ieth": value for word, value in TENS.items()
+}
+SCALES = {
+    **{"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9},
+    **{"trillion": 10**12, "dozen": 12},
+}
+ORDINAL_SCALES = {f"{word}th": value for word, value in SCALES.items() if word != "dozen"}
+#: Parts of one, after a number.
+PARTS = {
+    **{"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourths": 4},
+    **{"fifths": 5, "sixths": 6, "sevenths": 7, "eighths": 8, "ninths": 9, "tenths": 10},
+}
+HALF = Fraction(1, 2)
+DECADES = {
+    **{"twenties": "20s", "thirties": "30s", "forties": "40s", "fifties": "50s"},
+    **{"sixties": "60s", "seventies": "70s", "eighties": "80s", "nineties": "90s"},
+}
+
+_MONTHS = _list(
+    "january february march april may june july august september october november december"
+)
+MONTHS = {
+    **{name: number for number, name in enumerate(_MONTHS, 1)},
+    **{name[:3]: number for number, name in enumerate(_MONTHS, 1)},
+    "sept": 9,
+}
+#: Of a measured number.
+UNITS = {
+    **{"km": "kilometers", "kilometres": "kilometers", "kilometer": "kilometers"},
+    **{"kilometre": "kilometers", "m": "meters", "metres": "meters", "meter": "meters"},
+    **{"metre": "meters", "cm": "centimeters", "centimetres": "centimeters"},
+    **{"mm": "millimeters", "millimetres": "millimeters", "kg": "kilograms", "kgs": "kilograms"},
+    **{"kilogram": "kilograms", "g": "grams", "gram": "grams", "lb": "pounds", "lbs": "pounds"},
+    **{"pound": "pounds", "ft": "feet", "foot": "feet", "mi": "miles", "mile": "miles"},
+    **{"hr": "hours", "hrs": "hours", "hour": "hours", "h": "hours", "min": "minutes"},
+    **{"mins": "minutes", "minute": "minutes", "sec": "seconds", "secs": "seconds"},
+    **{"second": "seconds", "yr": "years", "yrs": "years", "year": "years", "day": "days"},
+    **{"week": "weeks", "month": "months", "century": "century", "c": "celsius", "f": "fahrenheit"},
+}
+#: Other spellings of a name.
+ALIASES = {
+    "usa": ("united", "states"),
+    "uk": ("united", "kingdom"),
+    "ussr": ("soviet", "union"),
+    "uae": ("united", "arab", "emirates"),
+    "mt": ("mount",),
+    "it's": ("it", "is"),
+    "that's": ("that", "is"),
+    "there's": ("there", "is"),
+}
+#: Before a name only: "St. Louis", but "Wall St".
+SAINTS = frozenset(("st", "ste", "saint"))
+#: Before these a point ends no sentence.
+ABBREVIATIONS = _set("prof capt pres corp dept univ sept lieut approx")
+#: Around "I" these tell that nobody counts.
+SPEAKING = _set(
+    "because and that what when if as but so do did am can could would should will have had than "
+    "don think know believe guess was need like love want"
+)
+#: What the name of a place or person may be followed by where words have no spaces.
+ENDINGS = _set(
+    "市 都 府 県 县 省 州 区 區 道 国 國 共和国 共和國 王国 王國 帝国 帝國 島 岛 川 河 湖 "
+    "山 町 村 氏 さん 様 先生 です である だ 年 มหานคร ครับ ค่ะ"
+)
