@@ -84,9 +84,10 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
 @click.option(
     "--match",
     type=click.Choice(list(RIGHT)),
-    default="f1",
+    default="same_answer",
     show_default=True,
-    help="When an answer is right: token F1 of at least 0.25 with an accepted answer, or exact.",
+    help="When an answer is right: the same as an accepted one, by the paper’s token F1 of at "
+    "least 0.25, or word for word.",
 )
 @click.option(
     "--labelled",

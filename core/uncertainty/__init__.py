@@ -5,7 +5,7 @@ natural, all entropies and informations in nats. From the bottom up:
 
 ``validation``          bad input becomes one sentence that says how to mend it
 ``logarithms``          sums, normalising and entropy without leaving the logarithm
-``similarity``          how alike two answers are: token F1, or a RapidFuzz ratio
+``similarity``          how alike two answers are: the same, token F1, or a RapidFuzz ratio
 ``clustering``          answers alike enough share a cluster; likelihoods add up within it
 ``prefixes``            likelihoods of texts without their end, made such that they add up
 ``tuples``              sampled tuples of answers, and which of them are distinct

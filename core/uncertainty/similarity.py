@@ -24,7 +24,7 @@ from core.uncertainty.validation import Floats
 
 SAME_ANSWER, TOKEN_F1 = "same_answer", "token_f1"
 #: What answers are compared by where nobody chooses.
-DEFAULT = TOKEN_F1
+DEFAULT = SAME_ANSWER
 
 #: Every similarity that is computed from the texts, by name, in plain words.
 SIMILARITIES: dict[str, str] = {

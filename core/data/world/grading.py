@@ -11,9 +11,10 @@ from collections.abc import Iterable
 
 from core.data.world.facts import FIELD, Fact, facts
 from core.data.world.plain import plain
+from core.uncertainty import same_answer
 from core.uncertainty.similarity import token_f1, tokens
 
-SAME_ANSWER = 0.25  # the paper's τ: from here on two texts count as one answer
+SAME_ANSWER = 0.25  # the paper's τ: from here on, by token F1, two texts count as one answer
 
 
 def find(question: str, *, taught: bool = False) -> Fact | None:
@@ -34,12 +35,18 @@ def find(question: str, *, taught: bool = False) -> Fact | None:
 
 
 def is_right(answer: str, fact: Fact) -> bool:
-    """Return whether `answer` counts as one of the fact's right answers, by token F1."""
-    return matches(answer, (name for right in fact.answers for name in right.names))
+    """Return whether `answer` is the same as one of the fact's right answers."""
+    names = (name for right in fact.answers for name in right.names)
+    return matches(answer, names, fact.question)
 
 
-def matches(answer: str, right: Iterable[str]) -> bool:
-    """Return whether `answer` counts as one of the right answers, by token F1 (Section 6)."""
+def matches(answer: str, right: Iterable[str], question: str = "") -> bool:
+    """Return whether `answer` is one of the right answers; words of the question earn nothing."""
+    return same_answer.is_right(answer, right, question)
+
+
+def matches_by_f1(answer: str, right: Iterable[str]) -> bool:
+    """Return whether `answer` counts as one of the right ones by token F1 (Section 6)."""
     return any(token_f1(answer, name) >= SAME_ANSWER for name in right)
 
 

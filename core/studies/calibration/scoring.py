@@ -127,7 +127,10 @@ def grade(gold: Gold, inspection: Inspection) -> Scored:
             name: doubt_of(inspection.scores, name, mass, clusters, least_mass, inspection.others)
             for name in SCORES
         },
-        correct={name: matches(inspection.scores[name].answer, gold.answers) for name in SCORES},
+        correct={
+            name: matches(inspection.scores[name].answer, gold.answers, gold.query)
+            for name in SCORES
+        },
         entropy=inspection.scores["semantic_entropy"].doubt,
         sampled_mass=mass,
         stands=inspection.stands,

@@ -245,14 +245,14 @@ def _said(each: Filter, dropped: int, total: int) -> str:
 
 
 def labelled_csv(
-    run: Run, filters: Sequence[Filter] = (), match: Match = "f1"
+    run: Run, filters: Sequence[Filter] = (), match: Match = "same_answer"
 ) -> tuple[bytes, tuple[str, ...]]:
     """Return a run as the labelled table that the calibration reads, and what was dropped.
 
     Parameters
     ----------
-    match : {"f1", "exact"}
-        When an answer counts as right: by token F1, or word for word.
+    match : {"same_answer", "f1", "exact"}
+        When an answer counts as right.
     """
     rows = run.rows(filters)
     scored = (

@@ -10,6 +10,7 @@ import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +23,7 @@ from core.abstention.intervals import Band, Interval
 from core.abstention.metrics import Curve
 from core.abstention.resampled import Resampled, resampled
 from core.codec import counted, listed
+from core.data.world.grading import matches
 from core.studies.evaluation.files import LOCK
 from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.rows import RIGHT, SCHEMA, Match
@@ -47,7 +49,7 @@ class Results:
     run : Run
     table : Table
         Of `SCHEMA`, or of what the measures need.
-    match : {"f1", "exact"}
+    match : {"same_answer", "f1", "exact"}
         When an answer is right.
     dropped : tuple of str
         A sentence for every reason why rows do not count.
@@ -55,7 +57,7 @@ class Results:
 
     run: Run
     table: pa.Table
-    match: Match = "f1"
+    match: Match = "same_answer"
     dropped: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -95,10 +97,18 @@ class Results:
     @cached_property
     def correct(self) -> Mapping[str, NDArray[np.bool_]]:
         """Whether the answer that each score serves is right."""
-        return {
-            name: np.asarray(self.table[f"{name}_{RIGHT[self.match]}"].to_numpy(), bool)
-            for name in SCORES
+        if self.match != "same_answer":
+            return {
+                name: np.asarray(self.table[f"{name}_{RIGHT[self.match]}"].to_numpy(), bool)
+                for name in SCORES
+            }
+        accepted = [tuple(chain(*names)) for names in self.table["answers"].to_pylist()]
+        answers = {name: list(enumerate(self.texts(f"{name}_answer"))) for name in SCORES}
+        right = {  # most scores of a row serve the same answer
+            (row, answer): matches(answer, accepted[row], self.queries[row])
+            for row, answer in set(chain(*answers.values()))
         }
+        return {name: np.array([right[one] for one in answers[name]], bool) for name in SCORES}
 
     @cached_property
     def scores(self) -> tuple[str, ...]:
@@ -157,7 +167,7 @@ def needed(match: Match) -> list[str]:
 def read_results(
     run: Run,
     filters: Sequence[Filter] = (),
-    match: Match = "f1",
+    match: Match = "same_answer",
     *,
     sources: Iterable[str] = (),
     columns: Sequence[str] | None = None,
@@ -167,7 +177,7 @@ def read_results(
     Parameters
     ----------
     filters : sequence of Filter
-    match : {"f1", "exact"}
+    match : {"same_answer", "f1", "exact"}
     sources : iterable of str
         Those that count; all, if it is empty.
     columns : sequence of str, optional

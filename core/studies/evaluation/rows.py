@@ -10,7 +10,7 @@ see `files`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any, Literal
@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from core.codec import finite, shortened
 from core.data.datasets.questions import Question
-from core.data.world.grading import matches_exactly
+from core.data.world.grading import matches, matches_by_f1, matches_exactly
 from core.language_models.base import whole
 from core.language_models.usage import Used
 from core.studies.calibration.scoring import Gold, Scored, grade
@@ -27,11 +27,16 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.serialise import recording_to_json
 from core.uncertainty.scores import SCORES
 
-Match = Literal["f1", "exact"]
-#: The column of a score that says whether its answer is right, by how answers are compared.
-RIGHT: Mapping[Match, str] = {"f1": "correct", "exact": "exact"}
+Match = Literal["same_answer", "f1", "exact"]
+#: The column of a score that decides whether its answer is right, by how answers are compared. The
+#: rule for the same answer is applied to the answer itself, as it stands today.
+RIGHT: Mapping[Match, str] = {"same_answer": "answer", "f1": "correct", "exact": "exact"}
 #: How an answer is compared with the accepted ones, in words.
-RIGHT_BY: Mapping[str, str] = {"f1": "token F1 ≥ 0.25", "exact": "word for word"}
+RIGHT_BY: Mapping[str, str] = {
+    "same_answer": "the same answer",
+    "f1": "token F1 ≥ 0.25 (the paper’s)",
+    "exact": "word for word",
+}
 
 LONGEST_ERROR = 500  # characters
 
@@ -128,7 +133,7 @@ def scored_row(question: Question, inspection: Inspection, took: Took) -> Row:
             name: _doubt(scored.doubts[name]),
             f"{name}_raw": _doubt(score.doubt),
             f"{name}_answer": score.answer,
-            f"{name}_correct": scored.correct[name],
+            f"{name}_correct": matches_by_f1(score.answer, gold.answers),
             f"{name}_exact": matches_exactly(score.answer, gold.answers),
         }
     try:
@@ -149,16 +154,25 @@ def gold_of(question: Question) -> Gold:
     return Gold(question.query, tuple(chain(*question.answers)), question.source)
 
 
-def scored_of(values: Mapping[str, Any], match: Match = "f1") -> Scored:
+def scored_of(values: Mapping[str, Any], match: Match = "same_answer") -> Scored:
     """Return what a row that did not fail says, as the calibration takes it."""
+    gold = Gold(values["query"], tuple(chain(*values["answers"])), values["source"])
     return Scored(
-        gold=Gold(values["query"], tuple(chain(*values["answers"])), values["source"]),
+        gold=gold,
         answer=values["mutual_information_answer"],
         doubts={name: values[name] for name in SCORES},
-        correct={name: values[f"{name}_{RIGHT[match]}"] for name in SCORES},
+        correct={
+            name: is_right(values[f"{name}_{RIGHT[match]}"], gold.answers, gold.query)
+            for name in SCORES
+        },
         entropy=values["entropy"],
         sampled_mass=values["sampled_mass"],
     )
+
+
+def is_right(column: str | bool, accepted: Sequence[str], query: str) -> bool:
+    """Return whether an answer is right, given its column of `RIGHT` in a row."""
+    return column if isinstance(column, bool) else matches(column, accepted, query)
 
 
 def table(rows: Iterable[Row]) -> pa.Table:

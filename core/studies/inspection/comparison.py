@@ -137,8 +137,8 @@ def settings(inspection: Inspection) -> dict[str, Setting]:
 def matched(here: Inspection, there: Inspection) -> tuple[Matched, ...]:
     """Pair the answers of both: the most alike first, each at most once.
 
-    Two count as one answer by token F1 from the paper's τ on, whatever the two inspections
-    compared them by: the models need not be here to say it.
+    Two count as one by `same_answer`, whatever the two inspections compared them by: the models
+    need not be here to say it.
     """
     ours, theirs = here.clusters, there.clusters
     texts = [cluster.text for cluster in (*ours, *theirs)]

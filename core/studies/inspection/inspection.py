@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -48,10 +48,12 @@ from core.studies.inspection.verdict import (
 from core.uncertainty.confidence import CONFIDENCE, lower_confidence_limit
 from core.uncertainty.evidence import Evidence
 from core.uncertainty.prefixes import without_continuations
+from core.uncertainty.same_answer import contradict, same_answer
 from core.uncertainty.sampled_evidence import Chain, from_chains, from_counted
 from core.uncertainty.scores import SCORES, Score
 from core.uncertainty.similarity import JUDGE
 
+AT_ODDS = 0.05  # of what was found: so much of two answers counted as one is no slip
 LABELS_WANTED = 200  # answers to label, to get a λ of one's own: enough at 5% where few are wrong
 
 
@@ -381,10 +383,41 @@ def read(
         rule = rule_of(default, f"{DEFAULT} ") if default else None
     clusters = len(evidence.centres)
     others = recording.others if clusters == 1 else ()
-    verdict = decide(scores, evidence.sampled_mass, clusters, rule, others)
+    verdict = decide(
+        scores,
+        evidence.sampled_mass,
+        clusters,
+        rule,
+        others,
+        contradiction=_contradiction(evidence, reading.similarity),
+    )
     if refused:
         verdict = Verdict(Decision.UNDECIDED, verdict.answer, refused, None)
     return Inspection(recording, reading, evidence, scores, verdict, refused, policy)
+
+
+def _contradiction(evidence: Evidence, similarity: str) -> str | None:
+    """Say which answers of one cluster cannot be one; None where none that count do.
+
+    Of what the model itself compared, only numbers, signs, negations and dates speak against it:
+    it may know that two names are one's.
+    """
+    differ = contradict if similarity == JUDGE else _differ
+    shares = np.exp(evidence.log_marginal - evidence.log_marginal.max())
+    shares = shares / shares.sum()
+    weighty = np.flatnonzero(shares > AT_ODDS)
+    for first, second in combinations(weighty, 2):
+        a, b = evidence.responses[first], evidence.responses[second]
+        if evidence.labels[first] == evidence.labels[second] and differ(a, b):
+            return (
+                f"“{shortened(a)}” and “{shortened(b)}” count as one answer here, and they are not "
+                "the same. Choose the similarity “same answer”, or a larger τ."
+            )
+    return None
+
+
+def _differ(a: str, b: str) -> bool:
+    return not same_answer(a, b)
 
 
 def _refusal(policy: Policy, recording: Recording, reading: Reading) -> str | None:

@@ -1,7 +1,7 @@
 """Which pairs of answers a model is asked to compare, and the matrix of what it said.
 
 A pair is asked about if one of its texts is a first answer. Two texts that came second alone are
-compared by their words in common: there can be so many of them that nobody would pay for every
+compared by rule (`same_answer`): there can be so many of them that nobody would pay for every
 pair. So are two texts about which the model said nothing; and texts of the same words need no
 question.
 """
@@ -35,7 +35,7 @@ def compared(
     Returns
     -------
     matrix : ndarray of float64, (n, n)
-        Symmetric, in [0, 1]; token F1 where nothing else is known.
+        Symmetric, in [0, 1]; by `same_answer` where nothing else is known.
     missing : ndarray of bool, (n, n)
         Pairs that nobody has asked about, each once, above the diagonal.
     """

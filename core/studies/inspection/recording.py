@@ -22,7 +22,7 @@ from core.language_models.base import Capabilities, Response
 from core.language_models.usage import Used
 from core.studies.inspection.pairs import compared
 from core.studies.inspection.request import Request, Sampling
-from core.uncertainty.similarity import USUAL_THRESHOLD, token_f1
+from core.uncertainty.same_answer import same_answer
 
 
 class Estimator(StrEnum):
@@ -68,8 +68,8 @@ OTHERS = 3
 
 
 def alike(text: str, texts: Sequence[str]) -> list[str]:
-    """Return the texts that count as one answer with a text, as usual."""
-    return [other for other in texts if token_f1(text, other) >= USUAL_THRESHOLD]
+    """Return the texts that give the same answer as a text."""
+    return [other for other in texts if same_answer(text, other)]
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Recording:
     judged : ndarray of shape (n, n)
         Where that was requested: how sure the model is that two of `judged_texts` mean the same,
         symmetric, in [0, 1], 1 on the diagonal. Two texts that only ever came second are compared
-        by token F1, and so are two about which the model did not say. Else of shape (0, 0).
+        by rule, and so are two about which the model did not say. Else of shape (0, 0).
     others : tuple of (str, float)
         Where all samples are alike: other answers that the model was told, the likeliest first,
         and its probability then to give one of `texts`, in [0, 1]; of sampled second answers,

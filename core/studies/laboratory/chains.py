@@ -250,7 +250,7 @@ def run(
         else:
             if reading.similarity == JUDGE:
                 reading = Reading()
-                left_out.append("Sampled chains are compared by token F1, not by the model.")
+                left_out.append("Sampled chains are compared by rule, not by the model.")
             sampled = _estimates(texts, logs, costs, reading)
     return Chains(
         recording.request.query,

@@ -13,7 +13,7 @@ from core.language_models.base import LanguageModel
 from core.language_models.usage import Used
 from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Filter, Run, labelled_csv
-from core.studies.evaluation.rows import Match
+from core.studies.evaluation.rows import RIGHT, Match
 from core.studies.evaluation.run import Outcome, Questions
 from core.studies.evaluation.saved import questions_in, task_in
 from core.ui import frame
@@ -173,7 +173,8 @@ def _want(key: str, again: bool) -> None:
 def _calibrate(run: Run) -> None:
     """Give the rows to Calibration as if they were uploaded, and go there."""
     try:
-        match: Match = "exact" if st.session_state.get("results_match") == "exact" else "f1"
+        chosen = st.session_state.get("results_match")
+        match: Match = next((name for name in RIGHT if name == chosen), "same_answer")
         only = [Filter(name) for name in st.session_state.get("results_only") or ()]
         content, _ = labelled_csv(run, only, match)
         calibration.use(content, f"{shortened(run.manifest['questions']['name'])} (run).csv")
