@@ -232,6 +232,9 @@ def _operator(run: str, before: str, after: str) -> Iterator[Token]:
     """Read signs by what stands around them: a hyphen, emphasis or "!" is no operator."""
     opens, closes = not before.isalnum(), not after.isalnum()
     run = run.replace("−", "-") if len(run) > 1 else run
+    if set(run) == {"!", "*"}:  # "**Oslo!**"
+        yield Token(Kind.MARK, run)
+        return
     if set(run) == {"*"}:  # emphasis touches words on one side
         if (before.isspace() and after.isspace()) or not (opens or closes):
             yield Token(Kind.SIGN, run)
