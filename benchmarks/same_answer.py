@@ -5,7 +5,8 @@
 
 Reads the bundled recordings of SmolLM2 on real questions again, once with clusters by token F1
 (τ = 0.25) and once by the rule, and asks nothing. ``--world N`` asks the embedded model so many
-questions of its world, drawn with a fixed seed, and as many unanswerable ones as a fifth.
+questions of its world, drawn with a fixed seed, and a fifth as many that nobody can answer; then
+it judges right answers to other questions of the same kind, which are wrong here.
 
 Prints, as Markdown, for each set of questions: how many answers are right by each label, and the
 AUROC of M.I. by each label under both clusterings with the 95% paired bootstrap interval of the
@@ -24,8 +25,9 @@ from pathlib import Path
 import numpy as np
 from pyarrow import parquet
 
-from benchmarks._measuring import Wording, in_parallel, opened, questions, unanswerable
+from benchmarks._measuring import Question, Wording, in_parallel, opened, questions, unanswerable
 from core.abstention import metrics
+from core.data.world.facts import Fact, facts
 from core.data.world.grading import matches, matches_exactly
 from core.studies.evaluation import bundled
 from core.studies.evaluation.files import parts_of
@@ -36,7 +38,6 @@ from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import Reading
 from core.studies.inspection.serialise import recording_from_json
 from core.uncertainty.same_answer import is_right, pairwise_same
-from core.uncertainty.scores import SCORES
 
 RUN = Path(bundled.__file__).with_name("smollm2_real_questions")
 WAYS = ("token_f1", "same_answer")
@@ -69,8 +70,8 @@ class Row:
 
 
 def row(query: str, names: Sequence[str], source: str, recording: Recording) -> Row:
-    made = [read(recording, replace(Reading(), similarity=way)) for way in WAYS]
-    scores = [inspection.scores[SCORE] for inspection in made]
+    readings = [read(recording, replace(Reading(), similarity=way)) for way in WAYS]
+    scores = [inspection.scores[SCORE] for inspection in readings]
     return Row(
         source,
         tuple(np.nan if s.doubt is None else s.doubt for s in scores),
@@ -78,7 +79,7 @@ def row(query: str, names: Sequence[str], source: str, recording: Recording) -> 
         tuple(
             {name: label(s.answer, names, query) for name, label in LABELS.items()} for s in scores
         ),
-        len({_clusters(inspection) for inspection in made}) > 1,
+        len({_clusters(inspection) for inspection in readings}) > 1,
     )
 
 
@@ -86,7 +87,7 @@ def _clusters(inspection: Inspection) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(m[0] for m in cluster.members) for cluster in inspection.clusters)
 
 
-def recorded() -> Iterator[Row]:
+def of_recordings() -> Iterator[Row]:
     """Yield the rows of the bundled run that have short answers, read again."""
     run = Run(RUN)
     rows = run.rows([Filter.named("short")], ["id", "query", "answers", "source"])
@@ -100,7 +101,7 @@ def recorded() -> Iterator[Row]:
 
 
 def _of_world(place: int) -> Row:
-    question = _drawn[place]
+    question = _questions[place]
     model = opened()
     recording = record(usual_request(question.text, model.capabilities), model)
     fact = question.fact
@@ -108,15 +109,38 @@ def _of_world(place: int) -> Row:
     return row(question.text, names, question.band, recording)
 
 
-_drawn: list = []
+_questions: list[Question] = []
 
 
 def world(number: int) -> list[Row]:
     rng = np.random.default_rng(0)
     every = questions(Wording.TRAINING)
-    _drawn[:] = [every[i] for i in rng.permutation(len(every))[:number]]
-    _drawn.extend(unanswerable(number // 5))
-    return in_parallel(_of_world, range(len(_drawn)))
+    _questions[:] = [every[i] for i in rng.permutation(len(every))[:number]]
+    _questions.extend(unanswerable(number // 5))
+    return in_parallel(_of_world, range(len(_questions)))
+
+
+def elsewhere(each: int = 5) -> str:
+    """Judge answers that are right of another subject, by both labels."""
+    rng = np.random.default_rng(0)
+    by_relation: dict[str, list[Fact]] = {}
+    for fact in facts():
+        by_relation.setdefault(fact.relation, []).append(fact)
+    judged, by_f1, by_rule = 0, 0, 0
+    for fact in facts():
+        names = [name for answer in fact.answers for name in answer.names]
+        others = by_relation[fact.relation]
+        for place in rng.integers(len(others), size=each):
+            answer = others[place].answers[0].names[0]
+            if answer.casefold() in {name.casefold() for name in names}:
+                continue
+            judged += 1
+            by_f1 += matches(answer, names)
+            by_rule += is_right(answer, names, fact.ask(fact.templates[0]))
+    return (
+        f"Of {judged:,} answers to other questions of the same kind, token F1 calls {by_f1} right, "
+        f"the rule {by_rule}."
+    )
 
 
 def auroc(doubt: np.ndarray, right: np.ndarray) -> float:
@@ -162,12 +186,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--world", type=int, default=0, help="ask so many questions of the world")
     options = parser.parse_args()
-    assert SCORE in SCORES
     if options.world:
         for line in report("The embedded world", world(options.world)):
             print(line)
+        print(elsewhere())
         return
-    rows = list(recorded())
+    rows = list(of_recordings())
     print(timed(rows))
     for title, sources in SETS.items():
         for line in report(title, [r for r in rows if r.source in sources]):

@@ -14,6 +14,7 @@ from core.uncertainty.answer_numbers import counted, dated
 from core.uncertainty.answer_tokens import Date, Kind, Token, cleaned, folded, initials, scan
 
 DATE = "\0date"  # stands among the words where a date was
+NUMERIC = "-0123456789\0"  # what a number or a date begins with, and no word does
 
 
 class Hard(NamedTuple):
@@ -91,8 +92,9 @@ class Form:
 
     @property
     def joined(self) -> str:
-        """All words written as one; the plain text where there are none."""
-        return "".join(self.words).replace("'", "") or self.plain
+        """All words written as one, numbers apart; the plain text where there are none."""
+        words = (f" {w} " if w[0] in NUMERIC else w.replace("'", "") for w in self.words)
+        return "".join(words) or self.plain
 
 
 # ------------------------------------------------------------------------------------ form

@@ -246,13 +246,15 @@ def _operator(run: str, before: str, after: str) -> Iterator[Token]:
             yield Token(Kind.MARK, run)
         return
     if run in ("-", "−"):
-        if after.isdigit() or after == ".":
+        if after.isdigit() or after == "." or unicodedata.category(after) == "Sc":  # -$5
             if not before.isalnum() and before not in ")]":
                 yield Token(Kind.SIGN, "minus")
             elif run == "−":
                 yield Token(Kind.SIGN, "-")
         elif before.isspace() and after.isspace():
             yield Token(Kind.SIGN, "dash")
+        elif opens and after.isalpha():  # -x
+            yield Token(Kind.SIGN, "-")
         elif run == "−" or (before.isalpha() and not after.isalnum()):
             yield Token(Kind.SIGN, "trailing")
         return
@@ -269,17 +271,12 @@ def _operator(run: str, before: str, after: str) -> Iterator[Token]:
         yield Token(Kind.WORD, "and")
     elif run == "/":
         yield Token(Kind.SIGN, "slash", tight=not opens and not closes)
-    elif (
-        (run == "#" and after.isdigit())
-        or (run == "~" and after.isdigit())
-        or (run == "#" and opens)
-        or run == "\\"
-        or (run == "+" and opens and after.isdigit())
+    elif not (
+        run == "\\"
+        or (run == "#" and (opens or after.isdigit()))  # #1, #news
+        or (run in "~+" and opens and after.isdigit())  # ~5, +5
     ):
-        return
-    else:
-        run = run.rstrip("!") if run.strip("!") else run
-        yield Token(Kind.SIGN, run)
+        yield Token(Kind.SIGN, run.rstrip("!"))
 
 
 # ---------------------------------------------------------------------------------- tokens

@@ -58,14 +58,14 @@ CITY, NEW_YORK = "city", ("new", "york")
 
 #: Who has one of these is another one: New York, York; vice president, president.
 QUALIFIERS = _set(
-    "north south east west northern southern eastern western northeast northwest southeast "
-    "southwest central equatorial papua democratic new old upper lower inner outer left right "
-    "vice deputy assistant acting former formerly ex late junior jr senior sr anti pre post half "
-    "step grand great-grand sub semi quasi pseudo fake false co under mid male female positive "
-    "negative last next previous first-born little lesser san santa saint objective visual "
-    "before after until since nearly almost below above am pm maternal paternal "
-    "wife husband widow son daughter father mother brother sister nephew niece uncle aunt "
-    "father-in-law son-in-law minus"
+    "american north south east west northern southern eastern western northeast northwest "
+    "southeast southwest central equatorial papua democratic new old upper lower inner outer "
+    "left right vice deputy assistant acting former formerly ex late junior jr senior sr anti "
+    "pre post half step grand great-grand sub semi quasi pseudo fake false co under mid male "
+    "female positive negative last next previous first-born little lesser san santa saint "
+    "objective visual before after until since nearly almost below above am pm maternal "
+    "paternal wife husband widow son daughter father mother brother sister nephew niece uncle "
+    "aunt father-in-law son-in-law minus"
 )
 
 NEGATIONS = _set(

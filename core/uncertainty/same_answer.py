@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.uncertainty import answer_words as vocabulary
-from core.uncertainty.answer_form import DATE, Form, Item, parse
+from core.uncertainty.answer_form import DATE, NUMERIC, Form, Item, parse
 
 Floats = NDArray[np.float64]
 
@@ -108,7 +109,7 @@ def is_right(answer: str, accepted_names: Iterable[str], question: str = "") -> 
         right = form_of(name)
         if answer == name or _same(form, right, free):
             earning = set(right.words) - free
-            if not earning or not form.words or _earned(form, right, earning):
+            if not earning or not form.words or _earned(form, right, earning, question):
                 return True
     return False
 
@@ -169,14 +170,12 @@ def _with_years(form: Form, other: Form) -> Form:
         )
         for item in form.items
     )
-    return Form(
-        form.plain,
-        items,
-        form.listed,
-        form.hard._replace(numbers=tuple(sorted([*form.hard.numbers, *years]))),
-        (),
-        tuple(w for item in items for part in item for w in part.words),
-        form.letters,
+    return replace(
+        form,
+        items=items,
+        hard=form.hard._replace(numbers=tuple(sorted([*form.hard.numbers, *years]))),
+        dates=(),
+        words=tuple(w for item in items for part in item for w in part.words),
     )
 
 
@@ -223,7 +222,7 @@ def _heads(item: Item, free: frozenset[str]) -> list[str]:
         if not (waiting or part.after in ("copula", "particle")):
             continue
         head = _head(part.words, free)
-        if part.words[0][0] in "-0123456789\0":
+        if part.words[0][0] in NUMERIC:
             heads.append(part.words[0])
         if head:
             heads.append(head)
@@ -237,7 +236,7 @@ def _head(words: tuple[str, ...], free: frozenset[str]) -> str | None:
         if word == vocabulary.CITY and place and words[:place][-2:] != vocabulary.NEW_YORK:
             if word not in free:  # Kansas City
                 return word
-        elif not (word in vocabulary.KINDS or word in free or word[0] in "-0123456789\0"):
+        elif not (word in vocabulary.KINDS or word in free or word[0] in NUMERIC):
             return word
     return None
 
@@ -250,10 +249,9 @@ def _alike(a: str, b: str) -> bool:
         return singular(a) == singular(b) or a.replace("'", "") == b.replace("'", "")
     if len(a) > len(b):
         a, b = b, a
-    return len(a) > 1 and a[-1] >= "\u0e00" and b.startswith(a) and b[len(a) :] in _ENDINGS
-
-
-_ENDINGS = vocabulary.ENDINGS
+    return (
+        len(a) > 1 and a[-1] >= "\u0e00" and b.startswith(a) and b[len(a) :] in vocabulary.ENDINGS
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -315,7 +313,7 @@ def _bare(form: Form) -> Counter[str]:
     """Return the words that are neither number nor negation nor qualifier."""
     hard = vocabulary.NEGATIONS | vocabulary.QUALIFIERS
     return Counter(
-        singular(word) for word in form.words if word[0] not in "-0123456789\0" and word not in hard
+        singular(word) for word in form.words if word[0] not in NUMERIC and word not in hard
     )
 
 
@@ -334,16 +332,32 @@ def _free(question: str) -> frozenset[str]:
     """Return the words of a question, with and without the s of many."""
     if not question:
         return _NOTHING
-    words = set(form_of(question).words)
+    words = set(form_of(question).words) - {DATE}
     return frozenset(words | {f"{w}s" for w in words} | {w.removesuffix("s") for w in words} - {""})
 
 
-def _earned(answer: Form, name: Form, earning: set[str]) -> bool:
-    if earning & set(answer.words) or answer.joined == name.joined:
+def _earned(answer: Form, name: Form, earning: set[str], question: str) -> bool:
+    """Whether what two forms share holds what the question does not say."""
+    if (name.dates or answer.dates) and _fields(answer) & _fields(name) - _fields(
+        form_of(question)
+    ):
         return True
-    if name.dates or answer.dates:
-        return True  # their fields agree
-    return any(_alike(word, other) for word in answer.words for other in earning)
+    earning = earning - {DATE}
+    return any(_alike(word, other) for word in answer.words for other in earning) or (
+        bool(earning) and answer.joined == name.joined
+    )
+
+
+def _fields(form: Form) -> set[tuple[str, int]]:
+    """Return what an answer says of dates; a bare year counts."""
+    fields = {
+        (field, value)
+        for date in form.dates
+        for field, value in date._asdict().items()
+        if value is not None
+    }
+    years = {("year", int(n)) for n in form.hard.numbers if n.isdecimal() and len(n) == 4}
+    return fields | years
 
 
 def _candidates(forms: Sequence[Form]) -> Iterable[tuple[int, int]]:

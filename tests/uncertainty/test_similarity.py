@@ -1,7 +1,5 @@
 """Token F1 as TriviaQA compares, and all pairs at once."""
 
-import unicodedata
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -25,19 +23,6 @@ WORDS = st.sampled_from(
 TEXTS = st.lists(WORDS, max_size=6).map(" ".join) | st.text(max_size=8)
 
 
-@given(st.text())
-def test_an_accent_is_dropped_once_and_for_all(text):
-    bare = without_accents(text)
-    assert without_accents(bare) == bare
-    assert without_accents(unicodedata.normalize("NFD", text)) == bare
-    assert not text.isascii() or bare == text
-
-
-@pytest.mark.parametrize("pair", [("Pelé", "Pele"), ("Beyoncé", "beyonce"), ("Tromsø", "Tromso")])
-def test_answers_with_and_without_accents_are_the_same(pair):
-    assert token_f1(*pair) == 1
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -49,9 +34,9 @@ def test_answers_with_and_without_accents_are_the_same(pair):
         ("theatre anthem", "theatre anthem"),
         ("The The", ""),
         ("don't", "don t"),
-        ("Pelé, Dvořák, Łódź", "pele dvorak lodz"),
-        ("Ærøskøbing", "aeroskobing"),
-        ("Ελλάδα, Чайко́вский", "ελλαδα чаиковскии"),
+        ("Pelé, Dvořák, Łódź", "pelé dvořák łódź"),
+        ("Ærøskøbing", "ærøskøbing"),
+        ("Ελλάδα, Чайко́вский", "ελλάδα чайко́вский"),
         ("ガーナ 한국 हिन्दी", "ガーナ 한국 हिन्दी"),
         ("", ""),
     ],
@@ -73,6 +58,7 @@ def test_normalise(text, expected):
         ("", "London", 0.0),
         ("new york new york", "new york", 2 / 3),
         ("yes yes", "yes yes yes", 4 / 5),
+        ("Pelé", "Pele", 0.0),  # as in TriviaQA's own script, which folds no accents
         ("The King’s Speech", "The King's Speech", 1.0),  # as in TriviaQA's own script
         ("‘Oslo’", "Oslo", 1.0),
     ],
@@ -137,7 +123,7 @@ def test_a_ratio_is_rapidfuzz_on_a_scale_of_one():
         ([], "token_f1", "one or more texts"),
         ("London", "token_f1", "sequence of one or more texts"),
         (["London", None], "token_f1", "texts and nothing else"),
-        (["London"], "bertscore", "Unknown similarity 'bertscore': choose one of token_f1"),
+        (["London"], "bertscore", "Unknown similarity 'bertscore': choose one of same_answer, tok"),
     ],
 )
 def test_bad_input_says_how_to_mend_it(responses, method, sentence):

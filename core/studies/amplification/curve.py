@@ -29,6 +29,7 @@ from core.language_models.errors import PromptTooLongError
 from core.language_models.usage import Used
 from core.studies.inspection.request import MAX_QUERY_CHARACTERS, InvalidRequestError
 from core.studies.progress import Progress, silent
+from core.uncertainty.accents import without_accents
 from core.uncertainty.similarity import token_f1, tokens
 
 DEFAULT_REPETITIONS = (0, 1, 2, 5, 10, 20, 50, 100)
@@ -103,7 +104,7 @@ class Case:
                 raise InvalidRequestError(f"The {words} is not valid Unicode. Type it again.")
         # Earlier releases let two spellings of one answer pass, and their curves must still open.
         same = (
-            self.answer == self.repeated if kept else tokens(self.answer) == tokens(self.repeated)
+            self.answer == self.repeated if kept else _words(self.answer) == _words(self.repeated)
         )
         if same:
             raise InvalidRequestError(
@@ -468,8 +469,14 @@ def _weighed(t: int, said: Sequence[Response], case: Case) -> Point:
 
 def _is_meant(text: str, answer: str, other: str) -> bool:
     """Whether a sampled text counts as an answer, and is no nearer to the other one."""
-    near = token_f1(text, answer)
-    return near >= SAME_ANSWER and near > token_f1(text, other)
+    # Without accents: a person who types Pele means Pelé.
+    bare, near_to, far_from = map(without_accents, (text, answer, other))
+    near = token_f1(bare, near_to)
+    return near >= SAME_ANSWER and near > token_f1(bare, far_from)
+
+
+def _words(text: str) -> list[str]:
+    return tokens(without_accents(text))
 
 
 def _wilson(successes: int, trials: int) -> tuple[float | None, float | None, float | None]:

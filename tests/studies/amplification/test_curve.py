@@ -144,6 +144,7 @@ def test_white_space_around_the_texts_is_dropped():
         (("q", "Lemon", "LEMON"), "The two answers are the same."),
         (("q", "Paris", "paris."), "The two answers are the same."),
         (("q", "The  harp", "a harp!"), "The two answers are the same."),
+        (("q", "Pelé", "pele"), "The two answers are the same."),
     ],
 )
 def test_a_case_out_of_range_is_refused_with_a_sentence(texts, says):
