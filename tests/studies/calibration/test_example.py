@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.default_policy import ERRORS, LOOKED_AT
+from benchmarks._measuring import Wording, questions
+from benchmarks.default_policy import BELIEVED, ERRORS, TESTED, believed, certifies
 from core.abstention.policy import from_json, to_json
 from core.data.world import grading
 from core.studies.calibration import calibration
-from core.studies.calibration.calibration import Target, calibrate, pipeline_of_data
+from core.studies.calibration.calibration import calibrate, pipeline_of_data
 from core.studies.calibration.example import EXAMPLE, EXAMPLE_NAME, example_bytes, example_of
 from core.studies.calibration.scoring import Gold, score, table
 from core.studies.inspection.certificates import (
@@ -24,7 +25,7 @@ from core.studies.inspection.certificates import (
 from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.request import Reading
-from core.studies.inspection.verdict import SCORE
+from core.studies.inspection.verdict import LARGEST_ERROR, SCORE
 from core.uncertainty.scores import SCORES
 
 AGAIN = "run python -m benchmarks.default_policy --write again"
@@ -48,7 +49,8 @@ def rows():
 
 def test_it_can_be_used_without_saying_anything(data):
     assert EXAMPLE.name == EXAMPLE_NAME
-    assert len(data.kept) == len(set(data.queries)) == 1000
+    assert len(data.kept) == len(set(data.queries))
+    assert set(data.queries) == {q.text for q in questions(Wording.TRAINING) if certifies(q.text)}
     assert list(data.doubts) == list(SCORES)
     assert data.surer == dict.fromkeys(SCORES, False)
     assert data.problems == ()
@@ -80,9 +82,10 @@ def test_its_right_answers_are_those_of_the_world_and_doubts_are_all_there_or_no
 def test_the_default_policies_are_a_models_calibration(name, model):
     data = of_model(model)
     deciding = default_policies(model)[SCORE]
-    policy = calibrate(data, Target(score=name, error=deciding.target_error)).policy
-    bundled = default_policies(model)[name]
-    assert policy == (bundled and replace(bundled, settings_tried=1)), AGAIN
+    target = replace(TESTED[model], score=name, error=deciding.target_error)
+    policy, bundled = calibrate(data, target).policy, default_policies(model)[name]
+    own = {"settings_tried": 1, "belief": None, "confidence": target.confidence}
+    assert policy == (bundled and replace(bundled, **own)), AGAIN
     if policy is not None:
         assert from_json(to_json(policy)) == policy
         below = data.doubts[name] < policy.threshold
@@ -94,18 +97,48 @@ def test_smollm2_is_promised_the_smallest_round_error_that_can_be():
     """Less than it was asked for: then no threshold would be certified."""
     data, policy = of_model(SMOLLM2), default_policies(SMOLLM2)[SCORE]
     assert policy.target_error in ERRORS[SMOLLM2]
-    assert policy.settings_tried == LOOKED_AT[SMOLLM2] > len(ERRORS[SMOLLM2])
-    for error in (e for e in ERRORS[SMOLLM2] if e < policy.target_error):
-        assert calibrate(data, Target(score=SCORE, error=error)).policy is None
-    assert len(set(data.queries)) == len(set(of_model(EMBEDDED).queries)) == 1000
+    tried = ERRORS[SMOLLM2][: ERRORS[SMOLLM2].index(policy.target_error)]
+    for error in tried[len(tried) + 1 - policy.settings_tried :]:
+        assert calibrate(data, replace(TESTED[SMOLLM2], score=SCORE, error=error)).policy is None
+    assert set(data.queries) <= set(of_model(EMBEDDED).queries)
 
 
-def test_the_default_target_is_5_percent_with_90_percent_confidence():
-    certified = [policy for policy in default_policies().values() if policy is not None]
-    assert default_policies()[SCORE] in certified
-    for policy in certified:
-        assert (policy.method, policy.target_error, policy.confidence) == ("ltt", 0.05, 0.9)
+def test_the_default_promises_5_percent_of_all_and_2_of_what_it_believes_at_once():
+    """Each is tested at half of δ; the policy that decides states what both have together."""
+    for name, policy in default_policies().items():
+        if policy is None:
+            continue
+        confidence = 0.9 if name == SCORE else 0.95
+        assert (policy.method, policy.target_error, policy.confidence) == ("ltt", 0.05, confidence)
         assert (policy.scores_tried, policy.settings_tried) == (1, 1)
+        assert (policy.belief is not None) == (name == SCORE)
+    policy = default_policies()[SCORE]
+    assert policy.belief == believed(example_bytes(), policy.threshold), AGAIN
+    assert policy.belief.target_error == BELIEVED == 0.02
+    assert policy.belief.errors / policy.belief.answered < BELIEVED
+    assert "at most 2% of those that it believes" in policy.sentence
+
+
+@pytest.mark.parametrize("model", [EMBEDDED, SMOLLM2])
+def test_what_is_believed_is_what_the_verdict_says(model):
+    """Counted from the table's own columns, as a visitor's question would be decided."""
+    policy = default_policies(model)[SCORE]
+    text = io.StringIO(example_of(model).read_bytes().decode("utf-8-sig"), newline="")
+    rows = list(csv.DictReader(text))
+    assert {row["stands"] for row in rows} <= {"0", "1"}
+    if policy.belief is None:
+        assert policy.target_error > LARGEST_ERROR
+        return
+    firm = [
+        row
+        for row in rows
+        if row[SCORE]
+        and float(row[SCORE]) < policy.belief.threshold
+        and row["stands"] == "1"
+        and not 0 < float(row["entropy"]) < policy.threshold
+    ]
+    assert len(firm) == policy.belief.answered
+    assert sum(row[f"{SCORE}_correct"] == "0" for row in firm) == policy.belief.errors
 
 
 def test_rows_drawn_at_random_are_what_the_model_says(rows, embedded):

@@ -100,7 +100,10 @@ def task(model: LanguageModel, samples: int = 10, **more: object) -> Task:
 
 
 def written(folder: Path, *rows: dict[str, object]) -> Run:
-    """Write a run of hand-made rows: of each, what is not said is missing, and no score is."""
+    """Write a run of hand-made rows: of each, what is not said is missing, and no score is.
+
+    What serves a right answer, by ``NAME_correct``, serves an accepted one, and else another.
+    """
 
     def engine(left, wanted, tick):
         for question, values in zip(left, rows, strict=True):
@@ -109,8 +112,10 @@ def written(folder: Path, *rows: dict[str, object]) -> Run:
                 **{"answers": [list(names) for names in question.answers]},
                 **{"greedy": "", "responses": [], "entropy": 0.0, "seconds": 0.0},
             }
+            (right, *_), *_ = values.get("answers", found["answers"])
             for name in SCORES:
-                found |= {f"{name}_correct": True, f"{name}_exact": True, f"{name}_answer": "red"}
+                served = right if values.get(f"{name}_correct", True) else "another"
+                found |= {f"{name}_correct": True, f"{name}_exact": True, f"{name}_answer": served}
             yield Row(found | values)
 
     evaluate(surveyed(questions(len(rows))), task(World()), folder, engine=engine)
