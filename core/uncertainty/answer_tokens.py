@@ -93,7 +93,7 @@ def cleaned(text: str) -> str:
         text = unicodedata.normalize("NFKC", text)
         text = "".join(filter(None, map(_character, text)))
         text = without_vowel_marks(without_accents(text))
-    return _TAGS.sub(" ", text.translate(_SIGNS)).strip()
+    return _TAGS.sub(" ", text.translate(_SIGNS)).replace("US$", "$").strip()
 
 
 def _character(sign: str) -> str:

@@ -35,7 +35,7 @@ PREPOSITIONS = _set(
 KINDS = _set(
     "river city town state republic kingdom empire country nation commonwealth province county "
     "island islands lake mount mountain disease family novel film book song language people system "
-    "company corporation inc ltd organization organisation era period dynasty party"
+    "company corporation inc ltd organization organisation era period dynasty party year"
 )
 #: What is named after a thing is another one: London, London Bridge; carbon, carbon dioxide.
 COMPOUNDS = _set(
@@ -44,7 +44,12 @@ COMPOUNDS = _set(
     "hall heights hospital house jr junior league library museum open palace park peace peninsula "
     "prize road sauce school sea square stadium station strait street syndrome temple theatre "
     "theater times tower treaty tribune united university valley virus war wall hilton acid bomb "
-    "cake cheese chocolate juice milk oil ore pie powder soup wine"
+    "cake cheese chocolate juice milk oil ore painting pie powder soup wine"
+)
+#: Without a name these say nothing of who: Prince, Prince Charles.
+TITLES = _set(
+    "prince princess king queen president sir lord lady saint professor dr mr mrs miss pope "
+    "emperor empress duke duchess earl count general captain admiral judge senator"
 )
 COMPOUND_ENDINGS = tuple(_list("oxide chloride fluoride sulfate sulphate nitrate carbonate"))
 #: Family names that are no plural of a name.

@@ -211,6 +211,7 @@ def _names(few: tuple[str, ...], long: Item, free: frozenset[str]) -> bool:
             if word not in few
         )
         and not (first[0].isdecimal() or vocabulary.CITY in first)
+        and not (len(few) == 1 and first[0] in vocabulary.TITLES)
     )
 
 
@@ -220,6 +221,8 @@ def _heads(item: Item, free: frozenset[str]) -> list[str]:
     waiting = True  # for a part that is more than the kind of a thing
     for part in item:
         if not (waiting or part.after in ("copula", "particle")):
+            if all(word[0] in NUMERIC for word in part.words):  # it was built in 1876
+                heads += part.words
             continue
         head = _head(part.words, free)
         if part.words[0][0] in NUMERIC:
@@ -263,7 +266,7 @@ def singular(word: str) -> str:
         return word
     if word.endswith("ies") and len(word) > 4:
         return f"{word[:-3]}y"
-    return word[: -2 if word.endswith(("ches", "shes", "xes", "sses")) else -1]
+    return word[: -2 if word.endswith(("ches", "shes", "xes", "sses", "atoes", "eroes")) else -1]
 
 
 def _words(item: Item) -> tuple[str, ...]:
