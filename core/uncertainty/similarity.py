@@ -40,8 +40,9 @@ SIMILARITIES: dict[str, str] = {
 #: Told by the model that is asked about; its matrix is given, and not computed here.
 JUDGE = "judge"
 
-#: Every similarity that one may choose, by name, in plain words.
+#: Every similarity that one may choose, by name, in plain words; forms begin with the first.
 COMPARISONS: dict[str, str] = {
+    DEFAULT: SIMILARITIES[DEFAULT],
     **SIMILARITIES,
     JUDGE: "The model itself compares the answers: 1 means surely the same, 0 surely not.",
 }

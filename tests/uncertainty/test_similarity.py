@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from core.uncertainty.similarity import (
     COMPARISONS,
+    DEFAULT,
     JUDGE,
     SIMILARITIES,
     normalise,
@@ -148,6 +149,7 @@ def test_a_matrix_that_does_not_fit_says_how_to_mend_it():
 
 def test_the_judge_is_a_similarity_that_is_not_computed_here():
     assert {*COMPARISONS} - {*SIMILARITIES} == {JUDGE}
+    assert next(iter(COMPARISONS)) == DEFAULT  # what forms begin with
     assert all(sentence.endswith(".") for sentence in COMPARISONS.values())
     with pytest.raises(ValueError, match="Unknown similarity 'judge'"):
         pairwise(["London"], JUDGE)
