@@ -27,6 +27,7 @@ from typing import Final
 from benchmarks._visitor import Visitor
 from benchmarks.load import AFTERWARDS, processor_seconds
 from benchmarks.ratios import Ratio, each, report
+from core import outputs
 from tests.browser.server import ROOT, start_server, stop_server
 
 ROUNDS, MOST_ROUNDS = 5, 100
@@ -105,7 +106,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"from 1 to {MOST_ROUNDS} rounds")
     with tempfile.TemporaryDirectory() as folder:
         empty = Path(folder, "empty.py")
-        empty.write_text(EMPTY, encoding="utf-8")
+        outputs.write(empty, EMPTY)
         apps = {"Believe": ROOT / "app.py", "an empty app": empty}
         took = {name: [] for name in apps}
         many, each_page = [], {name: [] for name in apps}

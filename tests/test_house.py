@@ -58,6 +58,9 @@ MARKDOWN = {
 # Our own functions that give their first texts, and all named ones, to Markdown.
 PASS_IT_ON = {"page_header": 2, "download": 1, "fold": 1}
 MARKDOWN_BY_NAME = {None, "body", "label", "value", "delta", "options", "tabs", "text"}
+# One module writes files, whole or not at all: a half of one destroys what it was to replace.
+WRITES_FILES = ROOT / "core/outputs.py"
+WRITING_MODE = re.compile(r"[rwxabt+]*[wxa+][rwxabt+]*")  # of open()
 LOGGERS = {"log", "logger", "logging"}  # whose error, warning and info are not Streamlit's
 NUMERIC = re.compile(r"[^{}]*[deEfFgG%]")  # a format that raises when it is given a text
 FOR_EVER = re.compile(r"functools\.cache|(functools\.)?lru_cache\((maxsize=)?None\)")
@@ -265,6 +268,22 @@ def complaints_about_caches(source: str) -> Complaints:
     return [f"line {line}: once of core.once instead of functools.cache" for line in unguarded]
 
 
+def complaints_about_writing(source: str) -> Complaints:
+    """No file is opened to be written: a full disk would leave a half. See `core.outputs`."""
+    complaints = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="write_text" | "write_bytes" as called)):
+                complaints.append(f"line {node.lineno}: {called}(); use core.outputs.write")
+            case ast.Call(func=ast.Name(id="open") | ast.Attribute(attr="open")):
+                at = 1 if isinstance(node.func, ast.Name) else 0
+                modes = node.args[at : at + 1] + [k.value for k in node.keywords if k.arg == "mode"]
+                modes = [mode for mode in modes if isinstance(mode, ast.Constant)]
+                if any(WRITING_MODE.fullmatch(str(mode.value)) for mode in modes):
+                    complaints.append(f"line {node.lineno}: opened to be written; use core.outputs")
+    return complaints
+
+
 # -------------------------------------------------------------------------- on this house
 
 
@@ -313,6 +332,12 @@ def test_models_and_uploads_never_write_markup() -> None:
 
 def test_what_is_built_for_all_is_built_once() -> None:
     complain(complaints_about_caches, modules("app.py", "pages", "core"))
+
+
+def test_files_are_written_in_one_way() -> None:
+    """Whole or not at all; tests may write as they like."""
+    files = modules("app.py", "core", "pages", "benchmarks", "training")
+    complain(complaints_about_writing, [path for path in files if path != WRITES_FILES])
 
 
 def test_screens_do_not_shadow_the_standard_library() -> None:
@@ -396,6 +421,10 @@ BAD = {
         *("st.text('x', unsafe_allow_html=True)", "st.html('<b>x</b>')"),
         "st.components.v1.html(answer)",
     ],
+    complaints_about_writing: [
+        *("path.write_text(report)", "Path('x').write_bytes(report)", "open('x', 'w')"),
+        *("open(path, mode='xb')", "path.open('ab')", "path.open(mode='r+')", "open(path, 'wt')"),
+    ],
 }
 GOOD = {
     complaints_about_caches: [
@@ -431,6 +460,11 @@ GOOD = {
         "TABLE = {'a': ('Ours', 'red')}\ntext, colour = TABLE[kind]\nst.badge(text, color=colour)",
         "logger.error(error)",
         "with st.expander('Settings', icon=':material/tune:'): pass",
+    ],
+    complaints_about_writing: [
+        *("outputs.write(path, report)", "with outputs.replacing(path) as file: pass"),
+        *("open('x')", "path.open('rb')", "open(path, 'r')", "os.open(path, flags)"),
+        *("results.open('a result')", "path.read_text()", "os.fdopen(pipe, 'wb')"),
     ],
 }
 
