@@ -63,6 +63,7 @@ WRITES_FILES = ROOT / "core/outputs.py"
 WRITING_MODE = re.compile(r"[rwxabt+]*[wxa+][rwxabt+]*")  # of open()
 LOGGERS = {"log", "logger", "logging"}  # whose error, warning and info are not Streamlit's
 NUMERIC = re.compile(r"[^{}]*[deEfFgG%]")  # a format that raises when it is given a text
+FOR_EVER = re.compile(r"functools\.cache|(functools\.)?lru_cache\((maxsize=)?None\)")
 COPIES = {"enumerate", "list", "reversed", "sorted", "tuple"}
 CHANGES = {"add", "append", "clear", "extend", "insert", "pop", "setdefault", "update"}
 
@@ -257,6 +258,16 @@ def complaints_about_markup(source: str) -> Complaints:
     return found
 
 
+def complaints_about_caches(source: str) -> Complaints:
+    """What is kept for ever is built once: `functools.cache` lets all who come early build it."""
+    tree = ast.parse(source)
+    unguarded = [line for line, name in imported_names(tree) if name == "functools.cache"]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Call) and FOR_EVER.fullmatch(ast.unparse(node)):
+            unguarded.append(node.lineno)
+    return [f"line {line}: once of core.once instead of functools.cache" for line in unguarded]
+
+
 def complaints_about_writing(source: str) -> Complaints:
     """No file is opened to be written: a full disk would leave a half. See `core.outputs`."""
     complaints = []
@@ -319,6 +330,10 @@ def test_models_and_uploads_never_write_markup() -> None:
     complain(complaints_about_markup, modules("app.py", "pages", "core/ui"))
 
 
+def test_what_is_built_for_all_is_built_once() -> None:
+    complain(complaints_about_caches, modules("app.py", "pages", "core"))
+
+
 def test_files_are_written_in_one_way() -> None:
     """Whole or not at all; tests may write as they like."""
     files = modules("app.py", "core", "pages", "benchmarks", "training")
@@ -360,6 +375,10 @@ def test_streamlit_is_configured_for_others_to_reach() -> None:
 # ------------------------------------------------------------------ the rules on snippets
 
 BAD = {
+    complaints_about_caches: [
+        *("@functools.cache\ndef f(): pass", "from functools import cache, partial"),
+        *("once = functools.cache(f)", "@functools.lru_cache(None)\ndef f(): pass"),
+    ],
     complaints_about_mathematics: [
         *("import pandas as pd", "from core.data.world import facts", "from core import prompts"),
         *("def f():\n    import streamlit", "import numpyro"),
@@ -408,6 +427,10 @@ BAD = {
     ],
 }
 GOOD = {
+    complaints_about_caches: [
+        *("@once\ndef f(): pass", "@functools.lru_cache(maxsize=16)\ndef f(x): pass"),
+        "from functools import cached_property, partial",
+    ],
     complaints_about_mathematics: [
         *("import math", "import numpy as np", "from scipy import special"),
         "from core.uncertainty import x",

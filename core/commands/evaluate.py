@@ -300,7 +300,7 @@ def _figures(made: Measured, folder: Path, target_loss: float) -> list[str]:
 
     results = made.results
     drawn = {}
-    bands = {name: made.band(name) for name in results.scores}
+    bands = made.bands
     papers = {name: band for name, band in bands.items() if name in charts.PAPERS}
     others = {name: band for name, band in bands.items() if name not in charts.PAPERS}
     for name, some in (("precision-recall", papers), ("precision-recall-others", others)):

@@ -8,7 +8,6 @@ or a setting that nobody certified there is none.
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 from dataclasses import replace
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from core.abstention.policy import Pipeline, Policy, policy_from_dict
+from core.once import once
 from core.uncertainty.scores import SCORES
 
 EMBEDDED, SMOLLM2 = "embedded", "smollm2"
@@ -28,7 +28,7 @@ def policies_file(model: str) -> Path:
     return Path(__file__).parent / "default_policies" / f"{model}.json"
 
 
-@functools.cache
+@once
 def default_policies(model: str = EMBEDDED) -> dict[str, Policy | None]:
     """Return the bundled policy of every score, by the keys of `SCORES`.
 
