@@ -50,6 +50,7 @@ from core.abstention.policy import Belief, Policy, to_dict
 from core.abstention.thresholds import Threshold as Certified
 from core.abstention.thresholds import learn_then_test
 from core.data.tabular import uploads
+from core.data.tabular.csv_export import to_csv
 from core.data.tabular.labelled import labelled, suggest
 from core.data.world import facts as world
 from core.language_models.base import LanguageModel
@@ -139,10 +140,18 @@ def read_as(question: Question, name: str, least_mass: float) -> Scored:
 
 
 def example(scored: Sequence[Scored], name: str, least_mass: float) -> bytes:
-    """Return scored questions as the table that the page Calibration reads."""
+    """Return scored questions as the table that the page Calibration reads.
+
+    One more column says whether an answer stands, for what “Believe it.” promises.
+    """
     model = answering(name)
     request = usual_request(scored[0].gold.query, model.capabilities)
-    return scoring.table(scored, model, request, least_mass=least_mass)
+    table = scoring.table(scored, model, request, least_mass=least_mass)
+    heading, *rows = csv.reader(io.StringIO(table.decode("utf-8-sig"), newline=""))
+    return to_csv(
+        [*heading, "stands"],
+        ((*row, int(bool(each.stands))) for row, each in zip(rows, scored, strict=True)),
+    )
 
 
 def believed(content: bytes, threshold: float) -> Belief | None:

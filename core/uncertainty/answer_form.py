@@ -337,6 +337,7 @@ def parse(text: str) -> Form:
     ('21', 'guns')
     """
     clean = cleaned(text)
+    clean = clean.rstrip(". ") or clean  # the end of a sentence: "Elizabeth I."
     plain = " ".join(folded(clean).split())
     tokens = list(counted(dated(list(initials(list(scan(clean)))))))
     reader = _Reader(tokens, fillers=True)

@@ -107,7 +107,9 @@ def is_right(answer: str, accepted_names: Iterable[str], question: str = "") -> 
     form, free = form_of(answer), _free(question)
     for name in accepted_names:
         right = form_of(name)
-        if answer == name or _same(form, right, free):
+        if form.plain == right.plain:
+            return True
+        if _same(form, right, free):
             earning = set(right.words) - free
             if not earning or not form.words or _earned(form, right, earning, question):
                 return True
@@ -118,10 +120,10 @@ def is_right(answer: str, accepted_names: Iterable[str], question: str = "") -> 
 
 
 def _same(a: Form, b: Form, free: frozenset[str] = _NOTHING) -> bool:
-    if a == b:
+    if a == b or a.plain == b.plain:  # "THE US" is read as words, and is "The US"
         return True
     if not a.words or not b.words:
-        return False if a.words or b.words else a.hard == b.hard and a.plain == b.plain
+        return False
     if not _hard_agrees(a, b):
         return False
     a, b = _with_years(a, b), _with_years(b, a)
@@ -381,7 +383,7 @@ def _candidates(forms: Sequence[Form]) -> Iterable[tuple[int, int]]:
 
 
 def _keys(form: Form) -> set[str]:
-    keys = {form.joined}
+    keys = {form.joined, form.plain}
     for word in form.words:
         keys.add(word[:2] if word[-1] >= "\u0e00" else singular(word))
         keys.add(word.replace("'", ""))

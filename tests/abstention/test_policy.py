@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from core.abstention import policy as policies
 from core.abstention.policy import (
+    Belief,
     Pipeline,
     Policy,
     PolicyError,
@@ -36,6 +37,7 @@ PIPELINE = Pipeline(
     least_mass=0.9,
     sampling="drawn",
 )
+BELIEF = Belief(threshold=0.1, target_error=0.02, answered=200, errors=1)
 POLICY = Policy(
     score="mutual_information",
     threshold=0.125,
@@ -49,10 +51,18 @@ POLICY = Policy(
     data="9f86d081",
     pipeline=PIPELINE,
 )
+BELIEVING = replace(POLICY, belief=BELIEF)
 
 SHARES = st.floats(0, 1, exclude_min=True, exclude_max=True)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 TEXTS = st.text(max_size=20)
+
+
+@st.composite
+def beliefs(draw, most):
+    answered = draw(st.integers(0, most))
+    errors = draw(st.integers(0, answered))
+    return Belief(draw(FINITE), draw(SHARES), answered, errors)
 
 
 @st.composite
@@ -85,6 +95,7 @@ def policy_of_any_kind(draw):
         settings_tried=draw(st.integers(1, 100)),
         left_out=draw(st.integers(0, 100)),
         targets_tried=draw(st.integers(1, 100)),
+        belief=draw(st.none() | beliefs(answered)) if method == "ltt" else None,
     )
 
 
@@ -125,13 +136,13 @@ def refused(found, sentence):
     assert len(message) < 400
 
 
-SINCE_THEN = ("left_out", "targets_tried")  # older policies lack them
-FIELDS = [(kind, f) for kind in (Policy, Pipeline) for f in fields(kind)]
+SINCE_THEN = ("left_out", "targets_tried", "belief")  # older policies lack them
+FIELDS = [(kind, f) for kind in (Policy, Pipeline, Belief) for f in fields(kind)]
 
 
 def place(found, kind):
     """Where the fields of a policy or of its pipeline stand in what was read."""
-    return found if kind is Policy else found["pipeline"]
+    return found if kind is Policy else found["pipeline" if kind is Pipeline else "belief"]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +150,7 @@ def place(found, kind):
     [(kind, f.name) for kind, f in FIELDS if f.name not in (*SINCE_THEN, "sampling")],
 )
 def test_a_missing_field_is_named(kind, name):
-    found = to_dict(POLICY)
+    found = to_dict(BELIEVING)
     del place(found, kind)[name]
     refused(found, f"lacks “{name}”")
 
@@ -151,6 +162,7 @@ WRONG = {
     "float | None": ["0.9", False, [], {}, math.nan, math.inf, 10**400],
     "bool": [None, 0, 1, "true", []],
     "Pipeline | None": [1, "", [], True],
+    "Belief | None": [1, "", [], True],
 }
 
 
@@ -164,7 +176,7 @@ WRONG = {
     ],
 )
 def test_a_damaged_field_is_named(kind, name, value):
-    found = to_dict(POLICY)
+    found = to_dict(BELIEVING)
     place(found, kind)[name] = value
     refused(found, f"“{name}” is damaged")
 
@@ -282,6 +294,7 @@ def test_the_guarantee_of_learn_then_test():
         "With 90% confidence over the 1,000 labelled rows, at most 5% of answered questions "
         "are wrong, for questions drawn like these and scored by the same pipeline."
     )
+    assert "are wrong, and at most 2% of those that it believes, for" in BELIEVING.sentence
 
 
 @pytest.mark.parametrize(
@@ -335,7 +348,22 @@ def test_risk_control_does_not_promise_what_it_does_not():
     assert "does not bound the error among the answered" in risk.sentence
 
 
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"threshold": math.nan}, "damaged"),
+        ({"target_error": 0.0}, "damaged"),
+        ({"errors": 201}, "errors ≤ answered"),
+        ({"answered": 401}, "Only Learn-then-Test"),  # more than the policy answers
+    ],
+)
+def test_a_promise_of_what_stands_that_no_calibration_could_have_made(change, sentence):
+    with pytest.raises(PolicyError, match=sentence):
+        replace(BELIEVING, belief=replace(BELIEF, **change))
+
+
 def test_moving_the_threshold_drops_the_guarantee():
+    assert BELIEVING.moved(0.5, 700, 90).belief is None
     moved = POLICY.moved(0.5, 700, 90)
     assert (moved.threshold, moved.answered, moved.errors) == (0.5, 700, 90)
     assert (moved.method, moved.confidence, moved.upper_bound) == ("by hand", None, None)

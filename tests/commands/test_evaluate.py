@@ -78,7 +78,11 @@ def test_json_is_one_object_with_every_measure_of_every_score(world, asked, tmp_
     result = believe(asked, "--out", tmp_path / "run", "--json")
     found = json.loads(result.stdout)
     assert (found["questions"], found["done"], found["rows"]) == (40, 40, 40)
-    assert (found["model"], found["form"], found["match"]) == ("world of numbers", "plain", "f1")
+    assert (found["model"], found["form"], found["match"]) == (
+        "world of numbers",
+        "plain",
+        "same_answer",
+    )
     assert list(found["scores"]) == list(SCORES)
     for values in found["scores"].values():
         assert set(values) == {"right", "auroc", "aurc", "augrc", "prr", "intervals"}

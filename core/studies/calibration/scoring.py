@@ -207,7 +207,7 @@ HEADING = (
     *("question", "right answers", "source", "answer"),
     *SCORES,
     *(f"{name}_correct" for name in SCORES),
-    *("entropy", "sampled_mass", "stands", "pipeline"),
+    *("entropy", "sampled_mass", "pipeline"),
 )
 
 
@@ -244,15 +244,11 @@ def labelled_table(scored: Iterable[Scored], pipeline: Pipeline) -> bytes:
                 *(s.gold.query, " | ".join(s.gold.answers), s.gold.source, s.answer),
                 *(_cell(s.doubts[name]) for name in SCORES),
                 *(int(s.correct[name]) for name in SCORES),
-                *(_cell(s.entropy), f"{s.sampled_mass:.6g}", _bit(s.stands), made_with),
+                *(_cell(s.entropy), f"{s.sampled_mass:.6g}", made_with),
             )
             for s in scored
         ),
     )
-
-
-def _bit(value: bool | None) -> int | str:
-    return "" if value is None else int(value)
 
 
 def _cell(value: float | None) -> float | str:

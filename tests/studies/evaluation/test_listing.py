@@ -35,7 +35,9 @@ def found(tmp_path):
             row(0.4, True, query="Which sea is RED?", source="seas"),
             row(0.1, False, mutual_information_answer="Élan"),
             row(None, True),
-            row(0.2, True, answers=[["green", "lime"], ["blue"]]),
+            row(
+                0.2, True, answers=[["green", "lime"], ["blue"]], mutual_information_answer="green"
+            ),
         )
     )
 
@@ -61,7 +63,7 @@ def test_rows_are_found(found, part, words, rows):
 
 def test_rows_as_a_table(found):
     table = rows_table(found, INFORMATION, np.array([3, 1]))
-    assert table["answer"] == ["red", "Élan"]
+    assert table["answer"] == ["green", "Élan"]
     assert table["right answers"] == ["green | blue", "green"]
     assert table["right or wrong"] == ["right", "wrong"] and table["doubt"] == [0.2, 0.1]
     assert rows_table(found, INFORMATION, np.array([2]))["doubt"] == [None]

@@ -159,7 +159,10 @@ def test_the_labelled_table_is_read_as_what_the_run_says(made):
     for name in SCORES:
         doubts = [np.nan if d is None else d for d in rows.table[name].to_pylist()]
         np.testing.assert_allclose(data.doubts[name], doubts)
-        assert data.correct[name].tolist() == rows.table[f"{name}_correct"].to_pylist()
+        served = zip(
+            *(rows.table[c].to_pylist() for c in (f"{name}_answer", "answers")), strict=True
+        )
+        assert data.correct[name].tolist() == [[answer] in right for answer, right in served]
 
 
 def test_an_exact_match_is_an_option(tmp_path):

@@ -64,7 +64,7 @@ def test_the_measures_are_those_of_metrics_and_the_table_the_whole_run(made):
             interval = one.interval(name, measure)
             assert interval.value == pytest.approx(expected)
             assert interval.lower <= interval.upper
-    few = measured(read_results(made, columns=needed("f1")), 20)
+    few = measured(read_results(made, columns=needed("same_answer")), 20)
     assert few.interval(INFORMATION, "prr") == one.interval(INFORMATION, "prr")
 
 

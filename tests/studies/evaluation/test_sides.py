@@ -15,12 +15,9 @@ from tests.studies.evaluation.worlds import World, questions, surveyed, task, wr
 INFORMATION = "mutual_information"
 
 
-def row(doubt, right, answer="red"):
-    return {
-        INFORMATION: doubt,
-        f"{INFORMATION}_correct": right,
-        f"{INFORMATION}_answer": answer,
-    }
+def row(doubt, right, answer=None):
+    served = {} if answer is None else {f"{INFORMATION}_answer": answer, "answers": [[answer]]}
+    return {INFORMATION: doubt, f"{INFORMATION}_correct": right, **served}
 
 
 @pytest.fixture
@@ -53,7 +50,7 @@ def test_of_a_question_asked_twice_the_first_row_counts(both):
         (Change.ALL, [1, 0, 2, 3]),  # the largest change of doubt first, an unknown one last
         (Change.ONLY_HERE, [2]),
         (Change.ONLY_THERE, [1]),
-        (Change.OTHER_ANSWER, [1]),
+        (Change.OTHER_ANSWER, [1, 2]),
         (Change.BOTH_WRONG, [3]),
     ],
 )
@@ -65,8 +62,8 @@ def test_questions_as_a_table(both):
     found = both.table(np.array([1, 3]), INFORMATION)
     assert found["question"] == ["What is question number 1?", "What is question number 3?"]
     assert (found["answer, this run"], found["answer, the other"]) == (
-        ["red", "red"],
-        ["blue", "red"],
+        ["another", "another"],
+        ["blue", "another"],
     )
     assert found["right or wrong, the other"] == ["right", "wrong"]
     assert found["doubt, this run"] == [0.2, None]

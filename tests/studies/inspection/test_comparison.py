@@ -37,7 +37,7 @@ def test_it_names_what_was_set_differently_and_nothing_else():
     assert names(compare(one, other)) == {"number of answers k": (10, 20), "seed": (1, 2)}
     read_again = read(one.recording, Reading("ratio", 0.5, 0.1, 0.0), DecisionRule(9.0, 0.0))
     assert names(compare(one, read_again)) == {
-        "similarity of two answers": ("token_f1", "ratio"),
+        "similarity of two answers": ("same_answer", "ratio"),
         "similarity threshold τ": (0.25, 0.5),
         "stabilisation γ₁": (0.0, 0.1),
         "threshold λ": (None, 9.0),

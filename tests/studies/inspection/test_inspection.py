@@ -277,7 +277,7 @@ def test_a_model_without_a_certificate_is_at_most_perhaps():
         assert "Label 200 answers on Calibration" in seen.caveat
     copying = run(ask(60), copies(5, share=0.9))
     assert copying.headline is Headline.ABSTAIN and copying.certified > 0.1 * math.log(5)
-    moving = run(ask(60), copies(5, share=0.25))
+    moving = run(ask(200), limited(copies(5, share=0.6), Estimator.COUNTED))
     assert moving.headline is Headline.UNDECIDED
 
 

@@ -8,10 +8,10 @@ import pytest
 from core.data.world import grading
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
-from core.studies.inspection.request import Request
+from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.taught import WORLD_OF, taught
 from core.studies.inspection.verdict import Decision, Headline
-from tests.fakes import TableModel
+from tests.fakes import Searched, certified
 
 RECOGNISED = "What is the capital of France?"
 HELD_OUT = "What is the seat of government of France?"
@@ -20,16 +20,10 @@ OUTSIDE = "Where did my cat go last night?"
 NOTHING = "zzqx vvkj"
 
 
-class Embedded(TableModel):
-    """Passes for the model that was taught the world."""
-
-    name = WORLD_OF
-
-
-def inspected(query, model=Embedded):
-    first = np.array([0.95, 0.05])
-    table = model(["Paris", "Lyon"], first, [first, first], query=query)
-    return run(Request(query, 60), table)
+def inspected(query, passing_for=certified):
+    first = np.array([0.995, 0.005])
+    model = passing_for(Searched(["Paris", "Lyon"], first, [first, first], query=query))
+    return run(usual_request(query, model.capabilities), model)
 
 
 def test_a_question_is_recognised_near_or_neither():
@@ -53,8 +47,8 @@ def test_a_question_is_recognised_near_or_neither():
 @pytest.mark.parametrize("query", [RECOGNISED, NEAR, OUTSIDE])
 def test_of_another_model_nobody_here_knows_what_it_was_taught(query):
     assert taught(query, "table") is None
-    seen = inspected(query, TableModel)
-    assert seen.taught is None and seen.headline == Decision.ANSWER
+    seen = inspected(query, lambda model: model)
+    assert seen.taught is None and seen.headline is Headline.PERHAPS
     assert serialise.to_dict(seen)["taught"] is None
 
 
