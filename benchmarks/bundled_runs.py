@@ -5,30 +5,42 @@ in the paper, and prints what every score is worth. With ``--write`` the run tak
 bundled one; do so after every training.
 
 ``--number`` draws so many. ``--run FOLDER --folder NAME`` asks nothing: it bundles a finished run,
-such as the one that ``benchmarks.paper_figures`` leaves of SmolLM2.
+such as the one that ``benchmarks.paper_figures`` leaves of SmolLM2. ``--again`` asks nothing
+either: it reads what the model of the bundled run ``--folder NAME`` said once more, as answers are
+compared today.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import shutil
 import tempfile
 from pathlib import Path
 
 import numpy as np
+from pyarrow import parquet
 
+from core import outputs
 from core.abstention import metrics
 from core.data.datasets.draw import draw
+from core.data.datasets.questions import Question
 from core.data.datasets.world import world_questions
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
 from core.studies.evaluation import bundled
-from core.studies.evaluation.files import LOCK, UNFINISHED, parts_of
+from core.studies.evaluation.files import LOCK, MANIFEST, UNFINISHED, parts_of
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run
+from core.studies.evaluation.results import read_results
+from core.studies.evaluation.rows import Took, scored_row, table
 from core.studies.evaluation.run import evaluate, survey
 from core.studies.inspection.certificates import usual_least_mass
+from core.studies.inspection.inspection import read
 from core.studies.inspection.request import Reading, Request, Sampling
+from core.studies.inspection.serialise import recording_from_json
+from core.studies.inspection.verdict import DecisionRule
 from core.uncertainty.scores import SCORES
 
 SAMPLES = 10  # of a question
@@ -39,7 +51,10 @@ def main() -> None:
     given = options()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "run"
-        if given.run:
+        if given.again:
+            shutil.copytree(bundled.FOLDER / given.folder, folder)
+            read_again(folder)
+        elif given.run:
             shutil.copytree(given.run, folder, ignore=shutil.ignore_patterns(LOCK, "ray"))
         else:
             ask(given.number, folder)
@@ -72,6 +87,29 @@ def ask(number: int, folder: Path) -> None:
     print(f"\n{outcome.done} questions, {outcome.failed} failed, {outcome.seconds:.0f} s")
 
 
+def read_again(folder: Path) -> None:
+    """Score what was said in a run once more, by the usual reading; nobody is asked."""
+    run, reading = Run(folder), Reading()
+    rule = DecisionRule(math.inf, run.pipeline.least_mass)
+    for rows_part, said_part in zip(parts_of(folder), parts_of(folder, "recordings"), strict=True):
+        said = parquet.read_table(said_part).to_pylist()
+        recordings = {each["id"]: recording_from_json(each["recording"]) for each in said}
+        rows = []
+        for old in parquet.read_table(rows_part).to_pylist():
+            if old["id"] not in recordings:
+                raise SystemExit(f"{old['id']} has no recording: ask it again.")
+            answers = tuple(map(tuple, old["answers"]))
+            question = Question(old["id"], old["query"], answers, old["source"])
+            inspection = read(recordings[old["id"]], reading, rule)
+            rows.append(scored_row(question, inspection, Took(None, old["seconds"])))
+        with outputs.replacing(rows_part) as file:
+            parquet.write_table(table(rows), file, compression="zstd")
+    manifest = folder / MANIFEST
+    content = json.loads(manifest.read_text(encoding="utf-8"))
+    content["pipeline"] |= {"similarity": reading.similarity, "tau": reading.threshold}
+    outputs.write(manifest, f"{json.dumps(content, indent=2, ensure_ascii=False)}\n")
+
+
 def progress(stage: str, share: float) -> None:
     print(f"\r{stage}", end="", flush=True)
 
@@ -80,16 +118,18 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--number", type=int, default=300)
     parser.add_argument("--run", type=Path, help="a finished run; nothing is asked")
+    parser.add_argument("--again", action="store_true", help="read the bundled run once more")
     parser.add_argument("--folder", default="embedded_world")
     parser.add_argument("--write", action="store_true")
     return parser.parse_args()
 
 
 def report(run: Run) -> None:
-    rows = run.rows().table
+    results = read_results(run)
+    rows = results.table
     for name, score in SCORES.items():
         doubts = np.array(rows[name].to_pylist(), float)
-        right = np.array(rows[f"{name}_correct"].to_pylist(), bool)
+        right = results.correct[name]
         values = "  ".join(
             f"{m} {getattr(metrics, m)(doubts, right):.3f}" for m in metrics.MEASURES
         )

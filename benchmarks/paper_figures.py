@@ -117,7 +117,7 @@ def report(run: Run, sets: Sequence[Set], targets: Sequence[float]) -> Iterator[
             run,
             filters,
             sources=(*each.single, *each.many),
-            columns=needed("f1"),
+            columns=needed("same_answer"),
         )
         made = measured(results, RESAMPLES)
         yield f"### {each.title}: {len(results):,} questions"
