@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from core.data.world.facts import FIELD, Fact, facts
 
@@ -19,8 +19,12 @@ def answers_of_its_kind(fact: Fact) -> tuple[str, ...]:
         return tuple(dict.fromkeys(_names([fact])))
     if not FIELD.fullmatch(fact.templates[0]):
         return _of_relation(fact.relation)
-    own = {name for answer in fact.answers for name in answer.names}
-    return tuple(dict.fromkeys(name for group in _groups() if own & set(group) for name in group))
+    return answers_beside({name for answer in fact.answers for name in answer.names})
+
+
+def answers_beside(names: Set[str]) -> tuple[str, ...]:
+    """Return the answers of every relation but trivia, and of every list, that holds a name."""
+    return tuple(dict.fromkeys(name for group in _groups() if names & set(group) for name in group))
 
 
 def names_of(answer: str) -> frozenset[str]:

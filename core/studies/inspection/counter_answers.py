@@ -15,7 +15,7 @@ from rapidfuzz.distance import OSA
 
 from core.data.world import grading
 from core.data.world.facts import Fact
-from core.data.world.kinds import answers_of_its_kind, every_answer, names_of
+from core.data.world.kinds import answers_beside, answers_of_its_kind, every_answer, names_of
 from core.data.world.nearest import nearest
 from core.studies.inspection.taught import WORLD_OF
 from core.uncertainty.similarity import USUAL_THRESHOLD, token_f1, tokens
@@ -25,7 +25,7 @@ OTHERS: Final = 3
 
 _GLUED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")  # "Leonardo2"
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|s)\b")  # "5th", "1920s"
-_NUMBER = re.compile(r"\d")
+_NUMBER = re.compile(r"\b\d")
 _SHORT = 4  # letters: of shorter words "Fe" and "He" differ as much as two answers do
 
 
@@ -43,7 +43,7 @@ def counter_answers(
     ----------
     model : str
         Its name: the embedded model's world knows what people take for the answer, which comes
-        first, and which answers are of one kind, which fill up what `texts` lack.
+        first, and which answers are of its kind: they fill up what `texts` lack.
     texts : sequence of str
         What it said besides, the likeliest first.
     """
@@ -53,7 +53,7 @@ def counter_answers(
     for text in _ordered(texts, model, fact, answer):
         if len(chosen) == most:
             break
-        if text not in taken and is_whole(text, query, answer) and not alike(text, chosen):
+        if text not in taken and all(is_whole(text, query, own) for own in (answer, *chosen)):
             chosen.append(text)
             taken |= _names_of(text, model)
     return chosen
@@ -72,34 +72,34 @@ def _fact(query: str) -> Fact | None:
 
 
 def _ordered(texts: Sequence[str], model: str, fact: Fact | None, answer: str) -> Iterator[str]:
+    numeric = bool(_NUMBER.search(answer))  # numbers are a kind of their own
     if model != WORLD_OF:
-        yield from texts
+        yield from (text for text in texts if bool(_NUMBER.search(text)) == numeric)
         return
     if fact is None:
-        yield from (text for text in texts if text in every_answer())
-        return
-    if fact.misconception:
-        yield fact.misconception
-    of_its_kind = answers_of_its_kind(fact)
-    numbers = every_answer() if _NUMBER.search(answer) else frozenset()  # a kind of their own
+        of_its_kind = answers_beside(names_of(answer))
+    else:
+        of_its_kind = answers_of_its_kind(fact)
+        if fact.misconception:
+            yield fact.misconception
+    numbers = {text for text in texts if numeric and _NUMBER.search(text)} & every_answer()
     yield from (text for text in texts if text in of_its_kind or text in numbers)
-    yield from of_its_kind
+    if fact is not None:
+        yield from of_its_kind
 
 
 def is_whole(text: str, query: str, answer: str) -> bool:
     """Return whether a text is an answer of its own beside `answer`, and no slip of it.
 
     It is none if it is words of the question, has a digit glued to its letters where the answer
-    has none, is a number where the answer is not one or the other way round, or if one of its
-    words is a beginning or a misspelling of one of the answer's.
+    has none, or if one of its words is a beginning or a misspelling of one of the answer's.
     """
     words = tokens(text)
     return (
-        bool(words)
+        any(map(str.isalnum, text))
         and not set(words) <= set(tokens(query))
         and not alike(answer, [text])
         and (_glued(answer) or not _glued(text))
-        and bool(_NUMBER.search(text)) == bool(_NUMBER.search(answer))
         and not any(_slips(word, own) for word in words for own in tokens(answer))
     )
 

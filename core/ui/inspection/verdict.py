@@ -139,8 +139,7 @@ def _references() -> tuple[tuple[str, float], ...]:
     """Return the examples of the home page in short, and their doubts."""
     asked = embedded()
     return tuple(
-        (short, inspected(question, asked).compared or 0.0)
-        for question, (short, _) in PREPARED.items()
+        (short, inspected(question, asked).compared or 0.0) for question, short in PREPARED.items()
     )
 
 
