@@ -316,7 +316,6 @@ def _first_answers(
         find = asking.search(max(wanted, LIKELIEST))
     else:
         find = asking.sample(len(samples), wanted - len(samples))
-    # The greedy answer first: a person can read it while the others are on their way.
     *rest, drawn = asking.together(SAMPLING, [find] if previous else [asking.greedy(), find])
     greedy = previous.greedy if previous else rest[0][0]
     if asking.request.sampling is Sampling.LIKELIEST:

@@ -19,8 +19,9 @@ WITHHELD: Final = {
     Decision.TOO_LITTLE: "It may say:",
 }
 
-# No word of trust on what the model was not taught: the decision stands beneath, and small.
-NOT_TAUGHT: Final = "Not something this model was taught."
+# No word of trust on what the model was not taught: what it would have said stands beneath, and
+# only for who wants to see it.
+NOT_TAUGHT: Final = "Not near anything this model was taught."
 BENEATH: Final = {
     Decision.ANSWER: "Judged by its doubt alone, it would have answered:",
     Decision.ABSTAIN: "Its doubt alone would have withheld this, too:",
@@ -33,27 +34,30 @@ def shown(text: str) -> str:
     return text or "(no text)"
 
 
-def served(inspection: Inspection) -> tuple[str, str]:
-    """Return the sentence that comes first and, where an answer is withheld, the one beneath it."""
-    found, taught = inspection.verdict, inspection.taught
+def served(inspection: Inspection, *, untaught: bool = False) -> tuple[str, str]:
+    """Return the sentence that comes first and, where an answer is withheld, the one beneath it.
+
+    With `untaught`, what the model would have said is told even where the page conceals it.
+    """
+    found = inspection.verdict
     answer = shown(found.answer)
-    if taught is not None and taught.outside:
-        return NOT_TAUGHT, f"{BENEATH[found.decision]} {answer}"
+    if inspection.conceals:
+        return NOT_TAUGHT, f"{BENEATH[found.decision]} {answer}" if untaught else ""
     if inspection.decision is Decision.ANSWER:
         stop = "" if answer[-1] in ".!?" else "."
         return f"{answer}{stop} {LEANS if inspection.leans else HEADLINES[Decision.ANSWER]}", ""
     return HEADLINES[inspection.decision], f"{WITHHELD[inspection.decision]} {answer}"
 
 
-def beneath(inspection: Inspection) -> tuple[str, ...]:
+def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...]:
     """Return what is said below the served sentence: what holds it back, and why it is so."""
-    taught = inspection.taught
+    taught, quotes = inspection.taught, untaught or not inspection.conceals
     said = (
         taught.sentence if taught else None,
         taught.did_you_mean if taught else None,
         inspection.too_few,
-        not_the_first(inspection),
-        inspection.verdict.reason,
+        not_the_first(inspection) if quotes else None,
+        inspection.verdict.reason if quotes else None,
         inspection.caveat,
         *inspection.recording.notes,
     )

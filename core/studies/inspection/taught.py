@@ -13,7 +13,7 @@ from core.data.world import grading
 from core.data.world.nearest import nearest
 
 WORLD_OF = "embedded"  # the one model that was taught this world, and nothing else
-NOT_TAUGHT = "not something this model was taught"
+NOT_TAUGHT = "not near anything this model was taught"
 
 
 @dataclass(frozen=True)

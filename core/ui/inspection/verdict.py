@@ -29,6 +29,7 @@ from core.ui.inspection.recordings import inspected
 from core.ui.inspection.sampling import MORE, compare
 from core.ui.model import embedded
 
+_REVEALED: Final = "untaught_revealed"  # questions to which somebody wants to see what is made up
 LONG: Final = 60  # characters; a longer answer is set smaller
 _LONG, _SHORT = "served_long", "served"  # as the style sheet names them
 
@@ -53,9 +54,12 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
             )
         if live and _more_may_decide(inspection):
             _mend(inspection)
-        if found := not_the_first(inspection):
-            st.text(found)
-        st.text(inspection.verdict.reason)
+        if quotes(inspection):
+            if found := not_the_first(inspection):
+                st.text(found)
+            st.text(inspection.verdict.reason)
+        else:
+            reveal(inspection)
         if inspection.caveat:
             st.text(inspection.caveat)
         for note in inspection.recording.notes:
@@ -63,7 +67,7 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
         judgement = judge(inspection)
         if judgement is not None:
             truth(judgement, inspection)
-        if inspection.taught is not None and inspection.taught.outside:
+        if inspection.conceals:
             return  # what it makes up has no place beside what it knows
         figures.draw(
             charts.doubt_scale,
@@ -74,13 +78,39 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
         )
 
 
+def quotes(inspection: Inspection) -> bool:
+    """Whether the page shows texts of the model: of what it was not taught, only to who asks."""
+    return not inspection.conceals or inspection.query in _revealed()
+
+
+def reveal(inspection: Inspection) -> None:
+    """Offer to show what the model says to a question that it was not taught."""
+    st.button(
+        "Show what it would have said",
+        key="reveal",
+        icon=":material/visibility:",
+        on_click=_reveal,
+        args=(inspection.query,),
+    )
+
+
+def _reveal(question: str) -> None:
+    st.session_state[_REVEALED] = _revealed() | {question}
+
+
+def _revealed() -> frozenset[str]:
+    questions: frozenset[str] = st.session_state.get(_REVEALED, frozenset())
+    return questions
+
+
 def _served(inspection: Inspection) -> None:
     """Set the served sentence large; an answer that is not served is small."""
-    found, taught = inspection.verdict, inspection.taught
+    found = inspection.verdict
     answer = charts.shown(found.answer)
-    if taught is not None and taught.outside:
+    if inspection.conceals:
         st.header(NOT_TAUGHT, anchor=False)
-        _small(BENEATH[found.decision], answer)
+        if quotes(inspection):
+            _small(BENEATH[found.decision], answer)
     elif inspection.decision is Decision.ANSWER:
         with st.container(
             key=_LONG if len(answer) > LONG else _SHORT,
@@ -109,9 +139,7 @@ def _small(introduced: str, answer: str) -> None:
 
 def _more_may_decide(inspection: Inspection) -> bool:
     """Whether more answers may bring a verdict; not on what the model was not taught."""
-    if inspection.taught is not None and inspection.taught.outside:
-        return False
-    return inspection.decision is Decision.TOO_LITTLE
+    return not inspection.conceals and inspection.decision is Decision.TOO_LITTLE
 
 
 def _mend(inspection: Inspection) -> None:
