@@ -68,7 +68,11 @@ def main() -> None:
     ours = np.array([bool(row["fact"]) for row in foreign])
     right = np.array([is_right(*pair) for pair in zip(found, foreign, strict=False)])
     how = similarities(found)
+    whole = np.array([one is not None and not one.missing for one in found])
+    how *= whole  # what lacks a word that decides is near at no threshold
     foreigns, outsides = how[: len(foreign)], how[len(foreign) :]
+    held = sum(one is not None and one.similarity >= NEAR for one in found) - (how >= NEAR).sum()
+    print(f"kept from being near by a missing number or word: {held} of {len(found)}")
     print(f"right at 1: {right[ours].sum()} of {ours.sum()} ({right[ours].mean():.1%})")
     print("\nfrom   right  wrong  not ours | outside")
     for least in THRESHOLDS:

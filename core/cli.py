@@ -60,7 +60,7 @@ from core.studies.inspection.inspection import Cluster, Inspection, run
 from core.studies.inspection.recorder import check_samples, usual_request
 from core.studies.inspection.recording import estimator_of
 from core.studies.inspection.request import InvalidRequestError
-from core.studies.inspection.served import not_the_first
+from core.studies.inspection.served import not_the_first, served
 from core.uncertainty.scores import SCORES
 
 T = TypeVar("T")
@@ -88,6 +88,9 @@ SAY_WHICH_WAY = (
     "Add --larger-is-surer or --larger-is-doubt; of several scores, name the one you mean with "
     "--score."
 )
+
+
+SAY_SHOW = "Add --show-untaught to see what it would have said."
 
 
 class Stoppable(click.Group):
@@ -135,9 +138,20 @@ main.add_command(laboratory)
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
 @reads
 @reported
+@click.option(
+    "--show-untaught",
+    "untaught",
+    is_flag=True,
+    help="Show what the model would have said where it was taught nothing near the question.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def inspect(
-    query: str | None, source: Path | None, report: Path | None, as_json: bool, **given: Any
+    query: str | None,
+    source: Path | None,
+    report: Path | None,
+    untaught: bool,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Print one inspection, asked anew or recomputed from a file."""
     if (query is None) == (source is None):
@@ -148,11 +162,13 @@ def inspect(
         _refuse_options_beside_from()
         saved = _beginning(source, serialise_inspection.MAX_BYTES)
         inspection = serialise_inspection.from_json(saved)
-    click.echo(serialise_inspection.to_json(inspection) if as_json else _report(inspection))
     if report is not None:
         from core.reports.inspection import report as report_of  # Altair takes long to load
 
-        write(report, report_of(inspection), from_file=source is not None)
+        write(report, report_of(inspection, untaught=untaught), from_file=source is not None)
+    click.echo(
+        serialise_inspection.to_json(inspection) if as_json else _report(inspection, untaught)
+    )
 
 
 def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
@@ -384,12 +400,16 @@ def _beginning(file: Path, most: int) -> bytes:
         return opened.read(most + 1)
 
 
-def _report(inspection: Inspection) -> str:
+def _report(inspection: Inspection, untaught: bool) -> str:
+    _, withheld = served(inspection, untaught=untaught)
+    quotes = untaught or not inspection.conceals
+    likelier = not_the_first(inspection) if quotes else None
     lines = [
         *inspection.headlines,
+        *([withheld] if inspection.conceals and untaught else []),
         *([inspection.too_few] if inspection.too_few else []),
-        *([likelier] if (likelier := not_the_first(inspection)) else []),
-        inspection.verdict.reason,
+        *([likelier] if likelier else []),
+        *([inspection.verdict.reason] if quotes else [SAY_SHOW]),
         *([MORE_ANSWERS] if inspection.more_can_help else []),
         "",
         *(
@@ -401,11 +421,15 @@ def _report(inspection: Inspection) -> str:
         f"Estimator: {inspection.recording.estimator.value}.",
         *([inspection.caveat] if inspection.caveat else []),
         *inspection.recording.notes,
-        "",
-        *(f"{c.probability:8.1%}  {_times(inspection, c)}{c.text}" for c in inspection.clusters),
+        *(["", *_listed(inspection)] if quotes else []),
         *_truth(inspection),
     ]
     return "\n".join(lines)
+
+
+def _listed(inspection: Inspection) -> list[str]:
+    """Return a line for every answer that was found."""
+    return [f"{c.probability:8.1%}  {_times(inspection, c)}{c.text}" for c in inspection.clusters]
 
 
 def _times(inspection: Inspection, cluster: Cluster) -> str:

@@ -23,7 +23,7 @@ from core.ui.inspection.saving import is_asked_for, keep, keep_view, saved_view,
 from core.ui.inspection.scores import scores
 from core.ui.inspection.stable import longer_chains, stable
 from core.ui.inspection.told import told
-from core.ui.inspection.verdict import verdict
+from core.ui.inspection.verdict import quotes, verdict
 from core.ui.messages import problem
 from core.ui.results import keeper
 
@@ -52,14 +52,16 @@ def inspect() -> None:
     if kept is not None and beside(inspection):
         return
     verdict(inspection, live=kept is None)
-    told(inspection)
-    if kept is None:
-        stable(inspection)
-    behind(inspection, live=kept is None)
-    with st.container(horizontal=True):
-        amplified(inspection)
+    if all_of_it := quotes(inspection):
+        told(inspection)
         if kept is None:
-            longer_chains(inspection)
+            stable(inspection)
+        behind(inspection, live=kept is None)
+    with st.container(horizontal=True):
+        if all_of_it:
+            amplified(inspection)
+            if kept is None:
+                longer_chains(inspection)
         files(inspection, kept)
         if id := kept.id if kept else saved_view(inspection):
             offer(id)

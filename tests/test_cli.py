@@ -106,11 +106,19 @@ def test_the_shipped_model_gives_the_studys_numbers(embedded):
 # ------------------------------------------------------------------ what it was not taught
 
 
-def test_what_the_model_was_not_taught_is_said_before_its_answer():
-    first, sentence, _, decision, *_ = believe("inspect", "Who is at the door?").stdout.splitlines()
+def test_what_the_model_was_not_taught_is_said_and_its_answer_only_to_who_asks():
+    asked = "inspect", "Who is at the door?"
+    data = one_object(believe(*asked, "--json"))
+    answer = data["verdict"]["answer"]
+    first, sentence, *rest = believe(*asked).stdout.splitlines()
     assert first == "NOT NEAR ANYTHING THIS MODEL WAS TAUGHT."
     assert sentence.startswith("It makes up its answers to questions that it was not taught")
-    assert decision.startswith("By its doubt alone: ")
+    assert "Add --show-untaught to see what it would have said." in rest
+    assert not [line for line in rest if answer in line or data["verdict"]["reason"] in line]
+    everything = believe(*asked, "--show-untaught").stdout.splitlines()
+    assert everything[:2] == [first, sentence] and data["verdict"]["reason"] in everything
+    assert [line for line in everything if line.endswith(f": {answer}")]
+    assert [line for line in everything if line.endswith(f"%  {answer}")]
 
 
 def test_a_near_question_is_offered_and_not_asked():

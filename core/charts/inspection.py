@@ -31,7 +31,7 @@ MOST_BARS = 20
 VALUES_UP_TO = 7  # clusters, for which numbers fit into the cells
 LABELS_UP_TO = 24  # clusters, for which the axes can name them
 
-NOT_SAMPLED = "(not sampled)"
+NOT_FOUND = "(not found)"
 
 MATRICES = {
     "joint": "Joint: probability of each pair",
@@ -273,13 +273,13 @@ def told_alt(found: ToldRows) -> str:
 
 
 def clusters(inspection: Inspection, palette: Palette) -> Chart:
-    """Bars: each cluster's share of all probability, and what was not sampled, in grey."""
+    """Bars: each cluster's share of all probability, and what was not found, in grey."""
     listed = sorted(inspection.clusters, key=lambda c: -c.mass)[:MOST_BARS]
     found = sum(c.mass for c in inspection.clusters)
     data = pd.DataFrame(
         {
             "rank": range(len(listed) + 1),
-            "answer": [*(shown(c.text) for c in listed), NOT_SAMPLED],
+            "answer": [*(shown(c.text) for c in listed), NOT_FOUND],
             "mass": [*(c.mass for c in listed), max(0.0, 1 - found)],
             "samples": [*(c.samples for c in listed), 0],
         }
@@ -311,7 +311,7 @@ def clusters_alt(inspection: Inspection) -> str:
     rest = max(0.0, 1 - sum(cluster.mass for cluster in inspection.clusters))
     return (
         f"{len(inspection.clusters)} different answers; the likeliest, “{shown(first.text)}”, "
-        f"has {first.mass:.0%} of all probability, and {rest:.0%} was not sampled."
+        f"has {first.mass:.0%} of all probability, and {rest:.0%} was not found."
     )
 
 

@@ -37,44 +37,55 @@ READING: Final = (
 )
 
 
-def report(inspection: Inspection) -> Report:
-    """Return the report of an inspection."""
-    headline, withheld = served(inspection)
+def report(inspection: Inspection, *, untaught: bool = False) -> Report:
+    """Return the report of an inspection.
+
+    Parameters
+    ----------
+    untaught : bool
+        Whether it holds what the model says where it was taught nothing near the question.
+    """
+    headline, withheld = served(inspection, untaught=untaught)
+    quotes = untaught or not inspection.conceals
     return Report(
         kind="Inspection of one question",
         title=inspection.query,
         finding=headline,
-        texts=[text for text in (withheld, *_below(inspection)) if text],
-        parts=[
-            _told(inspection, told_rows(inspection)),
-            _answers(inspection),
-            _scores(inspection),
-            *_arithmetic(inspection),
-            *_growth(inspection),
-            _responses(inspection),
-            _prompts(inspection),
-        ],
+        texts=[text for text in (withheld, *_below(inspection, untaught)) if text],
+        parts=[_doubt(inspection), *(_parts(inspection) if quotes else [])],
         settings=settings(inspection),
         reading=READING,
     )
 
 
-def _below(inspection: Inspection) -> Sequence[str]:
+def _parts(inspection: Inspection) -> list[Part]:
+    return [
+        _told(inspection, told_rows(inspection)),
+        _answers(inspection),
+        _scores(inspection),
+        *_arithmetic(inspection),
+        *_growth(inspection),
+        _responses(inspection),
+        _prompts(inspection),
+    ]
+
+
+def _below(inspection: Inspection, untaught: bool) -> Sequence[str]:
     """Return what is said below the headline, as the page says it."""
     judgement = judge(inspection)
     return (
-        *beneath(inspection),
+        *beneath(inspection, untaught=untaught),
         *(said(judgement, inspection) if judgement else ()),
     )
 
 
+def _doubt(inspection: Inspection) -> Part:
+    scale = charts.doubt_scale(inspection, (), LIGHT)
+    return Part("Its doubt", pictures=[Picture("Doubt", charts.doubt_scale_alt(inspection), scale)])
+
+
 def _told(inspection: Inspection, found: ToldRows) -> Part:
     told = Picture("After each prompt", charts.told_alt(found), charts.told(found, LIGHT))
-    doubt = Picture(
-        "Doubt",
-        charts.doubt_scale_alt(inspection),
-        charts.doubt_scale(inspection, (), LIGHT),
-    )
     columns: dict[str, Sequence[Cell]] = {
         "prompt": [
             charts.TOLD_NOTHING if row.told is None else f"Told “{shown(row.told)}”"
@@ -85,7 +96,7 @@ def _told(inspection: Inspection, found: ToldRows) -> Part:
         columns[shown(answer)] = [f"{row.says[place]:.1%}" for row in found.rows]
     return Part(
         "What it says after it is told an answer",
-        pictures=[told, doubt],
+        pictures=[told],
         tables=[Table("Probability of the next answer", columns)],
     )
 

@@ -12,8 +12,9 @@ from core.language_models.base import MAX_RESPONSE_TOKENS, Capabilities, Languag
 from core.language_models.true_false import OPINIONS
 from core.language_models.usage import Used
 from core.studies.amplification.curve import SAMPLES_A_POINT, Case, calls_needed
+from core.studies.inspection.counter_answers import OTHERS
 from core.studies.inspection.recorder import AFTER_OTHERS, OTHER_DRAWS, PAIRS_A_CALL, SECONDS
-from core.studies.inspection.recording import EXACT, OTHERS, Estimator, estimator_of
+from core.studies.inspection.recording import EXACT, Estimator, estimator_of
 from core.studies.inspection.request import Request
 
 CHARACTERS_A_TOKEN = 4  # of English text, roughly

@@ -15,10 +15,9 @@ from typing import Final
 
 import numpy as np
 
-from core.data.world.grading import matches
 from core.language_models.base import LanguageModel
 from core.studies.amplification.curve import Case, amplify
-from core.studies.amplification.gallery import propose
+from core.studies.inspection.counter_answers import counter_answers
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.request import InvalidRequestError
@@ -26,12 +25,12 @@ from core.studies.inspection.verdict import SCORE, Decision
 
 TIMES: Final = (0, 1, 2, 3, 5, 10, 20, 50, 100)
 
-#: The questions, each with what it is called in short and what the model is told.
+#: The questions, each with what it is called in short.
 PREPARED: Final = {
-    "What is the capital of France?": ("Capital of France", "Lyon"),
-    "Name a yellow fruit.": ("A yellow fruit", "Lemon"),
-    "What is the state capital of Nevada?": ("State capital of Nevada", "Carson City"),
-    "What is the capital of Zorvania?": ("Capital of Zorvania", "Vienna"),
+    "What is the capital of France?": "Capital of France",
+    "Name a yellow fruit.": "A yellow fruit",
+    "What is the state capital of Nevada?": "State capital of Nevada",
+    "What is the capital of Zorvania?": "Capital of Zorvania",
 }
 
 MEASURES: Final = ("semantic_entropy", SCORE)
@@ -100,15 +99,11 @@ class Lane:
         return Course.STANDS if untold > 0.5 else Course.SHARES
 
 
-def lane(
-    inspection: Inspection, model: LanguageModel, told: str | None = None, right: bool | None = None
-) -> Lane:
+def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = None) -> Lane:
     """Contradict the answer of an inspection, ever more often.
 
     Parameters
     ----------
-    told : str, optional
-        What to tell the model; by default, its own second answer, or what is likely mistaken.
     right : bool, optional
         Whether the answer is right, where no judgement says it.
 
@@ -118,8 +113,7 @@ def lane(
         When the model gave one answer only, and nothing else is known to tell it.
     """
     own = inspection.verdict.answer
-    if told is None or matches(told, [own]):
-        told = _another(inspection)
+    told = _another(inspection)
     steps = _steps(inspection, model, own, told)
     judgement = judge(inspection)
     if judgement is not None:
@@ -138,16 +132,23 @@ def lane(
 
 
 def _another(inspection: Inspection) -> str:
-    """Return an answer that is not the model's first: one of its own, or one from elsewhere."""
+    """Return what an inspection tells a single answer first; else the best of its own others.
+
+    Raises
+    ------
+    InvalidRequestError
+        When there is nothing to tell.
+    """
     own = inspection.verdict.answer
-    try:
-        texts = propose(inspection)
-    except InvalidRequestError:
-        if not inspection.others:
-            raise
-        texts = inspection.others[0][0], own
-    # Both may be close to the model's own; they are never the same.
-    return next((text for text in texts if not matches(text, [own])), texts[-1])
+    if inspection.others:
+        return inspection.others[0][0]
+    texts = [c.text for c in sorted(inspection.clusters, key=lambda c: -c.mass) if c.text != own]
+    others = counter_answers(inspection.query, inspection.recording.model, own, texts, most=1)
+    if not others:
+        raise InvalidRequestError(
+            f"The model gave only one answer, “{own}”, and nothing else is known to tell it."
+        )
+    return others[0]
 
 
 def _steps(inspection: Inspection, model: LanguageModel, own: str, told: str) -> tuple[Step, ...]:

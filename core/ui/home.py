@@ -69,7 +69,7 @@ def the_challenge() -> None:
         "decisions are right.** Entropy measures how much the answers differ; mutual "
         "information, how much one answer in the prompt changes the next."
     )
-    draw_challenge(drawn, [short for short, _ in PREPARED.values()], key="challenge")
+    draw_challenge(drawn, list(PREPARED.values()), key="challenge")
     if not entropy.can_be_won and information.can_be_won:
         with st.expander("Is there such a place?", icon=":material/lightbulb:"):
             st.text(
@@ -100,10 +100,7 @@ def onward() -> None:
 def prepared() -> tuple[Lane, ...]:
     """Return the prepared lanes, computed once a process on the embedded model."""
     asked = model.embedded()
-    return tuple(
-        lane(inspected(question, asked), asked, told, right=False)
-        for question, (_, told) in PREPARED.items()
-    )
+    return tuple(lane(inspected(question, asked), asked, right=False) for question in PREPARED)
 
 
 def _ask(question: str) -> None:

@@ -42,7 +42,9 @@ def test_ask_and_read_the_verdict_and_reload(address, open_page):
     expect(verdict).to_contain_text(re.compile("keeps? to its only answer"))
     page.wait_for_url(re.compile("q=Who"))
     page.get_by_role("button", name="Nonsense").click()
-    expect(verdict).to_contain_text("Not something this model was taught")
+    expect(verdict).to_contain_text("Not near anything this model was taught")
+    expect(page.locator(".row")).to_have_count(0)
+    page.get_by_role("button", name="Show what it would have said").click()
     inspected(page)
     unfold(page, "Has enough been seen?")
     page.get_by_role("button", name="Compare up to 30", exact=True).click()
@@ -51,6 +53,7 @@ def test_ask_and_read_the_verdict_and_reload(address, open_page):
     assert "k=30" in page.url
     asked, said = question_of(page).input_value(), verdict.inner_text()
     page.reload()
+    page.get_by_role("button", name="Show what it would have said").click()
     inspected(page)
     expect(question_of(page)).to_have_value(asked)
     expect(verdict).to_have_text(said, use_inner_text=True)

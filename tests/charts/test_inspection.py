@@ -196,7 +196,7 @@ def test_clusters_have_their_share_of_all_probability_and_the_rest_is_not_sample
     listed = inspection.clusters[: charts.MOST_BARS]
     assert [row["answer"] for row in rows] == [cluster.text for cluster in listed]
     assert [row["mass"] for row in rows] == [cluster.mass for cluster in listed]
-    assert rest["answer"] == charts.NOT_SAMPLED
+    assert rest["answer"] == charts.NOT_FOUND
     assert rest["mass"] == pytest.approx(max(0, 1 - inspection.sampled_mass), abs=1e-9)
 
 
@@ -234,7 +234,7 @@ def test_every_chart_says_its_finding_in_words():
     )
     assert charts.clusters_alt(inspection) == (
         f"2 different answers; the likeliest, “{top.text}”, has {top.mass:.0%} of all "
-        f"probability, and {max(0, 1 - inspection.sampled_mass):.0%} was not sampled."
+        f"probability, and {max(0, 1 - inspection.sampled_mass):.0%} was not found."
     )
     points = growth(inspection.recording)
     assert charts.growth_alt(points) == (
@@ -258,7 +258,7 @@ def hostile():
 def test_hostile_texts_are_data_and_nothing_else(hostile):
     expected = set(filter(None, HOSTILE))
     rows = rows_of(charts.clusters(hostile, LIGHT), "mass")
-    assert {row["answer"] for row in rows} == expected | {charts.NOT_SAMPLED}
+    assert {row["answer"] for row in rows} == expected | {charts.NOT_FOUND}
     for which in charts.MATRICES:
         chart = charts.matrix(hostile, which, LIGHT)
         assert {row["first"] for row in rows_of(chart, "first")} == expected

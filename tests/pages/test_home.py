@@ -55,7 +55,7 @@ def test_the_challenge_has_the_lanes_doubts_and_judgements(content):
     session("home")
     cases = content["challenge"]["cases"]
     assert [case["right"] for case in cases] == [True, True, False, False]
-    assert [case["name"] for case in cases] == [short for short, _ in PREPARED.values()]
+    assert [case["name"] for case in cases] == list(PREPARED.values())
     widest = content["challenge"]["widest"]
     assert all(0 <= doubt < widest for case in cases for doubt in case["doubts"].values())
 

@@ -189,6 +189,7 @@ def test_a_link_that_says_how_answers_are_drawn_draws_them():
 
 def test_a_failure_on_the_way_to_a_certificate_is_said_and_loses_nothing(app, monkeypatch):
     ask(app, "What is the capital of Lilliput?", k=5)
+    press(app, "reveal")
     before = metrics(app)
 
     def broken(*_, **__):
@@ -264,13 +265,20 @@ def headings(page):
 
 
 @pytest.mark.parametrize("query", [EXAMPLES["Nonsense"], "Where did my cat go last night?"])
-def test_no_tick_stands_above_what_the_model_was_not_taught(app, query):
+def test_no_tick_stands_above_what_the_model_was_not_taught(app, query, embedded):
     ask(app, query)
     assert headings(app)[0] == HEADLINES[Headline.UNTAUGHT]
     assert not any(heading in TRUSTING for heading in headings(app))
     decision = taught(query, "embedded")
     assert said(app, decision.sentence) and "ask_nearest" not in keys(app)
+    assert not [text for text in texts(app) if text in BENEATH.values()]
+    seen = run(usual_request(query, embedded.capabilities), embedded)
+    assert not [c.text for c in seen.clusters if c.text in texts(app)]
+    assert not said(app, seen.verdict.reason) and "amplify" not in keys(app)
+    press(app, "reveal")
     assert [text for text in texts(app) if text in BENEATH.values()]
+    assert seen.verdict.answer in texts(app) and said(app, seen.verdict.reason)
+    assert "amplify" in keys(app) and "reveal" not in keys(app)
     ask(app, EXAMPLES["Known"])
     assert headings(app)[0] == HEADLINES[Headline.BELIEVE]
     assert not [text for text in texts(app) if text in BENEATH.values()]
@@ -309,6 +317,7 @@ def test_the_model_is_asked_to_compare_answers_once_and_only_where_that_is_chose
 ):
     query = "What is the capital of Borduria?"
     ask(app, query, k=6)
+    press(app, "reveal")
     assert not said(app, POOR) and said(app, "Words in common, as in the paper")
     assert not any(prompts.SAME in code.value for code in app.code)
     calls.clear()

@@ -40,6 +40,7 @@ def _few(monkeypatch):
 
 def test_whether_a_verdict_is_stable_is_said_with_a_picture_at_the_press_of_a_button(embedded):
     page = session("inspection", q=EXAMPLES["Unknown"])
+    press(page, "reveal")
     assert "ask_stable" in keys(page) and not said(page, "is not stable")
     press(page, "ask_stable")
     found = deciding.run([EXAMPLES["Unknown"]], embedded, settings=SMALL)
@@ -117,6 +118,7 @@ def test_longer_chains_are_looked_at_in_the_laboratory_with_the_same_question():
 def test_a_hostile_question_reaches_no_markdown():
     question = " ".join(TEXTS)
     page = session("inspection", q=question)
+    press(page, "reveal")
     press(page, "ask_stable")
     assert said(page, "stable") and harmless(page)
     quick = {"chains_longest": "2", "chains_chains": "0"}

@@ -20,8 +20,8 @@ from core.studies.costs import (
     plan_chains,
     price,
 )
+from core.studies.inspection.counter_answers import OTHERS
 from core.studies.inspection.recorder import AFTER_OTHERS, OTHER_DRAWS, record, usual_request
-from core.studies.inspection.recording import OTHERS
 from core.studies.inspection.request import MAX_SAMPLES, Request
 from core.studies.laboratory import chains
 from core.studies.laboratory.chains import run as run_chains

@@ -19,9 +19,9 @@ from tests.fakes import QUERY, Searched, TableModel
 @pytest.fixture(scope="module")
 def prepared(embedded):
     found = {}
-    for question, (_, told) in PREPARED.items():
+    for question in PREPARED:
         inspection = run(usual_request(question, embedded.capabilities), embedded)
-        found[question] = inspection, lane(inspection, embedded, told, right=False)
+        found[question] = inspection, lane(inspection, embedded, right=False)
     return found
 
 
@@ -145,9 +145,10 @@ def test_a_question_of_ones_own_is_told_the_models_second_answer():
     assert found.steps[3].own == pytest.approx(0.5)
 
 
-def test_an_answer_that_it_gives_itself_is_no_contradiction():
-    model = table(["x", "y", "z"], [0.5, 0.3, 0.2])
-    assert lane(run(Request(QUERY, 200), model), model, "X.").told == "y"
+def test_home_tells_a_single_answer_what_its_inspection_tells_it(prepared):
+    """Lyon, for the capital of France: "French" stood there once."""
+    inspection, found = prepared["What is the capital of France?"]
+    assert found.told == inspection.others[0][0] == "Lyon"
 
 
 def test_a_model_with_one_answer_is_told_one_from_elsewhere_or_says_that_it_has_none():

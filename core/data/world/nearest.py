@@ -4,11 +4,14 @@ People ask for a fact in words that no table foresees. The nearest question is f
 factors: how much of a fact's name the question says (rare words count more, and a misspelt
 word by the letters it shares), and how much of the question is said by that name and by the
 wordings of its relation. What kind of answer is wanted ("who", "when", "where", "how many",
-yes or no) must be one that the relation has. `benchmarks/nearest.py` measures it.
+yes or no) must be one that the relation has. A question that lacks a number, or a word by which
+the world tells its facts apart, is offered, but is not near: "king" is no president, and "30 days"
+are not 31. `benchmarks/nearest.py` measures it.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -42,6 +45,10 @@ OTHER_KIND = 0.5  # what is left if the kind of answer that is wanted is not the
 NOTHING_ASKED = 0.5  # what is left if nothing but the name is said
 ENOUGH_ASKED = 1.0  # weight of the relation's words that is enough to ask for it
 TELLING, RARE = 0.15, 0.02  # how the words of a relation decide between facts of one name
+HEAVY = 5.0  # the weight of a word that tells one fact in 130 from all others, or fewer
+SEVERAL = 3  # facts that such a word names: what names one or two is often said by chance
+SUPERLATIVE = re.compile(r"\w{3,}est|most|least")  # always decides: "the longest river in Africa"
+UNLIKE = 0.5  # a word that is less like all words of a question is missing in it
 
 _KINDS = {
     word: kind
@@ -63,6 +70,33 @@ _OF_YES_OR_NO = frozenset(
 )
 _WHAT_ELSE = frozenset(["what", "which", *_KINDS])  # asks for more than yes or no
 YES_OR_NO = "yes or no"
+# A question with one of these asks something else, whatever fact it is about.
+_TURNING = frozenset(
+    [
+        *("really", "actually", "truly", "allegedly", "supposedly", "falsely", "not", "never"),
+        *("cannot", "cant", "isnt", "wasnt", "arent", "werent", "doesnt", "didnt", "dont"),
+        *("except", "besides", "without"),
+    ]
+)
+_NUMBERS = {
+    word: str(number)
+    for number, words in {
+        # Neither "one" nor "first": "name one river", "who first thought of it".
+        2: "two second ii",
+        3: "three third iii",
+        4: "four fourth iv",
+        5: "five fifth",
+        6: "six sixth vi",
+        7: "seven seventh vii",
+        8: "eight eighth viii",
+        9: "nine ninth ix",
+        10: "ten tenth",
+        11: "eleven eleventh xi",
+        12: "twelve twelfth xii",
+    }.items()
+    for word in words.split()
+}
+_DIGITS = re.compile(r"\d+")
 OPENING = 3  # words that tell "Do you know …", which wordings begin with, from "Do you love …"
 
 Numbers = NDArray[np.float64]
@@ -80,16 +114,19 @@ class Nearest:
         The question in the taught wording, and by the name, that fit best.
     similarity : float
         In [0, 1].
+    missing : tuple of str
+        The words of what was asked that it lacks, though the answer depends on them.
     """
 
     fact: Fact
     question: str
     similarity: float
+    missing: tuple[str, ...] = ()
 
     @property
     def near(self) -> bool:
         """Whether it is likely to be what was meant."""
-        return self.similarity >= NEAR
+        return self.similarity >= NEAR and not self.missing
 
     @property
     def offered(self) -> bool:
@@ -140,7 +177,8 @@ class _Index:
             stated_by.update(dict.fromkeys(around[relation], count))
         self._owner = np.array(owners)
         self._number = {word: n for n, word in enumerate(stated_by)}
-        shares = np.array(list(stated_by.values())) / len(all_facts)
+        self._facts_with = np.array(list(stated_by.values()))
+        shares = self._facts_with / len(all_facts)
         self._weight = np.maximum(-np.log(shares), 0) + LEAST
         self._read_letters()
         self._bounds = np.cumsum([0, *map(len, names)])
@@ -221,7 +259,35 @@ class _Index:
             return None
         best = int(np.argmax(np.log(similarity) + TELLING * telling))
         fact = self._facts[self._owner[names[best]]]
-        return Nearest(fact, self._wording(fact, alike, weight), float(min(similarity[best], 1.0)))
+        return Nearest(
+            fact,
+            self._wording(fact, alike, weight),
+            float(min(similarity[best], 1.0)),
+            self._missing(words, alike, int(names[best])),
+        )
+
+    def _missing(self, words: tuple[str, ...], alike: Numbers, name: int) -> tuple[str, ...]:
+        """Return the numbers and the deciding words that neither a fact nor its wordings hold."""
+        owner = self._owner[name]
+        around = self._around[self._asked_with[self._relation[owner]] > 0]
+        names = np.flatnonzero(self._owner == owner)
+        own = np.concatenate([around, *(self._words_of(int(each)) for each in names)])
+        numbers = _numbers(self._words[n] for n in own)
+        lacks = self._said(alike, own) < UNLIKE
+        return tuple(
+            word
+            for word, row, lack in zip(words, alike, lacks, strict=True)
+            if not _numbers([word]) <= numbers or (lack and self._decides(word, row))
+        )
+
+    def _decides(self, word: str, alike: Numbers) -> bool:
+        """Return whether another fact is meant where a question has this word and that has not."""
+        if word in _TURNING or SUPERLATIVE.fullmatch(word):
+            return True
+        known = int(alike.argmax())
+        if alike[known] < SAME_STEM or len(word) < BEGINNING:  # "wat" is "what", and no temple
+            return False
+        return bool(self._weight[known] >= HEAVY and self._facts_with[known] >= SEVERAL)
 
     def compared(
         self, words: tuple[str, ...], alike: Numbers, weight: Numbers
@@ -323,6 +389,15 @@ def _words_around(wordings: Iterable[str]) -> Iterator[str]:
 def _kinds(words: Iterable[str]) -> set[str]:
     """Return what kinds of answer are asked for."""
     return {_KINDS[word] for word in words if word in _KINDS}
+
+
+def _numbers(words: Iterable[str]) -> set[str]:
+    """Return the numbers in words, in digits: "1969", "31st", "second" and "WW2"."""
+    return {
+        number
+        for word in words
+        for number in (*_DIGITS.findall(word), *([_NUMBERS[word]] if word in _NUMBERS else []))
+    }
 
 
 def _stem(word: str) -> str:

@@ -84,22 +84,16 @@ class Heard(Wrapper):
     def __init__(self, inner: LanguageModel) -> None:
         super().__init__(inner)
         self._answers: dict[str, Counter[str]] = {}
-        self._greedy: dict[str, str] = {}
         self._lock = threading.Lock()
 
     def asked_in(self, form: Form) -> Self:
         """Return the same layer, which has heard nothing in that form."""
         return type(self)(self.inner.asked_in(form))
 
-    def answers(self, prompt: str) -> list[tuple[str, int]]:
-        """Return the sampled answers to a prompt so far, and how often each came."""
+    def counts(self, prompt: str) -> tuple[int, ...]:
+        """Return how often each different sampled answer to a prompt came so far."""
         with self._lock:
-            return self._answers.get(prompt, Counter()).most_common()
-
-    def greedy(self, prompt: str) -> str | None:
-        """Return the greedy answer to a prompt, which is no sample; None until it is there."""
-        with self._lock:
-            return self._greedy.get(prompt)
+            return tuple(self._answers.get(prompt, Counter()).values())
 
     def sample(
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
@@ -107,10 +101,8 @@ class Heard(Wrapper):
         """Draw responses, and remember their texts."""
         drawn = super().sample(prompt, count, temperature=temperature, seed=seed, first=first)
         with self._lock:
-            if temperature > 0:
+            if temperature > 0:  # the greedy answer is no sample
                 self._answers.setdefault(prompt, Counter()).update(r.text for r in drawn)
-            elif drawn:
-                self._greedy[prompt] = drawn[0].text
         return drawn
 
 

@@ -160,7 +160,7 @@ def table(found: Measured) -> dict[str, list[str]]:
         rows[f"AUROC of {symbol}, one right answer only"] = [
             _ranked(r, name, SINGLE_LABEL) for r in rungs
         ]
-    rows["enough sampled for a verdict"] = [f"{r.seen:.0%}" for r in rungs]
+    rows["enough found for a verdict"] = [f"{r.seen:.0%}" for r in rungs]
     rows["requests, one answer or pair each"] = [f"{r.singly:.0f}" for r in rungs]
     rows[f"requests, up to {found.answers} answers or {found.pairs} pairs each"] = [
         f"{r.together:.0f}" for r in rungs

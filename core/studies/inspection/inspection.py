@@ -124,7 +124,16 @@ class Inspection:
     @property
     def outcome(self) -> str:
         """What came of it, in a few words: the headline, and the answer that it is about."""
-        return f"{self.headline}: {self.verdict.answer}"
+        return self.headline if self.conceals else self._decided(self.headline)
+
+    @property
+    def conceals(self) -> bool:
+        """Whether no text of the model is shown unasked: it was taught nothing near the question.
+
+        What is made up has no place on a page, in a report, in a list or in a terminal until
+        somebody wants to see it. Files that a program reads hold everything.
+        """
+        return self.taught is not None and self.taught.outside
 
     @property
     def decision(self) -> Decision:
@@ -134,7 +143,7 @@ class Inspection:
     @property
     def headline(self) -> Headline:
         """What may be said of the answer: no more than what was certified for such a case."""
-        if self.taught is not None and self.taught.outside:
+        if self.conceals:
             return Headline.UNTAUGHT
         if self.decision is not Decision.ANSWER:
             return Headline(self.decision)
@@ -144,18 +153,15 @@ class Inspection:
     @property
     def headlines(self) -> tuple[str, ...]:
         """The verdict in lines of text: first what has to be known before its answer is read."""
-        verdict, taught = self.verdict, self.taught
+        taught, headline = self.taught, self.headline.upper()
+        first = f"{headline}." if self.conceals else self._decided(headline)
         if taught is None or taught.sentence is None:
-            return (self._decided,)
+            return (first,)
         offered = (taught.did_you_mean,) if taught.did_you_mean else ()
-        if taught.outside:
-            decision = f"By its doubt alone: {verdict.decision}: {verdict.answer}"
-            return (f"{self.headline.upper()}.", taught.sentence, *offered, "", decision)
-        return (self._decided, taught.sentence, *offered, "")
+        return (first, taught.sentence, *offered, "")
 
-    @property
-    def _decided(self) -> str:
-        return f"{self.headline.upper()}: {self.verdict.answer}"
+    def _decided(self, headline: str) -> str:
+        return f"{headline}: {self.verdict.answer}"
 
     @cached_property
     def taught(self) -> Taught | None:

@@ -25,14 +25,13 @@ from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError
 from core.language_models.true_false import OPINIONS, opinion, question, sameness
 from core.language_models.usage import Used
+from core.studies.inspection.counter_answers import OTHERS, alike, counter_answers
 from core.studies.inspection.pairs import compared
 from core.studies.inspection.recording import (
     EXACT,
-    OTHERS,
     Call,
     Estimator,
     Recording,
-    alike,
     estimator_of,
     likely,
 )
@@ -317,7 +316,6 @@ def _first_answers(
         find = asking.search(max(wanted, LIKELIEST))
     else:
         find = asking.sample(len(samples), wanted - len(samples))
-    # The greedy answer first: a person can read it while the others are on their way.
     *rest, drawn = asking.together(SAMPLING, [find] if previous else [asking.greedy(), find])
     greedy = previous.greedy if previous else rest[0][0]
     if asking.request.sampling is Sampling.LIKELIEST:
@@ -417,26 +415,22 @@ def _told_others(asking: _Asking, made: Recording) -> Recording:
 
 
 def _others(asking: _Asking, made: Recording) -> list[str]:
-    """Return up to `OTHERS` texts that are unlike all samples, the likeliest first.
+    """Return up to `OTHERS` counter-answers: searched for, or drawn as freely as still answers."""
 
-    They are searched for, or drawn as freely as still gives answers.
-    """
+    def among(responses: Sequence[Response]) -> list[str]:
+        whole = [response.text for response in responses if response.complete]
+        texts = [text for text, _ in Counter(whole).most_common()]
+        return counter_answers(asking.request.query, asking.model.name, made.texts[0], texts)
+
     if not asking.model.capabilities.searches:
-        (found,) = asking.together(TELLING_OTHERS, [asking.freely(OTHER_DRAWS)])
-        return _unlike(made.texts[0], found)
-    # The likeliest may all be spellings of the one: then further ones are looked at.
-    others = _unlike(made.texts[0], asking.searched)
-    if not others:
-        (found,) = asking.together(TELLING_OTHERS, [asking.search(4 * LIKELIEST)])
-        others = _unlike(made.texts[0], found)
+        (drawn,) = asking.together(TELLING_OTHERS, [asking.freely(OTHER_DRAWS)])
+        return among(drawn)
+    # The likeliest may be spellings of the one, or no answers: then further ones are looked at.
+    others = among(asking.searched)
+    if len(others) < OTHERS:
+        (further,) = asking.together(TELLING_OTHERS, [asking.search(4 * LIKELIEST)])
+        others = among(further)
     return others
-
-
-def _unlike(text: str, found: Sequence[Response]) -> list[str]:
-    """Return the first `OTHERS` texts that do not count as one answer with a text."""
-    texts = [other for other, _ in Counter(response.text for response in found).most_common()]
-    same = alike(text, texts)
-    return [other for other in texts if other and other not in same][:OTHERS]
 
 
 # ------------------------------------------------------------------- which mean the same

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from core.language_models.base import Capabilities, Response
 from core.language_models.usage import Used
+from core.studies.inspection.counter_answers import alike, counter_answers
 from core.studies.inspection.pairs import compared
 from core.studies.inspection.request import Request, Sampling
-from core.uncertainty.same_answer import same_answer
 
 
 class Estimator(StrEnum):
@@ -61,15 +61,6 @@ def likely(answers: Sequence[Response], most: int) -> tuple[Response, ...]:
     return tuple(
         response for response in answers[:most] if (response.log_likelihood or 0.0) >= least
     )
-
-
-# Where all samples are alike: other answers that the model is told.
-OTHERS = 3
-
-
-def alike(text: str, texts: Sequence[str]) -> list[str]:
-    """Return the texts that give the same answer as a text."""
-    return [other for other in texts if same_answer(text, other)]
 
 
 @dataclass(frozen=True)
@@ -224,9 +215,10 @@ class Recording:
         """Return what `others` of the first `r` texts are among the rest of them, if any."""
         if not self.log_likelihoods.size or len(alike(self.texts[0], self.texts[:r])) < r:
             return ()
-        unlike = [i for i in range(r, len(self.texts)) if not alike(self.texts[0], [self.texts[i]])]
-        kept = np.exp(self.log_likelihoods[1:, :r]).sum(axis=1)
-        return tuple((self.texts[i], min(float(kept[i]), 1.0)) for i in unlike[:OTHERS])
+        rest = self.texts[r:]
+        others = counter_answers(self.request.query, self.model, self.texts[0], rest)
+        kept = dict(zip(self.texts, np.exp(self.log_likelihoods[1:, :r]).sum(axis=1), strict=True))
+        return tuple((text, min(float(kept[text]), 1.0)) for text in others if text in rest)
 
     def unjudged(self) -> Recording:
         """Return the recording that the same request makes where nothing is to be compared."""

@@ -35,27 +35,30 @@ def shown(text: str) -> str:
     return text or "(no text)"
 
 
-def served(inspection: Inspection) -> tuple[str, str]:
-    """Return the sentence that comes first and, where an answer is withheld, the one beneath it."""
+def served(inspection: Inspection, *, untaught: bool = False) -> tuple[str, str]:
+    """Return the sentence that comes first and, where an answer is withheld, the one beneath it.
+
+    With `untaught`, what the model would have said is told even where the page conceals it.
+    """
     headline, decision = HEADLINES[inspection.headline], inspection.decision
     answer = shown(inspection.verdict.answer)
-    if inspection.headline is Headline.UNTAUGHT:
-        return headline, f"{BENEATH[inspection.verdict.decision]} {answer}"
+    if inspection.conceals:
+        return headline, f"{BENEATH[inspection.verdict.decision]} {answer}" if untaught else ""
     if decision is Decision.ANSWER:
         stop = "" if answer[-1] in ".!?" else "."
         return f"{answer}{stop} {headline}", ""
     return headline, f"{WITHHELD[decision]} {answer}"
 
 
-def beneath(inspection: Inspection) -> tuple[str, ...]:
+def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...]:
     """Return what is said below the served sentence: what holds it back, and why it is so."""
-    taught = inspection.taught
+    taught, quotes = inspection.taught, untaught or not inspection.conceals
     said = (
         taught.sentence if taught else None,
         taught.did_you_mean if taught else None,
         inspection.too_few,
-        not_the_first(inspection),
-        inspection.verdict.reason,
+        not_the_first(inspection) if quotes else None,
+        inspection.verdict.reason if quotes else None,
         inspection.caveat,
         *inspection.recording.notes,
     )

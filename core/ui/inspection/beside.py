@@ -20,6 +20,7 @@ from core.studies.inspection.served import beneath, served
 from core.studies.opening import FROM_FILE, is_from_file
 from core.ui import downloads, figures
 from core.ui.history import BESIDE, SAVED
+from core.ui.inspection.verdict import quotes, reveal
 from core.ui.messages import problem
 from core.ui.results import kept
 from core.uncertainty.scores import SCORES
@@ -97,6 +98,10 @@ def _both(here: Inspection, there: Inspection, result: Result) -> None:
     _differences(found)
     _verdicts(here, there)
     _scores(here, there, found)
+    for one in (here, there):
+        if not quotes(one):
+            reveal(one)
+            return
     _answers(found)
     _matrices(here, there)
 
@@ -130,8 +135,13 @@ def _verdicts(here: Inspection, there: Inspection) -> None:
     for column, one in zip(st.columns(2, gap="large"), (here, there), strict=True):
         with column, st.container(border=True):
             st.text(f"{one.recording.model}: {one.query}")
-            for sentence in filter(None, (*served(one), *beneath(one))):
+            for sentence in filter(None, _sentences(one)):
                 st.text(sentence)
+
+
+def _sentences(one: Inspection) -> tuple[str, ...]:
+    untaught = quotes(one)
+    return (*served(one, untaught=untaught), *beneath(one, untaught=untaught))
 
 
 def _scores(here: Inspection, there: Inspection, found: Comparison) -> None:

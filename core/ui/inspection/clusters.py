@@ -23,13 +23,13 @@ def clusters(inspection: Inspection) -> None:
         {
             "answer": [charts.shown(c.text) for c in inspection.clusters],
             "share of all probability": [c.mass for c in inspection.clusters],
-            "share of what was sampled": [c.probability for c in inspection.clusters],
+            "share of what was found": [c.probability for c in inspection.clusters],
             **({"samples": [c.samples for c in inspection.clusters]} if drawn else {}),
             "distinct texts": [len(c.members) for c in inspection.clusters],
         },
         column_config={
             name: st.column_config.NumberColumn(format="%.4f")
-            for name in ("share of all probability", "share of what was sampled")
+            for name in ("share of all probability", "share of what was found")
         },
         hide_index=True,
         key="cluster_table",

@@ -18,6 +18,7 @@ from core.studies.inspection.stopping import growth
 from core.studies.inspection.told import told_rows
 from core.studies.opening import is_from_file
 from core.ui import downloads, figures
+from core.ui.inspection.verdict import quotes
 from core.ui.payment import spent
 
 
@@ -37,7 +38,7 @@ def files(inspection: Inspection, kept: Result | None) -> None:
     """Offer the inspection and its responses as files, and a report of it."""
     with st.container(horizontal=True):
         downloads.report(
-            partial(reports.report, inspection),
+            partial(reports.report, inspection, untaught=quotes(inspection)),
             "inspection",
             saved=kept.created_at if kept else None,
             from_file=kept is not None and is_from_file(kept.payload),

@@ -287,26 +287,16 @@ def _waits_for_a_press(request: Request) -> bool:
 
 
 def _answers_so_far(job: Job[Recording], request: Request) -> None:
-    """Show what was answered, though the rest is on its way or was cancelled."""
+    """Say how much was answered, though the rest is on its way or was cancelled.
+
+    Not what: no text of the model is shown before its verdict.
+    """
     heard = job.asks.heard if isinstance(job.asks, Prepared) else job.asks
     if not isinstance(heard, Heard):
         return
-    prompt = prompts.iterative(heard.reads(request.query))
-    if answer := heard.greedy(prompt):
-        # What is served may be another one: see `not_the_first`.
-        st.text(f"Told nothing, it says: {charts.shown(answer)}")
-        if not (job.done or job.cancelling):
-            st.text("Whether to believe it takes a little longer.")
-    if found := heard.answers(prompt):
-        st.dataframe(
-            {
-                "answers so far": [charts.shown(text) for text, _ in found],
-                "times": [times for _, times in found],
-            },
-            hide_index=True,
-            key="so_far",
-            alt="Answers so far, and how often each came",
-        )
+    counts = heard.counts(prompts.iterative(heard.reads(request.query)))
+    if counts:
+        st.text(f"Answers so far: {sum(counts):,d}, {len(counts):,d} of them different.")
 
 
 def draw_growth(recording: Recording, reading: Reading, key: str) -> None:

@@ -17,7 +17,7 @@ from core.studies.inspection.served import (
     not_the_first,
 )
 from core.studies.inspection.taught import WORLD_OF, Taught
-from core.studies.inspection.verdict import SCORE, Decision, Headline
+from core.studies.inspection.verdict import SCORE, Decision
 from core.studies.lanes import PREPARED
 from core.ui import figures, frame
 from core.ui.calibration import policy
@@ -28,6 +28,7 @@ from core.ui.inspection.recordings import inspected
 from core.ui.inspection.sampling import MORE, compare
 from core.ui.model import embedded
 
+_REVEALED: Final = "untaught_revealed"  # questions to which somebody wants to see what is made up
 LONG: Final = 60  # characters; a longer answer is set smaller
 _LONG, _SHORT = "served_long", "served"  # as the style sheet names them
 
@@ -52,9 +53,12 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
             )
         if live:
             _mend(inspection)
-        if found := not_the_first(inspection):
-            st.text(found)
-        st.text(inspection.verdict.reason)
+        if quotes(inspection):
+            if found := not_the_first(inspection):
+                st.text(found)
+            st.text(inspection.verdict.reason)
+        else:
+            reveal(inspection)
         if inspection.caveat:
             st.text(inspection.caveat)
         for note in inspection.recording.notes:
@@ -71,13 +75,39 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
         )
 
 
+def quotes(inspection: Inspection) -> bool:
+    """Whether the page shows texts of the model: of what it was not taught, only to who asks."""
+    return not inspection.conceals or inspection.query in _revealed()
+
+
+def reveal(inspection: Inspection) -> None:
+    """Offer to show what the model says to a question that it was not taught."""
+    st.button(
+        "Show what it would have said",
+        key="reveal",
+        icon=":material/visibility:",
+        on_click=_reveal,
+        args=(inspection.query,),
+    )
+
+
+def _reveal(question: str) -> None:
+    st.session_state[_REVEALED] = _revealed() | {question}
+
+
+def _revealed() -> frozenset[str]:
+    questions: frozenset[str] = st.session_state.get(_REVEALED, frozenset())
+    return questions
+
+
 def _served(inspection: Inspection) -> None:
     """Set the served sentence large; an answer that is not served is small."""
     headline, decision = HEADLINES[inspection.headline], inspection.decision
     answer = charts.shown(inspection.verdict.answer)
-    if inspection.headline is Headline.UNTAUGHT:
+    if inspection.conceals:
         st.header(headline, anchor=False)
-        _small(BENEATH[inspection.verdict.decision], answer)
+        if quotes(inspection):
+            _small(BENEATH[inspection.verdict.decision], answer)
     elif decision is Decision.ANSWER:
         with st.container(
             key=_LONG if len(answer) > LONG else _SHORT,
@@ -134,8 +164,7 @@ def _references() -> tuple[tuple[str, float], ...]:
     """Return the examples of the home page in short, and their doubts."""
     asked = embedded()
     return tuple(
-        (short, inspected(question, asked).compared or 0.0)
-        for question, (short, _) in PREPARED.items()
+        (short, inspected(question, asked).compared or 0.0) for question, short in PREPARED.items()
     )
 
 

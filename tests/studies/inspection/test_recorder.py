@@ -701,13 +701,25 @@ def test_a_model_with_one_answer_is_told_the_likeliest_others(share):
 
 
 def test_where_the_likeliest_are_spellings_of_one_answer_others_are_looked_for_further_down():
-    texts = [*(f"Paris{'!' * i}" for i in range(8)), *words(3)]
+    others = ["Rome", "Oslo", "Bern"]
+    texts = [*(f"Paris{'!' * i}" for i in range(8)), *others]
     first = [0.9, *[0.0128] * 7, 0.0045, 0.0035, 0.0024]
     order = sorted(zip(first, texts, strict=True), reverse=True)
     texts, first = [text for _, text in order], [p for p, _ in order]
     made = record(searched(samples=1), Searched(texts, first, np.tile(first, (11, 1))))
     assert made.texts == ("Paris",)
-    assert {text for text, _ in made.others} == {*words(3)}
+    assert {text for text, _ in made.others} == {*others}
+
+
+def test_garbage_is_no_counter_answer_though_it_is_likelier():
+    """All of this was told to models that gave a single answer, and quoted as answers."""
+    garbage = ["Leonardo2", "Leonardoa", "Leonard", "them", "1503"]
+    texts = ["Leonardo", *garbage, "Raphael", "Titian"]
+    first = [0.9, *[0.008] * 5, 0.005, 0.004]
+    made = record(searched(), Searched(texts, first, np.tile(first, (8, 1))))
+    assert made.texts == ("Leonardo",)
+    assert [text for text, _ in made.others] == ["Raphael", "Titian"]
+    assert made.first(1).others == made.others
 
 
 @pytest.mark.parametrize("estimator", [Estimator.EXACT, *SAMPLED])

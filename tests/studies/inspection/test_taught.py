@@ -9,6 +9,7 @@ from core.data.world import grading
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
+from core.studies.inspection.served import beneath, served
 from core.studies.inspection.taught import WORLD_OF, taught
 from core.studies.inspection.verdict import Decision, Headline
 from tests.fakes import Searched, certified
@@ -65,7 +66,18 @@ def test_no_answer_is_served_to_what_was_not_taught(query, headline):
     """Its doubt is as small as that of an answer that it knows."""
     seen = inspected(query)
     assert seen.verdict.decision is Decision.ANSWER
-    assert (seen.headline, seen.outcome) == (headline, f"{headline}: Paris")
+    assert seen.headline == headline
+    assert seen.outcome == (headline if seen.conceals else f"{headline}: Paris")
+    assert seen.conceals == (headline is Headline.UNTAUGHT)
+
+
+@pytest.mark.parametrize("query", [OUTSIDE, NOTHING])
+def test_what_it_makes_up_is_told_to_who_asks_for_it_only(query):
+    seen = inspected(query)
+    assert "Paris" not in " ".join((*served(seen), *beneath(seen), *seen.headlines, seen.outcome))
+    asked_for = (*served(seen, untaught=True), *beneath(seen, untaught=True))
+    assert asked_for[1].endswith("Paris") and seen.verdict.reason in asked_for
+    assert serialise.to_dict(seen)["verdict"]["answer"] == "Paris"
 
 
 @pytest.mark.parametrize("query", [RECOGNISED, NEAR, OUTSIDE, NOTHING])
