@@ -162,13 +162,13 @@ def inspect(
         _refuse_options_beside_from()
         saved = _beginning(source, serialise_inspection.MAX_BYTES)
         inspection = serialise_inspection.from_json(saved)
+    click.echo(
+        serialise_inspection.to_json(inspection) if as_json else _report(inspection, untaught)
+    )
     if report is not None:
         from core.reports.inspection import report as report_of  # Altair takes long to load
 
         write(report, report_of(inspection, untaught=untaught), from_file=source is not None)
-    click.echo(
-        serialise_inspection.to_json(inspection) if as_json else _report(inspection, untaught)
-    )
 
 
 def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
