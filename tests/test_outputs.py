@@ -87,13 +87,13 @@ def test_a_kill_leaves_what_stood_there_and_a_name_that_says_so(old):
 
 
 def test_permissions_stay_and_new_files_get_the_usual_ones(old, tmp_path):
-    for wanted in (0o600, 0o640, 0o755):
-        old.chmod(wanted)
+    for permissions in (0o600, 0o640, 0o755):
+        old.chmod(permissions)
         with replacing(old) as file:
             (unfinished,) = tmp_path.glob(LEFT_BY_KILLS)
-            assert mode(unfinished) == wanted  # before there is anything to read in it
+            assert mode(unfinished) == permissions  # before there is anything to read in it
             file.write(b"new")
-        assert mode(old) == wanted and old.read_text() == "new"
+        assert mode(old) == permissions and old.read_text() == "new"
     usual, new = tmp_path / "usual", tmp_path / "new"
     usual.touch()
     write(new, "")

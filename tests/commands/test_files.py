@@ -42,7 +42,7 @@ def nobody(monkeypatch):
 
 
 @pytest.fixture
-def asked(tmp_path):
+def questions(tmp_path):
     path = tmp_path / "questions.jsonl"
     path.write_text(QUESTION)
     return path
@@ -64,21 +64,21 @@ def test_every_command_tries_its_files_first():
         assert isinstance(command, FilesFirst), command.name
 
 
-def writers(asked, folder):
+def writers(questions, folder):
     """Return every command that asks a model and writes, and what it writes."""
     out = folder / "run"
     amplify = ("amplify", "Q", "--answer", "a", "--repeated", "b")
     return [
         (("inspect", "Name a bird."), "--report"),
         (amplify, "--report"),
-        (("evaluate", asked, "--out", out), "--labelled"),
+        (("evaluate", questions, "--out", out), "--labelled"),
         (("laboratory", "yielding", "--out", folder / "x.json"), "--out"),
     ]
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_no_model_is_asked_for_what_cannot_be_written(number, nobody, asked, tmp_path):
-    words, option = writers(asked, tmp_path)[number]
+def test_no_model_is_asked_for_what_cannot_be_written(number, nobody, questions, tmp_path):
+    words, option = writers(questions, tmp_path)[number]
     there = sorted(tmp_path.iterdir())
     refused(believe(*words, option, tmp_path / "no" / "x.html"), "cannot be written: No such file")
     os.mkfifo(tmp_path / "pipe.html")
@@ -91,32 +91,34 @@ def test_no_model_is_asked_for_what_cannot_be_written(number, nobody, asked, tmp
     assert str(good.exception) == "a model was opened"
 
 
-def test_no_model_is_asked_for_folders_that_cannot_be_made(nobody, asked, tmp_path):
+def test_no_model_is_asked_for_folders_that_cannot_be_made(nobody, questions, tmp_path):
     file = tmp_path / "file"
     file.touch()
     for folder in (file / "run", file / "run" / "deep"):
-        refused(believe("evaluate", asked, "--out", folder), "cannot be made: Not a directory")
+        refused(believe("evaluate", questions, "--out", folder), "cannot be made: Not a directory")
     figures = ("--figures", file / "figures")
-    refused(believe("evaluate", asked, "--out", tmp_path / "run", *figures), "cannot be made")
+    refused(believe("evaluate", questions, "--out", tmp_path / "run", *figures), "cannot be made")
     assert not (tmp_path / "run").exists()
 
 
-def test_a_file_goes_into_the_folder_that_the_command_makes(asked, tmp_path):
+def test_a_file_goes_into_the_folder_that_the_command_makes(questions, tmp_path):
     out = tmp_path / "run"
-    result = believe("evaluate", asked, "--out", out, "--labelled", out / "rows.csv")
+    result = believe("evaluate", questions, "--out", out, "--labelled", out / "rows.csv")
     assert result.exit_code == 0, result.stderr
     assert (out / "rows.csv").exists() and not list(out.glob(".*"))
 
 
-def test_what_is_read_is_not_written_to(nobody, asked, tmp_path):
+def test_what_is_read_is_not_written_to(nobody, questions, tmp_path):
     link, report = tmp_path / "link", tmp_path / "report.html"
-    link.symlink_to(asked)
-    for name in (asked, link, tmp_path / "." / asked.name):
-        words = ("dataset", "file", asked, "--overwrite", "--out", name)
+    link.symlink_to(questions)
+    for name in (questions, link, tmp_path / "." / questions.name):
+        words = ("dataset", "file", questions, "--overwrite", "--out", name)
         refused(believe(*words), "this command reads it")
-        refused(believe("inspect", "Q", "--model", f"gguf:{asked}", "--report", name), "reads it")
+        refused(
+            believe("inspect", "Q", "--model", f"gguf:{questions}", "--report", name), "reads it"
+        )
     refused(believe("calibrate", EXAMPLE, "--out", report, "--report", report), "something else")
-    assert asked.read_text() == QUESTION and not report.exists()
+    assert questions.read_text() == QUESTION and not report.exists()
 
 
 @pytest.mark.parametrize(
