@@ -50,7 +50,6 @@ from core.abstention.policy import Belief, Policy, to_dict
 from core.abstention.thresholds import Threshold as Certified
 from core.abstention.thresholds import learn_then_test
 from core.data.tabular import uploads
-from core.data.tabular.csv_export import to_csv
 from core.data.tabular.labelled import labelled, suggest
 from core.data.world import facts as world
 from core.language_models.base import LanguageModel
@@ -148,10 +147,11 @@ def example(scored: Sequence[Scored], name: str, least_mass: float) -> bytes:
     request = usual_request(scored[0].gold.query, model.capabilities)
     table = scoring.table(scored, model, request, least_mass=least_mass)
     heading, *rows = csv.reader(io.StringIO(table.decode("utf-8-sig"), newline=""))
-    return to_csv(
-        [*heading, "stands"],
-        ((*row, int(bool(each.stands))) for row, each in zip(rows, scored, strict=True)),
-    )
+    longer = io.StringIO(newline="")
+    writer = csv.writer(longer)  # the cells are disarmed already
+    writer.writerow([*heading, "stands"])
+    writer.writerows([*row, int(bool(s.stands))] for row, s in zip(rows, scored, strict=True))
+    return longer.getvalue().encode("utf-8-sig")
 
 
 def believed(content: bytes, threshold: float) -> Belief | None:

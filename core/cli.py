@@ -400,7 +400,7 @@ def _beginning(file: Path, most: int) -> bytes:
         return opened.read(most + 1)
 
 
-def _report(inspection: Inspection, untaught: bool) -> str:
+def _report(inspection: Inspection, untaught: bool = False) -> str:
     _, withheld = served(inspection, untaught=untaught)
     quotes = untaught or not inspection.conceals
     likelier = not_the_first(inspection) if quotes else None

@@ -96,11 +96,26 @@ class Searched(TableModel):
 
 
 def certified(model: Searched) -> Searched:
-    """Pass for the model that the bundled policies were certified for: asked as usual, they fit."""
+    """Pass for the model that the bundled policies were certified for: asked as usual, they fit.
+
+    It may be told any answer of the world, and keeps to its own then.
+    """
     pipeline = default_policy().pipeline
     assert pipeline is not None
     model.name, model.revision = pipeline.model, pipeline.revision
+    model.table = Steadfast(model)
     return model
+
+
+class Steadfast(dict):
+    """The table of a model that answers what it was not made for as if nothing were told."""
+
+    def __init__(self, model: TableModel) -> None:
+        super().__init__(model.table)
+        self.untold = dict(zip(model.answers, model.first, strict=True))
+
+    def __missing__(self, prompt: str) -> dict[str, float]:
+        return self.untold
 
 
 def words(count: int) -> list[str]:

@@ -178,7 +178,7 @@ def test_the_curve_holds_the_studys_numbers():
     full = CURVES[INFORMATION]
     rows = risk_rows(risk(full, POLICY))
     exact = {
-        doubt: (answered / 1000, errors / answered)
+        doubt: (answered / POLICY.labels, errors / answered)
         for doubt, answered, errors in zip(full.doubts, full.answered, full.errors, strict=True)
     }
     assert 100 < len(rows) <= 400
@@ -190,13 +190,14 @@ def test_the_target_and_the_policy_are_drawn():
     chart = risk(CURVES[INFORMATION], POLICY)
     assert rows_of(chart, "α") == [{"α": 0.05}]
     assert diamond(chart) == [
-        {"coverage": POLICY.answered / 1000, "error": POLICY.errors / POLICY.answered}
+        {"coverage": POLICY.answered / POLICY.labels, "error": POLICY.errors / POLICY.answered}
     ]
     assert diamond(risk(CURVES[INFORMATION], None)) == []
     moved = study.moved(FOUND, 1.0)
     both = risk(CURVES[INFORMATION], POLICY, moved)
     assert diamond(both) == [
-        {"coverage": of.answered / 1000, "error": of.errors / of.answered} for of in (POLICY, moved)
+        {"coverage": of.answered / POLICY.labels, "error": of.errors / of.answered}
+        for of in (POLICY, moved)
     ]
     nothing = study.moved(FOUND, -9.0)
     assert nothing.answered == 0
@@ -249,10 +250,10 @@ def test_risk_in_words():
     )
     assert charts.risk_coverage_alt(NO_CURVE, None) == "No labelled answer has a score."
     text = charts.risk_coverage_alt(CURVES[INFORMATION], POLICY)
-    assert f"at the threshold {POLICY.answered / 1000:.0%} are answered" in text
+    assert f"at the threshold {POLICY.answered / POLICY.labels:.0%} are answered" in text
     assert f"{POLICY.errors / POLICY.answered:.1%} of them wrong" in text
     moved = study.moved(FOUND, 1.0)
-    by_hand = f"; at λ by hand {moved.answered / 1000:.0%} are answered and"
+    by_hand = f"; at λ by hand {moved.answered / POLICY.labels:.0%} are answered and"
     assert by_hand in charts.risk_coverage_alt(CURVES[INFORMATION], POLICY, moved)
     finite = np.isfinite(FOUND.doubts)
     assert f"({finite.mean():.0%}) gets {(~FOUND.correct[finite]).mean():.1%} wrong;" in text

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 
 from core.data.world.facts import FIELD, Fact, facts
+from core.once import once
 
 
 def answers_of_its_kind(fact: Fact) -> tuple[str, ...]:
@@ -32,18 +32,18 @@ def names_of(answer: str) -> frozenset[str]:
     return _names_by_name().get(answer, frozenset()) | {answer}
 
 
-@functools.cache
+@once
 def every_answer() -> frozenset[str]:
     """Return every text that is an answer anywhere in the world, right or wrong, by all names."""
     return frozenset(_names(facts()))
 
 
-@functools.cache
+@once
 def _of_relation(relation: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_names([f for f in facts() if f.relation == relation])))
 
 
-@functools.cache
+@once
 def _groups() -> tuple[tuple[str, ...], ...]:
     """Return the answers of every relation but trivia, and those of every list."""
     single = dict.fromkeys(
@@ -53,7 +53,7 @@ def _groups() -> tuple[tuple[str, ...], ...]:
     return (*map(_of_relation, single), *lists)
 
 
-@functools.cache
+@once
 def _names_by_name() -> dict[str, frozenset[str]]:
     names: dict[str, frozenset[str]] = defaultdict(frozenset)
     for fact in facts():

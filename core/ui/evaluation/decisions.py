@@ -10,7 +10,7 @@ from core.abstention.policy import Policy, PolicyError
 from core.charts import calibration as charts
 from core.studies.evaluation.deciding import decided, decisions_csv
 from core.studies.evaluation.results import Results
-from core.studies.inspection.certificates import default_policy
+from core.studies.inspection.certificates import certified_model, default_policy
 from core.ui import downloads, figures
 from core.ui.calibration import policy as policies
 from core.ui.session import remembered
@@ -61,7 +61,6 @@ def _offered(found: Results) -> dict[str, Policy]:
     offered = {}
     if (in_use := policies.in_use()) is not None:
         offered[IN_USE] = in_use
-    default = default_policy(found.run.pipeline.model)
-    if default.pipeline is not None and default.pipeline.model == found.run.pipeline.model:
-        offered[DEFAULT] = default
+    if (model := certified_model(found.run.pipeline.revision)) is not None:
+        offered[DEFAULT] = default_policy(model)
     return offered

@@ -102,10 +102,10 @@ def _revealed() -> frozenset[str]:
 
 def _served(inspection: Inspection) -> None:
     """Set the served sentence large; an answer that is not served is small."""
-    headline, decision = HEADLINES[inspection.headline], inspection.decision
+    decision = inspection.decision
     answer = charts.shown(inspection.verdict.answer)
     if inspection.conceals:
-        st.header(headline, anchor=False)
+        st.header(HEADLINES[inspection.headline], anchor=False)
         if quotes(inspection):
             _small(BENEATH[inspection.verdict.decision], answer)
     elif decision is Decision.ANSWER:
@@ -117,13 +117,13 @@ def _served(inspection: Inspection) -> None:
         ):
             st.text(answer, width="content")
             st.header(
-                headline,
+                HEADLINES[inspection.headline],
                 anchor=False,
                 width="content",
                 help=TERMS["Epistemic uncertainty"],
             )
     else:
-        st.header(headline, anchor=False, help=TERMS["Epistemic uncertainty"])
+        st.header(HEADLINES[inspection.headline], anchor=False, help=TERMS["Epistemic uncertainty"])
         _small(WITHHELD[decision], answer)
 
 
