@@ -15,8 +15,8 @@ The least sampled mass is the smallest of a few round numbers at which, by the l
 
 What the model said is kept below ``build/certify/MODEL/``, a file a question, so that a stopped run
 goes on; delete the folder after anything changed that the answers depend on. With ``--model
-smollm2`` asking takes two hours of processor time, and ``--first N`` asks N questions, drawn by
-their hash. ``--again`` asks nothing, and certifies on the bundled example.
+smollm2`` asking takes two hours of processor time, and ``--first N`` asks N questions, drawn at
+random. ``--again`` asks nothing, and certifies on the bundled example.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import hashlib
 import io
 import json
 import math
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -88,6 +89,15 @@ FOLDER = Path("build/certify")
 def certifies(question: str) -> bool:
     """Say whether a question is of the two thirds that certify, by its hash."""
     return int(hashlib.sha256(question.encode()).hexdigest(), 16) % 3 < 2
+
+
+def in_order(asked: Sequence[Question]) -> list[Question]:
+    """Return questions in an order drawn at random, so that the first ones are a fair sample."""
+    rank = np.random.default_rng(4).permutation(len(asked))
+    first = [question for place, question in enumerate(asked) if place in set(rank[:1000].tolist())]
+    random.Random(0).shuffle(first)
+    rest = [question for place, question in enumerate(asked) if place in set(rank[1000:].tolist())]
+    return first + rest
 
 
 def choose(answerable: Sequence[Row], nobody_can: Sequence[Row]) -> tuple[float, float, int]:
@@ -249,9 +259,7 @@ def main() -> None:
         own = default_policy(options.model).target_error
         certify(example_of(options.model).read_bytes(), options.model, (own,), write=options.write)
         return
-    asked = questions(Wording.TRAINING)
-    asked.sort(key=lambda q: hashlib.sha256(f"order {q.text}".encode()).hexdigest())
-    asked = asked[: options.first]
+    asked = in_order(questions(Wording.TRAINING))[: options.first]
     work = functools.partial(recorded, name=options.model)
     if options.model == EMBEDDED:
         in_parallel(work, asked)

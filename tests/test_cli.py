@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -644,12 +645,14 @@ def test_calibrating_the_impossible_is_a_sentence(scores, options, says, status)
 
 def test_calibrate_runs_as_a_module():
     done = subprocess.run(
-        [sys.executable, "-m", "core", "calibrate", str(EXAMPLE), "--json"],
+        [sys.executable, "-m", "core", "calibrate", str(EXAMPLE), "--confidence", "0.95", "--json"],
         capture_output=True,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    assert policy_from_dict(json.loads(done.stdout)) == default_policy()
+    # The default shares δ = 10% between this promise and that of what it believes.
+    bundled = replace(default_policy(), belief=None, confidence=0.95)
+    assert policy_from_dict(json.loads(done.stdout)) == bundled
 
 
 def test_outside_scores_are_calibrated():

@@ -29,8 +29,10 @@ from core.studies.calibration.calibration import BEST, METHODS, Target, calibrat
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.studies.calibration.served import Part
 from core.studies.inspection.certificates import default_policies, default_policy
-from core.studies.inspection.inspection import run
+from core.studies.inspection.inspection import cannot_decide, run
 from core.studies.inspection.recorder import usual_request
+from core.studies.inspection.served import HEADLINES
+from core.studies.inspection.verdict import SCORE, Headline
 from core.ui.calibration import data, target
 from core.ui.calibration.data import NO_COLUMN, ONE_EACH
 from core.ui.inspection.verdict import HEADLINES
@@ -187,9 +189,9 @@ def test_opens_without_data_and_says_what_it_wants(app):
 
 
 def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(example):
-    """The policy that decides unless somebody brings another is the example's."""
-    policy = default_policy()
-    assert said(example, f"{EXAMPLE_NAME}: 1,000 rows, 21 columns (CSV)")
+    """At half of δ it is the policy that decides unless somebody brings another."""
+    policy = calibrate(study.read(example_bytes(), EXAMPLE_NAME), Target(score=SCORE)).policy
+    assert said(example, f"{EXAMPLE_NAME}: {policy.labels:,} rows, 22 columns (CSV)")
     assert badges(example) == [GUARANTEED] and policy.sentence in texts(example)
     assert metrics(example) == {
         "Threshold λ": f"{policy.threshold:.3f}",
@@ -954,7 +956,8 @@ def test_a_half_is_held_back_and_confirms_once(app):
     app.toggle(key="hold").set_value(True).run()  # before anything was seen
     press(app, "use_example")
     first, second = holdout.halves(study.read(example_bytes(), EXAMPLE_NAME, ()))
-    assert said(app, "Rows to try settings on: 500; held back: 500.")
+    half = len(first.kept)
+    assert said(app, f"Rows to try settings on: {half}; held back: {len(second.kept)}.")
     found = calibrate(first, Target(score="mutual_information"))
     assert answered(app) == f"{found.outcome.coverage:.1%}" and badges(app) == [GUARANTEED]
     press(app, "confirm")
@@ -990,7 +993,8 @@ def use(page):
 
 
 def test_a_policy_is_used_until_it_is_stopped(example):
-    sentence = default_policy().sentence
+    policy = calibrate(study.read(example_bytes(), EXAMPLE_NAME), Target(score=SCORE)).policy
+    sentence = policy.sentence
     assert "stop_policy" not in keys(example)
     use(example)
     assert badges(example) == ["Policy in use", GUARANTEED]
@@ -1274,8 +1278,8 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     assert said(example, "No guarantee: λ was chosen by hand.")
     inspect(example, tau=0.9)
     assert said(example, "τ = 0.25 there, 0.9 here")
-    assert said(example, "The default policy decides instead.")
-    assert f"λ = {default_policy().threshold:.3f}" in verdict(example)
+    assert example.header[0].value == HEADLINES[Headline.UNDECIDED]
+    assert "λ =" not in verdict(example)  # no other policy takes its place
     inspect(example, tau=0.25)
     assert not said(example, "different pipeline") and "S.E. is" in verdict(example)
     press(example, "stop_policy")
@@ -1290,8 +1294,12 @@ def test_a_policy_that_can_decide_nothing_here_breaks_no_inspection(app):
     bring(app, to_json(replace(policy, pipeline=replace(policy.pipeline, samples=30))))
     press(app, "use_uploaded")
     inspect(app)
-    assert said(app, "k = 30 there, 8 here") and "M.I." in verdict(app)
+    assert said(app, "k = 30 there, 8 here")
+    assert app.header[0].value == HEADLINES[Headline.UNDECIDED]
+    press(app, "mend_policy")  # the default fits, and decides once that is wanted
+    assert app.header[0].value == HEADLINES[Headline.BELIEVE] and "M.I." in verdict(app)
     for change in ({"score": "confidence"}, {"larger_is_surer": True}):
         app.session_state["policy_in_use"] = replace(default_policy(), **change)
         inspect(app)
-        assert said(app, "The default policy decides instead.") and "M.I." in verdict(app)
+        assert app.header[0].value == HEADLINES[Headline.UNDECIDED]
+        assert cannot_decide(replace(default_policy(), **change)) in verdict(app)

@@ -3,6 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.studies.inspection.certificates import default_policy
 from core.ui import frame
 from core.ui.results import kept
 from tests.hostile import TEXTS
@@ -28,7 +29,12 @@ def test_an_address_shows_differences_first_and_both_sides(two):
     page = session("inspection", saved=here, beside=there)
     assert page.header[0].value == "What was set differently"
     differences = table(page, "setting").values.tolist()
-    assert differences == [["similarity threshold τ", "0.25", "0.9"]]
+    limit = f"{default_policy().threshold:.4f}"
+    assert differences == [
+        ["similarity threshold τ", "0.25", "0.9"],
+        ["threshold λ", limit, "–"],  # with another τ, nothing is certified
+        ["least sampled mass", "0.02", "–"],
+    ]
     first, second = (table(session("inspection", saved=id), "doubt against λ") for id in two)
     scores = table(page, "score")
     assert list(scores["here (left)"]) == list(first["value"])
@@ -36,7 +42,7 @@ def test_an_address_shows_differences_first_and_both_sides(two):
     assert {"share here", "share there"} <= set(table(page, "share here").columns)
     assert len(page.get("vega_lite_chart")) == 2 and harmless(page)
     page = press(page, "beside_swap")
-    assert table(page, "setting").values.tolist() == [["similarity threshold τ", "0.9", "0.25"]]
+    assert table(page, "setting").values.tolist()[0] == ["similarity threshold τ", "0.9", "0.25"]
     page = press(page, "beside_close")
     assert "beside" not in page.query_params and page.query_params["saved"] == there
     assert table(page, "doubt against λ").equals(second)

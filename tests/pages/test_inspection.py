@@ -23,6 +23,7 @@ from core.studies.inspection.verdict import Decision, Headline
 from core.ui.components import matrices
 from core.ui.inspection.verdict import BENEATH, HEADLINES
 from core.uncertainty.scores import SCORES
+from core.uncertainty.similarity import SIMILARITIES
 from tests.hostile import TEXTS
 from tests.language_models.openai_server import serving
 from tests.sessions import (
@@ -188,8 +189,7 @@ def test_a_link_that_says_how_answers_are_drawn_draws_them():
 
 
 def test_a_failure_on_the_way_to_a_certificate_is_said_and_loses_nothing(app, monkeypatch):
-    ask(app, "What is the capital of Lilliput?", k=5)
-    press(app, "reveal")
+    ask(app, "Name a yellow fruit.", k=5)  # its bound stays low, and more answers are left
     before = metrics(app)
 
     def broken(*_, **__):
@@ -208,7 +208,7 @@ def test_a_failure_on_the_way_to_a_certificate_is_said_and_loses_nothing(app, mo
         ("Half known", Decision.ABSTAIN),
         ("Unknown", Decision.ABSTAIN),
         ("Many answers", Decision.ANSWER),
-        ("Nonsense", Decision.TOO_LITTLE),
+        ("Nonsense", Decision.ABSTAIN),
     ],
 )
 def test_the_examples_show_what_the_tour_in_the_readme_says(embedded, example, decision):
@@ -318,7 +318,7 @@ def test_the_model_is_asked_to_compare_answers_once_and_only_where_that_is_chose
     query = "What is the capital of Borduria?"
     ask(app, query, k=6)
     press(app, "reveal")
-    assert not said(app, POOR) and said(app, "Words in common, as in the paper")
+    assert not said(app, POOR) and said(app, SIMILARITIES["same_answer"])
     assert not any(prompts.SAME in code.value for code in app.code)
     calls.clear()
     app.selectbox(key="similarity").set_value("judge").run()

@@ -10,9 +10,13 @@ from core.store import stopgap
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.results import Results
+from core.studies.calibration import calibration as study
+from core.studies.calibration.calibration import Target, calibrate
+from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
 from core.studies.examples import EXAMPLES
 from core.studies.inspection.certificates import default_policy
 from core.studies.inspection.serialise import from_json
+from core.studies.inspection.verdict import SCORE
 from core.ui.results import kept
 from tests.sessions import QUERY, badges, keys, metrics, press, said, session, until
 
@@ -203,10 +207,11 @@ def test_a_curve_opens_as_it_was_without_asking(no_model):
 def test_a_used_policy_opens_on_calibration():
     page = press(session("calibration"), "use_example")
     press(page, "use_policy")
-    assert only().kind == "policy" and only().outcome == default_policy().sentence
-    assert only().title == f"Mutual information: answer {default_policy().where}"
+    policy = calibrate(study.read(example_bytes(), EXAMPLE_NAME), Target(score=SCORE)).policy
+    assert only().kind == "policy" and only().outcome == policy.sentence
+    assert only().title == f"Mutual information: answer {policy.where}"
     page = session("calibration", saved=only().id)
-    assert said(page, default_policy().sentence)
+    assert said(page, policy.sentence)
     assert "stop_policy" not in keys(page)
     press(page, "use_kept")
     assert "stop_policy" in keys(page) and results().search().total == 1

@@ -23,9 +23,11 @@ from core.codec import counted, listed
 from core.language_models.base import LanguageModel
 from core.language_models.errors import ModelError
 from core.language_models.forms import Form
+from core.studies.inspection.certificates import certificate
 from core.studies.inspection.inspection import Inspection, read
+from core.studies.inspection.pipeline import pipeline_of
 from core.studies.inspection.recorder import check_samples, record, usual_request
-from core.studies.inspection.recording import Recording, alike
+from core.studies.inspection.recording import Recording, alike, estimator_of
 from core.studies.inspection.request import (
     MAX_SAMPLES,
     InvalidRequestError,
@@ -33,7 +35,7 @@ from core.studies.inspection.request import (
     Request,
     Sampling,
 )
-from core.studies.inspection.verdict import Decision, DecisionRule, default_rule
+from core.studies.inspection.verdict import Decision, DecisionRule, rule_of
 from core.studies.laboratory.asking import Seldom, of_each
 from core.studies.laboratory.limits import within
 from core.studies.progress import Progress, silent
@@ -179,8 +181,8 @@ class Variations:
         What could not be moved, and why, in sentences.
     recordings : int
         How often a question was asked.
-    rule : DecisionRule
-        How it was decided.
+    rule : DecisionRule or None
+        How it was decided; None where nothing is certified for the person's own settings.
     """
 
     queries: tuple[str, ...]
@@ -192,7 +194,7 @@ class Variations:
     variants: tuple[Variant, ...]
     left_out: tuple[str, ...]
     recordings: int
-    rule: DecisionRule
+    rule: DecisionRule | None
 
     def panel(self, factor: Factor) -> tuple[Variant, ...]:
         """Return the values of one factor in their order."""
@@ -408,7 +410,8 @@ def run(
     reading : Reading, optional
         How the person reads the answers.
     rule : DecisionRule, optional
-        How it is decided; by the model's default policy, if there is none.
+        How it is decided; by the policy that is certified for these settings, if there is none.
+        Where none is, every setting is decided as an inspection with it would be.
 
     Raises
     ------
@@ -425,7 +428,7 @@ def run(
     request = replace(request or usual_request(queries[0], model.capabilities), query=queries[0])
     request = _judged(request, reading)
     check_samples(request, model.capabilities)
-    rule = rule or default_rule(model.name)
+    rule = rule or _certified_rule(request, reading, model)
     wanted, left_out = _plan(request, reading, model, settings)
     recorded = _recorded(queries, model, wanted, progress, left_out)
 
@@ -453,6 +456,15 @@ def run(
         len(recorded),
         rule,
     )
+
+
+def _certified_rule(
+    request: Request, reading: Reading, model: LanguageModel
+) -> DecisionRule | None:
+    estimator = estimator_of(model.capabilities)
+    made = pipeline_of(model.name, model.revision, request, reading, 0.0, estimator)
+    policy = certificate(made)
+    return rule_of(policy) if policy else None
 
 
 def _recorded(

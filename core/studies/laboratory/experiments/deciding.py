@@ -117,10 +117,10 @@ def kept(found: Variations, variant: Variant) -> float:
 def drawn(found: Variations) -> dict[str, Any]:
     """Return what the pictures are drawn from: of each factor its values, and λ."""
     rule = found.rule
-    drawable = rule.score in SHOWN and math.isfinite(rule.value)
+    shown = rule is not None and rule.score in SHOWN
     return {
-        "limit": rule.value if drawable else None,
-        "score": SCORES[rule.score if rule.score in SHOWN else SHOWN[0]].symbol,
+        "limit": rule.value if rule and shown and math.isfinite(rule.value) else None,
+        "score": SCORES[rule.score if rule and shown else SHOWN[0]].symbol,
         "keeps": KEEPS,
         "questions": len(found.queries),
         "panels": {
