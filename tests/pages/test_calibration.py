@@ -35,7 +35,6 @@ from core.studies.inspection.served import HEADLINES
 from core.studies.inspection.verdict import SCORE, Headline
 from core.ui.calibration import data, target
 from core.ui.calibration.data import NO_COLUMN, ONE_EACH
-from core.ui.inspection.verdict import HEADLINES
 from core.ui.results import kept
 from tests.hostile import IMAGE, SCRIPT, TEXTS
 from tests.sessions import (

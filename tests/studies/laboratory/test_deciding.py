@@ -124,7 +124,7 @@ def test_other_forms_are_panels_of_their_own():
 
 def test_the_models_own_judgement_is_a_similarity_where_it_was_asked():
     found = run([QUERY], fruit(), Request(QUERY, 6, judged=True), settings=SMALL, rule=RULE)
-    assert [v.value for v in found.panel(Factor.SIMILARITY)] == ["token_f1", JUDGE]
+    assert [v.value for v in found.panel(Factor.SIMILARITY)] == ["token_f1", JUDGE, "same_answer"]
     (usual,) = (v for v in found.panel(Factor.SIMILARITY) if v.usual)
     assert usual.value == "token_f1"
 

@@ -82,7 +82,7 @@ def test_algorithm_2_is_that_of_the_spellings_written_out():
     ]
     log_p = np.log(p[states] / ways**2)
     gammas = {"gamma_1": 1 / draws, "gamma_2": 1 / draws}
-    merged = cluster_tuples(tuples, log_p)
+    merged = cluster_tuples(tuples, log_p, method="token_f1")
     assert merged.vocabulary_labels.max() == 1
     for name, (texts, weights) in {
         "algorithm_1": (tuples, log_p),
