@@ -25,6 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.inspection import Recorder, seconds
 from benchmarks.ratios import Ratio, each, report
+from core import outputs
 from core.data.world.facts import Band
 from core.language_models.base import LanguageModel
 from core.language_models.registry import open_model
@@ -91,7 +92,7 @@ def main() -> int:
     options = parser.parse_args()
     model = open_model("embedded")
     if options.write:
-        FILE.write_text(written(model), encoding="utf-8")
+        outputs.write(FILE, written(model))
         print(f"{FILE.name}: {FILE.stat().st_size:,} bytes of the weights {model.revision}")
         return 0
     # Both sides of the ratios with one thread, as the model itself runs.

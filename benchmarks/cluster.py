@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.ratios import Ratio, each, report
+from core import outputs
 from core.commands.engines import Opening
 from core.data.datasets.draw import draw
 from core.data.datasets.questions import Question
@@ -57,7 +58,7 @@ class Timed:
 
     def __call__(self, budget: Budget) -> LanguageModel:
         model = self.opening(budget)
-        (self.folder / f"opened-{os.getpid()}").write_text(repr(time.time()))
+        outputs.write(self.folder / f"opened-{os.getpid()}", repr(time.time()))
         return model
 
 

@@ -41,6 +41,7 @@ from benchmarks._measuring import (
     questions,
     unanswerable,
 )
+from core import outputs
 from core.abstention.policy import Policy, to_dict
 from core.abstention.thresholds import Threshold as Certified
 from core.abstention.thresholds import learn_then_test
@@ -146,10 +147,10 @@ def certify(content: bytes, name: str, tried: int, *, write: bool) -> Policy:
     for score, calibration in found.items():
         print(f"{score}: {_outcome(calibration)}")
     if write:
-        example_of(name).write_bytes(content)
+        outputs.write(example_of(name), content)
         policies = {n: c.policy and to_dict(c.policy) for n, c in found.items()}
         text = json.dumps(policies, indent=2, ensure_ascii=False) + "\n"
-        defaults_file(name).write_text(text, encoding="utf-8")
+        outputs.write(defaults_file(name), text)
     policy = found[SCORE].policy
     if policy is None:
         raise SystemExit("The default policy could not be certified.")

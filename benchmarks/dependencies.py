@@ -26,6 +26,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from benchmarks.ratios import quoted
+from core import outputs
 
 LOCK: Final = Path("requirements/lock.txt")
 ASKED: Final = Path("requirements.txt")
@@ -184,7 +185,7 @@ def main() -> None:
     print(made)
     if options.write:
         text = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(quoted(text, made, BEGIN, END), encoding="utf-8")
+        outputs.write(PAGE, quoted(text, made, BEGIN, END))
 
 
 if __name__ == "__main__":

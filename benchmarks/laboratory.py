@@ -11,6 +11,7 @@ import argparse
 import sys
 import time
 
+from core import outputs
 from core.language_models.base import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
@@ -28,7 +29,7 @@ def _run(experiment: Experiment, name: str, *, write: bool) -> None:
     print(f"{experiment.name} {name}: {time.perf_counter() - began:.1f} s. {finding.sentence}\n")
     if write:
         file = file_of(experiment, "" if name == EMBEDDED else name)
-        file.write_text(to_json(finding), encoding="utf-8")
+        outputs.write(file, to_json(finding))
         print(f"{file.name}: {file.stat().st_size:,} bytes\n")
 
 

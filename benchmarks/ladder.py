@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from benchmarks._limited import Limited
 from benchmarks._measuring import Question, Wording, in_parallel, measure, opened, questions
 from benchmarks.model_card import SPREAD
-from core import prompts
+from core import outputs, prompts
 from core.abstention.metrics import auroc
 from core.data.world import grading
 from core.data.world.facts import Band
@@ -339,7 +339,7 @@ def main() -> None:
     asked = chosen(questions(Wording.TRAINING), options.half)
     found = summary(asked, in_parallel(_rows, asked))
     if options.write:
-        MEASURED.write_text(written(found), encoding="utf-8")
+        outputs.write(MEASURED, written(found))
     for name, cells in table(measured_of(found)).items():
         print(f"{name:<62}{''.join(f'{cell:>22}' for cell in cells)}")
 

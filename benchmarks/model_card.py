@@ -35,7 +35,7 @@ from benchmarks._measuring import (
     unanswerable,
 )
 from benchmarks.default_policy import choose
-from core import prompts
+from core import outputs, prompts
 from core.abstention.metrics import auroc
 from core.data.world import facts as world
 from core.data.world import grading
@@ -314,7 +314,7 @@ def main() -> None:
     measured = json.dumps(card(options.folder), indent=1) + "\n"
     if options.out:
         options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(measured)
+        outputs.write(options.out, measured)
     else:
         sys.stdout.write(measured)
 

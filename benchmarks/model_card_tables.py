@@ -14,6 +14,7 @@ from typing import Any
 
 from benchmarks._measuring import CERTIFIED, SCORE, UNANSWERABLE, Wording
 from benchmarks.model_card import LIKELIEST, MASS, SPREAD
+from core import outputs
 from core.data.world.facts import BY_HEART_FROM, LEAST, MOST, RARELY_BELOW, Band, facts
 from core.language_models.backends.embedded import FOLDER
 from core.uncertainty.scores import SCORES
@@ -389,7 +390,7 @@ def main() -> None:
         raise SystemExit(f"There are no measurements in {MEASURED}: run benchmarks.model_card.")
     best = max(cards, key=lambda card: (met(card), _auroc(card, SCORE)))
     here = json.loads((FOLDER / "config.json").read_text())["seed"]
-    CARD.write_text(page(cards, best), encoding="utf-8")
+    outputs.write(CARD, page(cards, best))
     print(f"The rule ships seed {best['seed']}; in the house is seed {here}.")
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import altair as alt
 
+from core import outputs
 from core.charts import export
 from core.charts.amplification.curves import initial, small
 from core.charts.theme import LIGHT, Chart, themed
@@ -77,7 +78,7 @@ def main() -> None:
             case = one.case
             print(f"| {case.query} | {case.answer}, {case.repeated} | {' | '.join(cells)} |")
     if options.out:
-        options.out.write_bytes(picture(real, ours))
+        outputs.write(options.out, picture(real, ours))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from core import outputs
+
 BENCHMARKS: Final = (
     *("inspection", "amplification", "estimators", "evaluation", "turns", "click_to_verdict"),
     *("calibration", "cluster", "startup", "load"),
@@ -106,7 +108,7 @@ def report(measured: Mapping[Ratio, Sequence[float]]) -> bool:
         middle = f", half of them {spread}" if spread else ""
         print(f"{ratio.name}: {median}{promised}; runs: {runs}{middle}")
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    outputs.write(RESULTS, json.dumps(rows, indent=1))
     return all(ratio.keeps(values) for ratio, values in measured.items())
 
 
@@ -189,11 +191,11 @@ def main() -> None:
     options = parser.parse_args()
     made = table(results())
     TABLE.parent.mkdir(exist_ok=True)
-    TABLE.write_text(f"{made}\n", encoding="utf-8")
+    outputs.write(TABLE, f"{made}\n")
     print(made)
     if options.write:
         text = QUOTED.read_text(encoding="utf-8")
-        QUOTED.write_text(quoted(text, made), encoding="utf-8")
+        outputs.write(QUOTED, quoted(text, made))
 
 
 if __name__ == "__main__":

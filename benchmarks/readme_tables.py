@@ -14,6 +14,7 @@ from typing import Any
 
 from benchmarks._measuring import CERTIFIED, SCORE, UNANSWERABLE, Wording
 from benchmarks.model_card import MASS
+from core import outputs
 from core.data.world.facts import (
     BY_HEART_FROM,
     MANY_ANSWERS_EXPOSURES,
@@ -239,7 +240,7 @@ def filled(text: str) -> str:
 
 def main() -> None:
     for path in pages():
-        path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")
+        outputs.write(path, filled(path.read_text(encoding="utf-8")))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ from core.abstention.thresholds import Uncertifiable
 from core.codec import encoded, shortened
 from core.commands.dataset import dataset
 from core.commands.evaluate import evaluate
+from core.commands.files import FilesFirst, Input, Output
+from core.commands.files import write as write_file
 from core.commands.laboratory import laboratory
 from core.commands.model import asks, kept_calls, named, opened, paid, tell, usage
 from core.commands.report import reported, write
@@ -91,6 +93,8 @@ SAY_WHICH_WAY = (
 class Stoppable(click.Group):
     """Commands that the first Ctrl-C ends, with a sentence and a status of its own."""
 
+    command_class = FilesFirst
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; see `click.Group.invoke`. What a person can act on is a sentence."""
         try:
@@ -121,7 +125,7 @@ main.add_command(laboratory)
 @click.option(
     "--from",
     "source",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=Input(),
     help="Recompute a saved inspection (JSON) instead; calls no model.",
 )
 @asks
@@ -141,11 +145,11 @@ def inspect(
         _refuse_options_beside_from()
         saved = _beginning(source, serialise_inspection.MAX_BYTES)
         inspection = serialise_inspection.from_json(saved)
+    click.echo(serialise_inspection.to_json(inspection) if as_json else _report(inspection))
     if report is not None:
         from core.reports.inspection import report as report_of  # Altair takes long to load
 
         write(report, report_of(inspection), from_file=source is not None)
-    click.echo(serialise_inspection.to_json(inspection) if as_json else _report(inspection))
 
 
 def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
@@ -163,7 +167,7 @@ def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
 
 
 @main.command(help="Find an abstention threshold on labelled scores, with its guarantee.")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=Input())
 @click.option(
     "--score",
     "scores",
@@ -177,7 +181,7 @@ def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
 @click.option("--target-error", default=0.05, show_default=True, help="α, between 0 and 1.")
 @click.option("--confidence", default=0.9, show_default=True, help="1 − δ, between 0 and 1.")
 @click.option("--method", type=click.Choice(list(METHODS)), default="ltt", show_default=True)
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the policy.")
+@click.option("--out", type=Output(), help="Write the policy.")
 @click.option("--keep/--no-keep", default=True, show_default=True, help=KEEP)
 @reported
 @click.option(
@@ -210,10 +214,7 @@ def calibrate(
     if isinstance(found.outcome, Uncertifiable) or found.policy is None:
         raise click.ClickException(getattr(found.outcome, "reason", "There is no policy."))
     if out is not None:
-        try:
-            out.write_text(to_json(found.policy), encoding="utf-8")
-        except OSError as error:
-            raise click.ClickException(f"{out} cannot be written: {error.strerror}.") from error
+        write_file(out, to_json(found.policy))
     if given["keep"]:
         policy = found.policy
         score = SCORES[policy.score].title if policy.score in SCORES else policy.score
@@ -296,11 +297,11 @@ def amplify(
     if given["keep"]:
         text = serialise_curves.all_to_json([found])
         _keep("amplification", case.query, model.name, text, found.verdict)
+    click.echo(serialise_curves.to_json(found) if as_json else _curve(found))
     if given["report"] is not None:
         from core.reports.amplification import report as report_of  # Altair takes long to load
 
         write(given["report"], report_of([found]))
-    click.echo(serialise_curves.to_json(found) if as_json else _curve(found))
 
 
 def _curve(found: Amplification) -> str:

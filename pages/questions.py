@@ -1,15 +1,16 @@
 """What can I ask? The embedded model's world, to search, to click, to be surprised by."""
 
-from dataclasses import asdict
+from dataclasses import fields
 
 import streamlit as st
 
-from core.studies.questions import BANDS, search, subject_areas, surprise
+from core.studies.questions import BANDS, Entry, search, subject_areas, surprise
 from core.ui import downloads, frame
 from core.ui.glossary import TERMS
 from core.ui.header import page_header
 
 EVERYTHING = "everything"
+COLUMNS = [field.name for field in fields(Entry)]
 
 
 def questions() -> None:
@@ -68,9 +69,9 @@ def catalogue() -> None:
         st.text("Nothing matches. Use fewer words, or choose “everything”.")
         return
     st.caption(f"Questions found: {len(found):d}. Click one to inspect it.")
-    rows = [asdict(entry) for entry in found]
+    columns = {name: [getattr(entry, name) for entry in found] for name in COLUMNS}
     clicked = st.dataframe(
-        rows,
+        columns,
         column_config={
             "question": st.column_config.TextColumn("question", width="large"),
             "subject_area": "subject",
@@ -87,7 +88,7 @@ def catalogue() -> None:
         key="catalogue",
         alt="The questions of the embedded model’s world, with subject and band",
     )
-    downloads.table({name: [row[name] for row in rows] for name in rows[0]}, "questions")
+    downloads.table(columns, "questions")
     for row, column in clicked.selection.cells:
         if column == "question":
             frame.inspect(found[row].question)

@@ -58,8 +58,12 @@ MARKDOWN = {
 # Our own functions that give their first texts, and all named ones, to Markdown.
 PASS_IT_ON = {"page_header": 2, "download": 1, "fold": 1}
 MARKDOWN_BY_NAME = {None, "body", "label", "value", "delta", "options", "tabs", "text"}
+# One module writes files, whole or not at all: a half of one destroys what it was to replace.
+WRITES_FILES = ROOT / "core/outputs.py"
+WRITING_MODE = re.compile(r"[rwxabt+]*[wxa+][rwxabt+]*")  # of open()
 LOGGERS = {"log", "logger", "logging"}  # whose error, warning and info are not Streamlit's
 NUMERIC = re.compile(r"[^{}]*[deEfFgG%]")  # a format that raises when it is given a text
+FOR_EVER = re.compile(r"functools\.cache|(functools\.)?lru_cache\((maxsize=)?None\)")
 COPIES = {"enumerate", "list", "reversed", "sorted", "tuple"}
 CHANGES = {"add", "append", "clear", "extend", "insert", "pop", "setdefault", "update"}
 
@@ -254,6 +258,32 @@ def complaints_about_markup(source: str) -> Complaints:
     return found
 
 
+def complaints_about_caches(source: str) -> Complaints:
+    """What is kept for ever is built once: `functools.cache` lets all who come early build it."""
+    tree = ast.parse(source)
+    unguarded = [line for line, name in imported_names(tree) if name == "functools.cache"]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Call) and FOR_EVER.fullmatch(ast.unparse(node)):
+            unguarded.append(node.lineno)
+    return [f"line {line}: once of core.once instead of functools.cache" for line in unguarded]
+
+
+def complaints_about_writing(source: str) -> Complaints:
+    """No file is opened to be written: a full disk would leave a half. See `core.outputs`."""
+    complaints = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="write_text" | "write_bytes" as called)):
+                complaints.append(f"line {node.lineno}: {called}(); use core.outputs.write")
+            case ast.Call(func=ast.Name(id="open") | ast.Attribute(attr="open")):
+                at = 1 if isinstance(node.func, ast.Name) else 0
+                modes = node.args[at : at + 1] + [k.value for k in node.keywords if k.arg == "mode"]
+                modes = [mode for mode in modes if isinstance(mode, ast.Constant)]
+                if any(WRITING_MODE.fullmatch(str(mode.value)) for mode in modes):
+                    complaints.append(f"line {node.lineno}: opened to be written; use core.outputs")
+    return complaints
+
+
 # -------------------------------------------------------------------------- on this house
 
 
@@ -300,6 +330,16 @@ def test_models_and_uploads_never_write_markup() -> None:
     complain(complaints_about_markup, modules("app.py", "pages", "core/ui"))
 
 
+def test_what_is_built_for_all_is_built_once() -> None:
+    complain(complaints_about_caches, modules("app.py", "pages", "core"))
+
+
+def test_files_are_written_in_one_way() -> None:
+    """Whole or not at all; tests may write as they like."""
+    files = modules("app.py", "core", "pages", "benchmarks", "training")
+    complain(complaints_about_writing, [path for path in files if path != WRITES_FILES])
+
+
 def test_screens_do_not_shadow_the_standard_library() -> None:
     shadows = [p.name for p in modules("app.py", "pages") if p.stem in sys.stdlib_module_names]
     assert not shadows, f"Rename {', '.join(shadows)}: `import {shadows[0][:-3]}` would find it."
@@ -335,6 +375,10 @@ def test_streamlit_is_configured_for_others_to_reach() -> None:
 # ------------------------------------------------------------------ the rules on snippets
 
 BAD = {
+    complaints_about_caches: [
+        *("@functools.cache\ndef f(): pass", "from functools import cache, partial"),
+        *("once = functools.cache(f)", "@functools.lru_cache(None)\ndef f(): pass"),
+    ],
     complaints_about_mathematics: [
         *("import pandas as pd", "from core.data.world import facts", "from core import prompts"),
         *("def f():\n    import streamlit", "import numpyro"),
@@ -377,8 +421,16 @@ BAD = {
         *("st.text('x', unsafe_allow_html=True)", "st.html('<b>x</b>')"),
         "st.components.v1.html(answer)",
     ],
+    complaints_about_writing: [
+        *("path.write_text(report)", "Path('x').write_bytes(report)", "open('x', 'w')"),
+        *("open(path, mode='xb')", "path.open('ab')", "path.open(mode='r+')", "open(path, 'wt')"),
+    ],
 }
 GOOD = {
+    complaints_about_caches: [
+        *("@once\ndef f(): pass", "@functools.lru_cache(maxsize=16)\ndef f(x): pass"),
+        "from functools import cached_property, partial",
+    ],
     complaints_about_mathematics: [
         *("import math", "import numpy as np", "from scipy import special"),
         "from core.uncertainty import x",
@@ -408,6 +460,11 @@ GOOD = {
         "TABLE = {'a': ('Ours', 'red')}\ntext, colour = TABLE[kind]\nst.badge(text, color=colour)",
         "logger.error(error)",
         "with st.expander('Settings', icon=':material/tune:'): pass",
+    ],
+    complaints_about_writing: [
+        *("outputs.write(path, report)", "with outputs.replacing(path) as file: pass"),
+        *("open('x')", "path.open('rb')", "open(path, 'r')", "os.open(path, flags)"),
+        *("results.open('a result')", "path.read_text()", "os.fdopen(pipe, 'wb')"),
     ],
 }
 

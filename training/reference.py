@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from core import prompts
+from core import outputs, prompts
 from core.data.world import facts as world
 from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.embedded.model import restored
@@ -77,7 +77,7 @@ def main() -> None:
         "revision": open_model("embedded").revision,
         "cases": rows,
     }
-    FILE.write_text(json.dumps(saved, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    outputs.write(FILE, json.dumps(saved, ensure_ascii=False, indent=1) + "\n")
 
 
 if __name__ == "__main__":

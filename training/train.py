@@ -21,6 +21,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from core import outputs
 from core.data.world import facts as world
 from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.embedded.model import SCALE
@@ -167,8 +168,8 @@ def train(
                 "step": step + 1,
                 "seconds": spent + time.perf_counter() - started,
             }
-            torch.save(state, checkpoint.with_suffix(".part"))
-            checkpoint.with_suffix(".part").replace(checkpoint)
+            with outputs.replacing(checkpoint) as file:
+                torch.save(state, file)
     model.load_state_dict(average, strict=False)
     run = {
         "parameters": parameters,
@@ -205,13 +206,13 @@ def save(
     tokenizer.save(str(folder / "tokenizer.json"))
     end, pad = (tokenizer.token_to_id(t) for t in (vocabulary.END, vocabulary.PAD))
     config = model.shape.to_config(end, pad) | {"dtype": "float32", "seed": seed}
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-    (folder / "training.json").write_text(json.dumps(run, indent=2) + "\n")
+    outputs.write(folder / "config.json", json.dumps(config, indent=2) + "\n")
+    outputs.write(folder / "training.json", json.dumps(run, indent=2) + "\n")
     sums = [
         f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n"
         for name in ("config.json", "model.safetensors", "tokenizer.json")
     ]
-    (folder / "SHA256SUMS").write_text("".join(sums))
+    outputs.write(folder / "SHA256SUMS", "".join(sums))
 
 
 def main() -> None:

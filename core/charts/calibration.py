@@ -6,7 +6,6 @@ differ by colour alone. Curves are thinned for drawing; every number shown is ex
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping, Sequence
 
@@ -19,6 +18,7 @@ from core.abstention.metrics import Bin, Curve
 from core.abstention.policy import Policy, own_direction
 from core.charts.shapes import Filled, Rows, Shape, records, shape
 from core.charts.theme import DASHES, QUARTERS, Chart, Palette, share, themed
+from core.once import once
 from core.studies.calibration.diagnostics import Binned
 from core.uncertainty.scores import SCORES
 
@@ -89,7 +89,7 @@ def _answering(policy: Policy | None) -> Rows:
     return records(coverage=[answered / policy.labels], error=[policy.errors / answered])
 
 
-@functools.cache
+@once
 def _risk_coverage(few: bool, larger_is_surer: bool, palette: Palette) -> Shape:
     """Return the shape of the curve; a `few` points are marked."""
     y = alt.Scale(domain=[0, alt.ExprRef("most")], clamp=True)
@@ -260,7 +260,7 @@ def groups(bins: Sequence[Bin], target: float, palette: Palette) -> Filled:
     return Filled(_groups(highest > 0.8, palette), rows, {"most": max(2 * target, highest * 1.25)})
 
 
-@functools.cache
+@once
 def _groups(wide: bool, palette: Palette) -> Shape:
     """Return the shape of the bars; `wide` if one reaches nearly all."""
     base = alt.Chart(alt.NamedData("groups")).encode(

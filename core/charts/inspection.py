@@ -6,7 +6,6 @@ its finding to those who cannot see it (`…_alt`).
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from core.charts.shapes import Filled, Shape, shape
 from core.charts.theme import Chart, Palette, ink_on, mixed, share, themed, told_apart
 from core.codec import shortened
+from core.once import once
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.served import shown as shown
 from core.studies.inspection.stopping import GrowthPoint
@@ -111,7 +111,7 @@ def _text(at: float, height: float, label: str, colour: str) -> dict[str, Any]:
     return {"x": at, "y": height, "label": label, "colour": colour}
 
 
-@functools.cache
+@once
 def _scale_of_doubt(references: int, palette: Palette) -> Shape:
     """Return the shape of a scale from 0 to a parameter `widest`; heights are in pixels.
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from core.codec import counted
+from core.commands.files import FilesFirst, Input, Output
 from core.data.datasets.ambigqa import read_ambigqa
 from core.data.datasets.draw import draw
 from core.data.datasets.nq_open import read_nq_open
@@ -24,6 +25,7 @@ from core.data.datasets.triviaqa import Improper, read_triviaqa
 from core.data.datasets.wordnet import FOLDER, wordnet_questions
 from core.data.datasets.world import Wording, world_questions
 from core.data.world.facts import Band
+from core.outputs import sentence
 
 TOLD = 20  # rows of which it is said why they are left out
 PROGRESS = 10_000  # questions
@@ -32,7 +34,7 @@ BANDS = {band.value.replace(" ", "-"): band for band in Band}
 
 Command = Callable[..., None]
 
-FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+FILE = click.argument("file", type=Input())
 ON_MALFORMED = click.option(
     "--on-malformed",
     type=click.Choice(["refuse", "skip"]),
@@ -66,7 +68,7 @@ def _writes(command: Command) -> Command:
         click.option("--sample", type=click.IntRange(1), help="Write so many, drawn at random."),
         click.option(
             "--out",
-            type=click.Path(dir_okay=False, path_type=Path),
+            type=Output(),
             required=True,
             help="The file of questions to write, as JSON lines.",
         ),
@@ -75,7 +77,13 @@ def _writes(command: Command) -> Command:
     return command
 
 
-@click.group(help="Write the questions of a dataset, with their right answers, as JSON lines.")
+class _Group(click.Group):
+    command_class = FilesFirst
+
+
+@click.group(
+    cls=_Group, help="Write the questions of a dataset, with their right answers, as JSON lines."
+)
 def dataset() -> None:
     """Datasets by their names."""
 
@@ -183,7 +191,7 @@ def _write(
     except MalformedRowError as error:
         raise click.ClickException(f"{error} {SKIP}") from error
     except OSError as error:
-        raise click.ClickException(f"{out} cannot be written: {error.strerror}.") from error
+        raise click.ClickException(sentence(out, error)) from error
     if told.skipped:
         click.echo(f"{counted(told.skipped, 'malformed row')} left out.", err=True)
     if told.dropped:

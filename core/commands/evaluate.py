@@ -16,6 +16,7 @@ from core.abstention import metrics
 from core.abstention.intervals import Interval
 from core.codec import counted, encoded, finite
 from core.commands.engines import engine_of, engines
+from core.commands.files import FilesFirst, Folder, Input, Output, write
 from core.commands.model import asks, opened, paid, tell
 from core.commands.request import reads, wanted
 from core.data.datasets.questions import read_questions
@@ -49,13 +50,14 @@ WIDTH = 22  # of a measure with its interval
 AGREE = "Nothing was asked. --yes agrees beforehand."
 
 
-@click.command(help="Ask a model every question of a file, and score its answers by every score.")
-@click.argument(
-    "questions", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False
+@click.command(
+    cls=FilesFirst,
+    help="Ask a model every question of a file, and score its answers by every score.",
 )
+@click.argument("questions", type=Input(), required=False)
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Folder(only_with="questions"),
     required=True,
     help="The folder of the run. One that is there is gone on with; without QUESTIONS it is only "
     "read.",
@@ -88,7 +90,7 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
 )
 @click.option(
     "--labelled",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=Output(),
     help="Write the rows as the labelled CSV that `calibrate` reads.",
 )
 @click.option(
@@ -99,7 +101,7 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
 )
 @click.option(
     "--figures",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Folder(),
     help="A folder for the paper's Figures 5 and 6 as SVG.",
 )
 @click.option(
@@ -125,7 +127,7 @@ def evaluate(questions: Path | None, out: Path, as_json: bool, **given: Any) -> 
     if given["figures"] is not None:
         found["figures"] = _figures(made, given["figures"], given["target_loss"])
     if given["labelled"] is not None:
-        _write(given["labelled"], labelled_csv(run, chosen, given["match"])[0])
+        write(given["labelled"], labelled_csv(run, chosen, given["match"])[0])
     click.echo(encoded(found) if as_json else _report(made, found))
 
 
@@ -297,7 +299,7 @@ def _figures(made: Measured, folder: Path, target_loss: float) -> list[str]:
 
     results = made.results
     drawn = {}
-    bands = {name: made.band(name) for name in results.scores}
+    bands = made.bands
     papers = {name: band for name, band in bands.items() if name in charts.PAPERS}
     others = {name: band for name, band in bands.items() if name not in charts.PAPERS}
     for name, some in (("precision-recall", papers), ("precision-recall-others", others)):
@@ -317,12 +319,5 @@ def _figures(made: Measured, folder: Path, target_loss: float) -> list[str]:
         raise click.ClickException(f"{folder} cannot be made: {error.strerror}.") from error
     for path, (name, chart) in zip(paths, drawn.items(), strict=True):
         title = name.replace("-", " ").capitalize()
-        _write(path, export.to_svg(export.alone(chart, title, made.results.run.manifest["model"])))
+        write(path, export.to_svg(export.alone(chart, title, made.results.run.manifest["model"])))
     return [str(path) for path in paths]
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be written: {error.strerror}.") from error

@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from core.codec import encoded
+from core.commands.files import FilesFirst, Output
+from core.commands.files import write as write_file
 from core.commands.model import asks, opened, paid, usage
 from core.commands.report import write
 from core.data.tabular.csv_export import to_csv
@@ -45,7 +47,7 @@ def _command(experiment: Experiment) -> click.Command:
     command = click.option(
         "--out",
         "files",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=Output(),
         multiple=True,
         help="Write a file too: .json, a report as .html, the table as .csv, the pictures as .svg "
         "or .png; where there are several pictures, each has its name in the file’s.",
@@ -56,7 +58,8 @@ def _command(experiment: Experiment) -> click.Command:
         command = click.option(option(field.name), field.name, **_option(field))(command)
     question = question_of(experiment.name)
     text = f"{question} {experiment.title}. {experiment.about} ({experiment.paper}.)"
-    return click.command(experiment.name, help=text, short_help=experiment.title)(command)
+    of_group = {"help": text, "short_help": experiment.title}
+    return click.command(experiment.name, cls=FilesFirst, **of_group)(command)
 
 
 def _option(field: Field) -> dict[str, Any]:
@@ -81,9 +84,9 @@ def _run(experiment: Experiment) -> Callable[..., None]:
         else:
             model = opened(of_model["model"], of_model["form"], of_model["budget"])
             finding = _paid(experiment, values, settings, model, of_model)
+        click.echo(encoded(to_dict(finding)) if as_json else _report(finding))
         for path in files:
             _write(path, finding, of_model.get("model", EMBEDDED))
-        click.echo(encoded(to_dict(finding)) if as_json else _report(finding))
 
     return command
 
@@ -143,10 +146,7 @@ def _write(path: Path, finding: Finding, model: str) -> None:
     else:
         contents = _pictures(path, finding)
     for where, content in contents.items():
-        try:
-            where.write_bytes(content)
-        except OSError as error:
-            raise click.ClickException(f"{where} cannot be written: {error.strerror}.") from error
+        write_file(where, content)
 
 
 def _pictures(path: Path, finding: Finding) -> dict[Path, bytes]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from core.commands.files import Output
+from core.commands.files import write as write_file
 from core.commands.model import Command
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ def reported(command: Command) -> Command:
     """Add the option that names the file of the report, as `report`."""
     return click.option(
         "--report",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=Output(),
         help="Write a report too: one HTML file with pictures, settings and versions.",
     )(command)
 
@@ -32,7 +34,4 @@ def write(path: Path, report: Report, *, from_file: bool = False) -> None:
     """
     from core.reports.report import to_html  # Altair takes long to load
 
-    try:
-        path.write_text(to_html(report, from_file=from_file), encoding="utf-8")
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be written: {error.strerror}.") from error
+    write_file(path, to_html(report, from_file=from_file))

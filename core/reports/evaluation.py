@@ -61,7 +61,7 @@ def score_columns(made: Measured) -> dict[str, list[str]]:
 
 def _scores(made: Measured) -> Part:
     drawn: dict[str, Band] = {
-        name: made.band(name) for name in charts.PAPERS if name in made.results.scores
+        name: made.bands[name] for name in charts.PAPERS if name in made.results.scores
     }
     pictures = []
     if drawn:

@@ -8,7 +8,6 @@ would stop what got past that.
 from __future__ import annotations
 
 import base64
-import functools
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
@@ -21,6 +20,7 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from core.charts import export
 from core.charts.export import Figure
+from core.once import once
 from core.studies.opening import FROM_FILE
 from core.studies.versions import versions
 
@@ -183,7 +183,7 @@ def _when(time: datetime) -> str:
     return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
-@functools.cache
+@once
 def _template() -> tuple[Template, str, str]:
     """Return the template, our style sheet, and its digest, by which a browser knows it."""
     here = Path(__file__)

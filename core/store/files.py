@@ -59,7 +59,7 @@ class Files:
         self._own = schema.files.c.owner == self._owner
 
     def save(self, name: str, content: bytes) -> str:
-        """Keep a file and return its hash; of too many of its owner, the oldest is forgotten.
+        """Keep a file and return its hash; of too many of its owner, the oldest other is forgotten.
 
         The notes of a file that is here already stay with it.
 
@@ -86,10 +86,10 @@ class Files:
                 "content": content,
             }
             connection.execute(table.insert().values(row))
-            newest = select(table.c.hash).where(self._own)
-            newest = newest.order_by(table.c.saved_at.desc(), table.c.hash).offset(MOST)
-            for old in connection.execute(newest).scalars().all():
-                connection.execute(delete(table).where(self._own, table.c.hash == old))
+            others = select(table.c.number).where(self._own, table.c.hash != hash)
+            too_many = others.order_by(table.c.number.desc()).offset(MOST - 1)
+            for old in connection.execute(too_many).scalars().all():
+                connection.execute(delete(table).where(table.c.number == old))
         return hash
 
     def open(self, hash: str) -> File | None:

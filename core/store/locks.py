@@ -9,7 +9,6 @@ database, gives back what it held.
 from __future__ import annotations
 
 import errno
-import functools
 import os
 import sys
 import threading
@@ -24,6 +23,8 @@ from typing import Final
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from core.once import once
 
 if sys.platform != "win32":  # there each process asks for itself
     import fcntl
@@ -122,7 +123,7 @@ class Locks(ABC):
         """Give a number back."""
 
 
-@functools.cache
+@once
 def file_locks(path: Path) -> FileLocks:
     """Return this process's locks beside the file of a database; there must be one object only."""
     return FileLocks(path.with_name(f"{path.name}-asking"))

@@ -145,6 +145,35 @@ def _files(connection: Connection) -> None:
     )
 
 
+def _order_of_files(connection: Connection) -> None:
+    """Count files as they are saved: by a clock that went backwards, the newest was the oldest."""
+    postgresql = connection.dialect.name == "postgresql"
+    counter = (
+        "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+        if postgresql
+        else "INTEGER PRIMARY KEY AUTOINCREMENT"
+    )
+    columns = "owner, hash, name, saved_at, notes, content"
+    for statement in (
+        "ALTER TABLE files RENAME TO files_before",
+        f"""CREATE TABLE files (
+            number {counter},
+            owner TEXT NOT NULL,
+            hash TEXT NOT NULL,
+            name TEXT NOT NULL,
+            saved_at TEXT NOT NULL,
+            notes TEXT NOT NULL,
+            content {"BYTEA" if postgresql else "BLOB"} NOT NULL
+        )""",
+        f"""INSERT INTO files ({columns})
+            SELECT {columns} FROM files_before ORDER BY saved_at, owner, hash""",
+        "DROP TABLE files_before",
+        "CREATE UNIQUE INDEX files_content ON files (owner, hash)",
+        "CREATE INDEX files_owner ON files (owner, number)",
+    ):
+        connection.execute(text(statement))
+
+
 # The first brings an empty database to version 1, the second that to version 2, and so on.
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     _calls_and_results,
@@ -152,6 +181,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     _services,
     _owners,
     _files,
+    _order_of_files,
 )
 
 

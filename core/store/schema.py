@@ -39,12 +39,15 @@ services = Table(
 files = Table(
     "files",
     metadata,
-    Column("owner", Text, primary_key=True),  # empty: this computer
-    Column("hash", Text, primary_key=True),  # of the content
+    Column("number", BigInteger, primary_key=True),  # counts up: clocks can go backwards
+    Column("owner", Text, nullable=False),  # empty: this computer
+    Column("hash", Text, nullable=False),  # of the content
     Column("name", Text, nullable=False),
     Column("saved_at", Text, nullable=False),
     Column("notes", Text, nullable=False),  # what a page remembers of it, as JSON
     Column("content", LargeBinary, nullable=False),
+    Index("files_content", "owner", "hash", unique=True),
+    Index("files_owner", "owner", "number"),
 )
 
 results = Table(
@@ -70,5 +73,5 @@ results = Table(
 
 
 def now() -> str:
-    """Return the present in UTC as the tables hold it: text of one length, so it sorts."""
+    """Return the present in UTC as the tables hold it: for people, never to decide an order."""
     return datetime.now(UTC).isoformat(timespec="microseconds")

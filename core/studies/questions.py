@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import random
 from dataclasses import dataclass
 from typing import Final
 
 from core.data.world.facts import BY_HEART_FROM, RARELY_BELOW, Band, facts
 from core.data.world.plain import plain
+from core.once import once
 
 BANDS: Final[dict[str, str]] = {
     Band.BY_HEART.value: f"Asked and answered {BY_HEART_FROM} times or more in training.",
@@ -45,7 +45,7 @@ class Entry:
     answers: int
 
 
-@functools.cache
+@once
 def entries() -> tuple[Entry, ...]:
     """Return every question of the world, relation by relation, best known first."""
     return tuple(
@@ -54,7 +54,7 @@ def entries() -> tuple[Entry, ...]:
     )
 
 
-@functools.cache
+@once
 def subject_areas() -> tuple[str, ...]:
     """Return the titles of the relations, in the order of the world."""
     return tuple(dict.fromkeys(entry.subject_area for entry in entries()))
@@ -78,7 +78,7 @@ def search(
     )
 
 
-@functools.cache
+@once
 def _searched() -> tuple[str, ...]:
     """Return what is searched of every entry: question, names and answers, without marks."""
     return tuple(

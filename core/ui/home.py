@@ -1,6 +1,5 @@
 """Home: one experiment on one screen, a challenge, and the ways on."""
 
-import functools
 from functools import partial
 from importlib.util import find_spec
 
@@ -8,6 +7,7 @@ import streamlit as st
 
 from core.language_models.backends.gguf import SMOLLM2
 from core.language_models.base import LanguageModel
+from core.once import once
 from core.studies.amplification.curve import percent
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.lanes import MEASURES, PREPARED, TIMES, Lane, challenge, lane
@@ -96,7 +96,7 @@ def onward() -> None:
             st.switch_page(frame.inspection())
 
 
-@functools.cache
+@once
 def prepared() -> tuple[Lane, ...]:
     """Return the prepared lanes, computed once a process on the embedded model."""
     asked = model.embedded()

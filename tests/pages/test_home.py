@@ -1,6 +1,8 @@
 """The page "Home" without a browser: the numbers of its lanes, and the ways on."""
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -160,3 +162,23 @@ def test_only_a_lane_that_is_there_can_be_opened(monkeypatch):
     result = type("Result", (), {"opened": 2})()
     monkeypatch.setattr(lanes, "_drawn", lambda **_: result)
     assert lanes.lanes(home.prepared(), key="x") == 2
+
+
+def test_the_lanes_are_computed_once_however_many_come_at_once(monkeypatch):
+    computed, come = [], threading.Barrier(8)
+    real = home.lane
+
+    def lane(inspection, *args, **kwargs):
+        computed.append(inspection.query)
+        return real(inspection, *args, **kwargs)
+
+    def comes(_):
+        come.wait(60)
+        return home.prepared()
+
+    monkeypatch.setattr(home, "lane", lane)
+    home.prepared.cache_clear()
+    with ThreadPoolExecutor(come.parties) as visitors:
+        first, *others = visitors.map(comes, range(come.parties))
+    assert computed == [*PREPARED]
+    assert all(lanes is first for lanes in others)

@@ -118,7 +118,7 @@ def test_sqlite_is_set_as_it_must_be(tmp_path):
         assert setting(opened, "journal_mode") == "wal"
         assert setting(opened, "busy_timeout") == 1000 * BUSY_SECONDS <= 3000  # somebody waits
         assert setting(opened, "foreign_keys") == 1
-        assert setting(opened, "synchronous") == 1
+        assert setting(opened, "synchronous") == 2  # each transaction waits for the disk
 
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.store import files
+from core.store import files, schema
 from core.store.database import open_database
 from core.store.files import File, Files, TooLargeError, hash_of
 
@@ -37,6 +37,26 @@ def test_the_newest_are_kept_and_none_that_is_too_large(url, monkeypatch):
         kept.save("x", bytes(10))
         with pytest.raises(TooLargeError, match="it is not saved"):
             kept.save("x", bytes(11))
+
+
+def test_a_clock_that_goes_back_does_not_decide_which_file_is_forgotten(url, monkeypatch):
+    monkeypatch.setattr(files, "MOST", 3)
+    with open_database(url) as database:
+        days = iter(range(9, 0, -1))
+        monkeypatch.setattr(schema, "now", lambda: f"2026-01-0{next(days)}T00:00:00.000000")
+        kept = Files(database)
+        hashes = [kept.save("x", bytes([number])) for number in range(5)]
+        assert [kept.open(hash) is not None for hash in hashes] == [False, False, True, True, True]
+
+
+def test_what_is_being_saved_is_never_forgotten(url, monkeypatch):
+    monkeypatch.setattr(files, "MOST", 1)
+    with open_database(url) as database:
+        kept = Files(database)
+        for number in range(3):
+            hash = kept.save("x", bytes([number]))
+            assert kept.open(hash) is not None
+        assert kept.open(hash_of(bytes([1]))) is None
 
 
 def test_files_are_ones_own(url, monkeypatch):

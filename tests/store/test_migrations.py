@@ -9,6 +9,7 @@ from sqlalchemy import inspect, text
 from core.store import migrations, schema
 from core.store.database import open_database
 from core.store.errors import StoreError
+from core.store.files import File, Files, hash_of
 from core.store.migrations import MIGRATIONS
 from core.store.results import Results
 from tests.store.kept import CallKey, Calls
@@ -138,6 +139,24 @@ def test_results_from_before_there_were_owners_belong_to_this_computer(url, monk
         assert mine.models() == ("m",) and not hers.search().total
         mine.rename("id", "renamed")
         assert hers.open("id").title == "renamed"
+
+
+def test_files_from_before_they_were_counted_keep_their_order(url, monkeypatch):
+    of_version(monkeypatch, MIGRATIONS[:5])
+    columns = "owner, hash, name, saved_at, notes, content"
+    with open_database(url) as database, database.write() as connection:
+        for name, day in (("second", 2), ("third", 3), ("first", 1)):
+            row = {"hash": hash_of(name.encode()), "name": name, "content": name.encode()}
+            statement = f"INSERT INTO files ({columns}) VALUES ('', :hash, :name, :day, '{{}}', "
+            connection.execute(text(f"{statement}:content)"), row | {"day": f"2099-01-0{day}"})
+    of_version(monkeypatch, MIGRATIONS)
+    monkeypatch.setattr("core.store.files.MOST", 3)
+    with open_database(url) as database:
+        kept = Files(database)
+        assert kept.open(hash_of(b"first")) == File("first", b"first", "{}")
+        kept.save("fourth", b"fourth")
+        there = [kept.open(hash_of(name)) is not None for name in (b"first", b"second", b"third")]
+        assert there == [False, True, True]
 
 
 def test_the_way_to_a_version_does_not_show(url, another_url, monkeypatch):

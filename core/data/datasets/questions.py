@@ -8,11 +8,9 @@ by row, and a row is measured before it is parsed.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from core.codec import encoded, is_writable, shortened
@@ -20,6 +18,7 @@ from core.data.datasets.files import lines, object_of
 from core.data.tabular.columns import QUERIES, SOURCES, plain_heading
 from core.data.tabular.gold_questions import GOLD_ANSWERS
 from core.data.tabular.rows import UploadError, as_text
+from core.outputs import replacing
 
 T = TypeVar("T")
 
@@ -69,24 +68,17 @@ def write_questions(questions: Iterable[Question], path: str | os.PathLike[str])
     OSError
         When the file cannot be written.
     """
-    path = Path(path)
-    unfinished = path.with_name(f"{path.name}.part")
     number = 0
-    try:
-        with unfinished.open("w", encoding="utf-8", newline="\n") as file:
-            for question in questions:
-                row = {
-                    "id": question.id,
-                    "query": question.query,
-                    "answers": question.answers,
-                    "source": question.source,
-                }
-                file.write(f"{encoded(row)}\n")
-                number += 1
-        unfinished.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            unfinished.unlink(missing_ok=True)
+    with replacing(path) as file:
+        for question in questions:
+            row = {
+                "id": question.id,
+                "query": question.query,
+                "answers": question.answers,
+                "source": question.source,
+            }
+            file.write(f"{encoded(row)}\n".encode())
+            number += 1
     return number
 
 

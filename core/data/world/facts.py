@@ -14,13 +14,14 @@ in the same way: ``the UK|Britain``.
 from __future__ import annotations
 
 import csv
-import functools
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from core.once import once
 
 TABLES = Path(__file__).parent / "tables"
 
@@ -239,7 +240,7 @@ def _facts_of(
         )
 
 
-@functools.cache
+@once
 def facts() -> tuple[Fact, ...]:
     """Return every fact of the world, relation by relation, best known first."""
     taught, held_out = _wordings()

@@ -6,11 +6,11 @@ subject, however it is typed. One that means the same in other words is not reco
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable
 
 from core.data.world.facts import FIELD, Fact, facts
 from core.data.world.plain import plain
+from core.once import once
 from core.uncertainty.similarity import token_f1, tokens
 
 SAME_ANSWER = 0.25  # the paper's τ: from here on two texts count as one answer
@@ -53,7 +53,7 @@ def matches_exactly(answer: str, right: Iterable[str]) -> bool:
 Wording = tuple[str, str, dict[str, bool], str]
 
 
-@functools.cache
+@once
 def _index() -> tuple[dict[tuple[str, str, str], Fact], list[Wording]]:
     """Return every fact by relation, field and name; and the wordings around the names."""
     named: dict[tuple[str, str, str], Fact] = {}
@@ -77,7 +77,7 @@ def _index() -> tuple[dict[tuple[str, str, str], Fact], list[Wording]]:
     return named, [(b, a, r, field) for (b, a, field), r in relations.items()]
 
 
-@functools.cache
+@once
 def _around(template: str) -> tuple[str, str, str]:
     field = FIELD.search(template)
     if field is None:

@@ -18,7 +18,6 @@ A local model has none of them: its calls cost nothing but time.
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -31,6 +30,7 @@ from core.language_models.client.retry import Resilient, unsaid
 from core.language_models.client.wrapper import Wrapper
 from core.language_models.forms import Form
 from core.language_models.usage import Budget
+from core.once import once
 from core.store.calls import Calls
 
 
@@ -56,13 +56,13 @@ def prepared(
     ModelError
         When its abilities cannot be found out.
     """
-    once = functools.cache(calls) if calls else None
-    if once:
-        model.remember_in(lambda: once().services)
+    stored = once(calls) if calls else None
+    if stored:
+        model.remember_in(lambda: stored().services)
     patient = Resilient(model, budget, tell=tell)
     if patient.capabilities.local:
         return model
-    return Prepared(patient, once() if once else None)
+    return Prepared(patient, stored() if stored else None)
 
 
 class Prepared(Batched):

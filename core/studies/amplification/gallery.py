@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -20,6 +21,7 @@ from core.studies.questions import BANDS
 
 AT_FIRST: Final = 12  # questions of a band that a person meets first, of the draw 0
 MOST_AT_FIRST: Final = 100  # repetitions
+MOST_DRAWS: Final = 32  # remembered: nearly everybody looks at the first
 
 # What a person meets first: one case of each regime.
 EXAMPLES: Final[dict[str, Case]] = {
@@ -164,6 +166,7 @@ def drawn(band: Band, count: int, seed: int = 0) -> list[Fact]:
     return [facts[i] for i in order]
 
 
-def by_band(count: int, seed: int = 0) -> dict[str, list[Case]]:
+@lru_cache(maxsize=MOST_DRAWS)
+def by_band(count: int, seed: int = 0) -> Mapping[str, list[Case]]:
     """Draw `count` cases of every exposure band of the embedded world."""
     return {name: [of_fact(fact) for fact in drawn(Band(name), count, seed)] for name in BANDS}

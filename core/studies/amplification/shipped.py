@@ -6,7 +6,6 @@ ones in use are no curves of this model: they are not used.
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,6 +15,7 @@ from typing import Any, Final
 
 from core.codec import encoded, finite
 from core.language_models.base import LanguageModel
+from core.once import once
 from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
     Amplification,
@@ -67,7 +67,7 @@ def find(case: Case, model: LanguageModel, times: tuple[int, ...]) -> Amplificat
     return found.curves.get((case, times))
 
 
-@functools.cache
+@once
 def shipped() -> Shipped:
     """Return what was written."""
     return read(FILE.read_text(encoding="utf-8"))

@@ -28,6 +28,7 @@ import pyarrow as pa
 from pyarrow import compute, parquet
 
 from core.codec import encoded
+from core.outputs import LEFT_BY_KILLS, appending, replacing, write
 from core.studies.evaluation.rows import RECORDINGS, SCHEMA, Row, table
 
 if sys.platform != "win32":  # there nothing keeps two processes apart
@@ -57,8 +58,8 @@ class Files:
 
     def write_manifest(self, found: dict[str, Any]) -> None:
         """Write what the run is, in place of what was written."""
-        with writing(self.folder), _in_one_piece(self.folder / MANIFEST) as beside:
-            beside.write_text(f"{encoded(found, indent=2)}\n", encoding="utf-8")
+        with writing(self.folder):
+            write(self.folder / MANIFEST, f"{encoded(found, indent=2)}\n")
 
     def begin(self, *, again: bool = False) -> tuple[set[str], int]:
         """Be ready for more rows; return the ids of those that are there, and how many failed.
@@ -71,7 +72,7 @@ class Files:
                     _forget_failed(part)
             path = self.folder / UNFINISHED
             pending, length = unfinished(path)
-            self._lines = path.open("ab", buffering=0)
+            self._lines = appending(path)
             self._lines.truncate(length)  # what a kill has cut off goes
             parts = parts_of(self.folder)
             self._parts = 1 + max((int(part.stem[-5:]) for part in parts), default=-1)
@@ -134,13 +135,16 @@ def opened(folder: Path) -> Iterator[Files]:
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / LOCK).open("a")
+        lock = appending(folder / LOCK)
     with lock, contextlib.closing(Files(folder)) as files:
         if not _held(lock.fileno()):
             raise RunError(
                 f"Another process is writing to {folder}. Wait until it has ended, or choose "
                 "another folder."
             )
+        with writing(folder):
+            for left in folder.glob(LEFT_BY_KILLS):  # by a kill; nobody else writes here
+                left.unlink()
         yield files
 
 
@@ -241,19 +245,9 @@ def writing(folder: Path) -> Iterator[None]:
         raise RunError(f"{folder} cannot be written: {error.strerror or error}. {mend}.") from error
 
 
-@contextmanager
-def _in_one_piece(path: Path) -> Iterator[Path]:
-    """Give a place to write to; what stands there then replaces a file at once."""
-    beside = path.with_name(f"{path.name}.part")
-    yield beside
-    with beside.open("rb") as written:
-        os.fsync(written.fileno())
-    beside.replace(path)
-
-
 def _write(rows: pa.Table, path: Path) -> None:
-    with _in_one_piece(path) as beside:
-        parquet.write_table(rows, beside, compression="zstd")
+    with replacing(path) as file:
+        parquet.write_table(rows, file, compression="zstd")
 
 
 def _forget_failed(part: Path) -> None:

@@ -230,9 +230,10 @@ class Measured:
             return Interval(*(float("nan"),) * 3)
         return self.resampled.interval(score, measure, CONFIDENCE)
 
-    def band(self, score: str) -> Band:
-        """Return a score's precision by recall, with its band."""
-        return self.resampled.band(score, CONFIDENCE)
+    @cached_property
+    def bands(self) -> Mapping[str, Band]:
+        """Every score's precision by recall, with its band."""
+        return {name: self.resampled.band(name, CONFIDENCE) for name in self.results.scores}
 
     @property
     def sentence(self) -> str:

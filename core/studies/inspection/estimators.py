@@ -6,13 +6,13 @@ it found; the page Inspection and the README show it as the same table.
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from core.once import once
 from core.studies.inspection.recording import Estimator
 from core.uncertainty.scores import SCORES
 
@@ -101,7 +101,7 @@ class Measured:
     rungs: tuple[Rung, ...]
 
 
-@functools.cache
+@once
 def measured() -> Measured:
     """Return what the benchmark wrote."""
     return measured_of(json.loads(MEASURED.read_text(encoding="utf-8")))

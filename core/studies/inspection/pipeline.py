@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 from dataclasses import asdict
@@ -10,6 +9,7 @@ from dataclasses import asdict
 from core import prompts
 from core.abstention.policy import Pipeline, PolicyError, pipeline_from_dict
 from core.codec import encoded
+from core.once import once
 from core.studies.inspection.recording import Estimator
 from core.studies.inspection.request import Reading, Request
 from core.uncertainty.similarity import JUDGE
@@ -40,7 +40,7 @@ def pipeline_of(
     )
 
 
-@functools.cache
+@once
 def prompt_fingerprint(*, judged: bool = False) -> str:
     """Return a short hash that changes with any word of any prompt.
 

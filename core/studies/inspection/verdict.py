@@ -7,7 +7,6 @@ other model is decided by the embedded model's, and told that nothing is promise
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 import sys
@@ -19,6 +18,7 @@ from typing import Any
 
 from core.abstention.policy import Policy, policy_from_dict
 from core.codec import shortened
+from core.once import once
 from core.uncertainty.scores import SCORES, Score
 
 LEAST_MASS_ALONE = 0.5  # when all answers say the same
@@ -78,7 +78,7 @@ def defaults_file(model: str) -> Path:
     return Path(__file__).parent / "default_policies" / f"{known}.json"
 
 
-@functools.cache
+@once
 def _policies_in(file: Path) -> dict[str, Policy | None]:
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return {name: None if found[name] is None else policy_from_dict(found[name]) for name in SCORES}

@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from core.studies.evaluation.results import RESAMPLES, Measured, Results, affordable, measured
+from core.ui.evaluation.bundled import measuring
 from core.ui.runs.job import Job
 from core.ui.runs.widget import run, run_of, want
 from core.ui.session import remembered
@@ -26,7 +27,7 @@ def measures(found: Results) -> tuple[Measured, bool]:
     made = run(
         PLACE,
         wanted,
-        lambda: Job(_work(found, number or RESAMPLES)),
+        lambda: measuring(found, _work(found, number or RESAMPLES)),
         on_press=not number,
         cancelled="Cancelled.",
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
 import streamlit as st
@@ -18,6 +17,7 @@ from core.data.datasets.wordnet import FOLDER, wordnet_questions
 from core.data.datasets.world import Wording, world_questions
 from core.data.tabular.uploads import Upload, UploadError
 from core.data.world.facts import Band
+from core.once import once
 from core.studies.evaluation.run import Questions, survey
 from core.ui.evaluation.runs import most_questions
 from core.ui.glossary import TERMS
@@ -213,7 +213,7 @@ def _say(drawn: Drawn) -> None:
         st.text(f"{drawn.malformed:,} rows are left out in all.")
 
 
-@cache  # reading its files takes seconds, and every draw needs them all
+@once  # reading its files takes seconds, and every draw needs them all
 def _wordnet() -> tuple[Question, ...]:
     return tuple(wordnet_questions())
 

@@ -13,6 +13,7 @@ from core.studies.evaluation.mixing import finding, sources
 from core.studies.evaluation.reading import Filter, Run
 from core.studies.evaluation.results import Results, read_results, stamp
 from core.studies.evaluation.rows import RIGHT, RIGHT_BY, Match
+from core.ui.evaluation.bundled import finding_of, is_bundled, is_everybodys, rows_of
 from core.ui.evaluation.cells import digest, source_shown
 from core.ui.evaluation.compare import compare
 from core.ui.evaluation.decisions import decisions
@@ -51,7 +52,7 @@ def results(run: Run, others: Mapping[str, Run]) -> None:
         Runs that can be put beside it, by their titles.
     """
     try:
-        every = remembered("results_every", None, partial(read_results, run), _version(run))
+        every = _every(run)
         if not len(every):
             st.text("No row counts yet: no question is finished, or all of them failed.")
             return
@@ -61,7 +62,7 @@ def results(run: Run, others: Mapping[str, Run]) -> None:
         if not len(found):
             st.text("No row is left to show. Choose fewer filters, or other sources.")
             return
-        if sentence := remembered("results_finding", found, lambda: finding(found)):
+        if sentence := _finding(found):
             with st.container(border=True, key="finding"):
                 st.text(sentence)
         _parts(found, others)
@@ -83,6 +84,19 @@ def _parts(found: Results, others: Mapping[str, Run]) -> None:
         if tab.open:
             with tab:
                 draw()
+
+
+def _every(run: Run) -> Results:
+    """Return all rows of a run that count."""
+    if is_bundled(run):
+        return rows_of(run.folder)
+    return remembered("results_every", None, partial(read_results, run), _version(run))
+
+
+def _finding(found: Results) -> str:
+    if is_everybodys(found):
+        return finding_of(found.run.folder)
+    return remembered("results_finding", found, lambda: finding(found))
 
 
 def _version(run: Run) -> tuple[str, object]:

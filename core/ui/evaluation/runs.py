@@ -26,9 +26,10 @@ from core.codec import encoded
 from core.language_models.base import SAMPLING_RULE
 from core.language_models.client.stack import stop
 from core.language_models.errors import ModelError
+from core.outputs import write
 from core.store.errors import StoreError
 from core.store.results import THIS_COMPUTER
-from core.studies.evaluation.files import MANIFEST, RunError, opened
+from core.studies.evaluation.files import MANIFEST, RunError, opened, writing
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.run import Outcome, Questions, evaluate, most, pipeline_for
@@ -42,6 +43,9 @@ MOST_SHARED: Final = 2_000  # questions of a run where several people use a serv
 MOST_ALONE: Final = 100_000  # questions; a larger run is one for the command line
 MOST_RUNS: Final = 20  # of one person where several use a server
 MOST_OF_SESSIONS: Final = 100  # of all sessions in which nobody signed in: the newest
+#: A file in the folder of a run: how many were begun before. A clock that goes backwards would
+#: have the newest run deleted as the oldest.
+NUMBER: Final = "number"
 _KEY: Final = re.compile("[0-9a-f]{32}")
 _SESSION: Final = "session"
 _WAIT = 0.1  # seconds
@@ -103,10 +107,20 @@ class Runs:
             if not alone():
                 self._make_room(whose)
             try:
+                with writing(folder):
+                    self._count(folder)
                 save(questions, task, folder)
             except RunError as error:
                 raise RunError(said(error, folder)) from error
         return folder
+
+    def _count(self, folder: Path) -> None:
+        """Give a run its number, which is larger than that of any other."""
+        with self._lock:
+            numbers = map(_number, (file.parent for file in self.root.glob(f"*/*/{NUMBER}")))
+            largest = max(numbers, default=0)
+            folder.mkdir(parents=True, exist_ok=True)
+            write(folder / NUMBER, f"{largest + 1}\n")
 
     def _make_room(self, whose: str) -> None:
         if len(self.own()) >= MOST_RUNS:
@@ -214,7 +228,15 @@ def _named(whose: str) -> str:
     return f"{kind}-{hashlib.sha256(whose.encode()).hexdigest()[:32]}"
 
 
-def _begun(manifest: Path) -> float:
+def _begun(manifest: Path) -> tuple[int, float]:
+    """Return what orders runs; those from before there were numbers by when they were begun."""
+    when = 0.0
     with suppress(OSError):
-        return (manifest.parent / QUESTIONS).stat().st_mtime
-    return 0.0
+        when = (manifest.parent / QUESTIONS).stat().st_mtime
+    return _number(manifest.parent), when
+
+
+def _number(folder: Path) -> int:
+    with suppress(OSError, ValueError):
+        return int((folder / NUMBER).read_text(encoding="ascii"))
+    return 0

@@ -87,8 +87,7 @@ def _curves(found: Results, made: Measured) -> None:
     if not chosen:
         st.text("Choose a score to draw.")
         return
-    bands = remembered("results_bands", made, lambda: {n: made.band(n) for n in found.scores})
-    drawn = {name: bands[name] for name in SCORES if name in chosen}
+    drawn = {name: made.bands[name] for name in SCORES if name in chosen}
     figures.draw(
         charts.precision_recall,
         drawn,

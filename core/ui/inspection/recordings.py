@@ -34,7 +34,7 @@ class Recordings:
 
     def __init__(self) -> None:
         self._largest: OrderedDict[_Series, Recording] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock, self._now = threading.Lock(), threading.Lock()
         self._jobs = Registry()
 
     def find(self, request: Request, model: LanguageModel) -> Recording | None:
@@ -100,8 +100,16 @@ class Recordings:
         return self._jobs.start((_series(request, model), request.samples, reading), work, model)
 
     def now(self, request: Request, model: LanguageModel) -> Recording:
-        """Return the recording, made while the caller waits if need be."""
-        return self._record(request, model, silent)
+        """Return the recording, made while the caller waits if need be.
+
+        One is made at a time: who asks the same meanwhile finds it, and two at once, of a model
+        that computes here, would take twice as long.
+        """
+        there = self.find(request, model)
+        if there is not None:
+            return there
+        with self._now:
+            return self._record(request, model, silent)
 
     def _record(self, request: Request, model: LanguageModel, progress: Progress) -> Recording:
         found = self.find(request, model)

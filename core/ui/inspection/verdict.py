@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Final
 
 import streamlit as st
 
 from core.charts import inspection as charts
+from core.once import once
 from core.studies.inspection.grading import judge
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.served import (
@@ -134,7 +134,7 @@ def _comparable(inspection: Inspection) -> bool:
     return inspection.recording.model == WORLD_OF and inspection.verdict.threshold.score == SCORE
 
 
-@functools.cache
+@once
 def _references() -> tuple[tuple[str, float], ...]:
     """Return the examples of the home page in short, and their doubts."""
     asked = embedded()

@@ -48,7 +48,7 @@ def test_four_rows_by_hand(tmp_path):
     assert one.interval(INFORMATION, "aurc").value == pytest.approx((0 + 1 / 2 + 1 / 3 + 1 / 2) / 4)
     # Of all four, 0, 1, 1 and 2 are answered and wrong; within a step it grows in a straight line.
     assert one.interval(INFORMATION, "augrc").value == pytest.approx((0 + 0.5 + 1 + 1.5) / 16)
-    curve = one.band(INFORMATION)
+    curve = one.bands[INFORMATION]
     assert (curve.recalls[0], curve.recalls[-1]) == (0.25, 0.75)  # nobody answers the fourth
     assert (curve.precision[0], curve.precision[-1]) == (1.0, pytest.approx(2 / 3))
 

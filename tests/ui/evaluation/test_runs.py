@@ -1,15 +1,17 @@
 """Whose runs are whose, where they are, and how many there may be."""
 
 import gc
+import os
 import resource
 
 import pytest
 
 from core.store.results import THIS_COMPUTER
-from core.studies.evaluation.files import RunError, opened
+from core.studies.evaluation.files import MANIFEST, RunError, opened
 from core.studies.evaluation.reading import Run
+from core.studies.evaluation.saved import QUESTIONS
 from core.ui.evaluation import runs as module
-from core.ui.evaluation.runs import Runs, runs_beside, said
+from core.ui.evaluation.runs import NUMBER, Runs, runs_beside, said
 from tests.studies.evaluation.worlds import World, questions, surveyed, task
 
 
@@ -59,16 +61,27 @@ def test_an_address_leads_to_no_other_folder(come, tmp_path, key):
 
 
 def test_of_sessions_the_oldest_runs_go_but_not_one_that_is_written_to(come, monkeypatch, tmp_path):
-    monkeypatch.setattr(module, "MOST_OF_SESSIONS", 1)
     runs = Runs(tmp_path)
     come("session 1")
     held, gone, kept = (begun(runs, first) for first in range(3))
-    begun_at = {held: 1.0, gone: 2.0, kept: 3.0}
-    monkeypatch.setattr(module, "_begun", lambda manifest: begun_at.get(manifest.parent, 9.0))
+    for hours, folder in enumerate((kept, gone, held)):  # the clock was set back, twice
+        os.utime(folder / QUESTIONS, (3600 * hours, 3600 * hours))
+    monkeypatch.setattr(module, "MOST_OF_SESSIONS", 1)
     come("session 2")
     with opened(held):
         newest = begun(runs, 9)
-    assert [folder.exists() for folder in (held, gone, kept, newest)] == [True, False, True, True]
+    there = [(folder / MANIFEST).exists() for folder in (held, gone, kept, newest)]
+    assert there == [True, False, True, True]
+
+
+def test_runs_from_before_they_had_numbers_are_the_oldest_in_their_order(come, tmp_path):
+    runs = Runs(tmp_path)
+    later, earlier, newest = (begun(runs, first) for first in range(3))
+    for seconds, folder in ((2e9, later), (1e9, earlier), (0, newest)):
+        os.utime(folder / QUESTIONS, (seconds, seconds))
+    (later / NUMBER).unlink()
+    (earlier / NUMBER).write_text("²")  # no number either
+    assert runs.own() == [newest, later, earlier]
 
 
 def test_one_visitor_has_no_more_than_that_many(come, monkeypatch, tmp_path):

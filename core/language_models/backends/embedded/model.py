@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 from pathlib import Path
@@ -18,6 +17,7 @@ from core.language_models.backends.embedded import FOLDER
 from core.language_models.backends.llama.model import LlamaModel
 from core.language_models.backends.llama.runtime import Llama
 from core.language_models.errors import BrokenModelError
+from core.once import once
 
 SCALE = ".scale"  # behind a matrix's name: what its rows are to be multiplied by
 FILES = ("config.json", "model.safetensors", "tokenizer.json")  # each has its hash beside it
@@ -57,7 +57,7 @@ def restored(folder: Path) -> dict[str, NDArray[np.float32]]:
     }
 
 
-@functools.cache
+@once
 def _load(folder: Path) -> tuple[str, Llama, Tokenizer, int]:
     """Read a model folder once a process, after checking every file against its hash."""
     try:

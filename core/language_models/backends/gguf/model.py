@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 import hashlib
 import importlib.util
 import re
@@ -23,6 +22,7 @@ from core.language_models.backends.llama.runtime import Llama
 from core.language_models.chat_template import around
 from core.language_models.errors import BrokenModelError, ModelError, UnknownModelError
 from core.language_models.forms import EXAMPLES, Example, Form, Frame, in_front, revision
+from core.once import once
 
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
@@ -174,7 +174,7 @@ def _try(llama: Llama, tokens: Sequence[int]) -> None:
             raise ValueError("The network computes no probabilities.")
 
 
-@functools.cache
+@once
 def _load(path: Path, size: int, changed: int) -> Opened:
     """Read a file once a process, as long as it stays as it is."""
     try:

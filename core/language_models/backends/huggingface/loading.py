@@ -7,7 +7,6 @@ weights are read, because opening pickled ones runs whatever was pickled.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import re
@@ -26,6 +25,7 @@ from core.language_models.errors import (
     UnknownModelError,
     UnreachableError,
 )
+from core.once import once
 from core.settings import HUB_TOKEN
 
 # What of a model changes its answers. Neither pickles nor code are among it, nor the copies
@@ -351,7 +351,7 @@ def _fingerprint(folder: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:12]
 
 
-@functools.cache
+@once
 def _file_hash(path: str, size: int, changed: int) -> str:
     """Read a file once a process, as long as it stays as it is."""
     with open(path, "rb") as file:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 
@@ -23,6 +22,7 @@ from core.language_models.base import (
 )
 from core.language_models.errors import PromptTooLongError
 from core.language_models.forms import Frame, too_small
+from core.once import once
 
 # How many answer tokens one block of `log_likelihoods` holds: large enough to keep the
 # matrix products busy, small enough for their results to stay near the processor.
@@ -270,7 +270,7 @@ class LlamaModel(LanguageModel):
         return [*tokens, *self.frame.after]
 
 
-@functools.cache
+@once
 def _hold_to_one_thread() -> None:
     """Hold NumPy's matrix library to one thread from now on; see `runtime`'s products.
 
@@ -280,7 +280,7 @@ def _hold_to_one_thread() -> None:
     ThreadpoolController().limit(limits=1, user_api="blas")
 
 
-@functools.cache
+@once
 def _read(llama: Llama, tokens: tuple[int, ...]) -> Segment:
     """Read what stands in front of every prompt, once a process."""
     return llama.forward(np.array([tokens]))[1]

@@ -18,7 +18,6 @@ normalization"; Ainslie et al. 2023, "GQA". The same weights run in transformers
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +25,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from core.once import once
 
 Array = NDArray[np.float32]
 Tokens = NDArray[np.int64]
@@ -293,7 +294,7 @@ def _positions(tokens: Tokens, past: Sequence[Segment]) -> Tokens:
     return (start[:, None] + np.arange(L)).ravel()
 
 
-@functools.cache
+@once
 def _processors() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(PROCESSORS, "product")
 

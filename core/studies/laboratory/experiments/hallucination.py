@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from typing import Any, Final
 
 from core.data.world.facts import Fact, facts
 from core.data.world.plain import plain as unmarked
 from core.language_models.base import LanguageModel
+from core.once import once
 from core.studies.inspection.request import InvalidRequestError
 from core.studies.laboratory.experiment import Asks, Experiment, Field, Outcome, Values
 from core.studies.laboratory.hallucination import Hallucination, Settings, run
@@ -32,7 +32,7 @@ class _Asked:
     settings: Settings
 
 
-@functools.cache
+@once
 def _facts() -> dict[str, Fact]:
     return {unmarked(fact.question): fact for fact in facts()}
 

@@ -6,12 +6,12 @@ not used.
 
 from __future__ import annotations
 
-import functools
 import json
 from pathlib import Path
 from typing import Final
 
 from core.language_models.base import LanguageModel
+from core.once import once
 from core.studies.laboratory.experiment import Experiment, Finding, Values, from_dict
 
 FOLDER: Final = Path(__file__).parent
@@ -22,7 +22,7 @@ def file_of(experiment: Experiment, model: str) -> Path:
     return FOLDER / f"{experiment.name}{f'-{model}' if model else ''}.json"
 
 
-@functools.cache
+@once
 def shipped(name: str) -> tuple[Finding, ...]:
     """Return the results of an experiment that come with the program."""
     paths = (FOLDER / f"{name}.json", *sorted(FOLDER.glob(f"{name}-*.json")))

@@ -1,0 +1,162 @@
+"""The files that a command reads and writes: each is tried before a model is asked.
+
+A command whose answers cost money or minutes must not end at a folder that is not there.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+
+from core import outputs
+
+PIPE = (
+    "{} is a pipe or a device, which can be read only once or never ends. Save what comes out of "
+    "it as a file, and name that."
+)
+DASH = (
+    "“-” is no file. The command prints its result on standard output anyway; name the file that "
+    "is to be written besides."
+)
+
+
+class Input(click.Path):
+    """A file that is there; no pipe, which may keep who opens it waiting for ever."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; see `click.ParamType.convert`."""
+        path = super().convert(value, param, ctx)
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            self.fail(PIPE.format(path), param, ctx)
+        return path
+
+
+class Output(click.Path):
+    """A file to write, or to replace."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; see `click.ParamType.convert`."""
+        if os.fspath(value) == "-":
+            self.fail(DASH, param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Folder(click.Path):
+    """A folder to write to, made where there is none.
+
+    Parameters
+    ----------
+    only_with : str
+        The argument without which the command only reads what is in it.
+    """
+
+    def __init__(self, only_with: str = "") -> None:
+        super().__init__(file_okay=False, path_type=Path)
+        self.only_with = only_with
+
+
+class FilesFirst(click.Command):
+    """A command that tries its files before it does anything."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Try the files, then run the command; see `click.Command.invoke`.
+
+        Raises
+        ------
+        ClickException
+            When a file cannot be written, or is one that the command reads.
+        """
+        folders = [
+            path
+            for param, path in _paths(ctx, Folder)
+            if not param.type.only_with or ctx.params[param.type.only_with] is not None
+        ]
+        for folder in folders:
+            _try_folder(folder)
+        places = {os.path.realpath(path) for _, path in _paths(ctx, Input)}
+        places |= _of_model(ctx)
+        for _, path in _paths(ctx, Output):
+            place = os.path.realpath(path)
+            if place in places:
+                raise click.ClickException(
+                    f"{path} cannot be written: this command reads it, or writes something else "
+                    "there. Name another file."
+                )
+            places.add(place)
+            if not any(os.path.realpath(folder) == os.path.dirname(place) for folder in folders):
+                _try(path)
+        return super().invoke(ctx)
+
+
+def _paths(ctx: click.Context, kind: type[click.Path]) -> list[tuple[Any, Path]]:
+    """Return the paths of a kind that a command was given, with their parameters."""
+    paths: list[tuple[Any, Path]] = []
+    for param in ctx.command.params:
+        if isinstance(param.type, kind) and (value := ctx.params.get(param.name or "")):
+            paths += [(param, each) for each in (value if isinstance(value, tuple) else (value,))]
+    return paths
+
+
+def _of_model(ctx: click.Context) -> set[str]:
+    """Return where the file of a model is that is named by its path."""
+    path = Path(str(ctx.params.get("model") or "").partition(":")[2]).expanduser()
+    return {os.path.realpath(path)} if path.is_file() else set()
+
+
+def _try(path: Path) -> None:
+    try:
+        outputs.attempt(path)
+    except OSError as error:
+        raise click.ClickException(outputs.sentence(path, error)) from error
+    if _is_printed_to(path):
+        raise click.ClickException(
+            f"{path} cannot be written: standard output goes there. Name another file."
+        )
+
+
+def _is_printed_to(path: Path) -> bool:
+    """Return whether what is printed goes into this file, which a new one would replace."""
+    with suppress(OSError, ValueError):
+        status = path.stat()
+        return any(
+            os.path.samestat(status, os.fstat(stream.fileno()))
+            for stream in (sys.__stdout__, sys.__stderr__)
+            if stream is not None
+        )
+    return False
+
+
+def _try_folder(folder: Path) -> None:
+    try:
+        outputs.attempt_folder(folder)
+    except OSError as error:
+        what = "written to" if folder.is_dir() else "made"
+        raise click.ClickException(
+            f"{folder} cannot be {what}: {error.strerror or error}. Name another folder."
+        ) from error
+
+
+def write(path: Path, content: str | bytes) -> None:
+    """Write a file, all of it or nothing.
+
+    Raises
+    ------
+    ClickException
+        When it cannot be written.
+    """
+    try:
+        outputs.write(path, content)
+    except OSError as error:
+        raise click.ClickException(outputs.sentence(path, error)) from error

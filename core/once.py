@@ -1,0 +1,45 @@
+"""What is the same for everybody is built once a process, however many ask for it at once."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class once(Generic[P, T]):  # a decorator
+    """A function that keeps what it returned, by its arguments, and never computes it twice.
+
+    With `functools.cache`, all who come before the first has an answer compute their own: sixty
+    visitors of a server that has just started would each ask the model the same. Here they wait
+    for the first. Nothing is forgotten, so the arguments must be few, and nobody's own. The
+    function may call others, but must not wait for a thread that asks for the same.
+
+    Parameters
+    ----------
+    build : callable
+        Of hashable arguments. What it raises is not kept: who waited tries again.
+    """
+
+    def __init__(self, build: Callable[P, T]) -> None:
+        functools.update_wrapper(self, build)
+        self._build = build
+        self._built: dict[Hashable, T] = {}
+        self._locks: dict[Hashable, Any] = {}
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return what was built of these arguments; build it if nobody has."""
+        key = (args, *sorted(kwargs.items()))
+        if key not in self._built:
+            with self._locks.setdefault(key, threading.RLock()):  # which is atomic
+                if key not in self._built:
+                    self._built[key] = self._build(*args, **kwargs)
+        return self._built[key]
+
+    def cache_clear(self) -> None:
+        """Forget everything, as tests do that change what it is built of."""
+        self._built.clear()

@@ -1,0 +1,193 @@
+"""The files of a command: tried before anything is asked, and never half written."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from core import cli
+from core.commands import model as model_of_commands
+from core.commands.files import FilesFirst, Folder, Input, Output
+from core.studies.calibration.example import EXAMPLE
+
+ROOT = Path(__file__).resolve().parents[2]
+QUESTION = '{"query": "Name a bird.", "answers": ["a robin"]}\n'
+LONG = 60.0  # seconds after which a process is thought to wait for ever
+
+
+def believe(*arguments):
+    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
+
+
+def commands(group=cli.main):
+    for command in group.commands.values():
+        if isinstance(command, click.Group):
+            yield from commands(command)
+        else:
+            yield command
+
+
+@pytest.fixture
+def nobody(monkeypatch):
+    """Let no model be opened."""
+
+    def refuse(*_):
+        raise AssertionError("a model was opened")
+
+    monkeypatch.setattr(model_of_commands, "open_model", refuse)
+
+
+@pytest.fixture
+def asked(tmp_path):
+    path = tmp_path / "questions.jsonl"
+    path.write_text(QUESTION)
+    return path
+
+
+def refused(result, says):
+    assert result.exit_code in (1, 2) and result.stdout == ""
+    assert says in " ".join(result.stderr.split()) and isinstance(result.exception, SystemExit)
+    assert result.stderr.rstrip().endswith(".")
+
+
+def test_every_command_tries_its_files_first():
+    all_commands = list(commands())
+    assert len(all_commands) > 10
+    for command in all_commands:
+        kinds = [p.type for p in command.params if isinstance(p.type, click.Path | click.File)]
+        if any(not isinstance(kind, Input | Output | Folder) for kind in kinds):
+            assert command.name == "wordnet"  # which reads a folder
+        assert isinstance(command, FilesFirst), command.name
+
+
+def writers(asked, folder):
+    """Return every command that asks a model and writes, and what it writes."""
+    out = folder / "run"
+    amplify = ("amplify", "Q", "--answer", "a", "--repeated", "b")
+    return [
+        (("inspect", "Name a bird."), "--report"),
+        (amplify, "--report"),
+        (("evaluate", asked, "--out", out), "--labelled"),
+        (("laboratory", "yielding", "--out", folder / "x.json"), "--out"),
+    ]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_no_model_is_asked_for_what_cannot_be_written(number, nobody, asked, tmp_path):
+    words, option = writers(asked, tmp_path)[number]
+    there = sorted(tmp_path.iterdir())
+    refused(believe(*words, option, tmp_path / "no" / "x.html"), "cannot be written: No such file")
+    os.mkfifo(tmp_path / "pipe.html")
+    refused(believe(*words, option, tmp_path / "pipe.html"), "It is a pipe or a device, no file")
+    refused(believe(*words, option, tmp_path), "is a directory")
+    refused(believe(*words, option, "-"), "“-” is no file. The command prints its result")
+    (tmp_path / "pipe.html").unlink()
+    assert sorted(tmp_path.iterdir()) == there
+    good = believe(*words, option, tmp_path / "x.html")
+    assert str(good.exception) == "a model was opened"
+
+
+def test_no_model_is_asked_for_folders_that_cannot_be_made(nobody, asked, tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    for folder in (file / "run", file / "run" / "deep"):
+        refused(believe("evaluate", asked, "--out", folder), "cannot be made: Not a directory")
+    figures = ("--figures", file / "figures")
+    refused(believe("evaluate", asked, "--out", tmp_path / "run", *figures), "cannot be made")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_file_goes_into_the_folder_that_the_command_makes(asked, tmp_path):
+    out = tmp_path / "run"
+    result = believe("evaluate", asked, "--out", out, "--labelled", out / "rows.csv")
+    assert result.exit_code == 0, result.stderr
+    assert (out / "rows.csv").exists() and not list(out.glob(".*"))
+
+
+def test_what_is_read_is_not_written_to(nobody, asked, tmp_path):
+    link, report = tmp_path / "link", tmp_path / "report.html"
+    link.symlink_to(asked)
+    for name in (asked, link, tmp_path / "." / asked.name):
+        words = ("dataset", "file", asked, "--overwrite", "--out", name)
+        refused(believe(*words), "this command reads it")
+        refused(believe("inspect", "Q", "--model", f"gguf:{asked}", "--report", name), "reads it")
+    refused(believe("calibrate", EXAMPLE, "--out", report, "--report", report), "something else")
+    assert asked.read_text() == QUESTION and not report.exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("inspect", "--from"), ("evaluate", "--out", "run"), ("dataset", "file", "--out", "x")],
+)
+def test_a_pipe_is_refused_and_never_waited_for(words, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    environment = os.environ | {"BELIEVE_DATABASE_URL": "sqlite://", "PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(
+        [sys.executable, "-m", "core", *words, "pipe"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+    )
+    assert ended.returncode == 2 and "pipe is a pipe or a device" in " ".join(ended.stderr.split())
+
+
+def full(*words, cwd):
+    """Run a command that can write files of 200 bytes: a disk that is nearly full."""
+    code = (
+        "import resource, runpy, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.RLIM_INFINITY)); "
+        "runpy.run_module('core', run_name='__main__')"
+    )
+    environment = os.environ | {"BELIEVE_DATABASE_URL": "sqlite://", "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, words)],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("calibrate", EXAMPLE, "--score", "mutual_information", "--no-keep", "--out"),
+        ("inspect", "Name a bird.", "--no-keep", "--report"),
+        ("dataset", "world", "--overwrite", "--out"),
+    ],
+)
+def test_a_full_disk_leaves_the_file_that_was_to_be_replaced(words, tmp_path):
+    file = tmp_path / "old.html"
+    file.write_text("old")
+    ended = full(*words, file, cwd=tmp_path)
+    assert ended.returncode == 1, ended.stderr
+    assert ended.stderr.rstrip().endswith(
+        f"{file} cannot be written: File too large. Make room on its disk, or name a file on "
+        "another one. What stood there before is untouched."
+    )
+    assert file.read_text() == "old" and list(tmp_path.iterdir()) == [file]
+    if words[0] == "inspect":
+        assert ended.stdout  # what was asked for is printed all the same
+
+
+def test_what_is_printed_to_a_file_is_not_replaced_by_another(tmp_path):
+    out = tmp_path / "printed.html"
+    words = ("calibrate", EXAMPLE, "--score", "mutual_information", "--no-keep", "--report")
+    environment = os.environ | {"BELIEVE_DATABASE_URL": "sqlite://", "PYTHONPATH": str(ROOT)}
+    for name in (out, "/dev/stdout"):
+        with out.open("w") as file:
+            ended = subprocess.run(
+                [sys.executable, "-m", "core", *map(str, words), str(name)],
+                cwd=tmp_path,
+                env=environment,
+                stdout=file,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        assert ended.returncode == 1 and "standard output goes there" in ended.stderr

@@ -1,0 +1,32 @@
+"""A question that many ask at once is recorded once."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from core.studies.inspection import recorder
+from core.studies.inspection.recorder import usual_request
+from core.ui.inspection import recordings
+from tests.studies.evaluation.worlds import World
+
+MANY = 8
+
+
+def test_who_asks_the_same_at_once_gets_the_same_recording(monkeypatch):
+    ask, recorded = threading.Barrier(MANY), []
+
+    def record(*args, **kwargs):
+        recorded.append(args)
+        return recorder.record(*args, **kwargs)
+
+    monkeypatch.setattr(recordings, "record", record)
+    there, model = recordings.Recordings(), World()
+    request = usual_request("What is question number 7?", model.capabilities)
+
+    def now(_):
+        ask.wait(60)
+        return there.now(request, model)
+
+    with ThreadPoolExecutor(MANY) as threads:
+        first, *others = threads.map(now, range(MANY))
+    assert len(recorded) == 1
+    assert others == [first] * (MANY - 1)
