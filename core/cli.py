@@ -37,7 +37,7 @@ from core.language_models.client.retry import Resilient
 from core.language_models.errors import ModelError
 from core.store.database import open_database
 from core.store.errors import StoreError
-from core.store.results import Results
+from core.store.results import MAX_BYTES, Results
 from core.studies import costs
 from core.studies.amplification import curve
 from core.studies.amplification import serialise as serialise_curves
@@ -160,7 +160,7 @@ def inspect(
         inspection = _inspected(query, given)
     else:
         _refuse_options_beside_from()
-        saved = _beginning(source, serialise_inspection.MAX_BYTES)
+        saved = _beginning(source, MAX_BYTES)
         inspection = serialise_inspection.from_json(saved)
     click.echo(
         serialise_inspection.to_json(inspection) if as_json else _report(inspection, untaught)

@@ -31,6 +31,11 @@ SAMPLING_RULE = 2
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
+#: Characters of an answer. `MAX_RESPONSE_TOKENS` tokens are mostly below 200; a server that ignores
+#: that limit would otherwise fill the database, and every answer is compared with every other.
+LONGEST_ANSWER = 2000
+
+
 def whole(text: str) -> str:
     """Return text with a replacement sign for halves of characters.
 
@@ -118,7 +123,8 @@ class Response:
     ----------
     text : str
         Stripped of white space; it ended at the end token, a line break or
-        `MAX_RESPONSE_TOKENS` tokens. Halves of characters are replaced; see `whole`.
+        `MAX_RESPONSE_TOKENS` tokens. Halves of characters are replaced; see `whole`. It has at most
+        `LONGEST_ANSWER` characters.
     complete : bool
         False when it was cut off before its end.
     log_likelihood : float or None
@@ -132,7 +138,15 @@ class Response:
 
     def __post_init__(self) -> None:
         """Make the text one that can be written, from whichever service or cache it comes."""
+        if len(self.text) > LONGEST_ANSWER:
+            object.__setattr__(self, "text", self.text[:LONGEST_ANSWER])
+            object.__setattr__(self, "complete", False)
         object.__setattr__(self, "text", whole(self.text))
+
+    @property
+    def overlong(self) -> bool:
+        """Whether the text was cut here, because nobody asked for so long an answer."""
+        return len(self.text) == LONGEST_ANSWER and not self.complete
 
 
 class Memory(Protocol):

@@ -1,15 +1,50 @@
-"""Connections of `requests` that another thread can shut; see `stopping`."""
+"""The boundary to libraries of HTTP: what they raise, and connections that can be shut.
+
+Connections are those of `requests`, which another thread can shut; see `stopping`.
+"""
 
 from __future__ import annotations
 
 import socket
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
+from core.language_models.errors import ModelError
 from core.language_models.stopping import watched
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What a library raised instead of a reply; it may hold the key, so nobody raises it on."""
+
+    error: Exception
+
+
+def exchange(call: Callable[[], T]) -> T | Fault:
+    """Return what a call to a library of HTTP returns, or whatever it raises.
+
+    A server decides what a library stumbles over, and no list of its exceptions is complete: a
+    chunk of size -5 is a ValueError. So `call` sends, reads and decodes, and does nothing of ours,
+    whose mistakes would hide here.
+
+    Raises
+    ------
+    ModelError
+        As it came: it is a sentence already.
+    """
+    try:
+        return call()
+    except (ModelError, MemoryError):
+        raise
+    except Exception as error:
+        return Fault(error)
 
 
 class _Watched(HTTPConnection):

@@ -17,6 +17,8 @@ from core.store.errors import StoreError, UnknownResultError
 from core.store.text import checked, folded, storable
 
 KINDS: Final = ("inspection", "amplification", "policy")
+#: Of a result: ten times what 300 answers, the most, take. What is larger would not open again.
+MAX_BYTES: Final = 20_000_000
 LONGEST_TITLE: Final = 200
 LONGEST_SEARCH: Final = 1000
 THIS_COMPUTER: Final = ""  # the owner where one person uses a database, in whatever session
@@ -117,13 +119,19 @@ class Results:
         ValueError
             For another kind.
         StoreError
-            Also when the payload is not text that a database can hold.
+            Also when the payload is not text that a database can hold, or has more than
+            `MAX_BYTES`.
         """
         _check_kind(kind)
         query, model = storable(query), storable(model)
         title = shortened(_one_line(title) or _one_line(query) or kind.capitalize(), LONGEST_TITLE)
         outcome = shortened(storable(outcome), LONGEST_TITLE)
         payload = checked(payload)
+        if (size := len(payload.encode())) > MAX_BYTES:
+            raise StoreError(
+                f"It has {size:,} bytes, and at most {MAX_BYTES:,} are saved and opened again. "
+                "Compare fewer answers."
+            )
         row = {
             "id": secrets.token_urlsafe(16),
             "kind": kind,

@@ -15,6 +15,7 @@ from typing import Any, Final
 from core.abstention import policy as policies
 from core.abstention.policy import Policy, PolicyError
 from core.codec import encoded
+from core.language_models.base import LONGEST_ANSWER
 from core.studies.amplification import serialise as curves
 from core.studies.inspection import serialise as inspections
 from core.studies.inspection.request import InvalidRequestError
@@ -25,7 +26,7 @@ MAX_BYTES: Final = 5_000_000
 MOST_PARTS: Final = 30_000
 #: Of all different answers of an inspection: every one is compared with every other, the longer the
 #: dearer, and the matrices have as many rows. These hold 300 answers, each with one after it.
-MOST_TEXTS, MOST_CHARACTERS, LONGEST_ANSWER = 700, 20_000, 300
+MOST_TEXTS, MOST_CHARACTERS = 700, 20_000
 #: Of texts that are no answers, such as the model's name, notes, and what each call was for.
 MOST_WORDS, LONGEST_WORD = 2_000, 2_000
 MOST_CURVES: Final = 7  # as many as a chart can tell apart

@@ -77,7 +77,7 @@ LONG["recording"]["samples"][0]["text"] = "x" * 20_001
 #: What a small file can cost: a matrix of every answer with every other, a comparison of long
 #: answers, a page of notes, 500 MB of brackets.
 MANY = {"format": inspections.FORMAT, "recording": {"texts": [f"{n}" for n in range(701)]}}
-LONG_ANSWER = {"format": inspections.FORMAT, "recording": {"seconds": [[{"text": "x" * 301}]]}}
+LONG_ANSWER = {"format": inspections.FORMAT, "recording": {"seconds": [[{"text": "x" * 2_001}]]}}
 NOTES = {"format": inspections.FORMAT, "recording": {"notes": ["x"] * 2_001}}
 BRACKETS = b"[" + b"[[]]," * 15_000 + b"0]"
 NAMED = [
@@ -119,7 +119,7 @@ NINES = int("9" * 4_300)
         (json.dumps(NEWER).encode(), "a newer Believe"),
         (json.dumps(LONG).encode(), "20,000 characters"),
         (json.dumps(MANY).encode(), "700 different answers"),
-        (json.dumps(LONG_ANSWER).encode(), "an answer of more than 300 characters"),
+        (json.dumps(LONG_ANSWER).encode(), "an answer of more than 2000 characters"),
         (json.dumps(NOTES).encode(), "more notes and names"),
         (BRACKETS, "30,000 lists and objects"),
         *((json.dumps(named).encode(), "more than 2,000 characters") for named in NAMED),

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import prompts
-from core.language_models.base import Capabilities, LanguageModel, Response
+from core.language_models.base import LONGEST_ANSWER, Capabilities, LanguageModel, Response
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError
 from core.language_models.true_false import OPINIONS, opinion, question, sameness
@@ -225,12 +225,25 @@ class _Asking:
 
     def recording(self, **found: Any) -> Recording:
         model = self.model
-        found |= {"calls": tuple(self.calls), "notes": model.capabilities.notes}
+        notes = (*model.capabilities.notes, *_cut(found["samples"], found.get("seconds", ())))
+        found |= {"calls": tuple(self.calls), "notes": notes}
         found["read_as"] = self.query if self.query != self.request.query else None
         return Recording(self.request, model.name, model.revision, **found)
 
     def compare(self, asked: Sequence[str], sequences_each: int) -> _Task:
         return _Task("judge", len(asked) * sequences_each, partial(sameness, self.model, asked))
+
+
+def _cut(samples: Sequence[Response], seconds: Sequence[Sequence[Response]]) -> tuple[str, ...]:
+    """Say how many answers were cut, if any: a server may send what nobody asked for."""
+    cut = sum(response.overlong for row in (samples, *seconds) for response in row)
+    if not cut:
+        return ()
+    were = "answer was" if cut == 1 else "answers were"
+    return (
+        f"{cut:,} {were} longer than {LONGEST_ANSWER:,} characters, and cut there: the server "
+        "ignores how long an answer may be.",
+    )
 
 
 @dataclass(frozen=True)

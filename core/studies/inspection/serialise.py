@@ -17,6 +17,7 @@ from core.codec import decoded, encoded, finite, text_of
 from core.data.tabular.csv_export import to_csv
 from core.language_models.base import Response
 from core.language_models.usage import Used
+from core.store.results import MAX_BYTES
 from core.studies.inspection.grading import Judgement, judge
 from core.studies.inspection.inspection import Cluster, Inspection, read
 from core.studies.inspection.pairs import compared
@@ -26,7 +27,6 @@ from core.studies.inspection.verdict import DEFAULT, DecisionRule
 from core.uncertainty.confidence import CONFIDENCE
 
 FORMAT, VERSION = "believe.inspection", 3
-MAX_BYTES = 20_000_000  # of a saved inspection: ten times what 300 samples, the most, take
 _UNREADABLE = (
     *(ValueError, KeyError, TypeError, AttributeError, IndexError),
     *(OverflowError, RecursionError),  # numbers beyond all floats; a file of brackets
@@ -123,7 +123,7 @@ def from_json(text: str | bytes) -> Inspection:
     InvalidRequestError
         When the text is not an inspection saved by this or an earlier version, or too long.
     """
-    if len(text) > MAX_BYTES:
+    if len(text if isinstance(text, bytes) else text.encode(errors="replace")) > MAX_BYTES:
         raise InvalidRequestError(
             f"This file has more than {MAX_BYTES:,} bytes, too many for an inspection saved by "
             "Believe. Save the inspection again as JSON."

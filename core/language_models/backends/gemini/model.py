@@ -28,6 +28,7 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -53,7 +54,7 @@ from core.language_models.backends.gemini.refusals import (
     too_much,
 )
 from core.language_models.base import Capabilities, LanguageModel, Response, said_tokens
-from core.language_models.connections import WatchedAdapter
+from core.language_models.connections import Fault, WatchedAdapter, exchange
 from core.language_models.errors import (
     ModelError,
     NeedsKeyError,
@@ -80,7 +81,6 @@ with warnings.catch_warnings():
     from google.ai.generativelanguage import GenerativeServiceClient, ModelServiceClient
     from google.api_core.exceptions import GoogleAPICallError, GoogleAPIError
     from google.auth.exceptions import GoogleAuthError, RefreshError
-    from google.protobuf.json_format import ParseError  # type: ignore[import-untyped]
 
     from core.language_models.backends.gemini.key import Key, checked
 
@@ -98,19 +98,15 @@ WORDS = 200  # characters of the service's own words in a message
 
 STOP, MAX_TOKENS = 1, 2  # the finish reasons that come with an answer
 
-# What can come out of the SDK's calls. It does not always wrap what `requests` raises; a reply
-# that is no JSON is a ParseError or UnicodeDecodeError; and over JSON errors that are not of
-# Google's form (a proxy's, say) it stumbles itself.
-UNREADABLE = (ParseError, UnicodeDecodeError, AttributeError, TypeError)
-FAULTS = (GoogleAPIError, GoogleAuthError, requests.RequestException, *UNREADABLE)
-
-# Those that mean that a reply did come back, well or badly.
+# The faults of a call to which no reply came back, and those of them to which one did. Any other
+# comes of a reply: one that is no JSON, or an error that is not of Google's form (a proxy's, say),
+# over which the SDK stumbles.
+NO_REPLY = (GoogleAPIError, GoogleAuthError, requests.RequestException)
 REPLIES = (
     GoogleAPICallError,
     RefreshError,
     requests.exceptions.ChunkedEncodingError,
     requests.exceptions.ContentDecodingError,
-    *UNREADABLE,
 )
 
 PROBE = "Q: Name a colour. A:"
@@ -445,7 +441,7 @@ class Gemini(LanguageModel):
         current_stop().check()
         self.meter.begin()
         try:
-            reply = in_time(call)
+            reply = in_time(partial(exchange, call))
         except (StoppedError, KeyboardInterrupt):
             self.meter.add(requests=1)  # it may be charged for
             raise
@@ -453,12 +449,12 @@ class Gemini(LanguageModel):
             failure: ModelError = SilentError(
                 f"{self.name} took too long to answer. Try again later."
             )
-        except FAULTS as error:
-            self.meter.add(requests=isinstance(error, REPLIES))
-            failure = self._failure(error, several)
         else:
-            self.meter.add(requests=1)
-            return reply
+            fault = reply.error if isinstance(reply, Fault) else None
+            self.meter.add(requests=isinstance(fault, REPLIES) or not isinstance(fault, NO_REPLY))
+            if not isinstance(reply, Fault):
+                return reply
+            failure = self._failure(reply.error, several)
         raise failure
 
     def _failure(self, error: Exception, several: bool) -> ModelError:

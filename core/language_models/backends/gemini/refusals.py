@@ -51,7 +51,8 @@ def details(error: Any, kind: str) -> list[dict[str, Any]]:
 def quotas(error: Any) -> list[str]:
     """Return the names of the quotas that are used up."""
     failures = details(error, "QuotaFailure")
-    violations = [v for failure in failures for v in failure.get("violations") or []]
+    listed = [failure.get("violations") for failure in failures]
+    violations = [v for one in listed if isinstance(one, list) for v in one]
     return [str(v.get("quotaId", "")) for v in violations if isinstance(v, dict)]
 
 

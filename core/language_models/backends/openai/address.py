@@ -33,8 +33,26 @@ from core.settings import OPENAI_KEY, allowed_hosts, environment_key, is_public
 OPENAI = "https://api.openai.com/v1"
 WRITE_IT_SO = "Write openai:NAME@BASE_URL, as in openai:llama@http://localhost:8000/v1."
 
-# Python's `is_global` also says yes to addresses outside of it: translated and retired ones.
+# Python's `is_global` also says yes to addresses outside of it: translated and retired ones, and
+# those of segment routing (5f00::/16).
 GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+# Blocks of IANA's registries of special-purpose addresses to which one Python or another says yes.
+# Its list is another in each version, and names as global what is answered by whatever device of
+# a network is the nearest, such as 192.0.0.9. No model is served at any of them.
+SPECIAL = tuple(
+    ipaddress.ip_network(block)
+    for block in (
+        "192.0.0.0/24",  # IETF protocol assignments
+        "192.31.196.0/24",  # AS112, as 192.175.48.0/24
+        "192.52.193.0/24",  # automatic multicast tunnels
+        "192.88.99.0/24",  # relays of 6to4, retired
+        "192.175.48.0/24",
+        "2001::/23",  # IETF protocol assignments: Teredo, ORCHID and others
+        "2001:db8::/32",  # documentation, as 3fff::/20
+        "2620:4f:8000::/48",  # AS112
+        "3fff::/20",
+    )
+)
 PORTS = {"http": 80, "https": 443}  # unless an address names another
 NAME = re.compile(r"(?!-)[a-z0-9._-]+|\[[0-9a-f:.]+\]")
 PATH = re.compile(r"[A-Za-z0-9._~%:@!$&'()*+,;=/-]*")
@@ -124,6 +142,8 @@ def is_global(address: str) -> bool:
             return is_global(str(inner))
         if ip not in GLOBAL_UNICAST:
             return False
+    if any(ip in block for block in SPECIAL):
+        return False
     return ip.is_global and not (ip.is_multicast or ip.is_reserved)
 
 

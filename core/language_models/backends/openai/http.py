@@ -19,11 +19,12 @@ from typing import Any
 
 import numpy as np
 import requests
-from urllib3.exceptions import HTTPError, NameResolutionError, NewConnectionError
+from urllib3.exceptions import NameResolutionError, NewConnectionError
 
 from core.codec import shortened
 from core.language_models.backends.openai.address import Address, unknown_host
 from core.language_models.base import said_tokens, whole
+from core.language_models.connections import Fault, exchange
 from core.language_models.errors import (
     LoadingError,
     ModelError,
@@ -154,19 +155,20 @@ class Service:
         free: bool = False,
     ) -> Reply:
         base = self.address.url.removesuffix("/v1") if beside else self.address.url
+        content = None if body is None else json.dumps(body, allow_nan=False).encode()
         meter = Meter() if free else self.meter
         meter.begin()
         made = _Exchange()
         failure: ModelError | None = None
         try:
-            in_time(partial(self._exchange, method, f"{base}{path}", body, made))
+            fault = in_time(partial(self._exchange, method, f"{base}{path}", content, made))
         except (StoppedError, KeyboardInterrupt):
             meter.add(requests=made.session is not None)  # it may be charged for
             raise
         except TooLateError:
             failure = self._silent()
-        except (requests.RequestException, HTTPError, OSError) as error:
-            failure = self._failure(error)
+        else:
+            failure = self._failure(fault.error) if fault else None
         meter.add(requests=made.status > 0)
         if failure:
             raise failure
@@ -197,18 +199,12 @@ class Service:
         )
         return parsed
 
-    def _exchange(self, method: str, url: str, body: Reply | None, made: _Exchange) -> None:
+    def _exchange(
+        self, method: str, url: str, content: bytes | None, made: _Exchange
+    ) -> Fault | None:
         """Send a request and read the reply, in a thread that may be left alone with it."""
-        session = self._session()
-        made.session = session
-        with session.request(
-            method, url, json=body, timeout=TIMEOUTS, allow_redirects=False, stream=True
-        ) as reply:
-            made.status, made.waits = reply.status_code, reply.headers.get("Retry-After")
-            for piece in reply.iter_content(65536):
-                made.data += piece
-                if len(made.data) > LARGEST_REPLY:
-                    break
+        made.session = self._session()
+        return exchange(partial(_transfer, made.session, method, url, content, made))
 
     def _session(self) -> requests.Session:
         """Return a session that no other thread uses."""
@@ -340,6 +336,25 @@ class Service:
         if not isinstance(text, str):
             raise self.spoilt("a reply without text")
         return text
+
+
+def _transfer(
+    session: requests.Session, method: str, url: str, content: bytes | None, made: _Exchange
+) -> None:
+    with session.request(
+        method,
+        url,
+        data=content,
+        headers=None if content is None else {"Content-Type": "application/json"},
+        timeout=TIMEOUTS,
+        allow_redirects=False,
+        stream=True,
+    ) as reply:
+        made.status, made.waits = reply.status_code, reply.headers.get("Retry-After")
+        for piece in reply.iter_content(65536):
+            made.data += piece
+            if len(made.data) > LARGEST_REPLY:
+                break
 
 
 def used(reply: Reply, name: str) -> int:

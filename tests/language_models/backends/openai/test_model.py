@@ -4,6 +4,7 @@ The servers are real ones on this machine (`openai_server.py`), and the numbers 
 embedded model's own.
 """
 
+import ipaddress
 import json
 import socket
 import ssl
@@ -172,6 +173,33 @@ def test_a_public_dashboard_calls_no_private_address(monkeypatch, address):
         OpenAICompatible(rest)
     sentence(caught, "public internet")
     assert all(map(is_global, ("8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8")))
+
+
+# Every block of IANA's registries of IPv4 and IPv6 addresses for special purposes, but 2002::/16:
+# an address of 6to4 counts as the one inside it.
+REGISTRIES = [
+    *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"),
+    *("172.16.0.0/12", "192.0.0.0/24", "192.0.0.0/29", "192.0.0.8/32", "192.0.0.9/32"),
+    *("192.0.0.10/32", "192.0.0.170/32", "192.0.0.171/32", "192.0.2.0/24", "192.31.196.0/24"),
+    *("192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24"),
+    *("198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4"),
+    *("::1/128", "::/128", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64"),
+    *("2001::/23", "2001::/32", "2001:1::1/128", "2001:1::2/128", "2001:1::3/128"),
+    *("2001:2::/48", "2001:3::/32", "2001:4:112::/48", "2001:10::/28", "2001:20::/28"),
+    *("2001:30::/28", "2001:db8::/32", "2620:4f:8000::/48", "3fff::/20", "5f00::/16"),
+    *("fc00::/7", "fe80::/10"),
+]
+
+
+@pytest.mark.parametrize("block", REGISTRIES)
+def test_an_address_of_a_special_purpose_is_not_public(block):
+    network = ipaddress.ip_network(block)
+    middle = network.network_address + network.num_addresses // 2
+    for ip in (network.network_address, middle, network.broadcast_address):
+        assert not is_global(str(ip))
+        if ip.version == 4:
+            assert not is_global(f"::ffff:{ip}")
+            assert not is_global(f"2002:{int(ip) >> 16:x}:{int(ip) & 0xFFFF:x}::1")
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.1", "2130706433", "0x7f000001"])
