@@ -147,7 +147,7 @@ def plan_chains(
 
 # Of a model on this machine: what a run computes, in tokens, when every answer is another text.
 # What prompts have in common is read once, and most answers are short.
-ANSWER_TOKENS = 5
+ANSWER_TOKENS = 6
 LONG = 5.0  # seconds: what takes longer says so before it begins
 
 

@@ -96,7 +96,11 @@ COUNTS = {
     "upper": 0.1,
 }
 OUTSIDE = curves.to_dict(CURVE) | {"curve": [POINT | COUNTS], "source": "counts of sampled answers"}
-BROKEN = json.loads(to_json(default_policy())) | {"target_error": 0.01, "labels": 100}
+BROKEN = json.loads(to_json(default_policy())) | {
+    "target_error": 0.01,
+    "labels": 100,
+    "belief": None,
+}
 BROKEN |= {"answered": 100, "errors": 99}
 NINES = int("9" * 4_300)
 

@@ -18,7 +18,7 @@ from tests.uncertainty.tuned import tuned
 
 WORDS = ["one", "two", "three", "four", "five"]  # nothing in common
 # Two answers in several wordings: any two of one answer are alike, of two answers never.
-WORDINGS = ["London", "London UK", "London England", "Rome", "Rome Italy"]
+WORDINGS = ["London", "London, UK", "London, England", "Rome", "Rome, Italy"]
 # What is alike to what here depends on who is a centre.
 OVERLAPPING = ["red", "red wine", "white wine", "white", "white wine glass"]
 
@@ -180,10 +180,10 @@ def test_counts_by_hand():
 
 
 def test_second_answers_of_a_cluster_are_those_after_any_of_its_wordings():
-    firsts = {"London": 5, "Rome": 2, "London UK": 3}
+    firsts = {"London": 5, "Rome": 2, "London, UK": 3}
     seconds = {
         "London": {"London": 6, "Rome": 4},
-        "London UK": {"London UK": 1, "London": 2, "Rome Italy": 7},
+        "London, UK": {"London, UK": 1, "London": 2, "Rome, Italy": 7},
         "Rome": {"Rome": 9, "Oslo": 1},
     }
     evidence = counted(firsts, seconds)
@@ -237,11 +237,11 @@ def test_texts_stand_by_their_likelihood_as_first_answers_and_then_as_second_one
         [
             ("Rome", "Oslo", -2.0, -1.0),
             ("Rome", "Bern", -2.0, -0.5),
-            ("London", "London UK", -1.0, -3.0),
-            ("London UK", "Riga", -3.0, -0.2),
+            ("London", "London, UK", -1.0, -3.0),
+            ("London, UK", "Riga", -3.0, -0.2),
         ]
     )
-    assert evidence.responses == ("London", "Rome", "London UK", "Bern", "Oslo", "Riga")
+    assert evidence.responses == ("London", "Rome", "London, UK", "Bern", "Oslo", "Riga")
     assert evidence.labels.tolist() == [0, 1, 0, 2, 3, 4]
     assert evidence.centre_texts == ("London", "Rome", "Bern", "Oslo", "Riga")
     assert evidence.centres.tolist() == [0, 1, 3, 4, 5]
@@ -338,7 +338,7 @@ def test_mass_of_chains_is_the_sum_of_the_likelihoods_of_distinct_pairs():
         ({"Rome": 1}, 0.0),
         ({"Rome": 2}, 1.0),
         ({"Rome": 8, "Oslo": 1, "Bern": 1}, 0.8),
-        ({"Rome": 1, "Rome Italy": 1, "Oslo": 2}, 1.0),  # one answer in two wordings
+        ({"Rome": 1, "Rome, Italy": 1, "Oslo": 2}, 1.0),  # one answer in two wordings
         ({"Rome": 1, "Oslo": 1, "Bern": 1}, 0.0),
     ],
 )

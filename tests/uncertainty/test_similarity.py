@@ -94,7 +94,7 @@ def test_token_f1_is_symmetric_and_bounded(a, b):
 @given(st.lists(TEXTS, min_size=1, max_size=8))
 def test_pairwise_is_token_f1_to_the_last_bit(texts):
     expected = np.array([[token_f1(a, b) for b in texts] for a in texts])
-    np.testing.assert_array_equal(pairwise(texts), expected, strict=True)
+    np.testing.assert_array_equal(pairwise(texts, "token_f1"), expected, strict=True)
 
 
 @pytest.mark.parametrize("method", SIMILARITIES)

@@ -20,7 +20,7 @@ from core.studies.amplification.gallery import (
 from core.studies.inspection.inspection import run
 from core.studies.inspection.request import InvalidRequestError, Request
 from core.studies.inspection.taught import WORLD_OF
-from tests.fakes import TableModel, falling
+from tests.fakes import Steadfast, TableModel, falling
 
 KNOWN = "What is the capital of France?"
 MANY = "Name a yellow fruit."
@@ -69,7 +69,9 @@ class Taught(TableModel):
 def seen(answers, first, query=KNOWN, kind=Taught, samples=60):
     """An inspection of a model with these answers, which never wavers."""
     rows = np.tile(first, (len(first), 1))
-    return run(Request(query, samples), kind(answers, first, rows, query=query))
+    model = kind(answers, first, rows, query=query)
+    model.table = Steadfast(model)  # it may be told any answer of the world
+    return run(Request(query, samples), model)
 
 
 # ---------------------------------------------------------------------------- the paper
