@@ -8,7 +8,10 @@ from core.data.tabular import isolation
 from core.data.tabular.isolation import LIMITS
 from core.data.tabular.uploads import Upload, UploadError
 
-_WAITING = f"Reading the file, for at most {LIMITS.seconds:.0f} seconds. Remove the file to stop."
+_WAITING = (
+    f"Reading the file, for at most {LIMITS.seconds:.0f} seconds of a processor. Remove the file "
+    "to stop."
+)
 
 
 def prepare() -> None:
