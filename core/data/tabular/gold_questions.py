@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import compute
 
 from core.codec import shortened
 from core.data.tabular.columns import (
     QUERIES,
     RIGHT_ANSWERS,
     SOURCES,
+    Cell,
     column_of,
     first,
     parse_list,
@@ -84,10 +87,11 @@ def gold_columns(upload: Upload) -> GoldColumns | None:
     question, answer = first(upload, QUERIES), first(upload, GOLD_ANSWERS)
     if question is None or answer is None:
         return None
-    cells = upload.table[answer].to_numpy(object)
-    lists = column_of(upload, answer).where(lambda text: parse_list(text) is not None)
-    plain = [text for text, is_list in zip(cells, lists, strict=True) if not is_list]
-    separator = next((s for s in "|;" if any(s in text for text in plain)), None)
+    cells = column_of(upload, answer)
+    plain = cells.distinct.filter(pa.array(~cells.has(Cell.LIST)))
+    separator = next(
+        (s for s in "|;" if compute.any(compute.match_substring(plain, s)).as_py()), None
+    )
     return GoldColumns(question, answer, first(upload, SOURCES), separator)
 
 

@@ -29,10 +29,10 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Final, NoReturn
+from typing import IO, Any, Final, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -42,6 +42,7 @@ from pyarrow import ipc
 
 from core import settings
 from core.data.tabular import rows
+from core.data.tabular.columns import Column, Kind, column_of
 from core.data.tabular.uploads import TOO_MUCH_MEMORY, Upload, UploadError, parse
 
 with contextlib.suppress(ImportError):  # Windows has none: only the other limits hold there
@@ -369,18 +370,45 @@ def _upload(said: _Said, content: bytes, name: str, limits: Limits, status: int 
             "The file cannot be read because of an error in this program; save it again, as "
             "plain CSV in UTF-8."
         )
-    table, lines = _unpacked(body, found["headings"])
+    table, lines, columns = _unpacked(body, found["headings"], found["columns"])
     sha256 = hashlib.sha256(content).hexdigest()
-    return Upload(name, sha256, found["kind"], table, lines, tuple(found["notes"]))
+    return Upload(name, sha256, found["kind"], table, lines, tuple(found["notes"]), columns)
 
 
-def _unpacked(body: bytes, headings: list[str]) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-    packed = ipc.open_stream(pa.py_buffer(body)).read_all()
-    packed.validate(full=True)
-    *columns, lines = packed.columns
-    table = pd.DataFrame({at: rows.as_strings(column) for at, column in enumerate(columns)})
+def _unpacked(
+    body: bytes, headings: list[str], about: list[dict[str, Any]]
+) -> tuple[pd.DataFrame, NDArray[np.int64], dict[str, Column]]:
+    """Return the table, its lines and its columns, as `_answer` packed them."""
+    packed = pa.BufferReader(body)
+    *all_codes, lines = _next(packed).columns
+    columns = {}
+    whole = {}
+    for at, (heading, codes, said) in enumerate(zip(headings, all_codes, about, strict=True)):
+        facts = _next(packed)
+        distinct = facts["text"].combine_chunks()
+        columns[heading] = Column(
+            codes=codes.to_numpy(),
+            distinct=distinct,
+            values=facts["value"].to_numpy(),
+            cells=facts["cell"].to_numpy(),
+            kind=Kind(said["kind"]),
+            doubtful=said["doubtful"],
+            unread=tuple((code, number) for code, number in said["unread"]),
+            unread_words=said["unread_words"],
+            ranks=facts["rank"].to_numpy() if "rank" in facts.column_names else None,
+        )
+        # Where no text stands twice, these are the rows.
+        repeats = len(distinct) < len(codes)
+        whole[at] = rows.as_strings(distinct.take(codes.combine_chunks()) if repeats else distinct)
+    table = pd.DataFrame(whole)
     table.columns = pd.Index(headings)
-    return table, np.array(lines.to_numpy(), np.int64)
+    return table, np.array(lines.to_numpy(), np.int64), columns
+
+
+def _next(packed: pa.BufferReader) -> pa.Table:
+    table = ipc.open_stream(packed).read_all()
+    table.validate(full=True)
+    return table
 
 
 # ----------------------------------------------------------------- the process that reads
@@ -474,14 +502,31 @@ def _lower(kind: int, most: int) -> None:
 
 
 def _answer(upload: Upload, answer: IO[bytes]) -> None:
-    table = upload.table
-    columns = [pa.chunked_array(pa.array(table.iloc[:, at])) for at in range(table.shape[1])]
-    names = [str(at) for at in range(len(columns) + 1)]
-    packed = pa.table([*columns, pa.array(upload.lines)], names=names)
-    _say(answer, kind=upload.kind, notes=upload.notes, headings=list(table.columns))
-    with ipc.new_stream(answer, packed.schema) as stream:
-        stream.write_table(packed)
+    """Hand over the table by the distinct cells of its columns, and what these say."""
+    columns = [column_of(upload, name) for name in upload.table.columns]
+    about = [
+        {
+            "kind": column.kind,
+            "doubtful": column.doubtful,
+            "unread": column.unread,
+            "unread_words": column.unread_words,
+        }
+        for column in columns
+    ]
+    headings = list(upload.table.columns)
+    _say(answer, kind=upload.kind, notes=upload.notes, headings=headings, columns=about)
+    codes = {str(at): column.codes for at, column in enumerate(columns)}
+    _pack({**codes, "lines": upload.lines}, answer)
+    for column in columns:
+        facts = {"text": column.distinct, "value": column.values, "cell": column.cells}
+        _pack(facts if column.ranks is None else {**facts, "rank": column.ranks}, answer)
     answer.flush()
+
+
+def _pack(columns: Mapping[str, Any], answer: IO[bytes]) -> None:
+    table = pa.table({name: pa.array(column) for name, column in columns.items()})
+    with ipc.new_stream(answer, table.schema) as stream:
+        stream.write_table(table)
 
 
 def _say(answer: IO[bytes], **what: object) -> None:

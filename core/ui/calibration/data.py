@@ -12,10 +12,9 @@ import streamlit as st
 from core.charts.inspection import shown
 from core.codec import counted
 from core.data.tabular import uploads
-from core.data.tabular.columns import Column, Kind, column_of, kinds
+from core.data.tabular.columns import MOST_VALUES, Cell, Column, Kind, column_of, kinds
 from core.data.tabular.gold_questions import GoldQuestions, gold_questions
 from core.data.tabular.labelled import Columns, Labelled, Score, labelled, suggest, template
-from core.data.tabular.labels import MOST_VALUES
 from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
 from core.studies.calibration.calibration import REPEATED, independent
@@ -299,12 +298,12 @@ def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
     numbers = [
         name
         for name, column in columns.items()
-        if looks[name] is Kind.NUMBER or not np.isnan(column.numbers()[0]).all()
+        if looks[name] is Kind.NUMBER or not np.isnan(column.values).all()
     ]
     labels = [
         name
         for name, column in columns.items()
-        if not np.isnan(column.correctness()).all() or _could_be_told(looks[name], column)
+        if column.has(Cell.RIGHT | Cell.WRONG).any() or _could_be_told(looks[name], column)
     ]
     sure = {score.correct for score in guess.scores}
     labels.sort(key=lambda name: looks[name] is not Kind.LABEL and name not in sure)
@@ -313,7 +312,7 @@ def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
 
 def _could_be_told(looks: Kind, column: Column) -> bool:
     """Whether a person can say what each value of a column means: there are few of them."""
-    return looks is Kind.TEXT and len(column.texts) <= MOST_VALUES
+    return looks is Kind.TEXT and len(column.distinct) <= MOST_VALUES
 
 
 def _of(score: str, column: str) -> str:
