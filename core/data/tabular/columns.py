@@ -269,8 +269,15 @@ class Column:
 def question_numbers(texts: pa.Array | NDArray[np.object_]) -> NDArray[np.int64]:
     """Return which question each row asks, as a number: rows of one question have the same.
 
-    This alone says what one question is: the same text. Numbers count from 0 in the order of the
-    texts. Other threads compute meanwhile, which they could not while NumPy sorts texts.
+    This alone says what one question is: the same text. Numbers count from 0, as `text_numbers`.
+    """
+    return text_numbers(texts)
+
+
+def text_numbers(texts: pa.Array | NDArray[np.object_]) -> NDArray[np.int64]:
+    """Return the place of each text among the distinct ones, in the order of texts.
+
+    Other threads compute meanwhile, which they could not while NumPy sorts texts.
     """
     encoded = pa.array(texts, pa.large_string()).dictionary_encode()
     return _ranks(encoded.dictionary)[encoded.indices.to_numpy()].astype(np.int64)

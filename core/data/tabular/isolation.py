@@ -132,7 +132,7 @@ def parse_isolated(
             process.wait()  # its end of the pipes is closed now, which ends the thread
             exchange.join()
             _close(process)
-    return _upload(said, content, name, limits, process.returncode)
+    return _upload(said, name, limits, process.returncode)
 
 
 def prepare() -> None:
@@ -238,6 +238,7 @@ class _Said:
     """What a process has said so far."""
 
     began: float | None = None  # when it was ready, of the monotonic clock
+    sha256: str = ""  # of the file
     answer: bytes = b""
     done: threading.Event = field(default_factory=threading.Event)
 
@@ -320,6 +321,7 @@ def _exchange(process: _Reader, content: bytes, name: str, limits: Limits, said:
                 process.stdin.write(json.dumps(task).encode() + b"\n")
                 process.stdin.write(content)
                 process.stdin.flush()
+            said.sha256 = hashlib.sha256(content).hexdigest()
             said.answer = process.stdout.read(limits.answer + 1)
     except (OSError, ValueError):
         _LOG.debug("The process that reads a file has gone.", exc_info=True)
@@ -345,11 +347,11 @@ def _wait(said: _Said, cancelled: Callable[[], bool], limits: Limits) -> None:
             )
 
 
-def _upload(said: _Said, content: bytes, name: str, limits: Limits, status: int | None) -> Upload:
+def _upload(said: _Said, name: str, limits: Limits, status: int | None) -> Upload:
     """Return what a process has answered; raise what it could not do."""
     if len(said.answer) > limits.answer:
         raise UploadError(TOO_MUCH_MEMORY)
-    head, _, body = said.answer.partition(b"\n")
+    head, body = _divided(said.answer)
     if not head:
         if status == -getattr(signal, "SIGXCPU", 0):
             raise UploadError(
@@ -371,15 +373,20 @@ def _upload(said: _Said, content: bytes, name: str, limits: Limits, status: int 
             "plain CSV in UTF-8."
         )
     table, lines, columns = _unpacked(body, found["headings"], found["columns"])
-    sha256 = hashlib.sha256(content).hexdigest()
-    return Upload(name, sha256, found["kind"], table, lines, tuple(found["notes"]), columns)
+    return Upload(name, said.sha256, found["kind"], table, lines, tuple(found["notes"]), columns)
+
+
+def _divided(answer: bytes) -> tuple[bytes, memoryview]:
+    """Return the first line of an answer and the rest, which is large and is not copied."""
+    end = answer.find(b"\n") + 1 or len(answer)
+    return answer[:end].strip(), memoryview(answer)[end:]
 
 
 def _unpacked(
-    body: bytes, headings: list[str], about: list[dict[str, Any]]
+    body: memoryview, headings: list[str], about: list[dict[str, Any]]
 ) -> tuple[pd.DataFrame, NDArray[np.int64], dict[str, Column]]:
     """Return the table, its lines and its columns, as `_answer` packed them."""
-    packed = pa.BufferReader(body)
+    packed = pa.BufferReader(pa.py_buffer(body))
     *all_codes, lines = _next(packed).columns
     columns = {}
     whole = {}
