@@ -39,6 +39,10 @@ from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
 
 LEFT_OUT = "left out"  # what becomes of them
+#: Scores × rows. Doubts, labels and curves take some 60 bytes of each as long as a session looks at
+#: them, and every change of a setting half a microsecond of a processor; one score of the longest
+#: file and a hundred of ten thousand rows have room.
+MAX_SCORED = 1_000_000
 
 # Headings are compared without case, white space, _ and -. The first that is found is taken.
 _CORRECT = ("correct", "iscorrect", "correctness", "right", "isright", "label")
@@ -256,9 +260,10 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     ------
     UploadError
         When a column does not exist or does not fit, nobody has said what a larger score means
-        (`UnknownDirectionError`), no row says whether its answer is right, a label says neither
-        right nor wrong and nobody has said what it means (`UnreadLabelsError`), a score has no
-        number, or its commas can be read in two ways.
+        (`UnknownDirectionError`), there are more than `MAX_SCORED` scores times rows, no row says
+        whether its answer is right, a label says neither right nor wrong and nobody has said what
+        it means (`UnreadLabelsError`), a score has no number, or its commas can be read in two
+        ways.
     """
     _check(upload, columns)
     kept, right, problems = _rows(upload, columns)
@@ -309,6 +314,12 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
 def _check(upload: Upload, columns: Columns) -> None:
     if not columns.scores:
         raise UploadError("No score is chosen; choose a column with numbers.")
+    if len(columns.scores) * len(upload.table) > MAX_SCORED:
+        raise UploadError(
+            f"{len(columns.scores):,} scores of {len(upload.table):,} rows are more than "
+            f"{MAX_SCORED:,} numbers, the most that can be calibrated on at once; choose at most "
+            f"{MAX_SCORED // len(upload.table):,} of these scores, or upload fewer rows."
+        )
     scores = [score.column for score in columns.scores]
     labels = columns.labels
     others = columns.query, columns.source, columns.entropy, columns.answer, columns.truth

@@ -19,13 +19,15 @@ from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
 from core.studies.calibration.calibration import REPEATED, independent
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.studies.progress import Progress
 from core.ui import downloads
 from core.ui.calibration import keeping, scoring
 from core.ui.calibration.directions import directed
 from core.ui.calibration.label_meanings import meanings
 from core.ui.messages import problem
+from core.ui.runs.large import SMALL, worked_out
 from core.ui.session import public, remembered
-from core.ui.uploads import prepare, read
+from core.ui.uploads import is_long, prepare, read
 
 _UPLOAD, _UPLOADED = "calibration_upload", "calibration_uploaded_id"
 _PROBLEM = "calibration_upload_problem"
@@ -89,12 +91,24 @@ def labelled_data() -> Labelled | None:
         return None
     _what_was_read(upload)
     keeping.why_not()
-    gold = remembered("gold", upload, partial(gold_questions, upload))
+    answers = worked_out(
+        "gold",
+        upload,
+        partial(_gold, upload),
+        large=is_long(upload),
+    )
+    if answers is None:
+        return None
+    (gold,) = answers
     if gold is not None:
         upload = _score(gold)
         if upload is None:
             return None
     return _mapped(upload)
+
+
+def _gold(upload: Upload, progress: Progress) -> tuple[GoldQuestions | None]:
+    return (gold_questions(upload, progress),)
 
 
 def has_file() -> bool:
@@ -334,12 +348,20 @@ def _column(meaning: str, upload: Upload, guess: str | None) -> str | None:
 def _read(upload: Upload, columns: Columns) -> Labelled | None:
     """Turn columns into arrays, once for every file and mapping."""
     try:
-        found, repeated = remembered(
-            "labelled", upload, lambda: _independent(labelled(upload, columns)), columns
+        read_rows = worked_out(
+            "labelled",
+            upload,
+            lambda _: _independent(labelled(upload, columns)),
+            columns,
+            large=len(upload.table) * len(columns.scores) > SMALL,
+            refuses=UploadError,
         )
     except UploadError as error:
         problem(str(error))
         return None
+    if read_rows is None:
+        return None
+    found, repeated = read_rows
     for complaint in found.problems:
         st.text(complaint)
     if repeated:
