@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag, StrEnum
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -411,10 +412,16 @@ def plain_heading(heading: str) -> str:
 
 def named(upload: Upload, names: Sequence[str]) -> list[str]:
     """Return the columns with these names, in the order of the names."""
-    columns: dict[str, str] = {}
-    for column in upload.table.columns:
-        columns.setdefault(plain_heading(column), column)
+    columns = _by_heading(tuple(upload.table.columns))
     return [columns[name] for name in names if name in columns]
+
+
+@lru_cache(maxsize=8)  # a guess at what 200 columns mean asks for each of them
+def _by_heading(headings: tuple[str, ...]) -> dict[str, str]:
+    columns: dict[str, str] = {}
+    for heading in headings:
+        columns.setdefault(plain_heading(heading), heading)
+    return columns
 
 
 def first(upload: Upload, names: Sequence[str]) -> str | None:

@@ -132,7 +132,7 @@ def parse_isolated(
             process.wait()  # its end of the pipes is closed now, which ends the thread
             exchange.join()
             _close(process)
-    return _upload(said, name, limits, process.returncode)
+    return _upload(said, limits, process.returncode)
 
 
 def prepare() -> None:
@@ -238,8 +238,9 @@ class _Said:
     """What a process has said so far."""
 
     began: float | None = None  # when it was ready, of the monotonic clock
-    sha256: str = ""  # of the file
-    answer: bytes = b""
+    head: dict[str, Any] = field(default_factory=dict)  # the first line of its answer
+    is_too_long: bool = False  # the answer
+    upload: Upload | None = None
     done: threading.Event = field(default_factory=threading.Event)
 
 
@@ -321,10 +322,14 @@ def _exchange(process: _Reader, content: bytes, name: str, limits: Limits, said:
                 process.stdin.write(json.dumps(task).encode() + b"\n")
                 process.stdin.write(content)
                 process.stdin.flush()
-            said.sha256 = hashlib.sha256(content).hexdigest()
-            said.answer = process.stdout.read(limits.answer + 1)
-    except (OSError, ValueError):
-        _LOG.debug("The process that reads a file has gone.", exc_info=True)
+            sha256 = hashlib.sha256(content).hexdigest()
+            answer = process.stdout.read(limits.answer + 1)
+            said.is_too_long = len(answer) > limits.answer
+            if not said.is_too_long:
+                # Here, and not in the thread that asks, which may be that of a page.
+                _hear(answer, name, sha256, said)
+    except (OSError, ValueError, LookupError, TypeError):
+        _LOG.debug("The process that reads a file has gone, or not answered.", exc_info=True)
     finally:
         said.done.set()
 
@@ -347,12 +352,19 @@ def _wait(said: _Said, cancelled: Callable[[], bool], limits: Limits) -> None:
             )
 
 
-def _upload(said: _Said, name: str, limits: Limits, status: int | None) -> Upload:
+def _upload(said: _Said, limits: Limits, status: int | None) -> Upload:
     """Return what a process has answered; raise what it could not do."""
-    if len(said.answer) > limits.answer:
+    if said.is_too_long:
         raise UploadError(TOO_MUCH_MEMORY)
-    head, body = _divided(said.answer)
-    if not head:
+    if refused := said.head.get("refused"):
+        raise UploadError(refused)
+    if failed := said.head.get("failed"):
+        _LOG.error("A file could not be read: %s", failed)
+        raise UploadError(
+            "The file cannot be read because of an error in this program; save it again, as "
+            "plain CSV in UTF-8."
+        )
+    if said.upload is None:
         if status == -getattr(signal, "SIGXCPU", 0):
             raise UploadError(
                 f"Reading the file takes more than {limits.seconds:g} seconds of a processor; "
@@ -363,23 +375,18 @@ def _upload(said: _Said, name: str, limits: Limits, status: int | None) -> Uploa
             "Reading the file crashed; it may be damaged or too large. Save it again, as plain "
             "CSV in UTF-8."
         )
-    found = json.loads(head)
-    if refused := found.get("refused"):
-        raise UploadError(refused)
-    if failed := found.get("failed"):
-        _LOG.error("A file could not be read: %s", failed)
-        raise UploadError(
-            "The file cannot be read because of an error in this program; save it again, as "
-            "plain CSV in UTF-8."
-        )
-    table, lines, columns = _unpacked(body, found["headings"], found["columns"])
-    return Upload(name, said.sha256, found["kind"], table, lines, tuple(found["notes"]), columns)
+    return said.upload
 
 
-def _divided(answer: bytes) -> tuple[bytes, memoryview]:
-    """Return the first line of an answer and the rest, which is large and is not copied."""
+def _hear(answer: bytes, name: str, sha256: str, said: _Said) -> None:
+    """Read what a process has answered; there is no upload in what it did not finish."""
     end = answer.find(b"\n") + 1 or len(answer)
-    return answer[:end].strip(), memoryview(answer)[end:]
+    said.head = head = json.loads(answer[:end] or b"{}")
+    if "headings" in head:
+        body = memoryview(answer)[end:]  # it is large
+        table, lines, columns = _unpacked(body, head["headings"], head["columns"])
+        notes = tuple(head["notes"])
+        said.upload = Upload(name, sha256, head["kind"], table, lines, notes, columns)
 
 
 def _unpacked(

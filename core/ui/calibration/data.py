@@ -212,8 +212,10 @@ def _what_was_read(upload: Upload) -> None:
 
 def _preview(upload: Upload) -> tuple[pd.DataFrame, bool]:
     """Return the first rows with cells short enough for the browser, and whether any is cut."""
-    first = upload.table.head(PREVIEW).set_axis(upload.lines[:PREVIEW])
-    return first.map(_cell), bool(first.map(len).to_numpy().max() > PREVIEW_CELL)
+    first = upload.table.head(PREVIEW)
+    rows = first.to_numpy(object).tolist()
+    cut = [[_cell(text) for text in row] for row in rows]
+    return pd.DataFrame(cut, upload.lines[:PREVIEW], first.columns, "str"), cut != rows
 
 
 def _cell(text: str) -> str:
