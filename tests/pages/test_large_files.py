@@ -231,9 +231,9 @@ def everything_on(content, scores=None):
         assert len(rows.questions) <= len(upload.table)
         first, _ = halves(rows)
         speaks_against(first)
-        made = whole(rows, Target(0.2, score=BEST))
-        assert made.calibration.policy is not None
-        behind = served(made.calibration, made.calibration.policy.threshold)
+        result = whole(rows, Target(0.2, score=BEST))
+        assert result.calibration.policy is not None
+        behind = served(result.calibration, result.calibration.policy.threshold)
         return len(table(behind, behind.of(Part.ALL)[:1000]))
 
     return work

@@ -397,7 +397,7 @@ def _unpacked(
     *all_codes, lines = _next(packed).columns
     columns = {}
     whole = {}
-    for at, (heading, codes, said) in enumerate(zip(headings, all_codes, about, strict=True)):
+    for at, (heading, codes, one) in enumerate(zip(headings, all_codes, about, strict=True)):
         facts = _next(packed)
         distinct = facts["text"].combine_chunks()
         columns[heading] = Column(
@@ -405,10 +405,10 @@ def _unpacked(
             distinct=distinct,
             values=facts["value"].to_numpy(),
             cells=facts["cell"].to_numpy(),
-            kind=Kind(said["kind"]),
-            doubtful=said["doubtful"],
-            unread=tuple((code, number) for code, number in said["unread"]),
-            unread_words=said["unread_words"],
+            kind=Kind(one["kind"]),
+            doubtful=one["doubtful"],
+            unread=tuple((code, number) for code, number in one["unread"]),
+            unread_words=one["unread_words"],
             ranks=facts["rank"].to_numpy() if "rank" in facts.column_names else None,
         )
         # Where no text stands twice, these are the rows.

@@ -50,13 +50,13 @@ def whole(
     progress: Progress = silent,
     *,
     settings_tried: int = 1,
-    known: MutableMapping[Any, Any] | None = None,
+    earlier: MutableMapping[Any, Any] | None = None,
 ) -> Whole:
     """Calibrate, and work out all that is shown of it.
 
     Parameters
     ----------
-    known : mutable mapping, optional
+    earlier : mutable mapping, optional
         What earlier calls worked out of the same data that does not depend on the target's
         error or method; what this one works out is added.
 
@@ -65,23 +65,23 @@ def whole(
     CalibrationError
         As of `calibrate`.
     """
-    known = {} if known is None else known
+    earlier = {} if earlier is None else earlier
     progress("Looking for the threshold", 0.0)
     calibration = calibrate(data, target, settings_tried=settings_tried)
     listed = target.confidence, target.score
-    if listed not in known:
+    if listed not in earlier:
         progress("Finding what each target costs", 0.2)
-        known[listed] = price_list(data, target)
-    if "curves" not in known:
+        earlier[listed] = price_list(data, target)
+    if "curves" not in earlier:
         progress("Drawing the curves", 0.6)
-        known["curves"] = curves(data)
+        earlier["curves"] = curves(data)
     progress("Looking at each group", 0.8)
     others = [ENTROPY] if ENTROPY in data.doubts else []
     return Whole(
         calibration,
-        known[listed],
+        earlier[listed],
         by_group(calibration),
-        known["curves"],
+        earlier["curves"],
         shares(calibration),
         by_entropy(calibration, others),
     )

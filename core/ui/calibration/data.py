@@ -25,7 +25,7 @@ from core.ui.calibration import keeping, scoring
 from core.ui.calibration.directions import directed
 from core.ui.calibration.label_meanings import meanings
 from core.ui.messages import problem
-from core.ui.runs.large import SMALL, worked_out
+from core.ui.runs.large import SMALL, result_of
 from core.ui.session import public, remembered
 from core.ui.uploads import is_long, prepare, read
 
@@ -91,7 +91,7 @@ def labelled_data() -> Labelled | None:
         return None
     _what_was_read(upload)
     keeping.why_not()
-    answers = worked_out(
+    answers = result_of(
         "gold",
         upload,
         partial(_gold, upload),
@@ -350,7 +350,7 @@ def _column(meaning: str, upload: Upload, guess: str | None) -> str | None:
 def _read(upload: Upload, columns: Columns) -> Labelled | None:
     """Turn columns into arrays, once for every file and mapping."""
     try:
-        read_rows = worked_out(
+        read_rows = result_of(
             "labelled",
             upload,
             lambda _: _independent(labelled(upload, columns)),

@@ -11,7 +11,7 @@ from core.data.tabular.labelled import Columns, Labelled
 from core.studies.calibration.diagnostics import speaks_against
 from core.ui.glossary import TERMS
 from core.ui.messages import notice, problem
-from core.ui.runs.large import SMALL, worked_out
+from core.ui.runs.large import SMALL, result_of
 
 MEANS = {True: "a surer answer", False: "more doubt"}
 BEFORE = (
@@ -93,5 +93,5 @@ def _quoted(names: list[str]) -> str:
 def contradicted(data: Labelled) -> None:
     """Say so where the labels speak against the direction of a score."""
     large = len(data.kept) * len(data.doubts) > SMALL
-    if against := worked_out("against", data, lambda _: speaks_against(data), large=large):
+    if against := result_of("against", data, lambda _: speaks_against(data), large=large):
         notice(against)

@@ -16,7 +16,7 @@ from core.studies.calibration.calibration import Calibration, CalibrationError
 from core.ui import downloads
 from core.ui.calibration.data import TYPES
 from core.ui.messages import problem
-from core.ui.runs.large import SMALL, worked_out
+from core.ui.runs.large import SMALL, result_of
 from core.ui.session import remembered
 from core.ui.uploads import read
 
@@ -35,7 +35,7 @@ def holding_back() -> bool:
 
 def held_back(data: Labelled) -> tuple[Labelled, Labelled] | None:
     """Split the rows; return those to try settings on, and those held back."""
-    split = worked_out("halves", data, lambda _: holdout.halves(data), large=_is_large(data))
+    split = result_of("halves", data, lambda _: holdout.halves(data), large=_is_large(data))
     if split is None:
         return None
     first, second = split
@@ -104,7 +104,7 @@ def new_scores(found: Calibration) -> None:
             return
         try:
             fresh = new_rows.new_scores(upload, policy)
-            compared = worked_out(
+            compared = result_of(
                 "drift",
                 found,
                 lambda _: new_rows.drift_from(found, fresh),

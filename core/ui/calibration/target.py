@@ -22,7 +22,7 @@ from core.studies.calibration.price_list import TARGETS, listed
 from core.studies.calibration.whole import Whole, whole
 from core.ui.addresses import number
 from core.ui.glossary import TERMS
-from core.ui.runs.large import SMALL, worked_out
+from core.ui.runs.large import SMALL, result_of
 from core.ui.session import remembered
 
 Rows = tuple[str, int]  # the hash of a file, and how many of its rows
@@ -103,11 +103,11 @@ def calibrated(data: Labelled, wanted: Target) -> Whole | None:
     turned = data.surer if wanted.score == BEST else {wanted.score: data.surer[wanted.score]}
     settings.add((wanted, frozenset(turned.items())))
     tried = _number(settings, wanted, _first(data, wanted.error))
-    known: dict[Any, Any] = remembered("calibration_known", data, dict)
-    return worked_out(
+    earlier: dict[Any, Any] = remembered("calibration_earlier", data, dict)
+    return result_of(
         "calibration",
         data,
-        lambda progress: whole(data, wanted, progress, settings_tried=tried, known=known),
+        lambda progress: whole(data, wanted, progress, settings_tried=tried, earlier=earlier),
         wanted,
         large=len(data.kept) * len(data.doubts) > SMALL,
         refuses=CalibrationError,

@@ -23,7 +23,7 @@ from core.studies.progress import Progress
 from core.ui.evaluation.runs import most_questions
 from core.ui.glossary import TERMS
 from core.ui.messages import problem
-from core.ui.runs.large import worked_out
+from core.ui.runs.large import result_of
 from core.ui.session import alone
 from core.ui.uploads import is_long, prepare, read
 
@@ -212,7 +212,7 @@ def _drawn(
         questions = replace(survey(name, surveyed), read=lambda: iter(some))
         return Drawn(questions, of, tuple(left_out), malformed)
 
-    return worked_out(
+    return result_of(
         "evaluation_drawn", Drawn, make, (key, number, seed), large=large, refuses=UploadError
     )
 

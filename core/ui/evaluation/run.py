@@ -24,7 +24,7 @@ from core.ui.evaluation.runs import runs, said
 from core.ui.messages import later, problem
 from core.ui.payment import spent
 from core.ui.runs.job import Job
-from core.ui.runs.large import worked_out
+from core.ui.runs.large import result_of
 from core.ui.runs.widget import forget, run_of, want
 from core.ui.runs.widget import run as watched
 
@@ -140,7 +140,7 @@ def _go_on(listed: Listed, model: LanguageModel | None, state: State) -> None:
         return
     try:
         task = task_in(listed.run, model)
-        asked = worked_out(
+        asked = result_of(
             "evaluation_asked",
             Questions,
             partial(questions_in, listed.run),

@@ -14,7 +14,7 @@ from core.ui.session import remembered
 SMALL = 100_000
 
 
-def worked_out(
+def result_of(
     name: str,
     of: object,
     make: Callable[[Progress], T],
@@ -42,7 +42,7 @@ def worked_out(
         None while it is on its way, and where it was cancelled: the page says so.
     """
 
-    def made(progress: Progress) -> tuple[T | None, Exception | None]:
+    def attempt(progress: Progress) -> tuple[T | None, Exception | None]:
         try:
             return make(progress), None
         except refuses as error:
@@ -52,11 +52,11 @@ def worked_out(
         # Something else is something else even where it is equal: to compare it takes long.
         this = remembered(f"{name}_of", of, object), key
         outcome = run(
-            name, this, lambda: Job(lambda job: made(job.progress)), cancelled="Cancelled."
+            name, this, lambda: Job(lambda job: attempt(job.progress)), cancelled="Cancelled."
         )
     else:
         forget(name)
-        outcome = remembered(name, of, lambda: made(silent), key)
+        outcome = remembered(name, of, lambda: attempt(silent), key)
     if outcome is None:
         return None
     result, refusal = outcome
