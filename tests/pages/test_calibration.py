@@ -23,7 +23,7 @@ from core.store import files
 from core.store.errors import StoreError
 from core.store.results import Results
 from core.studies.calibration import calibration as study
-from core.studies.calibration import diagnostics, holdout
+from core.studies.calibration import diagnostics, holdout, whole
 from core.studies.calibration import scoring as study_of_scoring
 from core.studies.calibration.calibration import BEST, METHODS, Target, calibrate
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
@@ -31,7 +31,7 @@ from core.studies.calibration.served import Part
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.verdict import default_policies, default_policy
-from core.ui.calibration import data, target
+from core.ui.calibration import data
 from core.ui.calibration.data import NO_COLUMN, ONE_EACH
 from core.ui.inspection.verdict import HEADLINES
 from core.ui.results import kept
@@ -780,15 +780,14 @@ def work(monkeypatch):
 
     for name in ("calibrate", "curves", "by_entropy", "shares", "compare", "halves"):
         counted(OWNERS[name], name)
-    counted(target, "calibrate")
     for name in ("suggest", "kinds", "gold_questions", "labelled", "independent", "column_of"):
         counted(data, name)
     counted(isolation, "parse_isolated")
     return done
 
 
-OWNERS = {"calibrate": study, "halves": holdout} | dict.fromkeys(
-    ("curves", "by_entropy", "shares", "compare"), diagnostics
+OWNERS = {"compare": diagnostics, "halves": holdout} | dict.fromkeys(
+    ("calibrate", "curves", "by_entropy", "shares"), whole
 )
 
 

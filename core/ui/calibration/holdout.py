@@ -16,6 +16,7 @@ from core.studies.calibration.calibration import Calibration, CalibrationError
 from core.ui import downloads
 from core.ui.calibration.data import TYPES
 from core.ui.messages import problem
+from core.ui.runs.large import SMALL, result_of
 from core.ui.session import remembered
 from core.ui.uploads import read
 
@@ -32,9 +33,12 @@ def holding_back() -> bool:
     )
 
 
-def held_back(data: Labelled) -> tuple[Labelled, Labelled]:
+def held_back(data: Labelled) -> tuple[Labelled, Labelled] | None:
     """Split the rows; return those to try settings on, and those held back."""
-    first, second = remembered("halves", data, lambda: holdout.halves(data))
+    split = result_of("halves", data, lambda _: holdout.halves(data), large=_is_large(data))
+    if split is None:
+        return None
+    first, second = split
     st.text(f"Rows to try settings on: {len(first.kept):,}; held back: {len(second.kept):,}.")
     return first, second
 
@@ -100,11 +104,18 @@ def new_scores(found: Calibration) -> None:
             return
         try:
             fresh = new_rows.new_scores(upload, policy)
-            compared = remembered(
-                "drift", found, lambda: new_rows.drift_from(found, fresh), given.file_id
+            compared = result_of(
+                "drift",
+                found,
+                lambda _: new_rows.drift_from(found, fresh),
+                given.file_id,
+                large=_is_large(found.data) or len(fresh.doubts) > SMALL,
+                refuses=CalibrationError,
             )
         except (UploadError, CalibrationError, PolicyError) as error:
             problem(str(error))
+            return
+        if compared is None:
             return
         if compared.drifted:
             st.badge("Different", icon=":material/warning:", color="orange")
@@ -117,6 +128,10 @@ def new_scores(found: Calibration) -> None:
         downloads.download(
             "Decisions (CSV)", lambda: new_rows.new_decisions(fresh), "new_decisions.csv"
         )
+
+
+def _is_large(data: Labelled) -> bool:
+    return len(data.kept) * len(data.doubts) > SMALL
 
 
 def _upload_or_problem(given: UploadedFile) -> Upload | str:
