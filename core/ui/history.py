@@ -17,6 +17,7 @@ from core.ui import downloads, frame
 from core.ui.messages import later, problem
 from core.ui.results import kept, save, unsaved
 from core.ui.session import alone, person, public, remembered, signs_in
+from core.ui.uploaders import file_uploader, let_go
 
 KINDS: Final = {
     "everything": None,
@@ -119,7 +120,7 @@ def bring() -> None:
             "Choose a file that was downloaded as “Inspection (JSON)”, “Curves (JSON)” or “Policy "
             "(JSON)”, here or on another machine. It is saved to this list; no model is called."
         )
-        given = st.file_uploader(
+        given = file_uploader(
             "Result (JSON)",
             ["json"],
             key="result_file",
@@ -134,6 +135,7 @@ def bring() -> None:
         except InvalidRequestError as error:
             problem(str(error))
             return
+        let_go(given)
         st.text(f"{found.kind.capitalize()}: {found.query}")
         st.text(f"{found.model}: {found.outcome}")
         if st.button("Save and open", key="open_file", type="primary", icon=":material/save:"):

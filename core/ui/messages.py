@@ -6,9 +6,11 @@ image is fetched from wherever it points. Only constants go into the box; the re
 
 from __future__ import annotations
 
+from typing import Final
+
 import streamlit as st
 
-_LATER = "problem_later"
+LATER: Final = "problem_later"  # in the state of a session
 
 
 def problem(text: str) -> None:
@@ -26,10 +28,10 @@ def notice(text: str) -> None:
 
 def later(text: str) -> None:
     """Say what went wrong when the page is drawn next: what is called before that cannot."""
-    st.session_state[_LATER] = text
+    st.session_state[LATER] = text
 
 
 def said_later() -> None:
     """Say what is waiting to be said."""
-    if text := st.session_state.pop(_LATER, None):
+    if text := st.session_state.pop(LATER, None):
         problem(text)

@@ -18,6 +18,8 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core.language_models.backends.llama.passes import one_at_a_time
+from core.ui import absent, gate, log
+from core.ui.memory import MEMORY
 
 SCRIPT: Final = Path(__file__).with_name("script.py")
 POLICY: Final = {
@@ -59,19 +61,26 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
-MIDDLEWARE: Final = [Middleware(SecurityHeaders)]
+MIDDLEWARE: Final = [Middleware(SecurityHeaders), Middleware(gate.Gate)]
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any] | None]:
-    """Leave cores to the pages, and open the browser where there is one.
+    """Leave cores to the pages, set the limits, and open the browser where there is one.
 
     Streamlit does the latter only where it has no headers.
     """
     one_at_a_time()
+    log.limit()
+    gate.ask_nobody()
+    MEMORY.make_room = absent.ABSENT.make_room
+    watching = asyncio.create_task(absent.watch())
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().call_later(OPEN_AFTER, webbrowser.open, address())
-    yield None
+    try:
+        yield None
+    finally:
+        watching.cancel()
 
 
 def address() -> str:

@@ -7,8 +7,15 @@ import streamlit as st
 from core.data.tabular import isolation
 from core.data.tabular.isolation import LIMITS
 from core.data.tabular.uploads import Upload, UploadError
+from core.ui.memory import MEMORY, FullError
+from core.ui.session import this_session
 
 _WAITING = f"Reading the file, for at most {LIMITS.seconds:.0f} seconds. Remove the file to stop."
+
+TABLES = ("calibration_upload", "evaluation_upload")  # in the state of a session
+#: Times the bytes of a table that it costs with all that is computed of it, and times those of a
+#: file that reading it takes.
+_COST = 2
 
 
 def prepare() -> None:
@@ -27,7 +34,7 @@ def read(content: bytes, name: str) -> Upload:
     Raises
     ------
     UploadError
-        When it cannot be read, or not within its limits.
+        When it cannot be read, or not within its limits, or when there is no room for it.
     """
     with st.spinner(_WAITING):
         heartbeat = st.empty()
@@ -37,4 +44,12 @@ def read(content: bytes, name: str) -> Upload:
             heartbeat.empty()
             return False
 
-        return isolation.parse_isolated(content, name, cancelled=cancelled)
+        session = this_session().id
+        try:
+            with MEMORY.room(session, _COST * len(content)):
+                upload = isolation.parse_isolated(content, name, cancelled=cancelled)
+            size = int(upload.table.memory_usage().sum())
+            MEMORY.charge_while(upload, session, _COST * size)
+        except FullError as error:
+            raise UploadError(str(error)) from error
+        return upload

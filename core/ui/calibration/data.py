@@ -26,9 +26,10 @@ from core.ui.calibration.directions import directed
 from core.ui.calibration.label_meanings import meanings
 from core.ui.messages import problem
 from core.ui.session import public, remembered
-from core.ui.uploads import prepare, read
+from core.ui.uploaders import file_uploader, let_go
+from core.ui.uploads import TABLES, prepare, read
 
-_UPLOAD, _UPLOADED = "calibration_upload", "calibration_uploaded_id"
+_UPLOAD, _UPLOADED = TABLES[0], "calibration_uploaded_id"
 _PROBLEM = "calibration_upload_problem"
 TYPES = ["csv", "tsv", "txt", "json", "jsonl", "parquet", "xlsx"]
 PREVIEW = 200  # rows
@@ -69,7 +70,7 @@ def labelled_data() -> Labelled | None:
             "template.csv",
             help="A small CSV whose columns are recognised automatically.",
         )
-    given = st.file_uploader(
+    given = file_uploader(
         "Labelled data: scores with right or wrong, or questions with their right answers",
         TYPES,
         key="labelled_file",
@@ -83,6 +84,7 @@ def labelled_data() -> Labelled | None:
         _keep(given.getvalue(), given.name)
         # Only now: a reading that was interrupted begins again.
         st.session_state[_UPLOADED] = given.file_id
+        let_go(given)
     if failed := st.session_state.get(_PROBLEM):
         problem(failed)
     upload: Upload | None = st.session_state.get(_UPLOAD)

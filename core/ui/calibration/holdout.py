@@ -17,6 +17,7 @@ from core.ui import downloads
 from core.ui.calibration.data import TYPES
 from core.ui.messages import problem
 from core.ui.session import remembered
+from core.ui.uploaders import file_uploader, let_go
 from core.ui.uploads import read
 
 
@@ -91,10 +92,11 @@ def new_scores(found: Calibration) -> None:
             f"Upload new rows with the column “{found.score}”, without labels. Their scores "
             "are compared with the calibration’s; the policy then decides each row."
         )
-        given = st.file_uploader("New scores", TYPES, key="new_scores")
+        given = file_uploader("New scores", TYPES, key="new_scores")
         if given is None:
             return
         upload = remembered("new_upload", None, partial(_upload_or_problem, given), given.file_id)
+        let_go(given)
         if isinstance(upload, str):
             problem(upload)
             return

@@ -14,6 +14,7 @@ from core.ui.history import opened
 from core.ui.messages import notice, problem
 from core.ui.results import kept, save, until_saved
 from core.ui.session import public
+from core.ui.uploaders import file_uploader
 
 _IN_USE, _ID = "policy_in_use", "policy_in_use_id"
 _WAITING = "policy_in_use_waiting"  # until it can be saved
@@ -79,7 +80,7 @@ def _after_reload() -> None:
 def bring() -> None:
     """Let the person bring a policy made earlier, and use it."""
     with st.expander("Upload a policy", icon=":material/upload_file:"):
-        given = st.file_uploader("Policy (JSON)", ["json"], key="policy_file", max_upload_size=1)
+        given = file_uploader("Policy (JSON)", ["json"], key="policy_file", max_upload_size=1)
         if given is None:
             return
         try:

@@ -23,7 +23,8 @@ from core.ui.evaluation.runs import most_questions
 from core.ui.glossary import TERMS
 from core.ui.messages import problem
 from core.ui.session import alone, remembered
-from core.ui.uploads import prepare, read
+from core.ui.uploaders import file_uploader, let_go
+from core.ui.uploads import TABLES, prepare, read
 
 TYPES: Final = ["csv", "tsv", "txt", "json", "jsonl", "ndjson", "parquet", "xlsx"]
 WORLD, FILE, WORDNET = "The embedded world", "Your file", "WordNet"
@@ -36,9 +37,7 @@ WORDINGS: Final[dict[str, Wording]] = {
 FIRST: Final = 300  # questions
 TOLD: Final = 20  # rows of which it is said why they are left out
 LARGEST_SEED: Final = 2**32 - 1
-_UPLOAD, _UPLOADED, _PROBLEM = (
-    f"evaluation_{name}" for name in ("upload", "uploaded_id", "upload_problem")
-)
+_UPLOAD, _UPLOADED, _PROBLEM = TABLES[1], "evaluation_uploaded_id", "evaluation_upload_problem"
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ def _of_the_world() -> Drawn | None:
 
 
 def _of_a_file() -> Drawn | None:
-    given = st.file_uploader(
+    given = file_uploader(
         "Questions with their right answers",
         TYPES,
         key="evaluation_file",
@@ -129,6 +128,7 @@ def _of_a_file() -> Drawn | None:
             st.session_state[_PROBLEM] = f"{given.name}: {error}"
             st.session_state.pop(_UPLOAD, None)  # what was there before is not what is named now
         st.session_state[_UPLOADED] = given.file_id
+        let_go(given)
     if failed := st.session_state.get(_PROBLEM):
         problem(failed)
     upload: Upload | None = st.session_state.get(_UPLOAD)

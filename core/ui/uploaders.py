@@ -1,0 +1,115 @@
+"""Places for files on a page: the gate lets through only what one of them waits for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
+
+from core.ui.memory import MEMORY
+
+_MB: Final = 2**20  # as Streamlit counts
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a file must be to be taken.
+
+    Attributes
+    ----------
+    endings : frozenset of str
+        Of its name, in small letters, without the dot.
+    most : int
+        Bytes.
+    """
+
+    endings: frozenset[str]
+    most: int
+
+
+class Places:
+    """The places for files of every session's page, as long as it shows that page."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pages: dict[str, tuple[str, dict[str, Place]]] = {}
+
+    def turn(self, session: str, page: str) -> None:
+        """Say which page a session shows; the places of another one are no more."""
+        with self._lock:
+            if self._pages.get(session, ("", {}))[0] != page:
+                self._pages[session] = page, {}
+
+    def add(self, session: str, key: str, place: Place) -> None:
+        """Say that the page of a session has this place."""
+        with self._lock:
+            self._pages.setdefault(session, ("", {}))[1][key] = place
+
+    def of(self, session: str) -> list[Place]:
+        """Return the places on the page of a session."""
+        with self._lock:
+            return list(self._pages.get(session, ("", {}))[1].values())
+
+    def sessions(self) -> list[str]:
+        """Return the sessions that have shown a page."""
+        with self._lock:
+            return list(self._pages)
+
+    def forget(self, session: str) -> None:
+        """Forget a session: when it comes back, its page is drawn anew."""
+        with self._lock:
+            self._pages.pop(session, None)
+
+
+PLACES: Final = Places()
+
+
+def turn_to(page: str) -> None:
+    """Say which page is drawn in this run, by its address."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is not None:
+        PLACES.turn(context.session_id, page)
+
+
+def file_uploader(
+    label: str,
+    types: Sequence[str],
+    *,
+    key: str,
+    on_change: Callable[[], None] | None = None,
+    help: str | None = None,
+    max_upload_size: int | None = None,
+) -> UploadedFile | None:
+    """Draw Streamlit's place for one file, and have the gate let such a file through."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is not None:
+        most = (max_upload_size or st.get_option("server.maxUploadSize")) * _MB
+        PLACES.add(context.session_id, key, Place(frozenset(map(str.lower, types)), most))
+    return st.file_uploader(
+        label,
+        types,
+        key=key,
+        on_change=on_change or "rerun",
+        help=help,
+        max_upload_size=max_upload_size,
+    )
+
+
+def let_go(file: UploadedFile) -> None:
+    """Drop the bytes of a file whose content is elsewhere now; it stays chosen on the page."""
+    if not file.size:
+        return
+    file.seek(0)
+    file.truncate(0)
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None or not isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
+        return
+    empty = UploadedFileRec(file.file_id, file.name, file.type, b"")
+    context.uploaded_file_mgr.add_file(context.session_id, empty)
+    MEMORY.forget_file(context.session_id, file.file_id)
