@@ -1,4 +1,4 @@
-"""What sessions hold whose browser has left: when it is dropped."""
+"""Sessions whose browser has left, and when what they hold is dropped."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.app_session import AppSession
 
-from core.ui.memory import MB, MEMORY
-from core.ui.messages import LATER
-from core.ui.session import REMEMBERED, public
+from core.ui.memory import MB, MEMORY, give_back
+from core.ui.session import public
 from core.ui.uploaders import PLACES
-from core.ui.uploads import TABLES
 
 LOOK: Final = 1.0  # seconds between two looks at who is there
 #: Seconds without a browser after which a visitor of a public demo loses the file: a phone that
@@ -25,87 +23,84 @@ PATIENCE: Final = 20.0
 #: Bytes that absent visitors of a public demo may hold together: the largest file's table and what
 #: was computed of it. Who brings files and leaves, again and again, gets no more.
 MOST: Final = 150 * MB
-DROPPED: Final = (
-    "The connection to your browser was lost for a while, and the file that you brought was removed "
-    "to make room. Upload it again."
-)
+WITHIN: Final = 10.0  # seconds in which the thread that answers all closes a session
 
 
 class Absent:
-    """The sessions that hold something, and since when each is without a browser."""
+    """The sessions that hold something and are without a browser, who left first in front.
+
+    What a session holds goes with the session. Less would not do: its fragments and buttons have
+    tables, too. The browser that comes back opens another one, by its address.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
         self._since: dict[str, float] = {}
-        self._sessions: dict[str, weakref.ref[AppSession]] = {}
+        self._sessions: weakref.WeakValueDictionary[str, AppSession] = weakref.WeakValueDictionary()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: int | None = None
 
-    def look(self) -> None:
-        """See who is there; drop what those hold who are away for too long, or hold too much."""
-        if not runtime.exists():
-            return
-        with self._lock:
-            self._note()
-            now = time.monotonic()
-            patience = PATIENCE if public() else st.get_option("server.disconnectedSessionTTL")
-            for session in list(self._since):
-                if now - self._since[session] > patience:
-                    self._drop(session)
-            if public():
-                while sum(map(MEMORY.of, self._since)) > MOST:
-                    self._drop(next(iter(self._since)))
+    async def watch(self) -> None:
+        """Look after these sessions for as long as the server runs."""
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+        while True:
+            if self._look():
+                await asyncio.to_thread(give_back)
+            await asyncio.sleep(LOOK)
 
     def make_room(self, size: int) -> None:
-        """Drop what absent sessions hold, who left first in front, until so many bytes fit."""
-        if not runtime.exists():
+        """Close such sessions until so many bytes fit; in any thread."""
+        if self._loop is None:
             return
-        with self._lock:
-            self._note()
-            for session in list(self._since):
-                if MEMORY.total + size <= MEMORY.limit():
-                    return
-                self._drop(session)
+        if threading.get_ident() == self._thread:
+            self._close_until(size)
+        else:
+            closing = asyncio.run_coroutine_threadsafe(self._closed_until(size), self._loop)
+            closing.result(WITHIN)
+        give_back()
+
+    def _look(self) -> bool:
+        """Close who is away for too long, or holds too much; say whether anybody was."""
+        self._note()
+        before, now = len(self._since), time.monotonic()
+        patience = PATIENCE if public() else st.get_option("server.disconnectedSessionTTL")
+        for session in [s for s, since in self._since.items() if now - since > patience]:
+            self._close(session)
+        if public():
+            while self._since and sum(map(MEMORY.of, self._since)) > MOST:
+                self._close(next(iter(self._since)))
+        return len(self._since) < before
+
+    def _close_until(self, size: int) -> None:
+        self._note()
+        while self._since and MEMORY.total + size > MEMORY.limit():
+            self._close(next(iter(self._since)))
+
+    async def _closed_until(self, size: int) -> None:
+        self._close_until(size)
 
     def _note(self) -> None:
         """Note who has left, and who is back; forget who holds nothing."""
-        server, now = runtime.get_instance(), time.monotonic()
-        holders = dict.fromkeys(MEMORY.sessions())
+        server, now, holders = runtime.get_instance(), time.monotonic(), MEMORY.sessions()
         for session in holders:
-            if server.is_active_session(session):
-                self._since.pop(session, None)
-                if (whole := server.get_app_session(session)) is not None:
-                    self._sessions[session] = weakref.ref(whole)
-            else:
-                self._since.setdefault(session, now)
-        for session in [*self._since, *self._sessions]:
-            if session not in holders:
-                self._since.pop(session, None)
-                self._sessions.pop(session, None)
+            if (whole := server.get_app_session(session)) is not None:
+                self._sessions[session] = whole
+        away = [session for session in holders if not server.is_active_session(session)]
+        for session in away:
+            self._since.setdefault(session, now)
+        for session in self._since.keys() - set(away):
+            del self._since[session]
         for session in PLACES.sessions():
             if not server.is_active_session(session):
                 PLACES.forget(session)
 
-    def _drop(self, session: str) -> None:
-        """Drop the files of a session, their tables, and all that was computed of them."""
-        self._since.pop(session, None)
-        whole = self._sessions.pop(session, lambda: None)()
-        runtime.get_instance().uploaded_file_mgr.remove_session_files(session)
+    def _close(self, session: str) -> None:
+        del self._since[session]
         for id in MEMORY.files_of(session):
             MEMORY.forget_file(session, id)
-        if whole is None:
-            return
-        state = whole.session_state
-        tables = [name for name in TABLES if name in state]
-        for name in [*tables, *(name for name in [REMEMBERED] if name in state)]:
-            del state[name]
-        if tables:
-            state[LATER] = DROPPED
+        runtime.get_instance().close_session(session)
+        # Streamlit itself holds on to the last one that was drawn, closed or not.
+        if (whole := self._sessions.pop(session, None)) is not None:
+            whole.session_state.clear()
 
 
 ABSENT: Final = Absent()
-
-
-async def watch() -> None:
-    """Look after absent sessions for as long as the server runs."""
-    while True:
-        ABSENT.look()
-        await asyncio.sleep(LOOK)

@@ -32,8 +32,8 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 from core.data.tabular.rows import MAX_BYTES
 from core.ui import frame
 from core.ui.memory import MB, MEMORY, FullError, resident
-from core.ui.messages import LATER
-from core.ui.uploaders import PLACES, Place
+from core.ui.messages import tell
+from core.ui.uploaders import PLACES, Place, move
 
 HEALTH: Final = "health"
 _ALIVE: Final = "_stcore/health"  # says “ok”: probes ask for it under the machine's address
@@ -66,7 +66,9 @@ TOO_OFTEN: Final = (
     "Too many sessions were opened from this address. Wait a minute, then reload the page."
 )
 NOT_FOUND: Final = "No page has this address. The first page is at /."
-NOT_WANTED: Final = "This page has no place for a file. Open a page that has one, and choose it there."
+NOT_WANTED: Final = (
+    "This page has no place for a file. Open a page that has one, and choose it there."
+)
 WRONG_KIND: Final = "This page takes no such file. Choose one with an ending that it names."
 TOO_LARGE: Final = "The file is too large for this page: it takes at most {:d} MB."
 TOO_MANY: Final = (
@@ -147,7 +149,7 @@ class Gate:
             await JSONResponse(self._health(), headers={"Cache-Control": "no-cache"})(
                 scope, receive, send
             )
-        elif scope["method"] == "PUT" and (upload := _UPLOAD.fullmatch(below(scope))):
+        elif scope["method"] in {"PUT", "DELETE"} and (upload := _UPLOAD.fullmatch(below(scope))):
             await self._upload(upload[1], upload[2], scope, receive, send)
         else:
             await self._app(scope, receive, send)
@@ -195,6 +197,9 @@ class Gate:
         self, session: str, id: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Let a file through for which the page of a session has a place, and count it."""
+        if scope["method"] == "DELETE":
+            await self._delete(session, id, scope, receive, send)
+            return
         places = PLACES.of(session)
         if not places:
             refusal = Refusal(HTTPStatus.FORBIDDEN, NOT_WANTED)
@@ -211,6 +216,18 @@ class Gate:
             await self._app(scope, body.receive, send_noting)
         finally:
             body.close()
+
+    async def _delete(
+        self, session: str, id: str, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Let a file be removed, here too."""
+
+        async def send_noting(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 204:
+                MEMORY.forget_file(session, id)
+            await send(message)
+
+        await self._app(scope, receive, send_noting)
 
 
 class Body:
@@ -231,7 +248,7 @@ class Body:
         self._size = self._charged = 0
         self._head = b""
         self._most: int | None = None  # until the name is there
-        self._is_kept = False
+        self._is_held = False
 
     async def receive(self) -> Message:
         """Return the next part of the request.
@@ -247,13 +264,13 @@ class Body:
         return message
 
     def keep(self) -> None:
-        """Note that the server holds the file now."""
-        MEMORY.add_file(self._session, self._id, self._charged)
-        self._is_kept = True
+        """Hold the file, which is here whole now."""
+        move(self._session, self._id, self._charged)
+        self._is_held = True
 
     def close(self) -> None:
         """Note that the request has ended."""
-        if not self._is_kept:
+        if not self._is_held:
             MEMORY.release(self._session, self._charged)
 
     def _count(self, part: bytes, *, more: bool) -> None:
@@ -290,11 +307,14 @@ class Body:
 
     def _refuse(self, status: int, sentence: str) -> None:
         """End the request, and have the page say why."""
+        self._tell(sentence)
+        raise HTTPException(status, sentence)
+
+    def _tell(self, sentence: str) -> None:
         whole = runtime.get_instance().get_app_session(self._session)
         if whole is not None:
-            whole.session_state[LATER] = sentence
-            whole.request_rerun(None)
-        raise HTTPException(status, sentence)
+            tell(self._session, sentence)
+            whole.request_rerun(whole._client_state)  # the page as it is
 
 
 def is_origin_allowed(origin: str, host: str | None) -> bool:

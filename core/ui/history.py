@@ -17,7 +17,7 @@ from core.ui import downloads, frame
 from core.ui.messages import later, problem
 from core.ui.results import kept, save, unsaved
 from core.ui.session import alone, person, public, remembered, signs_in
-from core.ui.uploaders import file_uploader, let_go
+from core.ui.uploaders import content_of, file_uploader, let_go
 
 KINDS: Final = {
     "everything": None,
@@ -130,7 +130,7 @@ def bring() -> None:
             return
         try:
             found = remembered(
-                "result_file", None, lambda: opening(given.getvalue()), given.file_id
+                "result_file", None, lambda: opening(content_of(given)), given.file_id
             )
         except InvalidRequestError as error:
             problem(str(error))

@@ -66,7 +66,9 @@ class Limits:
             else:
                 self._written += size
         if before:
-            with_number = f"({before:,} messages were left out before this one.) {record.getMessage()}"
+            with_number = (
+                f"({before:,} messages were left out before this one.) {record.getMessage()}"
+            )
             record.msg, record.args = with_number, ()
         return record
 

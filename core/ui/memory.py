@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import threading
 import weakref
@@ -51,7 +53,7 @@ class Memory:
         self._spare = spare
         self._lock = threading.RLock()
         self._sizes: Counter[str] = Counter()
-        self._files: dict[tuple[str, str], int] = {}
+        self._files: dict[tuple[str, str], tuple[int, bytes]] = {}
         # Garbage may be collected in the middle of a sum: what it frees waits here.
         self._freed: deque[tuple[str, int]] = deque()
         self.make_room: Callable[[int], None] = lambda size: None
@@ -108,22 +110,27 @@ class Memory:
         self.charge(session, size)
         weakref.finalize(thing, self.release, session, size).atexit = False
 
-    def add_file(self, session: str, id: str, size: int) -> None:
-        """Say that bytes that are charged already are a raw file of this id."""
+    def add_file(self, session: str, id: str, size: int, content: bytes) -> None:
+        """Hold a raw file for which so many bytes are charged already."""
         with self._lock:
             self.forget_file(session, id)
-            self._files[session, id] = size
+            self._files[session, id] = size, content
+
+    def file(self, session: str, id: str) -> bytes | None:
+        """Return a raw file, if it is held."""
+        with self._lock:
+            return self._files.get((session, id), (0, None))[1]
 
     def forget_file(self, session: str, id: str) -> None:
-        """Take back what is charged for a raw file, if anything is."""
+        """Drop a raw file, if it is held, and take back what is charged for it."""
         with self._lock:
-            if size := self._files.pop((session, id), 0):
-                self.release(session, size)
+            if entry := self._files.pop((session, id), None):
+                self.release(session, entry[0])
 
     def files_of(self, session: str) -> dict[str, int]:
-        """Return the bytes of the raw files of a session, by their ids."""
+        """Return the bytes that are charged for the raw files of a session, by their ids."""
         with self._lock:
-            return {id: size for (whose, id), size in self._files.items() if whose == session}
+            return {id: size for (whose, id), (size, _) in self._files.items() if whose == session}
 
     def _fits(self, size: int) -> bool:
         spare = self._spare()
@@ -140,7 +147,7 @@ class Memory:
 
 
 def budget() -> int:
-    """Return the limit for all sessions in bytes: as the setting says, else a share of the memory."""
+    """Return the limit for all sessions in bytes: by the setting, or else a share of the memory."""
     try:
         megabytes = settings.memory()
     except settings.SettingError:  # which every page says
@@ -173,6 +180,17 @@ def resident() -> int | None:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
     return None
+
+
+def give_back() -> None:
+    """Return what nobody refers to any more to the system.
+
+    A session that has ended is a circle of references, and glibc keeps what it freed for the thread
+    that took it.
+    """
+    gc.collect()
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _number(path: Path, otherwise: int) -> int:

@@ -153,9 +153,7 @@ def keeper(
     return keep
 
 
-def _keep(
-    inspection: Inspection, where: Kept, session: str, results: Results | None = None
-) -> str:
+def _keep(inspection: Inspection, where: Kept, session: str, results: Results | None = None) -> str:
     query, model = inspection.query, inspection.recording.model
     payload = to_json(inspection)
     _charge(where, session, payload)

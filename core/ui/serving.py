@@ -6,6 +6,7 @@ Streamlit sends no such headers, and has no setting for them.
 from __future__ import annotations
 
 import asyncio
+import gc
 import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -73,8 +74,9 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any] | None]:
     one_at_a_time()
     log.limit()
     gate.ask_nobody()
+    gc.freeze()  # what is here stays, and need not be searched for garbage
     MEMORY.make_room = absent.ABSENT.make_room
-    watching = asyncio.create_task(absent.watch())
+    watching = asyncio.create_task(absent.ABSENT.watch())
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().call_later(OPEN_AFTER, webbrowser.open, address())
     try:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Any, Final, TypeVar, cast
+from typing import Any, TypeVar, cast
 from uuid import UUID, uuid4
 
 import streamlit as st
@@ -18,7 +18,6 @@ from core.settings import Sharing, is_public
 from core.store.results import THIS_COMPUTER
 
 T = TypeVar("T")
-REMEMBERED: Final = "remembered"  # in the state of a session: what `remembered` keeps, by its name
 
 
 @dataclass(frozen=True)
@@ -133,8 +132,8 @@ def remembered(name: str, of: object, make: Callable[[], T], key: Hashable = Non
     key : hashable, optional
         What else it depends on, compared as usual.
     """
-    everything = st.session_state.setdefault(REMEMBERED, {})
-    entry = everything.get(name)
-    if entry is None or entry[0] is not of or entry[1] != key:
-        everything[name] = entry = (of, key, make())
-    return cast(T, entry[2])
+    kept = st.session_state.get(f"remembered_{name}")
+    if kept is None or kept[0] is not of or kept[1] != key:
+        st.session_state[f"remembered_{name}"] = kept = (of, key, make())
+    found: T = kept[2]
+    return found

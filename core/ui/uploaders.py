@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
+from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 
 from core.ui.memory import MEMORY
+from core.ui.session import this_session
 
 _MB: Final = 2**20  # as Streamlit counts
 
@@ -101,15 +103,24 @@ def file_uploader(
     )
 
 
+def move(session: str, id: str, size: int) -> None:
+    """Hold a file that has just come here, and not in Streamlit's memory.
+
+    Streamlit would copy it into every value of its widget, which live as long as their session.
+    """
+    files = runtime.get_instance().uploaded_file_mgr
+    for record in files.get_files(session, [id]):
+        MEMORY.add_file(session, id, size, record.data)
+        assert isinstance(files, MemoryUploadedFileManager)
+        files.add_file(session, UploadedFileRec(id, record.name, record.type, b""))
+
+
+def content_of(file: UploadedFile) -> bytes:
+    """Return the content of a file that was brought, until it is let go."""
+    content = MEMORY.file(this_session().id, file.file_id)
+    return file.getvalue() if content is None else content
+
+
 def let_go(file: UploadedFile) -> None:
-    """Drop the bytes of a file whose content is elsewhere now; it stays chosen on the page."""
-    if not file.size:
-        return
-    file.seek(0)
-    file.truncate(0)
-    context = get_script_run_ctx(suppress_warning=True)
-    if context is None or not isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
-        return
-    empty = UploadedFileRec(file.file_id, file.name, file.type, b"")
-    context.uploaded_file_mgr.add_file(context.session_id, empty)
-    MEMORY.forget_file(context.session_id, file.file_id)
+    """Drop the content of a file that is elsewhere now; it stays chosen on the page."""
+    MEMORY.forget_file(this_session().id, file.file_id)

@@ -12,7 +12,6 @@ from core.ui.session import this_session
 
 _WAITING = f"Reading the file, for at most {LIMITS.seconds:.0f} seconds. Remove the file to stop."
 
-TABLES = ("calibration_upload", "evaluation_upload")  # in the state of a session
 #: Times the bytes of a table that it costs with all that is computed of it, and times those of a
 #: file that reading it takes.
 _COST = 2

@@ -1160,7 +1160,7 @@ def test_questions_with_right_answers_are_scored_on_the_embedded_model(app, gold
     alt = f"Histogram of Mutual information for {sum(right)} right and {4 - sum(right)} wrong"
     assert any(text.startswith(alt) for text in pictures(app))
     assert [d.proto.label for d in app.get("download_button")].count("Download the scored table")
-    _, _, (scored, content) = app.session_state["remembered"]["scored"]
+    _, _, (scored, content) = app.session_state["remembered_scored"]
     golds = [
         study_of_scoring.Gold(question, (answer,), "capitals") for question, answer in GOLD.items()
     ]

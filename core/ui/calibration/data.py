@@ -26,10 +26,10 @@ from core.ui.calibration.directions import directed
 from core.ui.calibration.label_meanings import meanings
 from core.ui.messages import problem
 from core.ui.session import public, remembered
-from core.ui.uploaders import file_uploader, let_go
-from core.ui.uploads import TABLES, prepare, read
+from core.ui.uploaders import content_of, file_uploader, let_go
+from core.ui.uploads import prepare, read
 
-_UPLOAD, _UPLOADED = TABLES[0], "calibration_uploaded_id"
+_UPLOAD, _UPLOADED = "calibration_upload", "calibration_uploaded_id"
 _PROBLEM = "calibration_upload_problem"
 TYPES = ["csv", "tsv", "txt", "json", "jsonl", "parquet", "xlsx"]
 PREVIEW = 200  # rows
@@ -81,7 +81,7 @@ def labelled_data() -> Labelled | None:
     prepare()
     _after_reload()
     if given is not None and st.session_state.get(_UPLOADED) != given.file_id:
-        _keep(given.getvalue(), given.name)
+        _keep(content_of(given), given.name)
         # Only now: a reading that was interrupted begins again.
         st.session_state[_UPLOADED] = given.file_id
         let_go(given)

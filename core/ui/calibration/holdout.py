@@ -17,7 +17,7 @@ from core.ui import downloads
 from core.ui.calibration.data import TYPES
 from core.ui.messages import problem
 from core.ui.session import remembered
-from core.ui.uploaders import file_uploader, let_go
+from core.ui.uploaders import content_of, file_uploader, let_go
 from core.ui.uploads import read
 
 
@@ -124,6 +124,6 @@ def new_scores(found: Calibration) -> None:
 def _upload_or_problem(given: UploadedFile) -> Upload | str:
     """Read a file; one that cannot be read is not tried again at every rerun of the page."""
     try:
-        return read(given.getvalue(), given.name)
+        return read(content_of(given), given.name)
     except UploadError as error:
         return str(error)

@@ -14,7 +14,7 @@ from core.ui.history import opened
 from core.ui.messages import notice, problem
 from core.ui.results import kept, save, until_saved
 from core.ui.session import public
-from core.ui.uploaders import file_uploader
+from core.ui.uploaders import content_of, file_uploader
 
 _IN_USE, _ID = "policy_in_use", "policy_in_use_id"
 _WAITING = "policy_in_use_waiting"  # until it can be saved
@@ -84,7 +84,7 @@ def bring() -> None:
         if given is None:
             return
         try:
-            policy = from_json(given.getvalue())
+            policy = from_json(content_of(given))
         except PolicyError as error:
             problem(str(error))
             return

@@ -23,8 +23,8 @@ from core.ui.evaluation.runs import most_questions
 from core.ui.glossary import TERMS
 from core.ui.messages import problem
 from core.ui.session import alone, remembered
-from core.ui.uploaders import file_uploader, let_go
-from core.ui.uploads import TABLES, prepare, read
+from core.ui.uploaders import content_of, file_uploader, let_go
+from core.ui.uploads import prepare, read
 
 TYPES: Final = ["csv", "tsv", "txt", "json", "jsonl", "ndjson", "parquet", "xlsx"]
 WORLD, FILE, WORDNET = "The embedded world", "Your file", "WordNet"
@@ -37,7 +37,9 @@ WORDINGS: Final[dict[str, Wording]] = {
 FIRST: Final = 300  # questions
 TOLD: Final = 20  # rows of which it is said why they are left out
 LARGEST_SEED: Final = 2**32 - 1
-_UPLOAD, _UPLOADED, _PROBLEM = TABLES[1], "evaluation_uploaded_id", "evaluation_upload_problem"
+_UPLOAD, _UPLOADED, _PROBLEM = (
+    f"evaluation_{name}" for name in ("upload", "uploaded_id", "upload_problem")
+)
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def _of_a_file() -> Drawn | None:
     prepare()
     if given is not None and st.session_state.get(_UPLOADED) != given.file_id:
         try:
-            st.session_state[_UPLOAD] = read(given.getvalue(), given.name)
+            st.session_state[_UPLOAD] = read(content_of(given), given.name)
             st.session_state.pop(_PROBLEM, None)
         except UploadError as error:
             st.session_state[_PROBLEM] = f"{given.name}: {error}"
