@@ -29,7 +29,6 @@ from streamlit import file_util, net_util, runtime
 from streamlit.runtime import runtime_util
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
-from core.data.tabular.rows import MAX_BYTES
 from core.ui import frame
 from core.ui.memory import MB, MEMORY, FullError, resident
 from core.ui.messages import tell
@@ -50,8 +49,9 @@ LARGEST_REPLY: Final = 50 * MB
 FRAMING: Final = 2**20  # bytes of a request beyond those of the file in it, as Streamlit has it
 STEP: Final = 2**20  # bytes for which room is made at a time: asking the system takes a while
 HEAD: Final = 8_192  # bytes in which the file's name must stand
-#: Bytes of the raw files of one session: a page has places for two. They go once they are read.
-FILES_OF_A_SESSION: Final = 2 * (MAX_BYTES + FRAMING)
+#: Of the largest raw files that its page takes, a session may have so many here at once: the page
+#: has places for two. They go once they are read.
+FILES_OF_A_SESSION: Final = 2
 _FILE_NAME: Final = re.compile(rb'[;\s]filename="((?:[^"\\\r\n]|\\.)*)"')
 
 WRONG_NAME: Final = (
@@ -279,12 +279,13 @@ class Body:
             if b"\r\n\r\n" in self._head or len(self._head) >= HEAD or not more:
                 self._most = self._most_of(self._head)
         size = self._size + len(part)
-        most = max(p.most for p in self._places) if self._most is None else self._most
+        most = self._most or max(place.most for place in self._places)
         if size > most + FRAMING:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LARGE.format(most // 2**20))
         others = MEMORY.files_of(self._session)
         others.pop(self._id, None)
-        if size + sum(others.values()) > FILES_OF_A_SESSION:
+        largest = max(place.most for place in self._places) + FRAMING
+        if size + sum(others.values()) > FILES_OF_A_SESSION * largest:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_MANY)
         self._size = size
         if size <= self._charged:

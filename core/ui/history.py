@@ -17,7 +17,7 @@ from core.ui import downloads, frame
 from core.ui.messages import later, problem
 from core.ui.results import kept, save, unsaved
 from core.ui.session import alone, person, public, remembered, signs_in
-from core.ui.uploaders import content_of, file_uploader, let_go
+from core.ui.uploaders import content_of, let_go, wait_for
 
 KINDS: Final = {
     "everything": None,
@@ -120,7 +120,8 @@ def bring() -> None:
             "Choose a file that was downloaded as “Inspection (JSON)”, “Curves (JSON)” or “Policy "
             "(JSON)”, here or on another machine. It is saved to this list; no model is called."
         )
-        given = file_uploader(
+        wait_for("result_file", ["json"], MAX_BYTES // 1_000_000)
+        given = st.file_uploader(
             "Result (JSON)",
             ["json"],
             key="result_file",

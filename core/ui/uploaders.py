@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -79,28 +79,18 @@ def turn_to(page: str) -> None:
         PLACES.turn(context.session_id, page)
 
 
-def file_uploader(
-    label: str,
-    types: Sequence[str],
-    *,
-    key: str,
-    on_change: Callable[[], None] | None = None,
-    help: str | None = None,
-    max_upload_size: int | None = None,
-) -> UploadedFile | None:
-    """Draw Streamlit's place for one file, and have the gate let such a file through."""
+def wait_for(key: str, types: Sequence[str], max_upload_size: int | None = None) -> None:
+    """Have the gate let a file through for a place on this page: before `st.file_uploader`.
+
+    Parameters
+    ----------
+    key, types, max_upload_size
+        As of `st.file_uploader`.
+    """
     context = get_script_run_ctx(suppress_warning=True)
     if context is not None:
         most = (max_upload_size or st.get_option("server.maxUploadSize")) * _MB
         PLACES.add(context.session_id, key, Place(frozenset(map(str.lower, types)), most))
-    return st.file_uploader(
-        label,
-        types,
-        key=key,
-        on_change=on_change or "rerun",
-        help=help,
-        max_upload_size=max_upload_size,
-    )
 
 
 def move(session: str, id: str, size: int) -> None:

@@ -5,7 +5,10 @@ import gc
 import pytest
 
 from core import settings
-from core.ui import memory
+from core.store.database import open_database
+from core.store.errors import StoreError
+from core.store.stopgap import IN_MEMORY, Stopgap
+from core.ui import memory, results
 from core.ui.memory import FullError, Memory
 
 
@@ -93,3 +96,18 @@ def test_a_limit_that_cannot_be_read_is_refused_and_widens_nothing(monkeypatch, 
     with pytest.raises(settings.SettingError, match="BELIEVE_MEMORY is not a whole number"):
         settings.check()
     assert memory.budget() == memory.whole() // memory.SHARE
+
+
+def test_a_result_that_stays_in_memory_is_charged_to_its_session(held, monkeypatch):
+    monkeypatch.setattr(results, "MEMORY", held)
+    where = results.Kept(open_database(IN_MEMORY), None)
+    results._charge(where, "a", "x" * 60)
+    assert held.of("a") == 60
+    with pytest.raises(StoreError, match="as its memory allows"):
+        results._charge(where, "a", "x" * 60)
+    with open_database(IN_MEMORY) as elsewhere:
+        results._charge(results.Kept(elsewhere, Stopgap), "a", "x" * 60)  # on the disk
+    assert held.of("a") == 60
+    del where
+    gc.collect()
+    assert held.total == 0

@@ -26,7 +26,7 @@ from core.ui.calibration.directions import directed
 from core.ui.calibration.label_meanings import meanings
 from core.ui.messages import problem
 from core.ui.session import public, remembered
-from core.ui.uploaders import content_of, file_uploader, let_go
+from core.ui.uploaders import content_of, let_go, wait_for
 from core.ui.uploads import prepare, read
 
 _UPLOAD, _UPLOADED = "calibration_upload", "calibration_uploaded_id"
@@ -70,7 +70,8 @@ def labelled_data() -> Labelled | None:
             "template.csv",
             help="A small CSV whose columns are recognised automatically.",
         )
-    given = file_uploader(
+    wait_for("labelled_file", TYPES)
+    given = st.file_uploader(
         "Labelled data: scores with right or wrong, or questions with their right answers",
         TYPES,
         key="labelled_file",

@@ -17,7 +17,7 @@ from core.ui import downloads
 from core.ui.calibration.data import TYPES
 from core.ui.messages import problem
 from core.ui.session import remembered
-from core.ui.uploaders import content_of, file_uploader, let_go
+from core.ui.uploaders import content_of, let_go, wait_for
 from core.ui.uploads import read
 
 
@@ -92,7 +92,8 @@ def new_scores(found: Calibration) -> None:
             f"Upload new rows with the column “{found.score}”, without labels. Their scores "
             "are compared with the calibration’s; the policy then decides each row."
         )
-        given = file_uploader("New scores", TYPES, key="new_scores")
+        wait_for("new_scores", TYPES)
+        given = st.file_uploader("New scores", TYPES, key="new_scores")
         if given is None:
             return
         upload = remembered("new_upload", None, partial(_upload_or_problem, given), given.file_id)

@@ -14,7 +14,7 @@ from core.ui.history import opened
 from core.ui.messages import notice, problem
 from core.ui.results import kept, save, until_saved
 from core.ui.session import public
-from core.ui.uploaders import content_of, file_uploader
+from core.ui.uploaders import content_of, wait_for
 
 _IN_USE, _ID = "policy_in_use", "policy_in_use_id"
 _WAITING = "policy_in_use_waiting"  # until it can be saved
@@ -80,7 +80,8 @@ def _after_reload() -> None:
 def bring() -> None:
     """Let the person bring a policy made earlier, and use it."""
     with st.expander("Upload a policy", icon=":material/upload_file:"):
-        given = file_uploader("Policy (JSON)", ["json"], key="policy_file", max_upload_size=1)
+        wait_for("policy_file", ["json"], 1)
+        given = st.file_uploader("Policy (JSON)", ["json"], key="policy_file", max_upload_size=1)
         if given is None:
             return
         try:

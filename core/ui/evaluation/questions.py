@@ -23,7 +23,7 @@ from core.ui.evaluation.runs import most_questions
 from core.ui.glossary import TERMS
 from core.ui.messages import problem
 from core.ui.session import alone, remembered
-from core.ui.uploaders import content_of, file_uploader, let_go
+from core.ui.uploaders import content_of, let_go, wait_for
 from core.ui.uploads import prepare, read
 
 TYPES: Final = ["csv", "tsv", "txt", "json", "jsonl", "ndjson", "parquet", "xlsx"]
@@ -113,7 +113,8 @@ def _of_the_world() -> Drawn | None:
 
 
 def _of_a_file() -> Drawn | None:
-    given = file_uploader(
+    wait_for("evaluation_file", TYPES)
+    given = st.file_uploader(
         "Questions with their right answers",
         TYPES,
         key="evaluation_file",
