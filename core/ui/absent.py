@@ -21,7 +21,8 @@ LOOK: Final = 1.0  # seconds between two looks at who is there
 #: changes its network is back by then.
 PATIENCE: Final = 20.0
 #: Bytes that absent visitors of a public demo may hold together: the largest file's table and what
-#: was computed of it. Who brings files and leaves, again and again, gets no more.
+#: was computed of it, or such a file on its way. Who brings files and leaves, again and again,
+#: gets no more.
 MOST: Final = 150 * MB
 WITHIN: Final = 10.0  # seconds in which the thread that answers all closes a session
 
@@ -47,6 +48,15 @@ class Absent:
                 await asyncio.to_thread(give_back)
             await asyncio.sleep(LOOK)
 
+    async def make_way(self, size: int) -> None:
+        """Let who is there go first: so many bytes of a file come in their place."""
+        if public():
+            self._note()
+            before = len(self._since)
+            self._close_beyond(max(0, MOST - size))
+            if len(self._since) < before:
+                await asyncio.to_thread(give_back)
+
     def make_room(self, size: int) -> None:
         """Close such sessions until so many bytes fit; in any thread."""
         if self._loop is None:
@@ -66,9 +76,12 @@ class Absent:
         for session in [s for s, since in self._since.items() if now - since > patience]:
             self._close(session)
         if public():
-            while self._since and sum(map(MEMORY.of, self._since)) > MOST:
-                self._close(next(iter(self._since)))
+            self._close_beyond(MOST)
         return len(self._since) < before
+
+    def _close_beyond(self, most: int) -> None:
+        while self._since and sum(map(MEMORY.of, self._since)) > most:
+            self._close(next(iter(self._since)))
 
     def _close_until(self, size: int) -> None:
         self._note()

@@ -30,6 +30,7 @@ from streamlit.runtime import runtime_util
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from core.ui import frame
+from core.ui.absent import ABSENT
 from core.ui.memory import MB, MEMORY, FullError, resident
 from core.ui.messages import tell
 from core.ui.uploaders import PLACES, Place, move
@@ -205,6 +206,8 @@ class Gate:
             refusal = Refusal(HTTPStatus.FORBIDDEN, NOT_WANTED)
             await PlainTextResponse(refusal.sentence, refusal.status)(scope, receive, send)
             return
+        length = Headers(scope=scope).get("content-length", "")
+        await ABSENT.make_way(int(length) if length.isdecimal() and len(length) < 12 else 0)
         body = Body(receive, session, id, places)
 
         async def send_noting(message: Message) -> None:

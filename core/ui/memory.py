@@ -183,12 +183,13 @@ def resident() -> int | None:
 
 
 def give_back() -> None:
-    """Return what nobody refers to any more to the system.
-
-    A session that has ended is a circle of references, and glibc keeps what it freed for the thread
-    that took it.
-    """
+    """Return what nobody refers to any more to the system: a closed session is a circle."""
     gc.collect()
+    trim()
+
+
+def trim() -> None:
+    """Return freed memory to the system, where glibc would keep it for the thread that took it."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 

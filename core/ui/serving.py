@@ -19,7 +19,8 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core.language_models.backends.llama.passes import one_at_a_time
-from core.ui import absent, gate, log
+from core.ui import gate, log
+from core.ui.absent import ABSENT
 from core.ui.memory import MEMORY
 
 SCRIPT: Final = Path(__file__).with_name("script.py")
@@ -75,8 +76,8 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any] | None]:
     log.limit()
     gate.ask_nobody()
     gc.freeze()  # what is here stays, and need not be searched for garbage
-    MEMORY.make_room = absent.ABSENT.make_room
-    watching = asyncio.create_task(absent.ABSENT.watch())
+    MEMORY.make_room = ABSENT.make_room
+    watching = asyncio.create_task(ABSENT.watch())
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().call_later(OPEN_AFTER, webbrowser.open, address())
     try:

@@ -13,7 +13,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 
-from core.ui.memory import MEMORY
+from core.ui.memory import MEMORY, trim
 from core.ui.session import this_session
 
 _MB: Final = 2**20  # as Streamlit counts
@@ -113,4 +113,7 @@ def content_of(file: UploadedFile) -> bytes:
 
 def let_go(file: UploadedFile) -> None:
     """Drop the content of a file that is elsewhere now; it stays chosen on the page."""
-    MEMORY.forget_file(this_session().id, file.file_id)
+    session = this_session().id
+    if MEMORY.file(session, file.file_id) is not None:
+        MEMORY.forget_file(session, file.file_id)
+        trim()
