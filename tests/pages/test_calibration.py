@@ -31,9 +31,11 @@ from core.studies.calibration.served import Part
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.verdict import default_policies, default_policy
+from core.ui import uploads as reading
 from core.ui.calibration import data
 from core.ui.calibration.data import NO_COLUMN, ONE_EACH
 from core.ui.inspection.verdict import HEADLINES
+from core.ui.memory import Memory
 from core.ui.results import kept
 from tests.hostile import IMAGE, SCRIPT, TEXTS
 from tests.sessions import (
@@ -1294,3 +1296,12 @@ def test_a_policy_that_can_decide_nothing_here_breaks_no_inspection(app):
         app.session_state["policy_in_use"] = replace(default_policy(), **change)
         inspect(app)
         assert said(app, "The default policy decides instead.") and "M.I." in verdict(app)
+
+
+def test_a_file_for_which_there_is_no_room_is_refused_with_a_sentence(app, monkeypatch):
+    monkeypatch.setattr(reading, "MEMORY", Memory(lambda: 1_000, lambda: None))
+    upload(app, written())
+    assert any("as many files and results as its memory allows" in text.value for text in app.text)
+    monkeypatch.setattr(reading, "MEMORY", Memory(lambda: 10**9, lambda: None))
+    upload(app, written(), "again.csv")
+    assert any(text.value.startswith("again.csv: 200 rows") for text in app.text)

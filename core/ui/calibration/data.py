@@ -27,6 +27,7 @@ from core.ui.calibration.label_meanings import meanings
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import public, remembered
+from core.ui.uploaders import content_of, let_go, wait_for
 from core.ui.uploads import is_long, prepare, read
 
 _UPLOAD, _UPLOADED = "calibration_upload", "calibration_uploaded_id"
@@ -70,6 +71,7 @@ def labelled_data() -> Labelled | None:
             "template.csv",
             help="A small CSV whose columns are recognised automatically.",
         )
+    wait_for("labelled_file", TYPES)
     given = st.file_uploader(
         "Labelled data: scores with right or wrong, or questions with their right answers",
         TYPES,
@@ -81,9 +83,10 @@ def labelled_data() -> Labelled | None:
     prepare()
     _after_reload()
     if given is not None and st.session_state.get(_UPLOADED) != given.file_id:
-        _keep(given.getvalue(), given.name)
+        _keep(content_of(given), given.name)
         # Only now: a reading that was interrupted begins again.
         st.session_state[_UPLOADED] = given.file_id
+        let_go(given)
     if failed := st.session_state.get(_PROBLEM):
         problem(failed)
     upload: Upload | None = st.session_state.get(_UPLOAD)

@@ -18,6 +18,7 @@ from core.ui.calibration.data import TYPES
 from core.ui.messages import problem
 from core.ui.runs.large import SMALL, result_of
 from core.ui.session import remembered
+from core.ui.uploaders import content_of, let_go, wait_for
 from core.ui.uploads import read
 
 
@@ -95,10 +96,12 @@ def new_scores(found: Calibration) -> None:
             f"Upload new rows with the column “{found.score}”, without labels. Their scores "
             "are compared with the calibration’s; the policy then decides each row."
         )
+        wait_for("new_scores", TYPES)
         given = st.file_uploader("New scores", TYPES, key="new_scores")
         if given is None:
             return
         upload = remembered("new_upload", None, partial(_upload_or_problem, given), given.file_id)
+        let_go(given)
         if isinstance(upload, str):
             problem(upload)
             return
@@ -137,6 +140,6 @@ def _is_large(data: Labelled) -> bool:
 def _upload_or_problem(given: UploadedFile) -> Upload | str:
     """Read a file; one that cannot be read is not tried again at every rerun of the page."""
     try:
-        return read(given.getvalue(), given.name)
+        return read(content_of(given), given.name)
     except UploadError as error:
         return str(error)

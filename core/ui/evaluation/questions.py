@@ -25,6 +25,7 @@ from core.ui.glossary import TERMS
 from core.ui.messages import problem
 from core.ui.runs.large import result_of
 from core.ui.session import alone
+from core.ui.uploaders import content_of, let_go, wait_for
 from core.ui.uploads import is_long, prepare, read
 
 TYPES: Final = ["csv", "tsv", "txt", "json", "jsonl", "ndjson", "parquet", "xlsx"]
@@ -114,6 +115,7 @@ def _of_the_world() -> Drawn | None:
 
 
 def _of_a_file() -> Drawn | None:
+    wait_for("evaluation_file", TYPES)
     given = st.file_uploader(
         "Questions with their right answers",
         TYPES,
@@ -125,12 +127,13 @@ def _of_a_file() -> Drawn | None:
     prepare()
     if given is not None and st.session_state.get(_UPLOADED) != given.file_id:
         try:
-            st.session_state[_UPLOAD] = read(given.getvalue(), given.name)
+            st.session_state[_UPLOAD] = read(content_of(given), given.name)
             st.session_state.pop(_PROBLEM, None)
         except UploadError as error:
             st.session_state[_PROBLEM] = f"{given.name}: {error}"
             st.session_state.pop(_UPLOAD, None)  # what was there before is not what is named now
         st.session_state[_UPLOADED] = given.file_id
+        let_go(given)
     if failed := st.session_state.get(_PROBLEM):
         problem(failed)
     upload: Upload | None = st.session_state.get(_UPLOAD)
