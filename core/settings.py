@@ -22,6 +22,7 @@ ALLOWED_HOSTS: Final = "BELIEVE_ALLOWED_HOSTS"
 DATABASE: Final = "BELIEVE_DATABASE_URL"
 END_TEXT: Final = "BELIEVE_END_TEXT"
 HISTORY: Final = "BELIEVE_HISTORY"
+MEMORY: Final = "BELIEVE_MEMORY"
 
 OPENAI_KEY: Final = "OPENAI_API_KEY"
 GOOGLE_KEY: Final = "GOOGLE_API_KEY"
@@ -29,6 +30,7 @@ HUB_TOKEN: Final = "HF_TOKEN"  # read by the hub's own library
 KEYS: Final = {"openai": OPENAI_KEY, "gemini": GOOGLE_KEY}  # by the kind of a model
 
 USUAL_BUDGET: Final = 2000  # calls
+LEAST_MEMORY: Final = 200  # megabytes: the largest file, while it is read
 
 
 class Sharing(StrEnum):
@@ -95,6 +97,23 @@ def public_budget() -> int:
     return _count(PUBLIC_BUDGET)
 
 
+def memory() -> int | None:
+    """Return how many megabytes the files and results of all sessions may take; None if unsaid.
+
+    Raises `SettingError` when ``BELIEVE_MEMORY`` is no whole number, or too small for one file.
+    """
+    text = _text(MEMORY)
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= LEAST_MEMORY):
+        raise SettingError(
+            f"{MEMORY} is not a whole number of megabytes, {LEAST_MEMORY} or more. If you run this "
+            f"server, write it in digits only, such as {MEMORY}=1000, or unset it for a quarter of "
+            "the memory."
+        )
+    return int(text)
+
+
 def public_keys() -> set[str]:
     """Return the names of the keys that the owner of a public server lends to its visitors.
 
@@ -128,6 +147,7 @@ def owners_key(kind: str) -> str | None:
 def check() -> None:
     """Read every setting that can be wrong; raise `SettingError` when one is."""
     budget()
+    memory()
     sharing()
     if is_public():
         public_keys()

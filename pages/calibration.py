@@ -33,38 +33,45 @@ def page() -> None:
         data = labelled_data()
         hold = holding_back()
         if data is not None:
-            rows, untouched = held_back(data) if hold else (data, None)
+            halves = held_back(data) if hold else (data, None)
+            data = None if halves is None else data
+        if data is not None and halves is not None:
+            rows, untouched = halves
             contradicted(rows)
         st.header("2. Target")
         try:
             wanted = target(None if data is None else rows)
-            if data is not None:
-                found = calibrated(rows, wanted)
         except CalibrationError as error:
             problem(str(error))
             data = None
+    whole = None
     with seeing:
         st.header("3. Result")
+        try:
+            if data is not None:
+                whole = calibrated(rows, wanted)
+        except CalibrationError as error:
+            problem(str(error))
         if data is None:
             st.text(
                 "The result follows once the data and the target are clear."
                 if has_file()
                 else "Load labelled scores to see the result."
             )
-        else:
-            outcome(found)
-            prices(found)
-            groups(found)
-    if data is None:
+        elif whole is not None:
+            outcome(whole.calibration)
+            prices(whole)
+            groups(whole)
+    if data is None or whole is None:
         st.header("4. Use")
     else:
-        threshold(found)
-        confirmation(found, untouched, looked_at_all(data, rows))
-        new_scores(found)
+        threshold(whole)
+        confirmation(whole.calibration, untouched, looked_at_all(data, rows))
+        new_scores(whole.calibration)
     policy.bring()
-    if data is not None:
+    if whole is not None:
         st.header("Behind the threshold")
-        comparison(found)
+        comparison(whole)
     remember()
 
 

@@ -257,8 +257,11 @@ def by_kind(kinds: ArrayLike, scores: ArrayLike, correct: ArrayLike, threshold: 
     A guarantee holds for the mix it was calibrated on; this shows how the parts differ.
     """
     doubt, wrong = checked(scores, correct)
-    # As objects: one long name would make an array of fixed-width texts as long in every row.
-    names, at = np.unique(np.asarray(kinds, object), return_inverse=True)
+    # Looked up and not sorted, which would keep other threads waiting for as long as it takes.
+    every = np.asarray(kinds, object).tolist()
+    names = sorted(set(every))
+    place = {name: number for number, name in enumerate(names)}
+    at = np.fromiter(map(place.__getitem__, every), np.int64, len(every))
     answered = doubt < threshold  # a missing doubt is not below anything
     return [
         Bin(str(name), int(q), int(a), int(e))

@@ -17,6 +17,7 @@ from core.ui import downloads, frame
 from core.ui.messages import later, problem
 from core.ui.results import kept, save, unsaved
 from core.ui.session import alone, person, public, remembered, signs_in
+from core.ui.uploaders import content_of, let_go, wait_for
 
 KINDS: Final = {
     "everything": None,
@@ -119,6 +120,7 @@ def bring() -> None:
             "Choose a file that was downloaded as “Inspection (JSON)”, “Curves (JSON)” or “Policy "
             "(JSON)”, here or on another machine. It is saved to this list; no model is called."
         )
+        wait_for("result_file", ["json"], MAX_BYTES // 1_000_000)
         given = st.file_uploader(
             "Result (JSON)",
             ["json"],
@@ -129,11 +131,12 @@ def bring() -> None:
             return
         try:
             found = remembered(
-                "result_file", None, lambda: opening(given.getvalue()), given.file_id
+                "result_file", None, lambda: opening(content_of(given)), given.file_id
             )
         except InvalidRequestError as error:
             problem(str(error))
             return
+        let_go(given)
         st.text(f"{found.kind.capitalize()}: {found.query}")
         st.text(f"{found.model}: {found.outcome}")
         if st.button("Save and open", key="open_file", type="primary", icon=":material/save:"):

@@ -6,9 +6,16 @@ image is fetched from wherever it points. Only constants go into the box; the re
 
 from __future__ import annotations
 
-import streamlit as st
+from collections import OrderedDict
+from typing import Final
 
-_LATER = "problem_later"
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+_LATER: Final = "problem_later"  # in the state of a session
+#: What is said to sessions by others than their pages, and to how many at once: some never return.
+_NEWS: Final[OrderedDict[str, str]] = OrderedDict()
+_MOST: Final = 1_000
 
 
 def problem(text: str) -> None:
@@ -29,7 +36,17 @@ def later(text: str) -> None:
     st.session_state[_LATER] = text
 
 
+def tell(session: str, text: str) -> None:
+    """Say to a session what went wrong, in any thread; its page says it when it is drawn next."""
+    _NEWS[session] = text
+    while len(_NEWS) > _MOST:
+        _NEWS.popitem(last=False)
+
+
 def said_later() -> None:
     """Say what is waiting to be said."""
-    if text := st.session_state.pop(_LATER, None):
-        problem(text)
+    context = get_script_run_ctx(suppress_warning=True)
+    news = _NEWS.pop(context.session_id, None) if context else None
+    for text in (st.session_state.pop(_LATER, None), news):
+        if text:
+            problem(text)

@@ -20,8 +20,9 @@ from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import Reading
 from core.studies.inspection.serialise import to_json
+from core.ui.memory import MEMORY, FullError
 from core.ui.messages import problem
-from core.ui.session import owner, public, shared
+from core.ui.session import owner, public, shared, this_session
 
 
 @dataclass(frozen=True)
@@ -95,12 +96,14 @@ def save(kind: str, query: str, model: str, payload: str, *, outcome: str) -> st
     StoreError
         When that fails; `unsaved` says so.
     """
-    return kept().results.save(kind, query, query, model, payload, outcome=outcome)
+    where = kept()
+    _charge(where, this_session().id, payload)
+    return where.results.save(kind, query, query, model, payload, outcome=outcome)
 
 
 def save_inspection(inspection: Inspection) -> str:
     """Keep an inspection as `save` does."""
-    return _keep(inspection, kept().results)
+    return _keep(inspection, kept(), this_session().id)
 
 
 def unsaved(error: StoreError) -> str:
@@ -140,18 +143,29 @@ def keeper(
     asked_for : bool
         Whether a person asked; if nobody did, only what was paid for is kept.
     """
-    results = kept().results
+    where, session, results = kept(), this_session().id, kept().results
 
     def keep(recording: Recording) -> None:
         if asked_for or recording.used is not None:
             with suppress(StoreError):
-                _keep(read(recording, reading, policy=policy), results)
+                _keep(read(recording, reading, policy=policy), where, session, results)
 
     return keep
 
 
-def _keep(inspection: Inspection, results: Results) -> str:
+def _keep(inspection: Inspection, where: Kept, session: str, results: Results | None = None) -> str:
     query, model = inspection.query, inspection.recording.model
-    return results.save(
-        "inspection", query, query, model, to_json(inspection), outcome=inspection.outcome
+    payload = to_json(inspection)
+    _charge(where, session, payload)
+    return (results or where.results).save(
+        "inspection", query, query, model, payload, outcome=inspection.outcome
     )
+
+
+def _charge(where: Kept, session: str, payload: str) -> None:
+    """Charge a result to its session where it stays in memory, for as long as that does."""
+    if where.stopgap is None:
+        try:
+            MEMORY.charge_while(where, session, len(payload))
+        except FullError as error:
+            raise StoreError(str(error)) from error

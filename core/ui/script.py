@@ -5,6 +5,8 @@ session for its own, older kind of navigation, and on a fresh server runs those 
 frame.
 """
 
-from core.ui import frame
+from core.ui import frame, uploaders
 
-frame.draw().run()
+page = frame.draw()
+uploaders.turn_to(page.url_path)
+page.run()

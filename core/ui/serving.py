@@ -6,6 +6,7 @@ Streamlit sends no such headers, and has no setting for them.
 from __future__ import annotations
 
 import asyncio
+import gc
 import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +19,9 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core.language_models.backends.llama.passes import one_at_a_time
+from core.ui import gate, log
+from core.ui.absent import ABSENT
+from core.ui.memory import MEMORY
 
 SCRIPT: Final = Path(__file__).with_name("script.py")
 POLICY: Final = {
@@ -59,19 +63,27 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
-MIDDLEWARE: Final = [Middleware(SecurityHeaders)]
+MIDDLEWARE: Final = [Middleware(SecurityHeaders), Middleware(gate.Gate)]
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any] | None]:
-    """Leave cores to the pages, and open the browser where there is one.
+    """Leave cores to the pages, set the limits, and open the browser where there is one.
 
     Streamlit does the latter only where it has no headers.
     """
     one_at_a_time()
+    log.limit()
+    gate.ask_nobody()
+    gc.freeze()  # what is here stays, and need not be searched for garbage
+    MEMORY.make_room = ABSENT.make_room
+    watching = asyncio.create_task(ABSENT.watch())
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().call_later(OPEN_AFTER, webbrowser.open, address())
-    yield None
+    try:
+        yield None
+    finally:
+        watching.cancel()
 
 
 def address() -> str:

@@ -23,7 +23,7 @@ from core.store import files
 from core.store.errors import StoreError
 from core.store.results import Results
 from core.studies.calibration import calibration as study
-from core.studies.calibration import diagnostics, holdout
+from core.studies.calibration import diagnostics, holdout, whole
 from core.studies.calibration import scoring as study_of_scoring
 from core.studies.calibration.calibration import BEST, METHODS, Target, calibrate
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
@@ -33,8 +33,10 @@ from core.studies.inspection.inspection import cannot_decide, run
 from core.studies.inspection.recorder import usual_request
 from core.studies.inspection.served import HEADLINES
 from core.studies.inspection.verdict import SCORE, Headline
-from core.ui.calibration import data, target
+from core.ui import uploads as reading
+from core.ui.calibration import data
 from core.ui.calibration.data import NO_COLUMN, ONE_EACH
+from core.ui.memory import Memory
 from core.ui.results import kept
 from tests.hostile import IMAGE, SCRIPT, TEXTS
 from tests.sessions import (
@@ -781,15 +783,14 @@ def work(monkeypatch):
 
     for name in ("calibrate", "curves", "by_entropy", "shares", "compare", "halves"):
         counted(OWNERS[name], name)
-    counted(target, "calibrate")
     for name in ("suggest", "kinds", "gold_questions", "labelled", "independent", "column_of"):
         counted(data, name)
     counted(isolation, "parse_isolated")
     return done
 
 
-OWNERS = {"calibrate": study, "halves": holdout} | dict.fromkeys(
-    ("curves", "by_entropy", "shares", "compare"), diagnostics
+OWNERS = {"compare": diagnostics, "halves": holdout} | dict.fromkeys(
+    ("calibrate", "curves", "by_entropy", "shares"), whole
 )
 
 
@@ -1278,7 +1279,7 @@ def test_the_inspection_follows_the_policy_in_use_as_far_as_it_can(example):
     inspect(example, tau=0.9)
     assert said(example, "τ = 0.25 there, 0.9 here")
     assert example.header[0].value == HEADLINES[Headline.UNDECIDED]
-    assert "λ =" not in verdict(example)  # no other policy takes its place
+    assert not said(example, "λ = ")  # no other policy takes its place
     inspect(example, tau=0.25)
     assert not said(example, "different pipeline") and "S.E. is" in verdict(example)
     press(example, "stop_policy")
@@ -1301,4 +1302,13 @@ def test_a_policy_that_can_decide_nothing_here_breaks_no_inspection(app):
         app.session_state["policy_in_use"] = replace(default_policy(), **change)
         inspect(app)
         assert app.header[0].value == HEADLINES[Headline.UNDECIDED]
-        assert cannot_decide(replace(default_policy(), **change)) in verdict(app)
+        assert said(app, cannot_decide(replace(default_policy(), **change)))
+
+
+def test_a_file_for_which_there_is_no_room_is_refused_with_a_sentence(app, monkeypatch):
+    monkeypatch.setattr(reading, "MEMORY", Memory(lambda: 1_000, lambda: None))
+    upload(app, written())
+    assert any("as many files and results as its memory allows" in text.value for text in app.text)
+    monkeypatch.setattr(reading, "MEMORY", Memory(lambda: 10**9, lambda: None))
+    upload(app, written(), "again.csv")
+    assert any(text.value.startswith("again.csv: 200 rows") for text in app.text)

@@ -1,14 +1,23 @@
 """Who may open a session of a running server, and what every reply tells the browser."""
 
+import asyncio
+import contextlib
 import http.client
 import json
+import socket
+import subprocess
+import sys
+import threading
 import time
-from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosedError
 
-from tests.browser.server import start_server
+from benchmarks._visitor import Visitor
+from core.ui import gate
+from tests.browser.server import ROOT, free_port, start_server
 
 OPENED, REFUSED = 101, 403
 SHAKE = {
@@ -19,7 +28,7 @@ SHAKE = {
 }
 
 
-@contextmanager
+@contextlib.contextmanager
 def running(*options, **settings):
     process, address = start_server(*options, **settings)
     try:
@@ -27,6 +36,28 @@ def running(*options, **settings):
     finally:
         process.terminate()
         process.wait()
+
+
+@contextlib.contextmanager
+def running_at(base):
+    """A server below a path: there, its health is elsewhere."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py")]
+    command += [f"--server.port={port}", "--server.headless=true", f"--server.baseUrlPath={base}"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: is_alive(port, f"/{base}/_stcore/health"))
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def is_alive(port, path):
+    try:
+        return answer(port, path)[0] == 200
+    except OSError:
+        return False
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +90,7 @@ def until(ready):
 
 def shake(port, host, origin=None):
     """Ask for a session as a browser does whose page has `origin`."""
-    sent = SHAKE | {"Host": host} | ({"Origin": origin} if origin else {})
+    sent = SHAKE | {"Host": host} | ({"Origin": origin} if origin is not None else {})
     return answer(port, "/_stcore/stream", sent)[0]
 
 
@@ -84,6 +115,40 @@ def test_a_page_from_elsewhere_opens_none(port):
     assert shake(port, f"localhost:{port}", "http://evil.example") == REFUSED
 
 
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://0.0.0.0:{port}",
+        "http://192.0.2.1:{port}",
+        "null",
+        "",
+        "file://localhost",
+        "http://localhost:{port}/x",
+        "http://localhost:0",
+        "http://user@localhost:{port}",
+        "http://localhost.:99999",
+    ],
+)
+def test_an_origin_that_is_none_of_the_names_opens_none(port, origin):
+    assert shake(port, f"localhost:{port}", origin.format(port=port)) == REFUSED
+
+
+def test_another_program_of_this_machine_is_trusted(port):
+    assert shake(port, f"127.0.0.1:{port}", "http://localhost:3000") == OPENED
+
+
+@pytest.mark.parametrize("path", ["/", "/history", "/health", "/_stcore/metrics"])
+def test_a_foreign_name_or_page_gets_nothing_but_a_sentence(port, path):
+    for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
+        status, _, body = answer(port, path, headers)
+        assert status == REFUSED and b"server.allowedHosts" in body
+
+
+def test_a_probe_may_ask_under_any_name_whether_the_server_is_alive(port):
+    """Kubernetes asks under the address of the container."""
+    assert answer(port, "/_stcore/health", {"Host": f"10.0.0.7:{port}"})[0] == 200
+
+
 NAMED = ("localhost", "demo.example", "*.team.example")
 
 
@@ -101,6 +166,22 @@ def test_names_that_a_person_gives_replace_the_usual_ones(options, environment):
             assert shake(port, host, f"https://{host}") == OPENED
         for host in ("evil.example", "team.example", "127.0.0.1"):
             assert shake(port, host, f"https://{host}") == REFUSED
+        # A proxy may name the port, and each name that is written out may speak to the others.
+        assert shake(port, "demo.example:443", "https://demo.example") == OPENED
+        assert shake(port, "localhost", "https://demo.example") == OPENED
+        # A wildcard does not: it may be anybody's.
+        assert shake(port, "localhost", "https://a.team.example") == REFUSED
+
+
+def test_whoever_allows_all_names_does_not_allow_all_pages():
+    with running("--server.allowedHosts=*") as port:
+        assert shake(port, "any.example", "https://any.example") == OPENED
+        assert shake(port, "any.example", "https://evil.example") == REFUSED
+
+
+def test_settings_of_streamlit_let_no_other_page_in():
+    with running("--server.enableCORS=false", "--server.enableXsrfProtection=false") as port:
+        assert shake(port, f"localhost:{port}", "http://evil.example") == REFUSED
 
 
 def test_a_page_around_this_one_may_not_steer_it(port):
@@ -109,10 +190,117 @@ def test_a_page_around_this_one_may_not_steer_it(port):
     assert status == 200 and json.loads(body)["allowedOrigins"] == []
 
 
+# ------------------------------------------------------------------------- addresses
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/none", "/home", "/inspection/none", "/history/_stcore/health", "/favicon.ico"),
+        *("/_stcore/upload_file/x/y", "/_stcore/none", "/static/none.js", "/app/static/none.js"),
+        *("/media/none", "/index.htm", "/.streamlit/secrets.toml"),
+    ],
+)
+def test_an_unknown_address_is_not_found(port, path):
+    assert answer(port, path)[0] == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/", "/inspection", "/amplification", "/calibration", "/evaluation", "/laboratory"),
+        *("/questions", "/history", "/history?words=x", "/index.html", "/favicon.png"),
+        *("/_stcore/health", "/_stcore/metrics", "/_stcore/host-config", "/health"),
+    ],
+)
+def test_every_page_is_at_its_address(port, path):
+    assert answer(port, path)[0] == 200
+
+
+def test_below_a_path_of_a_proxy_it_is_the_same():
+    with running_at("believe") as port:
+        assert answer(port, "/believe/history")[0] == answer(port, "/believe/health")[0] == 200
+        assert answer(port, "/believe/none")[0] == answer(port, "/history")[0] == 404
+
+
+# ------------------------------------------------------------------------ the network
+
+SPY = """
+import sys
+ASKS = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"}
+HERE = {"localhost", "127.0.0.1", "::1", "", None}
+
+def spy(event, args):
+    if event in ASKS:
+        to = args[1] if event in {"socket.connect", "socket.sendto"} else args[0]
+        name = to[0] if isinstance(to, tuple) else to
+        if isinstance(to, tuple | str | None) and name not in HERE and not str(to).startswith("/"):
+            with open(%r, "a") as file:
+                file.write(f"{event} {to}\\n")
+
+sys.addaudithook(spy)
+"""
+
+
+class Network:
+    """A proxy that counts whoever asks it, and answers nobody."""
+
+    def __init__(self):
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port = self._server.getsockname()[1]
+        self.requests = []
+        threading.Thread(target=self._count, daemon=True).start()
+
+    def _count(self):
+        while True:
+            connection, _ = self._server.accept()
+            self.requests.append(connection.recv(1000))
+            connection.close()
+
+
+@pytest.mark.parametrize("host", ["localhost", "0.0.0.0"])
+def test_nothing_is_asked_of_the_network(tmp_path, host):
+    """Neither when the server starts, nor for a page, nor for whoever comes from elsewhere."""
+    network, names = Network(), tmp_path / "names"
+    (tmp_path / "sitecustomize.py").write_text(SPY % str(names))
+    proxy = f"http://127.0.0.1:{network.port}"
+    settings = {"http_proxy": proxy, "https_proxy": proxy, "no_proxy": ""}
+    with running(f"--server.address={host}", PYTHONPATH=str(tmp_path), **settings) as port:
+        assert shake(port, f"localhost:{port}", "http://203.0.113.5") == REFUSED
+
+        async def visits():
+            async with Visitor(f"http://localhost:{port}") as visitor:
+                for page in ("", *sorted(gate._pages() - {""})):
+                    await visitor.open(page)
+
+        asyncio.run(visits())
+    assert network.requests == []
+    assert not names.exists(), names.read_text()
+
+
+# --------------------------------------------------------------------------- messages
+
+
+def test_a_message_has_a_limit(port):
+    async def closed_with(size):
+        async with connect(
+            f"ws://localhost:{port}/_stcore/stream", subprotocols=["streamlit"], proxy=None
+        ) as session:
+            with contextlib.suppress(ConnectionClosedError):
+                await session.send(bytes(size))
+                async for _ in session:
+                    pass
+        return session.close_code
+
+    assert asyncio.run(closed_with(5_000_000)) == 1009  # too big
+
+
 # --------------------------------------------------------------------------- headers
 
 
-@pytest.mark.parametrize("path", ["/", "/inspection", "/_stcore/health", "/static/none.js"])
+@pytest.mark.parametrize(
+    "path", ["/", "/inspection", "/_stcore/health", "/static/none.js", "/none"]
+)
 def test_every_reply_tells_the_browser_what_the_page_may_do(port, path):
     _, headers, _ = answer(port, path)
     parts = headers["content-security-policy"].split("; ")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import compute
 
 from core.codec import shortened
 from core.data.tabular.columns import (
     QUERIES,
     RIGHT_ANSWERS,
     SOURCES,
+    Cell,
     column_of,
     first,
     parse_list,
@@ -84,21 +88,24 @@ def gold_columns(upload: Upload) -> GoldColumns | None:
     question, answer = first(upload, QUERIES), first(upload, GOLD_ANSWERS)
     if question is None or answer is None:
         return None
-    cells = upload.table[answer].to_numpy(object)
-    lists = column_of(upload, answer).where(lambda text: parse_list(text) is not None)
-    plain = [text for text, is_list in zip(cells, lists, strict=True) if not is_list]
-    separator = next((s for s in "|;" if any(s in text for text in plain)), None)
+    cells = column_of(upload, answer)
+    plain = cells.distinct.filter(pa.array(~cells.has(Cell.LIST)))
+    separator = next(
+        (s for s in "|;" if compute.any(compute.match_substring(plain, s)).as_py()), None
+    )
     return GoldColumns(question, answer, first(upload, SOURCES), separator)
 
 
-def gold_questions(upload: Upload) -> GoldQuestions | None:
+def gold_questions(
+    upload: Upload, progress: Callable[[str, float], None] = lambda stage, share: None
+) -> GoldQuestions | None:
     """Return questions with right answers, if that is what the upload holds.
 
     It does if it has a column of questions and one of answers (`gold_columns`), and no score with
-    labels. None also if no row has both a question and an answer.
+    labels. None also if no row has both a question and an answer. `progress` may raise to stop.
     """
-    columns = gold_columns(upload)
-    if columns is None or suggest(upload).scores:
+    columns = None if suggest(upload).scores else gold_columns(upload)
+    if columns is None:
         return None
     question, answer, source = columns.question, columns.answer, columns.source
     cells = upload.table[answer].to_numpy(object)
@@ -112,6 +119,7 @@ def gold_questions(upload: Upload) -> GoldQuestions | None:
         if len(found) == MAX_GOLD:
             more = len(cells) - row
             break
+        progress("Reading the questions", row / len(cells))
         stripped = (name.strip() for names in columns.answers_in(told) for name in names)
         answers = tuple(dict.fromkeys(name for name in stripped if name))
         without_question[row] = not asked.strip()

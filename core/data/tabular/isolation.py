@@ -18,6 +18,7 @@ import gc
 import hashlib
 import json
 import logging
+import math
 import os
 import select
 import signal
@@ -28,10 +29,10 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Final, NoReturn
+from typing import IO, Any, Final, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -41,6 +42,7 @@ from pyarrow import ipc
 
 from core import settings
 from core.data.tabular import rows
+from core.data.tabular.columns import Column, Kind, column_of
 from core.data.tabular.uploads import TOO_MUCH_MEMORY, Upload, UploadError, parse
 
 with contextlib.suppress(ImportError):  # Windows has none: only the other limits hold there
@@ -72,13 +74,20 @@ class Limits:
         Bytes beyond the 110 MB of a process that has read nothing, some 20 of which may be free
         there already. Held on Linux, where the system limits memory reliably.
     seconds : float
-        From the moment on which the process can read.
+        Of a processor, from the moment on which the process can read; rounded up to whole ones. A
+        busy machine takes none of them away. Held where the system limits processor time; Windows
+        does not.
+    wall : float
+        Seconds on the clock from that moment: a process that hangs takes no processor, and one of
+        two places to read in. Six times as long, so that a file that needs all its seconds is read
+        on a machine that gives it a sixth of a core; nobody should wait longer for a refusal.
     answer : int
         Bytes of the table that comes back.
     """
 
     memory: int = 850_000_000
     seconds: float = 10.0
+    wall: float = 60.0
     answer: int = 300_000_000
 
 
@@ -123,7 +132,7 @@ def parse_isolated(
             process.wait()  # its end of the pipes is closed now, which ends the thread
             exchange.join()
             _close(process)
-    return _upload(said, content, name, limits, process.returncode)
+    return _upload(said, limits, process.returncode)
 
 
 def prepare() -> None:
@@ -229,7 +238,9 @@ class _Said:
     """What a process has said so far."""
 
     began: float | None = None  # when it was ready, of the monotonic clock
-    answer: bytes = b""
+    head: dict[str, Any] = field(default_factory=dict)  # the first line of its answer
+    is_too_long: bool = False  # the answer
+    upload: Upload | None = None
     done: threading.Event = field(default_factory=threading.Event)
 
 
@@ -311,9 +322,14 @@ def _exchange(process: _Reader, content: bytes, name: str, limits: Limits, said:
                 process.stdin.write(json.dumps(task).encode() + b"\n")
                 process.stdin.write(content)
                 process.stdin.flush()
-            said.answer = process.stdout.read(limits.answer + 1)
-    except (OSError, ValueError):
-        _LOG.debug("The process that reads a file has gone.", exc_info=True)
+            sha256 = hashlib.sha256(content).hexdigest()
+            answer = process.stdout.read(limits.answer + 1)
+            said.is_too_long = len(answer) > limits.answer
+            if not said.is_too_long:
+                # Here, and not in the thread that asks, which may be that of a page.
+                _hear(answer, name, sha256, said)
+    except (OSError, ValueError, LookupError, TypeError):
+        _LOG.debug("The process that reads a file has gone, or not answered.", exc_info=True)
     finally:
         said.done.set()
 
@@ -329,51 +345,84 @@ def _wait(said: _Said, cancelled: Callable[[], bool], limits: Limits) -> None:
                 raise UploadError(
                     "The file was not read, because the machine is too busy; upload it again later."
                 )
-        elif now - said.began > limits.seconds:
-            raise UploadError(_too_slow(limits))
+        elif now - said.began > limits.wall:
+            raise UploadError(
+                f"The file was not read within {limits.wall:g} seconds, because the machine is "
+                "too busy; upload it again later, or leave out columns or rows that are not needed."
+            )
 
 
-def _too_slow(limits: Limits) -> str:
-    return (
-        f"Reading the file takes more than {limits.seconds:g} seconds; leave out columns or "
-        "rows that are not needed, or upload it again when the machine is less busy."
-    )
-
-
-def _upload(said: _Said, content: bytes, name: str, limits: Limits, status: int | None) -> Upload:
+def _upload(said: _Said, limits: Limits, status: int | None) -> Upload:
     """Return what a process has answered; raise what it could not do."""
-    if len(said.answer) > limits.answer:
+    if said.is_too_long:
         raise UploadError(TOO_MUCH_MEMORY)
-    head, _, body = said.answer.partition(b"\n")
-    if not head:
-        if status == -getattr(signal, "SIGXCPU", 0):
-            raise UploadError(_too_slow(limits))
-        _LOG.warning("The process that read a file ended with status %s.", status)
-        raise UploadError(
-            "Reading the file crashed; it may be damaged or too large. Save it again, as plain "
-            "CSV in UTF-8."
-        )
-    found = json.loads(head)
-    if refused := found.get("refused"):
+    if refused := said.head.get("refused"):
         raise UploadError(refused)
-    if failed := found.get("failed"):
+    if failed := said.head.get("failed"):
         _LOG.error("A file could not be read: %s", failed)
         raise UploadError(
             "The file cannot be read because of an error in this program; save it again, as "
             "plain CSV in UTF-8."
         )
-    table, lines = _unpacked(body, found["headings"])
-    sha256 = hashlib.sha256(content).hexdigest()
-    return Upload(name, sha256, found["kind"], table, lines, tuple(found["notes"]))
+    if said.upload is None:
+        if status == -getattr(signal, "SIGXCPU", 0):
+            raise UploadError(
+                f"Reading the file takes more than {limits.seconds:g} seconds of a processor; "
+                "leave out columns or rows that are not needed."
+            )
+        _LOG.warning("The process that read a file ended with status %s.", status)
+        raise UploadError(
+            "Reading the file crashed; it may be damaged or too large. Save it again, as plain "
+            "CSV in UTF-8."
+        )
+    return said.upload
 
 
-def _unpacked(body: bytes, headings: list[str]) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-    packed = ipc.open_stream(pa.py_buffer(body)).read_all()
-    packed.validate(full=True)
-    *columns, lines = packed.columns
-    table = pd.DataFrame({at: rows.as_strings(column) for at, column in enumerate(columns)})
+def _hear(answer: bytes, name: str, sha256: str, said: _Said) -> None:
+    """Read what a process has answered; there is no upload in what it did not finish."""
+    end = answer.find(b"\n") + 1 or len(answer)
+    said.head = head = json.loads(answer[:end] or b"{}")
+    if "headings" in head:
+        body = memoryview(answer)[end:]  # it is large
+        table, lines, columns = _unpacked(body, head["headings"], head["columns"])
+        notes = tuple(head["notes"])
+        said.upload = Upload(name, sha256, head["kind"], table, lines, notes, columns)
+
+
+def _unpacked(
+    body: memoryview, headings: list[str], about: list[dict[str, Any]]
+) -> tuple[pd.DataFrame, NDArray[np.int64], dict[str, Column]]:
+    """Return the table, its lines and its columns, as `_answer` packed them."""
+    packed = pa.BufferReader(pa.py_buffer(body))
+    *all_codes, lines = _next(packed).columns
+    columns = {}
+    whole = {}
+    for at, (heading, codes, one) in enumerate(zip(headings, all_codes, about, strict=True)):
+        facts = _next(packed)
+        distinct = facts["text"].combine_chunks()
+        columns[heading] = Column(
+            codes=codes.to_numpy(),
+            distinct=distinct,
+            values=facts["value"].to_numpy(),
+            cells=facts["cell"].to_numpy(),
+            kind=Kind(one["kind"]),
+            doubtful=one["doubtful"],
+            unread=tuple((code, number) for code, number in one["unread"]),
+            unread_words=one["unread_words"],
+            ranks=facts["rank"].to_numpy() if "rank" in facts.column_names else None,
+        )
+        # Where no text stands twice, these are the rows.
+        repeats = len(distinct) < len(codes)
+        whole[at] = rows.as_strings(distinct.take(codes.combine_chunks()) if repeats else distinct)
+    table = pd.DataFrame(whole)
     table.columns = pd.Index(headings)
-    return table, np.array(lines.to_numpy(), np.int64)
+    return table, np.array(lines.to_numpy(), np.int64), columns
+
+
+def _next(packed: pa.BufferReader) -> pa.Table:
+    table = ipc.open_stream(packed).read_all()
+    table.validate(full=True)
+    return table
 
 
 # ----------------------------------------------------------------- the process that reads
@@ -431,7 +480,7 @@ def _serve(given: IO[bytes], answer: IO[bytes]) -> None:
     if not task:
         return  # whoever started this process has ended
     found = json.loads(task)
-    limits = Limits(found["memory"], found["seconds"], found["answer"])
+    limits = Limits(**{name: found[name] for name in Limits.__dataclass_fields__})
     try:
         _restrict(limits)
         upload = parse(given.read(found["size"]), found["name"])
@@ -445,12 +494,12 @@ def _serve(given: IO[bytes], answer: IO[bytes]) -> None:
 
 
 def _restrict(limits: Limits) -> None:
-    """Have the system limit this process; the process that asks watches the clock."""
+    """Have the system limit this process; the process that asks watches the clock on the wall."""
     if "resource" not in globals():
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no copy of a person's data on the disk
-    seconds = int(time.process_time() + limits.seconds) + 2
-    _lower(resource.RLIMIT_CPU, seconds)  # where nobody watches any more
+    # Whole seconds, and 0 would be none: the last one is begun.
+    _lower(resource.RLIMIT_CPU, max(math.ceil(time.process_time() + limits.seconds), 1))
     with contextlib.suppress(OSError):  # elsewhere than on Linux
         said = Path("/proc/self/statm").read_text(encoding="ascii").split()
         pages, data = (int(number) * resource.getpagesize() for number in (said[0], said[5]))
@@ -467,14 +516,31 @@ def _lower(kind: int, most: int) -> None:
 
 
 def _answer(upload: Upload, answer: IO[bytes]) -> None:
-    table = upload.table
-    columns = [pa.chunked_array(pa.array(table.iloc[:, at])) for at in range(table.shape[1])]
-    names = [str(at) for at in range(len(columns) + 1)]
-    packed = pa.table([*columns, pa.array(upload.lines)], names=names)
-    _say(answer, kind=upload.kind, notes=upload.notes, headings=list(table.columns))
-    with ipc.new_stream(answer, packed.schema) as stream:
-        stream.write_table(packed)
+    """Hand over the table by the distinct cells of its columns, and what these say."""
+    columns = [column_of(upload, name) for name in upload.table.columns]
+    about = [
+        {
+            "kind": column.kind,
+            "doubtful": column.doubtful,
+            "unread": column.unread,
+            "unread_words": column.unread_words,
+        }
+        for column in columns
+    ]
+    headings = list(upload.table.columns)
+    _say(answer, kind=upload.kind, notes=upload.notes, headings=headings, columns=about)
+    codes = {str(at): column.codes for at, column in enumerate(columns)}
+    _pack({**codes, "lines": upload.lines}, answer)
+    for column in columns:
+        facts = {"text": column.distinct, "value": column.values, "cell": column.cells}
+        _pack(facts if column.ranks is None else {**facts, "rank": column.ranks}, answer)
     answer.flush()
+
+
+def _pack(columns: Mapping[str, Any], answer: IO[bytes]) -> None:
+    table = pa.table({name: pa.array(column) for name, column in columns.items()})
+    with ipc.new_stream(answer, table.schema) as stream:
+        stream.write_table(table)
 
 
 def _say(answer: IO[bytes], **what: object) -> None:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
+from pyarrow import compute
 
 from core.codec import listed, shortened
 from core.data.tabular.columns import (
@@ -22,14 +23,14 @@ from core.data.tabular.columns import (
     QUERIES,
     RIGHT_ANSWERS,
     SOURCES,
+    Cell,
     Kind,
     column_of,
     first,
-    is_missing,
     kinds,
     named,
     plain_heading,
-    word_of,
+    question_numbers,
 )
 from core.data.tabular.csv_export import to_csv
 from core.data.tabular.directions import check_directions, direction_of
@@ -38,6 +39,10 @@ from core.data.tabular.uploads import Upload, UploadError
 from core.uncertainty.scores import SCORES
 
 LEFT_OUT = "left out"  # what becomes of them
+#: Scores × rows. Doubts, labels and curves take some 60 bytes of each as long as a session looks at
+#: them, and every change of a setting half a microsecond of a processor; one score of the longest
+#: file and a hundred of ten thousand rows have room.
+MAX_SCORED = 1_000_000
 
 # Headings are compared without case, white space, _ and -. The first that is found is taken.
 _CORRECT = ("correct", "iscorrect", "correctness", "right", "isright", "label")
@@ -149,6 +154,8 @@ class Labelled:
         The scores whose labels in the file are all right, or all wrong.
     answers, truths : ndarray of shape (n,) or None
         What was answered, and what would have been right; None where the file does not say it.
+    numbered : ndarray of shape (n,) or None
+        Which question each row asks, as `question_numbers` says; None until it is needed.
     """
 
     name: str
@@ -167,6 +174,12 @@ class Labelled:
     one_kind: frozenset[str] = frozenset()
     answers: NDArray[np.object_] | None = None
     truths: NDArray[np.object_] | None = None
+    numbered: NDArray[np.int64] | None = None
+
+    @property
+    def questions(self) -> NDArray[np.int64]:
+        """Which question each row asks: rows of one question have the same number."""
+        return question_numbers(self.queries) if self.numbered is None else self.numbered
 
     def numbers(self, score: str) -> NDArray[np.float64]:
         """Return a score as the file has it, in its own direction; NaN is missing."""
@@ -223,7 +236,7 @@ def _correctness(upload: Upload, looks: Mapping[str, Kind], names: Sequence[str]
         if looks[name] is Kind.TEXT:
             cells = column_of(upload, name)
             read = np.count_nonzero(~np.isnan(cells.correctness()))
-            if 2 * read >= np.count_nonzero(~cells.where(is_missing)):
+            if 2 * read >= np.count_nonzero(~cells.where(Cell.MISSING)):
                 return name
     return None
 
@@ -247,9 +260,10 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
     ------
     UploadError
         When a column does not exist or does not fit, nobody has said what a larger score means
-        (`UnknownDirectionError`), no row says whether its answer is right, a label says neither
-        right nor wrong and nobody has said what it means (`UnreadLabelsError`), a score has no
-        number, or its commas can be read in two ways.
+        (`UnknownDirectionError`), there are more than `MAX_SCORED` scores times rows, no row says
+        whether its answer is right, a label says neither right nor wrong and nobody has said what
+        it means (`UnreadLabelsError`), a score has no number, or its commas can be read in two
+        ways.
     """
     _check(upload, columns)
     kept, right, problems = _rows(upload, columns)
@@ -267,7 +281,7 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         if np.isnan(entropies).all() or _doubtful(upload, columns.entropy):
             entropies, complaints = None, [_no_number(upload, columns.entropy, "entropy")]
         problems += complaints
-    queries, complaints = _queries(upload, columns.query, kept)
+    queries, questions, complaints = _queries(upload, columns.query, kept)
     problems += complaints
     pipeline, complaints = _pipeline(upload, kept)
     problems += complaints
@@ -293,12 +307,19 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         ),
         answers=column_of(upload, columns.answer)[kept] if columns.answer else None,
         truths=column_of(upload, columns.truth)[kept] if columns.truth else None,
+        numbered=questions,
     )
 
 
 def _check(upload: Upload, columns: Columns) -> None:
     if not columns.scores:
         raise UploadError("No score is chosen; choose a column with numbers.")
+    if len(columns.scores) * len(upload.table) > MAX_SCORED:
+        raise UploadError(
+            f"{len(columns.scores):,} scores of {len(upload.table):,} rows are more than "
+            f"{MAX_SCORED:,} numbers, the most that can be calibrated on at once; choose at most "
+            f"{MAX_SCORED // len(upload.table):,} of these scores, or upload fewer rows."
+        )
     scores = [score.column for score in columns.scores]
     labels = columns.labels
     others = columns.query, columns.source, columns.entropy, columns.answer, columns.truth
@@ -331,7 +352,7 @@ def _rows(
         own = {each.value: each.meaning for each in columns.meant if each.column == name}
         said[name] = cells.correctness({value: _TRUTH[own[value]] for value in own})
         for value in (value for value in own if own[value] is Meaning.OUT):
-            rows = cells.where(partial(_is, value))
+            rows = cells.of_word(value)
             what = f"“{shortened(name)}” is {shown(spelt(cells, value))}"
             problems += complaint(upload, rows, what, LEFT_OUT)
         usable &= ~np.isnan(said[name])
@@ -342,10 +363,6 @@ def _rows(
         )
     kept = np.flatnonzero(usable).astype(np.int64)
     return kept, {name: each[kept] == 1 for name, each in said.items()}, problems
-
-
-def _is(value: str, text: str) -> bool:
-    return word_of(text) == value
 
 
 def complaint(upload: Upload, rows: NDArray[np.bool_], what: str, so: str) -> Iterator[str]:
@@ -398,26 +415,35 @@ def _no_number(upload: Upload, name: str, role: str) -> str:
             f"fill in the missing cells, or choose another {role}."
         )
     return (
-        f"“{shortened(name)}” has no number: {HOLDS[cells.kind()]}. Choose another column as "
-        f"{role}."
+        f"“{shortened(name)}” has no number: {HOLDS[cells.kind]}. Choose another column as {role}."
     )
 
 
 def _queries(
     upload: Upload, name: str | None, kept: NDArray[np.int64]
-) -> tuple[NDArray[np.object_], list[str]]:
-    """Return the queries; one without text stands for itself, under the number of its row."""
-    numbers = np.array([str(row + 1) for row in kept], object)
+) -> tuple[NDArray[np.object_], NDArray[np.int64], list[str]]:
+    """Return the queries, and which question each is, as `question_numbers` says.
+
+    One without text stands for itself, under the number of its row.
+    """
+    numbers = compute.cast(pa.array(kept + 1), pa.large_string())
     if name is None:
-        return numbers, []
+        return _objects(numbers), question_numbers(numbers), []
     cells = column_of(upload, name)
-    empty = cells.where(lambda text: not text.strip())
-    queries = np.where(empty[kept], numbers, cells[kept])
+    empty = cells.where(Cell.BLANK)
+    if not empty[kept].any():
+        return cells[kept], cells.questions(kept), []
+    texts = compute.if_else(empty[kept], numbers, cells.distinct.take(pa.array(cells.codes[kept])))
     used = np.zeros(len(empty), bool)
     used[kept] = True
     what = f"“{shortened(name)}” is empty"
     so = "each counts as a separate question"
-    return queries, list(complaint(upload, empty & used, what, so))
+    problems = list(complaint(upload, empty & used, what, so))
+    return _objects(texts), question_numbers(texts), problems
+
+
+def _objects(texts: pa.Array) -> NDArray[np.object_]:
+    return np.asarray(texts.to_numpy(zero_copy_only=False), object)
 
 
 def _pipeline(upload: Upload, kept: NDArray[np.int64]) -> tuple[str, list[str]]:

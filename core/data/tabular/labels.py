@@ -15,10 +15,17 @@ from enum import StrEnum
 import numpy as np
 
 from core.codec import shortened
-from core.data.tabular.columns import HOLDS, Column, Kind, column_of, parse_correctness, word_of
+from core.data.tabular.columns import (
+    HOLDS,
+    MOST_VALUES,
+    Cell,
+    Column,
+    Kind,
+    column_of,
+    word_of,
+)
 from core.data.tabular.uploads import Upload, UploadError
 
-MOST_VALUES = 12  # that a person is asked about
 _NAMED = 3  # values that a refusal names
 
 
@@ -112,32 +119,35 @@ def unread(upload: Upload, name: str) -> tuple[Unread, ...]:
         When the column is no column of labels, or has too many such values to ask about.
     """
     column = column_of(upload, name)
-    values = values_of(column)
-    none = {value: n for value, n in values.items() if parse_correctness(value) is None}
-    few = len(none) <= MOST_VALUES
-    found = [Unread(name, v, spelt(column, v) if few else v, n) for v, n in none.items()]
-    kind = column.kind()
-    if len(found) == len(values) and (kind is not Kind.TEXT or not few):
+    few = column.unread_words <= MOST_VALUES
+    found = []
+    for code, number in column.unread:
+        text = column.text(code)
+        value = word_of(text)
+        found.append(Unread(name, value, text.strip() if few else value, number))
+    says_nothing = not column.has(Cell.RIGHT | Cell.WRONG).any()
+    if says_nothing and (column.kind is not Kind.TEXT or not few):
         raise UploadError(
-            f"No cell of “{shortened(name)}” says whether an answer is right: {HOLDS[kind]}. "
-            "Choose a column of 1 (right) and 0 (wrong)."
+            f"No cell of “{shortened(name)}” says whether an answer is right: "
+            f"{HOLDS[column.kind]}. Choose a column of 1 (right) and 0 (wrong)."
         )
     if not few:
         named = ", ".join(shown(each.text) for each in found[:_NAMED])
         raise UploadError(
-            f"“{shortened(name)}” has {len(found):,} different values that say neither right nor "
-            f"wrong, such as {named}. Write right or wrong in their place, or choose another "
-            "column."
+            f"“{shortened(name)}” has {column.unread_words:,} different values that say neither "
+            f"right nor wrong, such as {named}. Write right or wrong in their place, or choose "
+            "another column."
         )
     return tuple(found)
 
 
 def hint(upload: Upload, name: str) -> str:
     """Return a sentence where all labels of a column that can be read say the same; else ""."""
-    said = {parse_correctness(text) for text in column_of(upload, name).texts} - {None}
-    if len(said) != 1:
+    column = column_of(upload, name)
+    right, wrong = (column.has(label).any() for label in (Cell.RIGHT, Cell.WRONG))
+    if right == wrong:
         return ""
-    return f" All its other labels say {Meaning.RIGHT if said == {True} else Meaning.WRONG}."
+    return f" All its other labels say {Meaning.RIGHT if right else Meaning.WRONG}."
 
 
 def _complaint(upload: Upload, found: Sequence[Unread]) -> str:

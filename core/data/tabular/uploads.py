@@ -16,8 +16,9 @@ import json
 import re
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,9 @@ from core.data.tabular.excel_rows import is_workbook, read_excel
 from core.data.tabular.json_rows import read_json, read_table_within
 from core.data.tabular.parquet_rows import read_parquet
 from core.data.tabular.rows import Rows, UploadError
+
+if TYPE_CHECKING:
+    from core.data.tabular.columns import Column
 
 KINDS = {
     "CSV": "comma-separated values",
@@ -117,6 +121,8 @@ class Upload:
         lines (`unit`).
     notes : tuple of str
         What was decided for the person, a sentence each.
+    columns : dict of str to Column
+        What the columns say, as far as it is found: `core.data.tabular.columns.column_of`.
     """
 
     name: str
@@ -125,6 +131,7 @@ class Upload:
     table: pd.DataFrame
     lines: NDArray[np.int64]
     notes: tuple[str, ...]
+    columns: dict[str, Column] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def unit(self) -> str:

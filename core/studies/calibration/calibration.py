@@ -196,7 +196,7 @@ def independent(data: Labelled, seed: int = 0) -> Labelled:
     """
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(data.kept))
-    _, first = np.unique(data.queries[order], return_index=True)
+    _, first = np.unique(data.questions[order], return_index=True)
     if len(first) == len(order):
         return data
     chosen = np.zeros(len(order), bool)
@@ -353,4 +353,5 @@ def rows(data: Labelled, chosen: NDArray[np.bool_]) -> Labelled:
         kept=data.kept[chosen],
         answers=None if data.answers is None else data.answers[chosen],
         truths=None if data.truths is None else data.truths[chosen],
+        numbered=data.questions[chosen],
     )

@@ -108,7 +108,7 @@ def compare(
         found = known[calibration.score] = intervals.compare(
             data.doubts,
             data.correct,
-            data.queries,
+            data.questions,
             calibration.score,
             number=resamples,
             progress=lambda share: progress("Resampling the labelled rows", share),

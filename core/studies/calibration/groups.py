@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from core.abstention import metrics, thresholds
 from core.abstention.metrics import Bin
 from core.abstention.policy import Policy
 from core.codec import shortened
+from core.data.tabular.columns import text_numbers
 from core.studies.calibration.calibration import Calibration
 
 MOST_GROUPS = 50  # with more, a share of δ for each would be too little to show anything
@@ -57,31 +60,25 @@ def by_group(calibration: Calibration) -> ByGroup:
     rows are of one group.
     """
     policy, data = calibration.policy, calibration.data
-    if policy is None or len(set(data.sources)) < 2:
+    group_of = text_numbers(data.sources)
+    rows = np.bincount(group_of)
+    if policy is None or len(rows) < 2:
         return ByGroup((), "")
-    bins = metrics.by_kind(data.sources, calibration.doubts, calibration.correct, policy.threshold)
-    bins.sort(key=lambda each: (-each.queries, each.name))
-    number = len(bins)
-    tested = policy.method == "ltt" and number <= MOST_GROUPS
-    groups = tuple(
-        Group(
-            *(each.name, each.queries, each.answered, each.errors),
-            promised=tested and _certified(calibration, policy, each.name, number),
+    tested = policy.method == "ltt" and len(rows) <= MOST_GROUPS
+    groups = []
+    for number in np.argsort(-rows, kind="stable")[:MOST_GROUPS]:
+        chosen = group_of == number
+        doubts, correct = calibration.doubts[chosen], calibration.correct[chosen]
+        (each,) = metrics.by_kind(data.sources[chosen], doubts, correct, policy.threshold)
+        promised = tested and thresholds.certifies(
+            doubts,
+            correct,
+            policy.threshold,
+            target_error=policy.target_error,
+            confidence=1 - (1 - calibration.target.tested_at) / (len(rows) * policy.scores_tried),
         )
-        for each in bins[:MOST_GROUPS]
-    )
-    return ByGroup(groups, _sentence(policy, groups, number))
-
-
-def _certified(calibration: Calibration, policy: Policy, name: str, groups: int) -> bool:
-    chosen = calibration.data.sources == name
-    return thresholds.certifies(
-        calibration.doubts[chosen],
-        calibration.correct[chosen],
-        policy.threshold,
-        target_error=policy.target_error,
-        confidence=1 - (1 - calibration.target.tested_at) / (groups * policy.scores_tried),
-    )
+        groups.append(Group(each.name, each.queries, each.answered, each.errors, promised))
+    return ByGroup(tuple(groups), _sentence(policy, groups, len(rows)))
 
 
 def _sentence(policy: Policy, groups: Sequence[Group], number: int) -> str:

@@ -19,7 +19,7 @@ def halves(data: Labelled, seed: int = 0) -> tuple[Labelled, Labelled]:
 
     Rows of one query stay in the same half.
     """
-    _, at = np.unique(data.queries, return_inverse=True)
+    _, at = np.unique(data.questions, return_inverse=True)
     queries = int(at.max()) + 1
     second = np.zeros(queries, bool)
     second[np.random.default_rng(seed).permutation(queries)[: queries // 2]] = True

@@ -117,7 +117,7 @@ def _cells(upload: Upload, name: str) -> Iterator[str | float]:
     """Return a column's cells; negative numbers as numbers, for as text they would be disarmed."""
     column = column_of(upload, name)
     cells: list[str | float] = [
-        number if text.startswith("-") and number is not None and not math.isnan(number) else text
-        for text, number in zip(column.texts, column.parsed(), strict=True)
+        number if text.startswith("-") and not math.isnan(number) else text
+        for text, number in zip(column.texts, column.values.tolist(), strict=True)
     ]
     return (cells[code] for code in column.codes)

@@ -70,9 +70,19 @@ def survey(name: str, read: Callable[[], Iterator[Question]]) -> Questions:
     digest, number, longest = hashlib.sha256(), 0, ""
     for question in read():
         number += 1
-        digest.update(f"{encoded(list(asdict(question).values()))}\n".encode())
+        whole = question.id, question.query, question.answers, question.source
+        digest.update(f"{encoded(whole)}\n".encode())
         longest = max(longest, question.query, key=len)
     return Questions(name, read, number, longest, digest.hexdigest())
+
+
+def reporting(
+    questions: Iterable[Question], number: int, stage: str, progress: Progress
+) -> Iterator[Question]:
+    """Yield questions, about so many, and report before each how far that is."""
+    for at, question in enumerate(questions):
+        progress(stage, min(at / max(number, 1), 1.0))
+        yield question
 
 
 @dataclass(frozen=True)

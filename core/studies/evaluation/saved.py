@@ -5,24 +5,27 @@ A file that somebody uploaded is gone with the page; what the run asks has to st
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from core.data.datasets.questions import read_questions, write_questions
+from core.data.datasets.questions import Question, read_questions, write_questions
 from core.data.tabular.rows import UploadError
 from core.language_models.base import LanguageModel
 from core.studies.evaluation.files import RunError, opened, writing
 from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run
-from core.studies.evaluation.run import Questions, begun, pipeline_for, survey
+from core.studies.evaluation.run import Questions, begun, pipeline_for, reporting, survey
 from core.studies.inspection.request import InvalidRequestError, Request, Sampling
+from core.studies.progress import Progress, silent
 from core.uncertainty.similarity import JUDGE
 
 QUESTIONS: Final = "questions.jsonl"
 
 
-def save(questions: Questions, task: Task, folder: Path) -> None:
+def save(questions: Questions, task: Task, folder: Path, progress: Progress = silent) -> None:
     """Write what a run is to ask; nothing is asked yet.
 
     Raises
@@ -32,11 +35,12 @@ def save(questions: Questions, task: Task, folder: Path) -> None:
     """
     with opened(folder) as files:
         with writing(folder):
-            write_questions(questions.read(), folder / QUESTIONS)
+            every = reporting(questions.read(), questions.number, "Saving the questions", progress)
+            write_questions(every, folder / QUESTIONS)
         begun(files, questions, task)
 
 
-def questions_in(run: Run) -> Questions:
+def questions_in(run: Run, progress: Progress = silent) -> Questions:
     """Return the questions of a run that was saved.
 
     Raises
@@ -47,8 +51,13 @@ def questions_in(run: Run) -> Questions:
     path = run.folder / QUESTIONS
     if not path.exists():
         raise RunError(f"{run.folder} does not hold its questions, so it cannot be gone on with.")
+    read, number = partial(read_questions, path), int(run.manifest["questions"]["number"])
+
+    def reported() -> Iterator[Question]:
+        return reporting(read(), number, "Reading the questions", progress)
+
     try:
-        found = survey(str(run.manifest["questions"]["name"]), partial(read_questions, path))
+        found = replace(survey(str(run.manifest["questions"]["name"]), reported), read=read)
     except UploadError as error:
         raise RunError(f"The questions of this run cannot be read: {error}") from error
     if found.sha256 != run.manifest["questions"]["sha256"]:

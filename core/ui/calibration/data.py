@@ -12,21 +12,23 @@ import streamlit as st
 from core.charts.inspection import shown
 from core.codec import counted
 from core.data.tabular import uploads
-from core.data.tabular.columns import Column, Kind, column_of, kinds
+from core.data.tabular.columns import MOST_VALUES, Cell, Column, Kind, column_of, kinds
 from core.data.tabular.gold_questions import GoldQuestions, gold_questions
 from core.data.tabular.labelled import Columns, Labelled, Score, labelled, suggest, template
-from core.data.tabular.labels import MOST_VALUES
 from core.data.tabular.uploads import Upload, UploadError
 from core.store.errors import StoreError
 from core.studies.calibration.calibration import REPEATED, independent
 from core.studies.calibration.example import EXAMPLE_NAME, example_bytes
+from core.studies.progress import Progress
 from core.ui import downloads
 from core.ui.calibration import keeping, scoring
 from core.ui.calibration.directions import directed
 from core.ui.calibration.label_meanings import meanings
 from core.ui.messages import problem
+from core.ui.runs.large import SMALL, result_of
 from core.ui.session import public, remembered
-from core.ui.uploads import prepare, read
+from core.ui.uploaders import content_of, let_go, wait_for
+from core.ui.uploads import is_long, prepare, read
 
 _UPLOAD, _UPLOADED = "calibration_upload", "calibration_uploaded_id"
 _PROBLEM = "calibration_upload_problem"
@@ -69,6 +71,7 @@ def labelled_data() -> Labelled | None:
             "template.csv",
             help="A small CSV whose columns are recognised automatically.",
         )
+    wait_for("labelled_file", TYPES)
     given = st.file_uploader(
         "Labelled data: scores with right or wrong, or questions with their right answers",
         TYPES,
@@ -80,9 +83,10 @@ def labelled_data() -> Labelled | None:
     prepare()
     _after_reload()
     if given is not None and st.session_state.get(_UPLOADED) != given.file_id:
-        _keep(given.getvalue(), given.name)
+        _keep(content_of(given), given.name)
         # Only now: a reading that was interrupted begins again.
         st.session_state[_UPLOADED] = given.file_id
+        let_go(given)
     if failed := st.session_state.get(_PROBLEM):
         problem(failed)
     upload: Upload | None = st.session_state.get(_UPLOAD)
@@ -90,12 +94,24 @@ def labelled_data() -> Labelled | None:
         return None
     _what_was_read(upload)
     keeping.why_not()
-    gold = remembered("gold", upload, partial(gold_questions, upload))
+    answers = result_of(
+        "gold",
+        upload,
+        partial(_gold, upload),
+        large=is_long(upload),
+    )
+    if answers is None:
+        return None
+    (gold,) = answers
     if gold is not None:
         upload = _score(gold)
         if upload is None:
             return None
     return _mapped(upload)
+
+
+def _gold(upload: Upload, progress: Progress) -> tuple[GoldQuestions | None]:
+    return (gold_questions(upload, progress),)
 
 
 def has_file() -> bool:
@@ -199,8 +215,10 @@ def _what_was_read(upload: Upload) -> None:
 
 def _preview(upload: Upload) -> tuple[pd.DataFrame, bool]:
     """Return the first rows with cells short enough for the browser, and whether any is cut."""
-    first = upload.table.head(PREVIEW).set_axis(upload.lines[:PREVIEW])
-    return first.map(_cell), bool(first.map(len).to_numpy().max() > PREVIEW_CELL)
+    first = upload.table.head(PREVIEW)
+    rows = first.to_numpy(object).tolist()
+    cut = [[_cell(text) for text in row] for row in rows]
+    return pd.DataFrame(cut, upload.lines[:PREVIEW], first.columns, "str"), cut != rows
 
 
 def _cell(text: str) -> str:
@@ -299,12 +317,12 @@ def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
     numbers = [
         name
         for name, column in columns.items()
-        if looks[name] is Kind.NUMBER or not np.isnan(column.numbers()[0]).all()
+        if looks[name] is Kind.NUMBER or not np.isnan(column.values).all()
     ]
     labels = [
         name
         for name, column in columns.items()
-        if not np.isnan(column.correctness()).all() or _could_be_told(looks[name], column)
+        if column.has(Cell.RIGHT | Cell.WRONG).any() or _could_be_told(looks[name], column)
     ]
     sure = {score.correct for score in guess.scores}
     labels.sort(key=lambda name: looks[name] is not Kind.LABEL and name not in sure)
@@ -313,7 +331,7 @@ def _guess(upload: Upload) -> tuple[Columns, list[str], list[str]]:
 
 def _could_be_told(looks: Kind, column: Column) -> bool:
     """Whether a person can say what each value of a column means: there are few of them."""
-    return looks is Kind.TEXT and len(column.texts) <= MOST_VALUES
+    return looks is Kind.TEXT and len(column.distinct) <= MOST_VALUES
 
 
 def _of(score: str, column: str) -> str:
@@ -335,12 +353,20 @@ def _column(meaning: str, upload: Upload, guess: str | None) -> str | None:
 def _read(upload: Upload, columns: Columns) -> Labelled | None:
     """Turn columns into arrays, once for every file and mapping."""
     try:
-        found, repeated = remembered(
-            "labelled", upload, lambda: _independent(labelled(upload, columns)), columns
+        read_rows = result_of(
+            "labelled",
+            upload,
+            lambda _: _independent(labelled(upload, columns)),
+            columns,
+            large=len(upload.table) * len(columns.scores) > SMALL,
+            refuses=UploadError,
         )
     except UploadError as error:
         problem(str(error))
         return None
+    if read_rows is None:
+        return None
+    found, repeated = read_rows
     for complaint in found.problems:
         st.text(complaint)
     if repeated:

@@ -12,38 +12,37 @@ from core.charts import calibration as charts
 from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import Calibration
 from core.studies.calibration.diagnostics import Compared
+from core.studies.calibration.whole import Whole
 from core.ui import downloads, figures
-from core.ui.calibration import result
 from core.ui.glossary import TERMS
 from core.ui.runs.job import Job
 from core.ui.runs.widget import run, run_of, want
 from core.ui.session import remembered
 
 AT_ONCE = 20_000  # rows × scores: more are compared when somebody asks
-ENTROPY = "semantic_entropy"
 PLACE = "comparison"
 
 
-def comparison(found: Calibration) -> None:
+def comparison(whole: Whole) -> None:
     """Draw what is behind the threshold, in three tabs."""
     scores, entropy, intervals = st.tabs(["All scores", "By entropy", "Comparison with intervals"])
     with scores:
-        _curves(found)
+        _curves(whole)
     with entropy:
-        _entropy(found)
+        _entropy(whole)
     with intervals:
-        _intervals(found)
+        _intervals(whole.calibration)
 
 
-def _curves(found: Calibration) -> None:
-    curves = {n: c for n, c in result.curves(found).items() if len(c.doubts)}
+def _curves(whole: Whole) -> None:
+    curves = {n: c for n, c in whole.curves.items() if len(c.doubts)}
     if not curves:
         st.text("No labelled answer has a score.")
         return
     figures.draw(
         charts.precision_recall,
         curves,
-        found.score,
+        whole.calibration.score,
         key="precision_recall",
         alt_text=charts.precision_recall_alt(curves),
     )
@@ -54,14 +53,13 @@ def _curves(found: Calibration) -> None:
     )
 
 
-def _entropy(found: Calibration) -> None:
-    if found.data.entropies is None:
+def _entropy(whole: Whole) -> None:
+    if whole.calibration.data.entropies is None:
         st.text(
             "There is no column with the semantic entropy. Name one under “What the columns mean”."
         )
         return
-    others = [ENTROPY] if ENTROPY in found.data.doubts else []
-    binned = remembered("by_entropy", found, lambda: diagnostics.by_entropy(found, others))
+    binned = whole.by_entropy
     if not binned:
         st.text("There is no threshold to show.")
         return

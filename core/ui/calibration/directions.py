@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -13,7 +11,7 @@ from core.data.tabular.labelled import Columns, Labelled
 from core.studies.calibration.diagnostics import speaks_against
 from core.ui.glossary import TERMS
 from core.ui.messages import notice, problem
-from core.ui.session import remembered
+from core.ui.runs.large import SMALL, result_of
 
 MEANS = {True: "a surer answer", False: "more doubt"}
 BEFORE = (
@@ -94,5 +92,6 @@ def _quoted(names: list[str]) -> str:
 
 def contradicted(data: Labelled) -> None:
     """Say so where the labels speak against the direction of a score."""
-    if against := remembered("against", data, partial(speaks_against, data)):
+    large = len(data.kept) * len(data.doubts) > SMALL
+    if against := result_of("against", data, lambda _: speaks_against(data), large=large):
         notice(against)

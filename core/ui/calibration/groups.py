@@ -5,20 +5,18 @@ from __future__ import annotations
 import streamlit as st
 
 from core.charts import calibration as charts
-from core.studies.calibration.calibration import Calibration
-from core.studies.calibration.groups import by_group
+from core.studies.calibration.whole import Whole
 from core.ui import figures
 from core.ui.glossary import TERMS
-from core.ui.session import remembered
 
 MOST_DRAWN = 12  # groups: the promise stands beside them, not below
 
 
-def groups(found: Calibration) -> None:
+def groups(whole: Whole) -> None:
     """Draw the error of every group, and say in which groups no promise holds."""
+    found, every = whole.calibration, whole.groups
     if found.policy is None:
         return
-    every = remembered("by_group", found, lambda: by_group(found))
     if not every.groups:
         st.caption(
             "All questions count as one group. If they are of several kinds, name a column that "

@@ -16,7 +16,9 @@ from core.studies.calibration.calibration import Calibration, CalibrationError
 from core.ui import downloads
 from core.ui.calibration.data import TYPES
 from core.ui.messages import problem
+from core.ui.runs.large import SMALL, result_of
 from core.ui.session import remembered
+from core.ui.uploaders import content_of, let_go, wait_for
 from core.ui.uploads import read
 
 
@@ -32,9 +34,12 @@ def holding_back() -> bool:
     )
 
 
-def held_back(data: Labelled) -> tuple[Labelled, Labelled]:
+def held_back(data: Labelled) -> tuple[Labelled, Labelled] | None:
     """Split the rows; return those to try settings on, and those held back."""
-    first, second = remembered("halves", data, lambda: holdout.halves(data))
+    split = result_of("halves", data, lambda _: holdout.halves(data), large=_is_large(data))
+    if split is None:
+        return None
+    first, second = split
     st.text(f"Rows to try settings on: {len(first.kept):,}; held back: {len(second.kept):,}.")
     return first, second
 
@@ -91,20 +96,29 @@ def new_scores(found: Calibration) -> None:
             f"Upload new rows with the column “{found.score}”, without labels. Their scores "
             "are compared with the calibration’s; the policy then decides each row."
         )
+        wait_for("new_scores", TYPES)
         given = st.file_uploader("New scores", TYPES, key="new_scores")
         if given is None:
             return
         upload = remembered("new_upload", None, partial(_upload_or_problem, given), given.file_id)
+        let_go(given)
         if isinstance(upload, str):
             problem(upload)
             return
         try:
             fresh = new_rows.new_scores(upload, policy)
-            compared = remembered(
-                "drift", found, lambda: new_rows.drift_from(found, fresh), given.file_id
+            compared = result_of(
+                "drift",
+                found,
+                lambda _: new_rows.drift_from(found, fresh),
+                given.file_id,
+                large=_is_large(found.data) or len(fresh.doubts) > SMALL,
+                refuses=CalibrationError,
             )
         except (UploadError, CalibrationError, PolicyError) as error:
             problem(str(error))
+            return
+        if compared is None:
             return
         if compared.drifted:
             st.badge("Different", icon=":material/warning:", color="orange")
@@ -119,9 +133,13 @@ def new_scores(found: Calibration) -> None:
         )
 
 
+def _is_large(data: Labelled) -> bool:
+    return len(data.kept) * len(data.doubts) > SMALL
+
+
 def _upload_or_problem(given: UploadedFile) -> Upload | str:
     """Read a file; one that cannot be read is not tried again at every rerun of the page."""
     try:
-        return read(given.getvalue(), given.name)
+        return read(content_of(given), given.name)
     except UploadError as error:
         return str(error)

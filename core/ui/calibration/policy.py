@@ -14,6 +14,7 @@ from core.ui.history import opened
 from core.ui.messages import notice, problem
 from core.ui.results import kept, save, until_saved
 from core.ui.session import public
+from core.ui.uploaders import content_of, wait_for
 
 _IN_USE, _ID = "policy_in_use", "policy_in_use_id"
 _WAITING = "policy_in_use_waiting"  # until it can be saved
@@ -79,11 +80,12 @@ def _after_reload() -> None:
 def bring() -> None:
     """Let the person bring a policy made earlier, and use it."""
     with st.expander("Upload a policy", icon=":material/upload_file:"):
+        wait_for("policy_file", ["json"], 1)
         given = st.file_uploader("Policy (JSON)", ["json"], key="policy_file", max_upload_size=1)
         if given is None:
             return
         try:
-            policy = from_json(given.getvalue())
+            policy = from_json(content_of(given))
         except PolicyError as error:
             problem(str(error))
             return

@@ -6,21 +6,15 @@ import streamlit as st
 
 from core.reports.calibration import answered, price_columns
 from core.studies.calibration.calibration import Calibration
-from core.studies.calibration.price_list import Price, price_list, smallest
+from core.studies.calibration.price_list import Price, smallest
+from core.studies.calibration.whole import Whole
 from core.ui.calibration.target import why
 from core.ui.glossary import TERMS
-from core.ui.session import remembered
 
 
-def prices(found: Calibration) -> None:
+def prices(whole: Whole) -> None:
     """Show how much is answered for each target, and offer the smallest that can be promised."""
-    target = found.target
-    listed = remembered(
-        "prices",
-        found.data,
-        lambda: price_list(found.data, target),
-        (target.confidence, target.score),
-    )
+    found, listed = whole.calibration, whole.prices
     st.markdown("**What each target costs**", help=TERMS["Price list"])
     best = smallest(listed)
     with st.container(horizontal=True, vertical_alignment="center"):

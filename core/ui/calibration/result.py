@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import streamlit as st
 
-from core.abstention.metrics import Curve
 from core.abstention.policy import Policy
 from core.abstention.thresholds import Uncertifiable
 from core.charts import calibration as charts
-from core.studies.calibration import diagnostics
 from core.studies.calibration.calibration import BEST, Calibration
+from core.studies.calibration.whole import Whole
 from core.ui import figures
 from core.ui.calibration.rule import numbers
 from core.ui.glossary import TERMS
-from core.ui.session import remembered
 
 
 def _level(found: Calibration) -> float:
@@ -60,9 +56,10 @@ def outcome(found: Calibration) -> None:
             )
 
 
-def risk(found: Calibration, moved: Policy | None) -> None:
+def risk(whole: Whole, moved: Policy | None) -> None:
     """Draw the risk–coverage curve with its band, the certified point and a moved one."""
-    curve = curves(found)[found.score]
+    found = whole.calibration
+    curve = whole.curves[found.score]
     st.markdown("**Error against share answered**", help=TERMS["Risk–coverage curve"])
     if not len(curve.doubts):
         st.text("No labelled answer has a score.")
@@ -84,8 +81,3 @@ def risk(found: Calibration, moved: Policy | None) -> None:
         + ("Circle: λ by hand. " if moved and moved.answered else "")
         + f"Band: the {100 * found.target.confidence:.4g}% interval at each point by itself."
     )
-
-
-def curves(found: Calibration) -> Mapping[str, Curve]:
-    """Return every score's risk–coverage curve, computed once for the same rows."""
-    return remembered("curves", found.data, lambda: diagnostics.curves(found.data))

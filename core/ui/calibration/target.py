@@ -14,13 +14,15 @@ from core.studies.calibration.calibration import (
     BEST,
     METHODS,
     Calibration,
+    CalibrationError,
     Target,
-    calibrate,
     preferred,
 )
 from core.studies.calibration.price_list import TARGETS, listed
+from core.studies.calibration.whole import Whole, whole
 from core.ui.addresses import number
 from core.ui.glossary import TERMS
+from core.ui.runs.large import SMALL, result_of
 from core.ui.session import remembered
 
 Rows = tuple[str, int]  # the hash of a file, and how many of its rows
@@ -87,17 +89,28 @@ def _first(data: Labelled, error: float) -> float:
     return _first_targets().setdefault(_rows_of(data), error)
 
 
-def calibrated(data: Labelled, wanted: Target) -> Calibration:
+def calibrated(data: Labelled, wanted: Target) -> Whole | None:
     """Calibrate, once for every data and target, and count how many settings were tried.
 
-    A score that is turned around is another setting.
+    A score that is turned around is another setting. None while it is on its way.
+
+    Raises
+    ------
+    CalibrationError
+        As of `calibrate`.
     """
     settings = _tried(data)
     turned = data.surer if wanted.score == BEST else {wanted.score: data.surer[wanted.score]}
     settings.add((wanted, frozenset(turned.items())))
     tried = _number(settings, wanted, _first(data, wanted.error))
-    return remembered(
-        "calibration", data, lambda: calibrate(data, wanted, settings_tried=tried), wanted
+    earlier: dict[Any, Any] = remembered("calibration_earlier", data, dict)
+    return result_of(
+        "calibration",
+        data,
+        lambda progress: whole(data, wanted, progress, settings_tried=tried, earlier=earlier),
+        wanted,
+        large=len(data.kept) * len(data.doubts) > SMALL,
+        refuses=CalibrationError,
     )
 
 

@@ -14,28 +14,29 @@ from core.abstention.policy import Policy, own_direction, to_json
 from core.charts import calibration as charts
 from core.reports import calibration as reports
 from core.studies.calibration import calibration as study
-from core.studies.calibration import diagnostics, new_rows
+from core.studies.calibration import new_rows
 from core.studies.calibration.calibration import Calibration
+from core.studies.calibration.whole import Whole
 from core.studies.inspection.inspection import cannot_decide
 from core.ui import downloads
 from core.ui.calibration.answers import answers
 from core.ui.calibration.policy import in_use, use
-from core.ui.calibration.result import curves, risk
+from core.ui.calibration.result import risk
 from core.ui.calibration.rule import numbers
 from core.ui.components.histogram import Cuts, Line, histogram
 from core.ui.glossary import TERMS
-from core.ui.session import remembered
 
 STEPS = 200
 WIDEST = 1e300  # what a browser's slider can span
 
 
 @st.fragment
-def threshold(found: Calibration) -> None:
+def threshold(whole: Whole) -> None:
     """Draw the scores with λ, let it be moved, and show what follows from where it stands.
 
     A fragment: moving λ recomputes this part of the page and nothing else.
     """
+    found = whole.calibration
     key = f"{found.data.sha256[:12]}_{len(found.data.kept)}_{found.score}"
     left, right = st.columns(2, gap="large")
     with left:
@@ -43,9 +44,9 @@ def threshold(found: Calibration) -> None:
         span = _span(found, key)
         policy, by_hand = (found.policy, False) if span is None else _slider(found, span)
         moved = policy if by_hand else None
-        between = _histogram(found, moved, span, f"histogram_{key}")
+        between = _histogram(whole, moved, span, f"histogram_{key}")
     with right:
-        risk(found, moved)
+        risk(whole, moved)
     if moved is not None:
         _side_by_side(found, moved)
     answers(found, policy.threshold if policy else -math.inf, between, key)
@@ -129,11 +130,11 @@ def _drop(span: _Span, value: float) -> None:
 
 
 def _histogram(
-    found: Calibration, moved: Policy | None, span: _Span | None, key: str
+    whole: Whole, moved: Policy | None, span: _Span | None, key: str
 ) -> tuple[float, float] | None:
     """Draw the scores under λ; return the range of them that a person selected."""
+    found, shares = whole.calibration, whole.shares
     surer = found.larger_is_surer
-    shares = remembered("shares", found, lambda: diagnostics.shares(found))
     lines = [
         Line(own_direction(policy.threshold, surer), name, movable)
         for policy, name, movable in (
@@ -149,7 +150,7 @@ def _histogram(
             lines = [Line(span.start, "λ", movable=True)]
         places = np.linspace(span.low, span.high, STEPS + 2)
         doubts = np.array([_doubt(value, span, surer) for value in places])
-        cuts = Cuts(span.low, span.high, span.start, *curves(found)[found.score].below(doubts))
+        cuts = Cuts(span.low, span.high, span.start, *whole.curves[found.score].below(doubts))
         on_moved = partial(_drop, span)
     policy = moved or found.policy
     own = None if policy is None else own_direction(policy.threshold, surer)

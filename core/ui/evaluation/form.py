@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import streamlit as st
@@ -30,11 +31,13 @@ from core.ui.folds import close
 from core.ui.glossary import TERMS
 from core.ui.messages import problem
 from core.ui.payment import offer
-from core.ui.runs.widget import want
+from core.ui.runs.job import Job
+from core.ui.runs.widget import forget, run, run_of, want
 from core.ui.session import alone, public, remembered
 from core.uncertainty.similarity import COMPARISONS, JUDGE, usual_threshold
 
 FOLD: Final = "new_run"
+_PREPARING: Final = "evaluation_preparing"
 _ANSWERS: Final = {
     "the k likeliest, found by a search": Sampling.LIKELIEST,
     "k drawn at random, as in the paper": Sampling.DRAWN,
@@ -54,17 +57,53 @@ def new_run(model: LanguageModel) -> None:
         problem(str(error))
         return
     say_what_it_takes(asked, task, asked.number)
+    folder = runs().folder_of(asked, task)
     if st.button("Start", key="start_run", type="primary", icon=":material/play_arrow:"):
-        try:
-            folder = runs().prepare(asked, task)
-        except RunError as error:
-            problem(str(error))
-            return
-        want(place_of(folder.name), folder.name)
-        choose(folder.name)
-        close(FOLD)  # or the run would be out of sight, below all this
-        st.rerun()
+        want(_PREPARING, folder)
+    try:
+        if _prepared(asked, task, folder):
+            forget(_PREPARING)
+            want(place_of(folder.name), folder.name)
+            choose(folder.name)
+            close(FOLD)  # or the run would be out of sight, below all this
+            st.rerun()
+    except RunError as error:
+        forget(_PREPARING)
+        problem(str(error))
+        return
     st.text(_saved())
+
+
+def _prepared(asked: Questions, task: Task, folder: Path) -> bool:
+    """Save what a run asks once it is wanted, and say whether that is done.
+
+    Raises
+    ------
+    RunError
+        When it cannot be saved.
+    """
+
+    def prepare(job: Job[RunError | bool]) -> RunError | bool:
+        try:
+            runs_here.prepare(asked, task, folder, job.progress)
+        except RunError as error:
+            return error
+        return True
+
+    runs_here = runs()
+    if (this := run_of(_PREPARING, folder)) is not None and this.job is None:
+        runs_here.make_room(folder)
+    outcome = run(
+        _PREPARING,
+        folder,
+        lambda: Job(prepare),
+        on_press=True,
+        cancelled="Cancelled. Nothing was asked.",
+        retry=False,
+    )
+    if isinstance(outcome, RunError):
+        raise outcome.with_traceback(None)
+    return outcome is True
 
 
 def place_of(key: str) -> str:

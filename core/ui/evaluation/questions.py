@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 import streamlit as st
@@ -18,12 +18,15 @@ from core.data.datasets.world import Wording, world_questions
 from core.data.tabular.uploads import Upload, UploadError
 from core.data.world.facts import Band
 from core.once import once
-from core.studies.evaluation.run import Questions, survey
+from core.studies.evaluation.run import Questions, reporting, survey
+from core.studies.progress import Progress
 from core.ui.evaluation.runs import most_questions
 from core.ui.glossary import TERMS
 from core.ui.messages import problem
-from core.ui.session import alone, remembered
-from core.ui.uploads import prepare, read
+from core.ui.runs.large import result_of
+from core.ui.session import alone
+from core.ui.uploaders import content_of, let_go, wait_for
+from core.ui.uploads import is_long, prepare, read
 
 TYPES: Final = ["csv", "tsv", "txt", "json", "jsonl", "ndjson", "parquet", "xlsx"]
 WORLD, FILE, WORDNET = "The embedded world", "Your file", "WordNet"
@@ -112,6 +115,7 @@ def _of_the_world() -> Drawn | None:
 
 
 def _of_a_file() -> Drawn | None:
+    wait_for("evaluation_file", TYPES)
     given = st.file_uploader(
         "Questions with their right answers",
         TYPES,
@@ -123,12 +127,13 @@ def _of_a_file() -> Drawn | None:
     prepare()
     if given is not None and st.session_state.get(_UPLOADED) != given.file_id:
         try:
-            st.session_state[_UPLOAD] = read(given.getvalue(), given.name)
+            st.session_state[_UPLOAD] = read(content_of(given), given.name)
             st.session_state.pop(_PROBLEM, None)
         except UploadError as error:
             st.session_state[_PROBLEM] = f"{given.name}: {error}"
             st.session_state.pop(_UPLOAD, None)  # what was there before is not what is named now
         st.session_state[_UPLOADED] = given.file_id
+        let_go(given)
     if failed := st.session_state.get(_PROBLEM):
         problem(failed)
     upload: Upload | None = st.session_state.get(_UPLOAD)
@@ -147,6 +152,7 @@ def _of_a_file() -> Drawn | None:
         upload.name,
         lambda tell: uploaded_questions(upload, "skip" if skip else "refuse", tell),
         (upload.name, upload.sha256, skip),
+        large=is_long(upload),
     )
 
 
@@ -155,9 +161,16 @@ def _changed() -> None:
 
 
 def _drawn(
-    name: str, read_all: Callable[[Callable[[str], object]], Iterator[Question]], key: object
-) -> Drawn:
-    """Let the person say how many are drawn, and draw them: once for every choice."""
+    name: str,
+    read_all: Callable[[Callable[[str], object]], Iterator[Question]],
+    key: Hashable,
+    *,
+    large: bool = False,
+) -> Drawn | None:
+    """Let the person say how many are drawn, and draw them: once for every choice.
+
+    None while many are on their way.
+    """
     most = most_questions()
     how_many, which = st.columns(2)
     number = how_many.number_input(
@@ -179,7 +192,7 @@ def _drawn(
         help="The same seed draws the same questions again.",
     )
 
-    def make() -> Drawn:
+    def make(progress: Progress) -> Drawn:
         of, malformed, left_out = 0, 0, []
 
         def tell(sentence: str) -> None:
@@ -192,14 +205,19 @@ def _drawn(
             nonlocal of
             for question in read_all(tell):
                 of += 1
+                progress(f"Reading the questions: {of:,}", 0.0)
                 yield question
 
-        with st.spinner("Reading the questions"):
-            found = draw(counting(), min(number, most), seed)
-        questions = survey(name, lambda: iter(found))
+        def surveyed() -> Iterator[Question]:
+            return reporting(some, len(some), "Looking at what is drawn", progress)
+
+        some = draw(counting(), min(number, most), seed)
+        questions = replace(survey(name, surveyed), read=lambda: iter(some))
         return Drawn(questions, of, tuple(left_out), malformed)
 
-    return remembered("evaluation_drawn", Drawn, make, (key, number, seed))
+    return result_of(
+        "evaluation_drawn", Drawn, make, (key, number, seed), large=large, refuses=UploadError
+    )
 
 
 def _say(drawn: Drawn) -> None:

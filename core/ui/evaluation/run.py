@@ -15,7 +15,7 @@ from core.studies.evaluation.files import RunError
 from core.studies.evaluation.reading import Filter, Run, labelled_csv
 from core.studies.evaluation.rows import RIGHT, Match
 from core.studies.evaluation.run import Outcome, Questions
-from core.studies.evaluation.saved import questions_in, task_in
+from core.studies.evaluation.saved import QUESTIONS, questions_in, task_in
 from core.ui import frame
 from core.ui.calibration import data as calibration
 from core.ui.evaluation.choice import Listed, show_no_longer
@@ -24,10 +24,11 @@ from core.ui.evaluation.runs import runs, said
 from core.ui.messages import later, problem
 from core.ui.payment import spent
 from core.ui.runs.job import Job
+from core.ui.runs.large import result_of
 from core.ui.runs.widget import forget, run_of, want
 from core.ui.runs.widget import run as watched
-from core.ui.session import remembered
 
+_SMALL = 200_000  # bytes of questions that a page reads itself: half a microsecond each
 _AGAIN = "evaluation_again"  # the run whose failed questions a press wants asked once more
 
 
@@ -139,9 +140,18 @@ def _go_on(listed: Listed, model: LanguageModel | None, state: State) -> None:
         return
     try:
         task = task_in(listed.run, model)
-        asked = remembered("evaluation_asked", Questions, partial(questions_in, listed.run), listed)
+        asked = result_of(
+            "evaluation_asked",
+            Questions,
+            partial(questions_in, listed.run),
+            listed,
+            large=_is_long(listed.run),
+            refuses=RunError,
+        )
     except RunError as error:
         st.text(said(error, listed.run.folder))
+        return
+    if asked is None:
         return
     say_what_it_takes(asked, task, left or state.failed)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -162,6 +172,11 @@ def _go_on(listed: Listed, model: LanguageModel | None, state: State) -> None:
                 on_click=_want,
                 args=(listed.key, True),
             )
+
+
+def _is_long(run: Run) -> bool:
+    path = run.folder / QUESTIONS
+    return path.exists() and path.stat().st_size > _SMALL
 
 
 def _want(key: str, again: bool) -> None:

@@ -34,6 +34,7 @@ from core.studies.evaluation.local import Task
 from core.studies.evaluation.reading import Run
 from core.studies.evaluation.run import Outcome, Questions, evaluate, most, pipeline_for
 from core.studies.evaluation.saved import QUESTIONS, questions_in, save
+from core.studies.progress import Progress, silent
 from core.ui.results import kept
 from core.ui.runs.job import Job
 from core.ui.session import alone, owner, shared, this_session
@@ -90,39 +91,24 @@ class Runs:
                 return folder
         return None
 
-    def prepare(self, questions: Questions, task: Task) -> Path:
-        """Return the folder of a run, with all that it asks: a new one, or that of the same run.
-
-        Raises
-        ------
-        RunError
-            When it cannot be written, or there are too many.
-        """
+    def folder_of(self, questions: Questions, task: Task) -> Path:
+        """Return the folder of a run, which need not be there yet: the same for the same run."""
         whose = owner()
         asked = (*astuple(pipeline_for(task)), str(task.model.form), task.request.seed)
         what = encoded([whose, questions.sha256, *asked, SAMPLING_RULE])
         key = hashlib.sha256(what.encode()).hexdigest()[:32]
-        folder = self.root / _named(whose) / key
-        if not (folder / MANIFEST).exists():
-            if not alone():
-                self._make_room(whose)
-            try:
-                with writing(folder):
-                    self._count(folder)
-                save(questions, task, folder)
-            except RunError as error:
-                raise RunError(said(error, folder)) from error
-        return folder
+        return self.root / _named(whose) / key
 
-    def _count(self, folder: Path) -> None:
-        """Give a run its number, which is larger than that of any other."""
-        with self._lock:
-            numbers = map(_number, (file.parent for file in self.root.glob(f"*/*/{NUMBER}")))
-            largest = max(numbers, default=0)
-            folder.mkdir(parents=True, exist_ok=True)
-            write(folder / NUMBER, f"{largest + 1}\n")
+    def make_room(self, folder: Path) -> None:
+        """See to it that a run may be saved in a folder.
 
-    def _make_room(self, whose: str) -> None:
+        Raises
+        ------
+        RunError
+            When there are too many.
+        """
+        if (folder / MANIFEST).exists() or alone():
+            return
         if len(self.own()) >= MOST_RUNS:
             raise RunError(
                 f"You have {MOST_RUNS} runs, the most that this server saves of one visitor. "
@@ -133,6 +119,32 @@ class Runs:
             with suppress(RunError):  # it is being written to
                 self.delete(old.parent)
 
+    def prepare(
+        self, questions: Questions, task: Task, folder: Path, progress: Progress = silent
+    ) -> None:
+        """Save all that a run asks in its folder, unless it is there.
+
+        Raises
+        ------
+        RunError
+            When it cannot be written.
+        """
+        if not (folder / MANIFEST).exists():
+            try:
+                with writing(folder):
+                    self._count(folder)
+                save(questions, task, folder, progress)
+            except RunError as error:
+                raise RunError(said(error, folder)) from error
+
+    def _count(self, folder: Path) -> None:
+        """Give a run its number, which is larger than that of any other."""
+        with self._lock:
+            numbers = map(_number, (file.parent for file in self.root.glob(f"*/*/{NUMBER}")))
+            largest = max(numbers, default=0)
+            folder.mkdir(parents=True, exist_ok=True)
+            write(folder / NUMBER, f"{largest + 1}\n")
+
     def start(self, run: Run, task: Task, *, again: bool = False) -> Job[Outcome]:
         """Start a run, go on with it, or find the job that does.
 
@@ -141,9 +153,7 @@ class Runs:
         again : bool
             Whether questions that failed before are asked once more.
         """
-        folder, questions = run.folder, questions_in(run)
-        left = max(questions.number - run.done, 0)
-        at_most = None if task.model.capabilities.local else most(questions, task, left).requests
+        folder = run.folder
         with self._lock:
             if (job := self.joined(folder)) is not None:
                 return job
@@ -154,6 +164,10 @@ class Runs:
                     while before is not None and not before.done:
                         job.progress("Waiting for the cancelled run to end", 0.0)
                         time.sleep(_WAIT)
+                    questions = questions_in(run, job.progress)
+                    if job.is_paid:
+                        left = max(questions.number - run.done, 0)
+                        job.most = most(questions, task, left).requests
                     return evaluate(questions, task, folder, job.progress, again=again)
                 except BaseException as error:
                     stop(task.model)
@@ -163,7 +177,7 @@ class Runs:
 
             for ended in [there for there, old in self._jobs.items() if old.done]:
                 del self._jobs[ended]
-            self._jobs[folder] = Job(work, task.model, most=at_most)
+            self._jobs[folder] = Job(work, task.model)
             return self._jobs[folder]
 
     def joined(self, folder: Path) -> Job[Outcome] | None:

@@ -143,11 +143,11 @@ NOBODY_WATCHES = pytest.mark.skipif(
 @pytest.mark.parametrize(
     ("statements", "limits", "says"),
     [
-        ("time.sleep(1000)", Limits(seconds=0.05), "takes more than 0.05 seconds"),
+        ("time.sleep(1000)", Limits(wall=0.05), "not read within 0.05 seconds"),
         pytest.param(
             "os.kill(os.getpid(), signal.SIGXCPU)\ntime.sleep(1000)",
             Limits(seconds=300),
-            "takes more than 300 seconds",
+            "takes more than 300 seconds of a processor",
             marks=NOBODY_WATCHES,
         ),
         ("while True: os.write(1, b'x' * 1000)", Limits(seconds=300, answer=5000), TOO_MUCH_MEMORY),
@@ -158,6 +158,45 @@ def test_a_process_that_takes_too_much_or_fails_is_a_sentence(behaves, statement
     started = behaves(statements)
     assert says in refused(limits=limits)
     assert is_dead(started[0])
+
+
+#: The process that reads, whose reading never ends: it only computes.
+BUSY = """
+import itertools, os, sys
+from core.data.tabular import isolation
+isolation.parse = lambda *file: sum(itertools.count())
+out = os.fdopen(os.dup(1), "wb")
+os.dup2(2, 1)
+isolation._serve(sys.stdin.buffer, out)
+"""
+
+
+@NOBODY_WATCHES
+def test_its_seconds_are_those_of_a_processor(monkeypatch):
+    monkeypatch.setattr(isolation, "_COMMAND", (sys.executable, "-c", BUSY))
+    assert "takes more than 0.5 seconds of a processor" in refused(
+        limits=Limits(seconds=0.5, wall=300)
+    )
+
+
+def test_a_busy_machine_refuses_no_file(behaves, monkeypatch, tmp_path):
+    """Half a minute goes by on the clock, in which the process gets nothing of the processor."""
+    may_go_on = tmp_path / "go on"
+    behaves(
+        "import json, pathlib\n"
+        f"while not pathlib.Path({str(may_go_on)!r}).exists(): time.sleep(0.01)\n"
+        "print(json.dumps({'refused': 'It was read.'}), flush=True)"
+    )
+    times = iter([0.0, 1.0])  # on which it begins to wait, and is ready
+
+    def clock():
+        now = next(times, None)
+        if now is None:
+            may_go_on.touch()
+        return 31.0 if now is None else now
+
+    monkeypatch.setattr(isolation.time, "monotonic", clock)
+    assert refused() == "It was read."
 
 
 def test_a_process_that_says_why_it_took_half_a_file_is_heard(behaves):
@@ -246,8 +285,8 @@ def test_a_prepared_process_is_copied_for_every_file(prepared, started):
 @ON_LINUX
 def test_a_copy_has_no_file_of_the_one_before_and_limits_of_its_own(prepared):
     process, copies = prepared
-    with pytest.raises(UploadError, match="more than 0 seconds"):
-        parse_isolated(b"a\n" + b"1\n" * 400_000, "x.csv", limits=Limits(seconds=0.0))
+    with pytest.raises(UploadError, match="not read within 0 seconds"):
+        parse_isolated(b"a\n" + b"1\n" * 400_000, "x.csv", limits=Limits(wall=0.0))
     assert copies() == []
     content = b"a\n" + (b"x" * 99 + b"\n") * 300_000
     assert refused(content, limits=Limits(memory=40_000_000, seconds=300)) == TOO_MUCH_MEMORY

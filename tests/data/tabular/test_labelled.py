@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from core.abstention.metrics import auroc
 from core.data.tabular import columns
+from core.data.tabular import labelled as module
 from core.data.tabular.columns import Kind, kinds, parse_correctness, parse_score
 from core.data.tabular.gold_questions import MAX_GOLD, gold_questions
 from core.data.tabular.labelled import Columns, Score, labelled, pipelines_of, suggest, template
@@ -459,9 +460,12 @@ def test_hostile_headings_are_short_and_in_one_line_in_complaints():
 def test_a_distinct_text_is_read_once(monkeypatch):
     asked = []
     monkeypatch.setattr(columns, "parse_score", lambda text: asked.append(text) or 0.5)
-    upload = table(["score", "correct"], *([["0.5", "1"], ["0.7", "0"]] * 1000))
-    labelled(upload, Columns(None, None, PLAIN.scores))
-    assert sorted(asked) == ["0.5", "0.7"]
+    # With white space: of plain numbers nobody has to ask.
+    upload = table(["score", "correct"], *([["0.5 ", "1"], ["0.7 ", "0"]] * 1000))
+    for _ in range(2):
+        suggest(upload)
+        labelled(upload, Columns(None, None, PLAIN.scores))
+    assert sorted(asked) == ["0.5 ", "0.7 "]
 
 
 # ----------------------------------------------------------------------- gold questions
@@ -598,3 +602,16 @@ def test_outside_gold_questions():
     expected = [json.loads(cell) for cell in upload.table["answer"][:2000]]
     assert [set(a) for a in found.answers] == [{text.strip() for text in e} for e in expected]
     assert "first 2,000" in found.problems[-1]
+
+
+def test_more_scores_times_rows_than_can_be_calibrated_on_are_refused(monkeypatch):
+    monkeypatch.setattr(module, "MAX_SCORED", 5)
+    upload = table(["a", "b", "correct"], *[["0.1", "0.2", "1"], ["0.3", "0.4", "0"]] * 2)
+    scores = tuple(Score(name, False, "correct") for name in "ab")
+    with pytest.raises(UploadError) as caught:
+        labelled(upload, Columns(None, None, scores))
+    assert str(caught.value) == (
+        "2 scores of 4 rows are more than 5 numbers, the most that can be calibrated on at once; "
+        "choose at most 1 of these scores, or upload fewer rows."
+    )
+    assert len(labelled(upload, Columns(None, None, scores[:1])).doubts) == 1

@@ -27,8 +27,15 @@ def come(monkeypatch):
     return come
 
 
+def prepared(runs, asked, how):
+    folder = runs.folder_of(asked, how)
+    runs.make_room(folder)
+    runs.prepare(asked, how, folder)
+    return folder
+
+
 def begun(runs, first=0, **more):
-    return runs.prepare(surveyed(questions(2, first)), task(World(), **more))
+    return prepared(runs, surveyed(questions(2, first)), task(World(), **more))
 
 
 def test_the_same_request_is_the_same_run_and_any_other_is_another(come, tmp_path):
@@ -127,7 +134,7 @@ def test_of_two_servers_one_goes_on_with_a_run(come, tmp_path):
 def test_a_full_disk_says_how_the_run_goes_on(come, monkeypatch, tmp_path):
     """What no longer fits is asked again, and nothing else: see `tests/studies/evaluation`."""
     runs, model = Runs(tmp_path), World()
-    folder = runs.prepare(surveyed(questions(12)), task(model))
+    folder = prepared(runs, surveyed(questions(12)), task(model))
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
     try:

@@ -1,0 +1,87 @@
+"""A calibration with all that is shown of it, in one piece of work that can be stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from core.abstention.metrics import Curve
+from core.data.tabular.labelled import Labelled
+from core.studies.calibration.calibration import Calibration, Target, calibrate
+from core.studies.calibration.diagnostics import Binned, by_entropy, curves, shares
+from core.studies.calibration.groups import ByGroup, by_group
+from core.studies.calibration.price_list import Price, price_list
+from core.studies.progress import Progress, silent
+
+ENTROPY = "semantic_entropy"  # the score beside which the entropies are looked at
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A calibration and what is shown of it.
+
+    Attributes
+    ----------
+    calibration : Calibration
+    prices : tuple of Price
+    groups : ByGroup
+    curves : mapping of str to Curve
+        Of every score.
+    shares : mapping of str to ndarray of shape (bins,)
+        As of `core.studies.calibration.diagnostics.shares`.
+    by_entropy : tuple of Binned
+        Of its score and of the semantic entropy.
+    """
+
+    calibration: Calibration
+    prices: tuple[Price, ...]
+    groups: ByGroup
+    curves: Mapping[str, Curve]
+    shares: Mapping[str, NDArray[Any]]
+    by_entropy: tuple[Binned, ...]
+
+
+def whole(
+    data: Labelled,
+    target: Target,
+    progress: Progress = silent,
+    *,
+    settings_tried: int = 1,
+    earlier: MutableMapping[Any, Any] | None = None,
+) -> Whole:
+    """Calibrate, and work out all that is shown of it.
+
+    Parameters
+    ----------
+    earlier : mutable mapping, optional
+        What earlier calls worked out of the same data that does not depend on the target's
+        error or method; what this one works out is added.
+
+    Raises
+    ------
+    CalibrationError
+        As of `calibrate`.
+    """
+    earlier = {} if earlier is None else earlier
+    progress("Looking for the threshold", 0.0)
+    calibration = calibrate(data, target, settings_tried=settings_tried)
+    listed = target.confidence, target.score
+    if listed not in earlier:
+        progress("Finding what each target costs", 0.2)
+        earlier[listed] = price_list(data, target)
+    if "curves" not in earlier:
+        progress("Drawing the curves", 0.6)
+        earlier["curves"] = curves(data)
+    progress("Looking at each group", 0.8)
+    others = [ENTROPY] if ENTROPY in data.doubts else []
+    return Whole(
+        calibration,
+        earlier[listed],
+        by_group(calibration),
+        earlier["curves"],
+        shares(calibration),
+        by_entropy(calibration, others),
+    )

@@ -1,0 +1,400 @@
+"""The gate in front of Streamlit: who is let in, and how much they may bring.
+
+It compares the names of `server.allowedHosts` with what a browser sends, and asks nobody else.
+Streamlit would also trust its machine's outer address, and would learn that over plain HTTP from
+whoever answers: in a café that is the network.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from http import HTTPStatus
+from ipaddress import IPv6Address, ip_address, ip_network
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import streamlit as st
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.routing import Match, Mount
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import file_util, net_util, runtime
+from streamlit.runtime import runtime_util
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+
+from core.ui import frame
+from core.ui.absent import ABSENT
+from core.ui.memory import MB, MEMORY, FullError, resident
+from core.ui.messages import tell
+from core.ui.uploaders import PLACES, Place, move
+
+HEALTH: Final = "health"
+_ALIVE: Final = "_stcore/health"  # says “ok”: probes ask for it under the machine's address
+_UPLOAD: Final = re.compile(r"_stcore/upload_file/([^/]+)/([^/]+)")
+#: Handshakes of one address a minute. A class of 200 behind one address, or behind a proxy that
+#: names no other, may open its pages at once, and some of them again.
+HANDSHAKES: Final = 300
+MINUTE: Final = 60.0  # seconds
+ADDRESSES: Final = 10_000  # whose handshakes are counted: some 2 MB
+#: Bytes of a message to a browser. A preview of 200 rows and columns takes 32 MB at the very most.
+#: A message from a browser has at most `server.maxMessageSize`: .streamlit/config.toml has the
+#: reason.
+LARGEST_REPLY: Final = 50 * MB
+FRAMING: Final = 2**20  # bytes of a request beyond those of the file in it, as Streamlit has it
+STEP: Final = 2**20  # bytes for which room is made at a time: asking the system takes a while
+HEAD: Final = 8_192  # bytes in which the file's name must stand
+#: Of the largest raw files that its page takes, a session may have so many here at once: the page
+#: has places for two. They go once they are read.
+FILES_OF_A_SESSION: Final = 2
+_FILE_NAME: Final = re.compile(rb'[;\s]filename="((?:[^"\\\r\n]|\\.)*)"')
+
+WRONG_NAME: Final = (
+    "This server does not answer under this name. If you run it, add the name to "
+    "server.allowedHosts; docs/security.md says how."
+)
+WRONG_PAGE: Final = (
+    "A page of another site asked for this, so it is refused. If you run this server and its own "
+    "page asked, add the page's name to server.allowedHosts; docs/security.md says how."
+)
+TOO_OFTEN: Final = (
+    "Too many sessions were opened from this address. Wait a minute, then reload the page."
+)
+NOT_FOUND: Final = "No page has this address. The first page is at /."
+NOT_WANTED: Final = (
+    "This page has no place for a file. Open a page that has one, and choose it there."
+)
+WRONG_KIND: Final = "This page takes no such file. Choose one with an ending that it names."
+TOO_LARGE: Final = "The file is too large for this page: it takes at most {:d} MB."
+TOO_MANY: Final = (
+    "Your files on this page are too large together. Remove one, or wait until it is read."
+)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a request is not answered as it wishes.
+
+    Attributes
+    ----------
+    status : int
+        Of HTTP.
+    sentence : str
+        For the person.
+    """
+
+    status: int
+    sentence: str
+
+
+class Handshakes:
+    """How many handshakes each address made in its minute.
+
+    Parameters
+    ----------
+    most, addresses : int
+        Of an address in a minute, and how many addresses are remembered.
+    clock : callable
+        Returns seconds.
+    """
+
+    def __init__(
+        self,
+        most: int = HANDSHAKES,
+        addresses: int = ADDRESSES,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._most, self._addresses, self._clock = most, addresses, clock
+        self._minutes: OrderedDict[str, tuple[float, int]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._minutes)
+
+    def allows(self, client: str) -> bool:
+        """Count a handshake; say whether it is within the limit."""
+        address, now = _network(client), self._clock()
+        since, number = self._minutes.pop(address, (now, 0))
+        if now - since >= MINUTE:
+            since, number = now, 0
+        self._minutes[address] = since, number + 1
+        if len(self._minutes) > self._addresses:
+            self._minutes.popitem(last=False)
+        return number < self._most
+
+
+class Gate:
+    """Stands before an ASGI application, Streamlit's, and refuses what must not reach it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._handshakes = Handshakes()
+        self._sessions = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as the application does, or refuse with a sentence."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await PlainTextResponse(refusal.sentence, refusal.status)(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._open(scope, receive, send)
+        elif below(scope) == HEALTH:
+            await JSONResponse(self._health(), headers={"Cache-Control": "no-cache"})(
+                scope, receive, send
+            )
+        elif scope["method"] in {"PUT", "DELETE"} and (upload := _UPLOAD.fullmatch(below(scope))):
+            await self._upload(upload[1], upload[2], scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Refusal | None:
+        headers = Headers(scope=scope)
+        if below(scope) != _ALIVE and not is_host_allowed(headers.get("host")):
+            return Refusal(HTTPStatus.FORBIDDEN, WRONG_NAME)
+        if not all(is_origin_allowed(o, headers.get("host")) for o in headers.getlist("origin")):
+            return Refusal(HTTPStatus.FORBIDDEN, WRONG_PAGE)
+        if scope["type"] == "websocket":
+            client = scope.get("client") or ("",)
+            if not self._handshakes.allows(client[0]):
+                return Refusal(HTTPStatus.TOO_MANY_REQUESTS, TOO_OFTEN)
+        elif scope["method"] in {"GET", "HEAD"} and not leads_somewhere(scope):
+            return Refusal(HTTPStatus.NOT_FOUND, NOT_FOUND)
+        return None
+
+    async def _open(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a handshake through, as one of the page that Streamlit itself has served.
+
+        Streamlit lets every page of its own `Host` in, and asks the network about others.
+        """
+        if origin := Headers(scope=scope).get("origin"):
+            host = urlsplit(origin).netloc.encode("latin-1")
+            others = [(name, value) for name, value in scope["headers"] if name != b"host"]
+            scope = dict(scope, headers=[*others, (b"host", host)])
+        self._sessions += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._sessions -= 1
+
+    def _health(self) -> dict[str, bool | int | None]:
+        used = resident()
+        return {
+            "ok": runtime.exists(),
+            "sessions": self._sessions,
+            "process_mb": None if used is None else used // MB,
+            "held_mb": MEMORY.total // MB,
+            "budget_mb": MEMORY.limit() // MB,
+        }
+
+    async def _upload(
+        self, session: str, id: str, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Let a file through for which the page of a session has a place, and count it."""
+        if scope["method"] == "DELETE":
+            await self._delete(session, id, scope, receive, send)
+            return
+        places = PLACES.of(session)
+        if not places:
+            refusal = Refusal(HTTPStatus.FORBIDDEN, NOT_WANTED)
+            await PlainTextResponse(refusal.sentence, refusal.status)(scope, receive, send)
+            return
+        length = Headers(scope=scope).get("content-length", "")
+        await ABSENT.make_way(int(length) if length.isdecimal() and len(length) < 12 else 0)
+        body = Body(receive, session, id, places)
+
+        async def send_noting(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 204:
+                body.keep()
+            await send(message)
+
+        try:
+            await self._app(scope, body.receive, send_noting)
+        finally:
+            body.close()
+
+    async def _delete(
+        self, session: str, id: str, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Let a file be removed, here too."""
+
+        async def send_noting(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 204:
+                MEMORY.forget_file(session, id)
+            await send(message)
+
+        await self._app(scope, receive, send_noting)
+
+
+class Body:
+    """A file on its way, counted as it comes. A refusal ends the request with its sentence.
+
+    Parameters
+    ----------
+    receive : callable
+        Returns the next part.
+    session, id : str
+        Whose file it is, and which.
+    places : list of Place
+        One of them must take it.
+    """
+
+    def __init__(self, receive: Receive, session: str, id: str, places: list[Place]) -> None:
+        self._receive, self._session, self._id, self._places = receive, session, id, places
+        self._size = self._charged = 0
+        self._head = b""
+        self._most: int | None = None  # until the name is there
+        self._is_held = False
+
+    async def receive(self) -> Message:
+        """Return the next part of the request.
+
+        Raises
+        ------
+        HTTPException
+            When no place takes the file, it is too large, or there is no room for it.
+        """
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._count(message.get("body", b""), more=message.get("more_body", False))
+        return message
+
+    def keep(self) -> None:
+        """Hold the file, which is here whole now."""
+        move(self._session, self._id, self._charged)
+        self._is_held = True
+
+    def close(self) -> None:
+        """Note that the request has ended."""
+        if not self._is_held:
+            MEMORY.release(self._session, self._charged)
+
+    def _count(self, part: bytes, *, more: bool) -> None:
+        if self._most is None:
+            self._head += part[:HEAD]
+            if b"\r\n\r\n" in self._head or len(self._head) >= HEAD or not more:
+                self._most = self._most_of(self._head)
+        size = self._size + len(part)
+        most = self._most or max(place.most for place in self._places)
+        if size > most + FRAMING:
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LARGE.format(most // 2**20))
+        others = MEMORY.files_of(self._session)
+        others.pop(self._id, None)
+        largest = max(place.most for place in self._places) + FRAMING
+        if size + sum(others.values()) > FILES_OF_A_SESSION * largest:
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_MANY)
+        self._size = size
+        if size <= self._charged:
+            return
+        step = max(STEP, size - self._charged)
+        try:
+            MEMORY.charge(self._session, step)
+        except FullError as error:
+            self._refuse(HTTPStatus.INSUFFICIENT_STORAGE, str(error))
+        self._charged += step
+
+    def _most_of(self, head: bytes) -> int:
+        """Return the bytes that a file of the name in the head of a request may have."""
+        name = _FILE_NAME.search(head.partition(b"\r\n\r\n")[0])
+        ending = name[1].decode("utf-8", "replace").rpartition(".")[2].lower() if name else ""
+        fitting = [place.most for place in self._places if ending in place.endings]
+        if not fitting:
+            self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, WRONG_KIND)
+        return max(fitting)
+
+    def _refuse(self, status: int, sentence: str) -> None:
+        """End the request, and have the page say why."""
+        self._tell(sentence)
+        raise HTTPException(status, sentence)
+
+    def _tell(self, sentence: str) -> None:
+        whole = runtime.get_instance().get_app_session(self._session)
+        if whole is not None:
+            tell(self._session, sentence)
+            whole.request_rerun(whole._client_state)  # the page as it is
+
+
+def is_origin_allowed(origin: str, host: str | None) -> bool:
+    """Say whether a page of this origin may speak to this server.
+
+    Its name must stand in `server.allowedHosts`. Where only a wildcard there fits it, or the list
+    is empty, it must be the name by which the page asks, too: a wildcard says under which names
+    this server is reached, not that all their pages are trusted.
+    """
+    try:
+        parts = urlsplit(origin)
+        name, port = parts.hostname, parts.port
+    except ValueError:
+        return False
+    plain = f"{parts.scheme}://{parts.netloc}"
+    if parts.scheme not in {"http", "https"} or not name or port == 0 or origin != plain:
+        return False
+    if not is_host_allowed(parts.netloc):
+        return False
+    names = {entry.strip().lower().rstrip(".") for entry in st.get_option("server.allowedHosts")}
+    return name.rstrip(".") in names or name == urlsplit(f"//{host}").hostname
+
+
+def leads_somewhere(scope: Scope) -> bool:
+    """Say whether an address is that of a page, of a file, or of something that Streamlit answers.
+
+    For any other, Streamlit sends the first page, and calls that a success.
+    """
+    path = below(scope)
+    if path == HEALTH or path in _pages() or path in _files():
+        return True
+    if scope["path"].startswith("//"):  # which Streamlit refuses itself
+        return True
+    routes = (route for route in scope["app"].routes if not isinstance(route, Mount))
+    return any(route.matches(scope)[0] is Match.FULL for route in routes)
+
+
+def below(scope: Scope) -> str:
+    """Return the path of a request below that of the server, without slashes at its ends."""
+    path, base = scope["path"].strip("/"), (st.get_option("server.baseUrlPath") or "").strip("/")
+    if not base:
+        return path
+    return path[len(base) :].strip("/") if f"{path}/".startswith(f"{base}/") else "//"
+
+
+@cache
+def _pages() -> frozenset[str]:
+    names = {page.stem for page in frame.PAGES.glob("*.py")}
+    return frozenset(names - {"home"} | {""})
+
+
+@cache
+def _files() -> frozenset[str]:
+    folder = Path(file_util.get_static_dir())
+    return frozenset(
+        file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()
+    )
+
+
+def _network(client: str) -> str:
+    """Return an address; of IPv6 the network that one person has."""
+    try:
+        address = ip_address(client)
+    except ValueError:
+        return client
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is None:
+        return str(ip_network((int(address) >> 64 << 64, 64)))
+    return client
+
+
+def ask_nobody() -> None:
+    """Take from Streamlit what asks the network for this machine's addresses, and tell its limits.
+
+    The limit of its messages is one for both directions; what browsers send is held by the server
+    of HTTP, which has read it by now.
+    """
+    for name in ("get_external_ip", "get_internal_ip"):
+        setattr(net_util, name, lambda: None)
+    runtime_util._max_message_size_bytes = LARGEST_REPLY

@@ -1,0 +1,65 @@
+"""What takes a moment with little data and long with much: at once, or as a run with a Cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from core.studies.progress import Progress, silent
+from core.ui.runs.job import Job, T
+from core.ui.runs.widget import forget, run
+from core.ui.session import remembered
+
+#: Rows × scores that a page computes itself: some hundredths of a second of a processor, of the
+#: fifth that the thread of a page may compute while all other visitors wait for it.
+SMALL = 100_000
+
+
+def result_of(
+    name: str,
+    of: object,
+    make: Callable[[Progress], T],
+    key: Hashable = None,
+    *,
+    large: bool,
+    refuses: type[Exception] | tuple[type[Exception], ...] = (),
+) -> T | None:
+    """Return what is made of something, made once as by `core.ui.session.remembered`.
+
+    What is large is made by a job that takes its turn, shows how far it is and can be cancelled.
+
+    Parameters
+    ----------
+    make : callable
+        Given where to report progress; a job pauses and is cancelled there.
+    large : bool
+        Whether it may take longer than the thread of a page may compute.
+    refuses : type of Exception, or several
+        By which `make` says what is wrong. It is raised again at every look, and not tried again.
+
+    Returns
+    -------
+    T or None
+        None while it is on its way, and where it was cancelled: the page says so.
+    """
+
+    def attempt(progress: Progress) -> tuple[T | None, Exception | None]:
+        try:
+            return make(progress), None
+        except refuses as error:
+            return None, error
+
+    if large:
+        # Something else is something else even where it is equal: to compare it takes long.
+        this = remembered(f"{name}_of", of, object), key
+        outcome = run(
+            name, this, lambda: Job(lambda job: attempt(job.progress)), cancelled="Cancelled."
+        )
+    else:
+        forget(name)
+        outcome = remembered(name, of, lambda: attempt(silent), key)
+    if outcome is None:
+        return None
+    result, refusal = outcome
+    if refusal is not None:
+        raise refusal.with_traceback(None)
+    return result

@@ -1,0 +1,121 @@
+"""What a browser may bring: what a page waits for, and no more than there is room for."""
+
+import asyncio
+import json
+import uuid
+
+import pytest
+import requests
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from benchmarks._visitor import Visitor
+from core.ui import gate
+from tests.wire.test_hosts import answer, running, until
+
+TABLE = b"query,confidence,correct\n" + b"".join(
+    b"question %d,0.%03d,%d\n" % (i, i % 997, i % 2) for i in range(60)
+)
+
+
+def large(size):
+    row = b"question %07d " + b"x" * 400 + b",0.5,1\n"
+    return b"query,confidence,correct\n" + b"".join(row % i for i in range(size // 425))
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory):
+    home = tmp_path_factory.mktemp("home")
+    with running(BELIEVE_PUBLIC="1", XDG_DATA_HOME=str(home)) as port:
+        yield port
+
+
+def health(port):
+    return json.loads(answer(port, "/health")[2])
+
+
+async def put(visitor, port, name, content):
+    """Send a file as the browser does, without telling the page."""
+    wish = BackMsg()
+    wish.file_urls_request.request_id = "x"
+    wish.file_urls_request.file_names.append(name)
+    await visitor._send(wish)
+    link = await visitor._links.get()
+    folder = link.file_urls_response.file_urls[0].upload_url.rpartition("/")[0]
+    return await asyncio.to_thread(
+        requests.put,
+        f"http://localhost:{port}{folder}/{uuid.uuid4()}",
+        files={"f": (name, content)},
+        cookies=visitor._cookies,
+        headers={"X-Xsrftoken": visitor._cookies["_streamlit_xsrf"]},
+    )
+
+
+def test_a_page_takes_what_it_has_a_place_for(port):
+    async def visit():
+        async with Visitor(f"http://localhost:{port}") as visitor:
+            await visitor.open("questions")
+            yield await put(visitor, port, "a.csv", TABLE)
+            await visitor.open("calibration")
+            yield await put(visitor, port, "a.exe", TABLE)
+            yield await put(visitor, port, "a.csv", TABLE)
+            await visitor.open("questions")
+            yield await put(visitor, port, "a.csv", TABLE)
+
+    async def replies():
+        return [(reply.status_code, reply.text) async for reply in visit()]
+
+    nowhere, wrong, right, gone = asyncio.run(replies())
+    assert nowhere == gone == (403, gate.NOT_WANTED)
+    assert wrong == (415, gate.WRONG_KIND)
+    assert right == (204, "")
+
+
+def test_a_file_stays_on_the_page_when_its_content_is_let_go(port):
+    async def visit():
+        async with Visitor(f"http://localhost:{port}") as visitor:
+            await visitor.open("calibration")
+            await visitor.upload("labelled_file", "a.csv", TABLE)
+            assert visitor.has("alpha")
+            await visitor.give("alpha", 0.2)
+            await visitor.open("questions")
+            visitor._ids.pop("alpha")
+            await visitor.open("calibration")
+            assert visitor.has("alpha")  # the table is still there
+
+    asyncio.run(visit())
+
+
+def test_health_says_how_much_is_held_and_nothing_private(port):
+    state = health(port)
+    assert state.keys() == {"ok", "sessions", "process_mb", "held_mb", "budget_mb"}
+    assert state["ok"] is True
+    assert state["process_mb"] > 0 and state["budget_mb"] > 0
+
+
+def test_who_brings_files_and_leaves_holds_no_more_than_others_can_spare(port):
+    async def visit(name):
+        async with Visitor(f"http://localhost:{port}") as visitor:
+            await visitor.open("calibration")
+            await visitor.upload("labelled_file", name, large(35_000_000))
+            return health(port)["held_mb"]
+
+    held = [asyncio.run(visit(f"{number}.csv")) for number in range(3)]
+    assert held[0] >= 35
+    until(lambda: health(port)["held_mb"] <= 150)
+    until(lambda: health(port)["held_mb"] == 0)  # 20 seconds later
+
+
+def test_a_file_for_which_there_is_no_room_is_refused_with_a_sentence(tmp_path):
+    async def visit(port):
+        async with Visitor(f"http://localhost:{port}") as one:
+            await one.open("calibration")
+            await one.upload("labelled_file", "one.csv", large(49_000_000))
+            async with Visitor(f"http://localhost:{port}") as other:
+                await other.open("calibration")
+                sent = [await put(other, port, "two.csv", large(49_000_000)) for _ in range(3)]
+                return [(reply.status_code, reply.text) for reply in sent]
+
+    with running(BELIEVE_MEMORY="200", XDG_DATA_HOME=str(tmp_path)) as port:
+        replies = asyncio.run(visit(port))
+    assert replies[0] == (204, "")
+    assert (replies[-1][0], "its memory allows (200 MB)" in replies[-1][1]) == (507, True)
