@@ -12,7 +12,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from http import HTTPStatus
 from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
@@ -29,6 +28,7 @@ from streamlit import file_util, net_util, runtime
 from streamlit.runtime import runtime_util
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+from core.once import once
 from core.ui import frame
 from core.ui.absent import ABSENT
 from core.ui.memory import MB, MEMORY, FullError, resident
@@ -364,13 +364,13 @@ def below(scope: Scope) -> str:
     return path[len(base) :].strip("/") if f"{path}/".startswith(f"{base}/") else "//"
 
 
-@cache
+@once
 def _pages() -> frozenset[str]:
     names = {page.stem for page in frame.PAGES.glob("*.py")}
     return frozenset(names - {"home"} | {""})
 
 
-@cache
+@once
 def _files() -> frozenset[str]:
     folder = Path(file_util.get_static_dir())
     return frozenset(
