@@ -7,7 +7,8 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from core.codec import shortened
@@ -86,8 +87,10 @@ def _end(text: str) -> str:
     return text if len(text) <= LONGEST else f"…{text[-LONGEST:]}"
 
 
-def limit() -> None:
-    """Limit what this process writes into its log, errors of its threads included."""
+@contextmanager
+def limited() -> Iterator[None]:
+    """Limit what this process writes into its log meanwhile, errors of its threads included."""
+    before = logging.getLogRecordFactory(), threading.excepthook
     logging.setLogRecordFactory(Limits())
     log = logging.getLogger(__name__)
 
@@ -97,3 +100,8 @@ def limit() -> None:
             log.error("An error ended a thread.", exc_info=cause)
 
     threading.excepthook = unforeseen
+    try:
+        yield
+    finally:
+        logging.setLogRecordFactory(before[0])
+        threading.excepthook = before[1]

@@ -73,7 +73,6 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any] | None]:
     Streamlit does the latter only where it has no headers.
     """
     one_at_a_time()
-    log.limit()
     gate.ask_nobody()
     gc.freeze()  # what is here stays, and need not be searched for garbage
     MEMORY.make_room = ABSENT.make_room
@@ -81,7 +80,8 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any] | None]:
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().call_later(OPEN_AFTER, webbrowser.open, address())
     try:
-        yield None
+        with log.limited():
+            yield None
     finally:
         watching.cancel()
 

@@ -127,7 +127,12 @@ def go_to(page, name):
 def inspected(page):
     """Wait until an inspection is there to its end, and nothing more is on its way."""
     expect(page.locator(".st-key-verdict")).to_be_visible()
-    expect(page.locator("summary", has_text="Prompts, responses")).to_be_visible()
+    folds = page.locator("summary", has_text="Prompts, responses")
+    reveal = page.get_by_role("button", name="Show what it would have said")
+    expect(folds.or_(reveal).first).to_be_visible()
+    if reveal.is_visible():  # what the model was not taught is shown to who asks
+        reveal.click()
+    expect(folds).to_be_visible()
     at_rest(page)
 
 

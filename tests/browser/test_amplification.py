@@ -300,7 +300,6 @@ def test_hostile_text_stays_text_and_can_be_taken_along(address, open_page, embe
         expect(page.locator("#vg-tooltip-element")).to_contain_text("192.0.2.1")
         assert page.locator("#vg-tooltip-element").locator("img,b,a,script").count() == 0
     page.get_by_role("button", name="Propose answers").click()
-    expect(page.get_by_text("The model gave only one answer")).to_be_visible()
     at_rest(page)
     assert page.locator("[src*='192.0.2.1'],[href*='192.0.2.1']").count() == 0
     assert page.locator("b").filter(has_text="right").count() == 0

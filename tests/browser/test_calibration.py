@@ -115,7 +115,7 @@ def downloaded(page, button, within=None):
 
 def with_the_example(page):
     page.get_by_role("button", name="Use the bundled example").click()
-    expect(page.get_by_text(f"{EXAMPLE_NAME}: 1,000 rows")).to_be_visible()
+    expect(page.get_by_text(f"{EXAMPLE_NAME}: 1,994 rows")).to_be_visible()
     expect(outcome(page)).to_contain_text("Guaranteed")
     at_rest(page)
 
@@ -254,7 +254,7 @@ def test_from_the_histogram_to_a_row_to_its_inspection_and_back_after_a_reload(a
     expect(page.get_by_text(f"Question: {rows[0]['question']}")).to_be_visible()
 
     page.reload()  # the file is found again by its hash
-    expect(page.get_by_text(f"{EXAMPLE_NAME}: 1,000 rows")).to_be_visible()
+    expect(page.get_by_text(f"{EXAMPLE_NAME}: 1,994 rows")).to_be_visible()
     expect(outcome(page)).to_contain_text("Guaranteed")
     at_rest(page)
     page.get_by_test_id("stButtonGroup").get_by_text("Answered and wrong").click()
@@ -305,7 +305,7 @@ def test_the_target_stands_in_the_address_and_new_scores_are_decided(address, op
     page.wait_for_url(re.compile(r"alpha=0\.1"))
     expect(outcome(page)).to_contain_text("at most 10% of answered questions are wrong")
     page.reload()  # which finds the file again
-    expect(page.get_by_text(f"{EXAMPLE_NAME}: 1,000 rows")).to_be_visible()
+    expect(page.get_by_text(f"{EXAMPLE_NAME}: 1,994 rows")).to_be_visible()
     at_rest(page)
     expect(outcome(page)).to_contain_text("at most 10% of answered questions are wrong")
 
