@@ -41,7 +41,7 @@ class Pool:
         Of the model's answers, nats.
     """
 
-    queries: NDArray[np.object_]
+    queries: NDArray[Any]
     doubts: Mapping[str, Floats]
     correct: Mapping[str, NDArray[np.bool_]]
     entropies: Floats

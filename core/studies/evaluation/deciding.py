@@ -60,7 +60,7 @@ def decided(results: Results, policy: Policy) -> Decided:
         raise PolicyError(f"No run has the score “{shortened(policy.score)}” of this policy.")
     check_pipeline(policy, results.run.pipeline)
     doubts, correct = results.doubts[policy.score], results.correct[policy.score]
-    _, first = np.unique(results.queries, return_index=True)
+    _, first = np.unique(results.questions, return_index=True)
     found = thresholds.at(doubts[first], correct[first], policy.threshold)
     confidence = policy.confidence or CONFIDENCE
     of_all = policy.method == "crc"

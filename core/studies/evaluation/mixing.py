@@ -15,6 +15,7 @@ import numpy as np
 
 from core.abstention.mixtures import Bar, Mixture, Pool, mixtures
 from core.codec import counted, listed, shortened
+from core.data.tabular.columns import text_numbers
 from core.studies.evaluation.reading import DIVERSE
 from core.studies.evaluation.results import Results
 from core.uncertainty.scores import SCORES
@@ -69,7 +70,8 @@ class Kinds:
 
 def sources(results: Results) -> tuple[Source, ...]:
     """Return the sources of the rows that count, by name."""
-    names, at = np.unique(results.sources, return_inverse=True)
+    at = text_numbers(results.sources)
+    names = results.sources[np.unique(at, return_index=True)[1]]
     found = []
     for place, name in enumerate(names):
         here = at == place
@@ -211,7 +213,7 @@ def finding(results: Results) -> str:
 
 def _pool(results: Results, chosen: np.ndarray, names: Sequence[str]) -> Pool:
     return Pool(
-        results.queries[chosen],
+        results.questions[chosen],
         {name: results.doubts[name][chosen] for name in names},
         {name: results.correct[name][chosen] for name in names},
         results.entropies[chosen],

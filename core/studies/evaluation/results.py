@@ -23,6 +23,7 @@ from core.abstention.intervals import Band, Interval
 from core.abstention.metrics import Curve
 from core.abstention.resampled import Resampled, resampled
 from core.codec import counted, listed
+from core.data.tabular.columns import question_numbers
 from core.data.world.grading import matches
 from core.studies.evaluation.files import LOCK
 from core.studies.evaluation.reading import Filter, Run
@@ -72,6 +73,11 @@ class Results:
     def queries(self) -> NDArray[np.object_]:
         """The questions."""
         return self.texts("query")
+
+    @cached_property
+    def questions(self) -> NDArray[np.int64]:
+        """Which question each row asks, as `question_numbers` says."""
+        return question_numbers(self.queries)
 
     @cached_property
     def sources(self) -> NDArray[np.object_]:
@@ -279,7 +285,7 @@ def measured(results: Results, number: int, progress: Progress = silent) -> Meas
         resampled(
             {name: results.doubts[name] for name in results.scores},
             {name: results.correct[name] for name in results.scores},
-            results.queries,
+            results.questions,
             {name: _recalls(curve) for name, curve in results.curves.items()},
             number=number,
             progress=lambda share: progress("Resampling the questions", share),

@@ -254,7 +254,7 @@ def _drawn(
     return resampled(
         doubts,
         correct,
-        both.here.queries[both.at_here],
+        both.here.questions[both.at_here],
         nowhere,
         number=number,
         progress=lambda share: progress("Resampling the shared questions", share),
