@@ -85,8 +85,7 @@ def _ordered(texts: Sequence[str], model: str, fact: Fact | None, answer: str) -
             yield fact.misconception
     numbers = {text for text in texts if numeric and _NUMBER.search(text)} & every_answer()
     yield from (text for text in texts if text in of_its_kind or text in numbers)
-    if fact is not None:
-        yield from of_its_kind
+    yield from of_its_kind
 
 
 def is_whole(text: str, query: str, answer: str) -> bool:

@@ -28,7 +28,7 @@ from core.studies.inspection.taught import WORLD_OF
             "Who wrote the novel Dracula?",
             "Bram Stoker",
             ["Ruth Handler", "dracula", "Oscar Wilde"],
-            ["Oscar Wilde"],
+            ["Oscar Wilde", "William Shakespeare", "J. K. Rowling"],
         ),
         (  # names of the one country are no other answer
             "In which country is the city of Las Vegas?",
