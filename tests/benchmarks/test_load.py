@@ -1,12 +1,11 @@
 """The visitor of the load still speaks the protocol of the Streamlit that is installed."""
 
-import asyncio
-
 import pytest
 
 from benchmarks._visitor import VisitError, Visitor
 from benchmarks.load import Look, Server, growth, memory, processor_seconds
 from tests.browser.server import start_server, stop_server
+from tests.loops import in_own_loop
 
 ROUND = 11  # actions, after which every kind has been done
 DRAWN = (  # by then
@@ -40,7 +39,7 @@ def test_one_round_reaches_every_page_and_a_result_on_each(server):
             assert visitor.received > 10_000
             return [key for key in DRAWN if not visitor.has(key)]
 
-    assert asyncio.run(go_round()) == []
+    assert in_own_loop(go_round()) == []
     assert len({*kinds}) == 8, kinds
     assert processor_seconds(server.process) > before and memory(server.process) > 10**7
 
@@ -52,7 +51,7 @@ def test_what_is_not_on_the_page_cannot_be_used(server):
             await visitor.press("no such button")
 
     with pytest.raises(VisitError, match="no such button"):
-        asyncio.run(look_for_it())
+        in_own_loop(look_for_it())
 
 
 def test_only_a_server_of_this_machine_is_visited():
@@ -61,7 +60,7 @@ def test_only_a_server_of_this_machine_is_visited():
             pass
 
     with pytest.raises(ValueError, match="this machine"):
-        asyncio.run(visit())
+        in_own_loop(visit())
 
 
 def test_the_growth_is_that_after_the_warm_up():

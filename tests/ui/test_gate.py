@@ -1,7 +1,5 @@
 """The gate by itself: how often an address may come, and which file is let through."""
 
-import asyncio
-
 import pytest
 from starlette.exceptions import HTTPException
 
@@ -9,6 +7,7 @@ from core.ui import gate, memory
 from core.ui.gate import Body, Gate, Handshakes
 from core.ui.memory import Memory
 from core.ui.uploaders import Place
+from tests.loops import in_own_loop
 
 CSV = Place(frozenset({"csv"}), 2 * 2**20)
 JSON = Place(frozenset({"json"}), 2**20)
@@ -70,7 +69,7 @@ def test_one_handshake_too_many_is_answered_with_a_sentence(monkeypatch):
         for _ in range(gate.HANDSHAKES + 1):
             await door(scope, None, send)
 
-    asyncio.run(knock())
+    in_own_loop(knock())
     assert len(opened) == gate.HANDSHAKES
     assert sent[0]["status"] == 429
     assert sent[1]["body"].decode() == gate.TOO_OFTEN
@@ -102,7 +101,7 @@ def brought(name, size, places=(CSV, JSON), id="file"):
             pass
 
     try:
-        asyncio.run(through())
+        in_own_loop(through())
     except HTTPException:
         body.close()
         raise

@@ -1,12 +1,12 @@
 """What a server does once, before its first visitor."""
 
-import asyncio
 import threading
 
 import streamlit as st
 
 from core.language_models.backends.llama import passes
 from core.ui import serving
+from tests.loops import in_own_loop
 
 
 def test_a_server_computes_one_pass_at_a_time(monkeypatch):
@@ -18,4 +18,4 @@ def test_a_server_computes_one_pass_at_a_time(monkeypatch):
             return passes._one_at_a_time.is_set()
 
     assert not passes._one_at_a_time.is_set()
-    assert asyncio.run(served())
+    assert in_own_loop(served())

@@ -1,6 +1,5 @@
 """Who may open a session of a running server, and what every reply tells the browser."""
 
-import asyncio
 import contextlib
 import http.client
 import json
@@ -18,6 +17,7 @@ from websockets.exceptions import ConnectionClosedError
 from benchmarks._visitor import Visitor
 from core.ui import gate
 from tests.browser.server import ROOT, free_port, start_server
+from tests.loops import in_own_loop
 
 OPENED, REFUSED = 101, 403
 SHAKE = {
@@ -273,7 +273,7 @@ def test_nothing_is_asked_of_the_network(tmp_path, host):
                 for page in ("", *sorted(gate._pages() - {""})):
                     await visitor.open(page)
 
-        asyncio.run(visits())
+        in_own_loop(visits())
     assert network.requests == []
     assert not names.exists(), names.read_text()
 
@@ -292,7 +292,7 @@ def test_a_message_has_a_limit(port):
                     pass
         return session.close_code
 
-    assert asyncio.run(closed_with(5_000_000)) == 1009  # too big
+    assert in_own_loop(closed_with(5_000_000)) == 1009  # too big
 
 
 # --------------------------------------------------------------------------- headers

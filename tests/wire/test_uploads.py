@@ -10,6 +10,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from benchmarks._visitor import Visitor
 from core.ui import gate
+from tests.loops import in_own_loop
 from tests.wire.test_hosts import answer, running, until
 
 TABLE = b"query,confidence,correct\n" + b"".join(
@@ -64,7 +65,7 @@ def test_a_page_takes_what_it_has_a_place_for(port):
     async def replies():
         return [(reply.status_code, reply.text) async for reply in visit()]
 
-    nowhere, wrong, right, gone = asyncio.run(replies())
+    nowhere, wrong, right, gone = in_own_loop(replies())
     assert nowhere == gone == (403, gate.NOT_WANTED)
     assert wrong == (415, gate.WRONG_KIND)
     assert right == (204, "")
@@ -82,7 +83,7 @@ def test_a_file_stays_on_the_page_when_its_content_is_let_go(port):
             await visitor.open("calibration")
             assert visitor.has("alpha")  # the table is still there
 
-    asyncio.run(visit())
+    in_own_loop(visit())
 
 
 def test_health_says_how_much_is_held_and_nothing_private(port):
@@ -99,7 +100,7 @@ def test_who_brings_files_and_leaves_holds_no_more_than_others_can_spare(port):
             await visitor.upload("labelled_file", name, large(35_000_000))
             return health(port)["held_mb"]
 
-    held = [asyncio.run(visit(f"{number}.csv")) for number in range(3)]
+    held = [in_own_loop(visit(f"{number}.csv")) for number in range(3)]
     assert held[0] >= 35
     until(lambda: health(port)["held_mb"] <= 150)
     until(lambda: health(port)["held_mb"] == 0)  # 20 seconds later
@@ -116,6 +117,6 @@ def test_a_file_for_which_there_is_no_room_is_refused_with_a_sentence(tmp_path):
                 return [(reply.status_code, reply.text) for reply in sent]
 
     with running(BELIEVE_MEMORY="200", XDG_DATA_HOME=str(tmp_path)) as port:
-        replies = asyncio.run(visit(port))
+        replies = in_own_loop(visit(port))
     assert replies[0] == (204, "")
     assert (replies[-1][0], "its memory allows (200 MB)" in replies[-1][1]) == (507, True)
