@@ -15,7 +15,7 @@ from core.abstention.policy import policy_from_dict
 from core.abstention.policy import to_dict as policy_to_dict
 from core.codec import decoded, encoded, finite, text_of
 from core.data.tabular.csv_export import to_csv
-from core.language_models.base import Response
+from core.language_models.base import LONGEST_ANSWER, Response, whole
 from core.language_models.usage import Used
 from core.store.results import MAX_BYTES
 from core.studies.inspection.grading import Judgement, judge
@@ -244,18 +244,27 @@ def _recording_to_dict(recording: Recording) -> dict[str, Any]:
     }
 
 
+def _response(saved: dict[str, Any]) -> Response:
+    """Read a response as it was saved: before answers had a limit, its text may be longer."""
+    response = decoded(Response, saved)
+    if len(saved["text"]) > LONGEST_ANSWER:
+        object.__setattr__(response, "text", whole(saved["text"]))
+        object.__setattr__(response, "complete", saved["complete"])
+    return response
+
+
 def _recording_from_dict(saved: dict[str, Any]) -> Recording:
     texts = tuple(saved["texts"])
-    samples = tuple(decoded(Response, sample) for sample in saved["samples"])
+    samples = tuple(_response(sample) for sample in saved["samples"])
     estimator = Estimator(saved.get("estimator", Estimator.EXACT))
-    seconds = tuple(tuple(decoded(Response, r) for r in row) for row in saved.get("seconds", ()))
+    seconds = tuple(tuple(_response(r) for r in row) for row in saved.get("seconds", ()))
     matrix = np.array(saved["log_likelihoods"], float)
     verification = np.array(saved["verification"], float)
     calls = tuple(decoded(Call, call) for call in saved["calls"])
     if any(call.seconds < 0 for call in calls):
         raise ValueError("a call took less than no time")
     request = _request_from_dict(saved["request"])
-    greedy = decoded(Response, saved["greedy"])
+    greedy = _response(saved["greedy"])
     distinct = tuple(dict.fromkeys(sample.text for sample in samples))
     if texts not in (distinct, tuple(filter(None, distinct))):  # once, "" was an answer
         raise ValueError("the texts are not those of the samples")

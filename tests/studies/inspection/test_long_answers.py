@@ -1,5 +1,7 @@
 """Answers of a server that ignores how long they may be: cut, saved, and opened again."""
 
+import json
+
 import pytest
 
 from core.language_models.base import LONGEST_ANSWER, Response
@@ -85,6 +87,17 @@ def test_an_inspection_that_is_saved_opens_again(kind, rung, monkeypatch):
     id = results.save("inspection", QUERY, QUERY, "table", to_json(seen))
     again = from_json(results.open(id).payload)
     assert again.verdict == seen.verdict and again.clusters == seen.clusters
+
+
+def test_what_was_saved_before_answers_had_a_limit_still_opens():
+    model = Garrulous("words")
+    seen = run(usual_request(QUERY, model.capabilities, samples=10), model)
+    saved = to_json(seen)
+    for text in model.answers:
+        saved = saved.replace(json.dumps(text), json.dumps(text + " and on" * 1_000))
+    again = from_json(saved)
+    assert {len(text) > LONGEST_ANSWER for text in again.recording.texts} == {True}
+    assert [c.probability for c in again.clusters] == [c.probability for c in seen.clusters]
 
 
 def test_a_curve_that_is_saved_opens_again():
