@@ -29,6 +29,7 @@ import io
 import json
 import math
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -53,6 +54,7 @@ from core.abstention.thresholds import learn_then_test
 from core.data.tabular import uploads
 from core.data.tabular.labelled import labelled, suggest
 from core.data.world import facts as world
+from core.data.world.grading import is_right
 from core.language_models.base import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
@@ -68,7 +70,7 @@ from core.studies.inspection.certificates import (
     default_policy,
     policies_file,
 )
-from core.studies.inspection.inspection import read
+from core.studies.inspection.inspection import read, run
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.serialise import recording_from_json, recording_to_json
@@ -252,9 +254,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default=EMBEDDED, choices=MODELS)
     parser.add_argument("--first", type=int, help="ask so many questions only")
+    parser.add_argument("--held-out", action="store_true", help="how untaught wordings are headed")
     parser.add_argument("--again", action="store_true", help="certify on what was asked before")
     parser.add_argument("--write", action="store_true", help="make the result the default")
     options = parser.parse_args()
+    if options.held_out:
+        held_out()
+        return
     if options.again:
         own = default_policy(options.model).target_error
         certify(example_of(options.model).read_bytes(), options.model, (own,), write=options.write)
@@ -283,6 +289,19 @@ def main() -> None:
     if nobody_can:
         served = sum(row.answered(policy.threshold, least) for row in nobody_can)
         print(f"{UNANSWERABLE}: {len(nobody_can)}, served {served}")
+
+
+def held_out(number: int = 300) -> None:
+    """Print how the embedded model's answers to wordings that training never saw are headed."""
+    asked = questions(Wording.HELD_OUT)
+    model, headed = opened(), Counter[tuple[str, bool]]()
+    for place in np.random.default_rng(0).permutation(len(asked))[:number]:
+        question = asked[place]
+        assert question.fact is not None
+        seen = run(usual_request(question.text, model.capabilities), model)
+        headed[seen.headline, is_right(seen.verdict.answer, question.fact)] += 1
+    for (headline, right), times in sorted(headed.items()):
+        print(f"{headline:<20}{'right' if right else 'wrong':<8}{times:>5}")
 
 
 def report(rest: Sequence[Scored], policy: Policy) -> None:
