@@ -180,7 +180,7 @@ def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
     with paid(model, plan(request, model.capabilities), given["budget"], given["prices"]):
         inspection = run(request, model, reading)
     if given["keep"]:
-        text = serialise_inspection.to_json(inspection)
+        text = serialise_inspection.to_saved(inspection)
         _keep("inspection", request.query, model.name, text, inspection.outcome)
     return inspection
 

@@ -27,6 +27,7 @@ from core.studies.inspection.verdict import DEFAULT, DecisionRule
 from core.uncertainty.confidence import CONFIDENCE
 
 FORMAT, VERSION = "believe.inspection", 3
+MOST_CLUSTERS_WHOLE = 100  # matrices of so many take some 0.6 MB in all
 _UNREADABLE = (
     *(ValueError, KeyError, TypeError, AttributeError, IndexError),
     *(OverflowError, RecursionError),  # numbers beyond all floats; a file of brackets
@@ -34,8 +35,11 @@ _UNREADABLE = (
 LONGEST_WORDS = 200  # of what Python says about a file
 
 
-def to_dict(inspection: Inspection) -> dict[str, Any]:
-    """Return everything a page shows, and under "recording" all it was computed from."""
+def to_dict(inspection: Inspection, *, matrices: bool = True) -> dict[str, Any]:
+    """Return everything a page shows, and under "recording" all it was computed from.
+
+    Without `matrices`, joint, product and contributions are None.
+    """
     evidence = inspection.evidence
     information = evidence.mutual_information
     request, verdict = inspection.recording.request, inspection.verdict
@@ -59,9 +63,9 @@ def to_dict(inspection: Inspection) -> dict[str, Any]:
             )
         ],
         "clusters": [_cluster_to_dict(cluster) for cluster in inspection.clusters],
-        "joint": information.joint.tolist(),
-        "product": information.product.tolist(),
-        "contributions": information.contributions.tolist(),
+        "joint": information.joint.tolist() if matrices else None,
+        "product": information.product.tolist() if matrices else None,
+        "contributions": information.contributions.tolist() if matrices else None,
         "correction": information.correction,
         "sampled_mass": inspection.sampled_mass,
         "certified_lower_bound": inspection.certified,
@@ -113,6 +117,16 @@ def _cluster_to_dict(cluster: Cluster) -> dict[str, Any]:
 def to_json(inspection: Inspection) -> str:
     """Return `to_dict` as one JSON object."""
     return encoded(to_dict(inspection))
+
+
+def to_saved(inspection: Inspection) -> str:
+    """Return what is kept of an inspection, and opens again: `to_json`, and of many clusters less.
+
+    The matrices grow with the square of the clusters, and nobody reads them back: `from_json`
+    computes them anew. Those of a thousand different answers would be larger than what opens.
+    """
+    whole = len(inspection.clusters) <= MOST_CLUSTERS_WHOLE
+    return encoded(to_dict(inspection, matrices=whole))
 
 
 def from_json(text: str | bytes) -> Inspection:

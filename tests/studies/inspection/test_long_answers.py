@@ -1,5 +1,6 @@
 """Answers of a server that ignores how long they may be: cut, saved, and opened again."""
 
+import itertools
 import json
 
 import pytest
@@ -13,8 +14,8 @@ from core.studies.amplification.curve import Case, amplify
 from core.studies.inspection import recorder
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
-from core.studies.inspection.serialise import from_json, to_json
-from tests.fakes import QUERY, Limited, TableModel
+from core.studies.inspection.serialise import from_json, to_json, to_saved
+from tests.fakes import QUERY, Limited, TableModel, copies
 
 LENGTH = 200_000
 KINDS = {
@@ -87,6 +88,38 @@ def test_an_inspection_that_is_saved_opens_again(kind, rung, monkeypatch):
     id = results.save("inspection", QUERY, QUERY, "table", to_json(seen))
     again = from_json(results.open(id).payload)
     assert again.verdict == seen.verdict and again.clusters == seen.clusters
+
+
+class Scattered(TableModel):
+    """Never says the same twice."""
+
+    def __init__(self):
+        super().__init__(["Anything"], [1.0], [[1.0]])
+        self.said = itertools.count()
+
+    def sample(self, prompt, count, **how):
+        return [
+            Response(f"Answer number {next(self.said)} of all, spelled out", True)
+            for _ in range(count)
+        ]
+
+
+def test_a_counted_inspection_of_many_different_short_answers_is_saved_and_opens(monkeypatch):
+    """1,240 clusters: their matrices alone would be larger than what opens."""
+    monkeypatch.setattr(recorder, "OPINIONS", 1)
+    model = Limited(Scattered())
+    seen = run(usual_request(QUERY, model.capabilities, samples=40), model)
+    assert len(seen.clusters) > 1_000 and len(to_json(seen)) > MAX_BYTES
+    results = Results(open_database("sqlite://"))
+    id = results.save("inspection", QUERY, QUERY, "table", to_saved(seen))
+    again = from_json(results.open(id).payload)
+    assert again.verdict == seen.verdict and again.clusters == seen.clusters
+    assert len(results.open(id).payload) < MAX_BYTES / 10
+
+
+def test_an_inspection_of_few_clusters_is_kept_whole():
+    seen = run(usual_request(QUERY, Garrulous("digits").capabilities, samples=10), copies(4))
+    assert to_saved(seen) == to_json(seen)
 
 
 def test_what_was_saved_before_answers_had_a_limit_still_opens():
