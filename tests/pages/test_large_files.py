@@ -4,6 +4,7 @@ What the thread of a page computes, and how long it keeps the interpreter from o
 measured as time of a processor: other work on the machine takes none of it.
 """
 
+import gc
 import threading
 import time
 from functools import cache
@@ -31,6 +32,18 @@ MOST = 0.2  # seconds of a processor
 TRIES = 3  # in each of which a thread can lose its processor to another program, but not in all
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def heap():
+    """Hide from the collector what other tests left behind, as the server does what it begins with.
+
+    Searching all that for garbage takes seconds, in whichever thread it falls due.
+    """
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def scored(rows, scores=1):
