@@ -130,6 +130,7 @@ def inspected(page):
     folds = page.locator("summary", has_text="Prompts, responses")
     reveal = page.get_by_role("button", name="Show what it would have said")
     expect(folds.or_(reveal).first).to_be_visible()
+    at_rest(page)  # the button may be one that was pressed, and about to go
     if reveal.is_visible():  # what the model was not taught is shown to who asks
         reveal.click()
     expect(folds).to_be_visible()
