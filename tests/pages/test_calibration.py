@@ -61,14 +61,13 @@ ROWS = RIGHT + WRONG
 GUARANTEED, UNCERTIFIED = "Guaranteed", "Cannot be certified"
 PROBLEM, NO_GUARANTEE = "Problem", "No guarantee"
 ASKED = "Your answer is needed"
+READ_APART = isolation.parse_isolated
 
 
 @pytest.fixture(autouse=True)
 def read_here(monkeypatch):
     """Read files in this process: a process for each takes a second, and one test does so."""
-    with monkeypatch.context() as here:
-        here.setattr(isolation, "parse_isolated", lambda *file, **_: uploads.parse(*file))
-        yield here
+    monkeypatch.setattr(isolation, "parse_isolated", lambda *file, **_: uploads.parse(*file))
 
 
 @pytest.fixture
@@ -222,9 +221,9 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(examp
 # ------------------------------------------------------------------------ reading a file
 
 
-def test_a_file_in_strange_clothes_is_read_in_another_process_and_calibrated(app, read_here):
+def test_a_file_in_strange_clothes_is_read_in_another_process_and_calibrated(app, monkeypatch):
     """Its words stay words, its lines keep their numbers, and a question counts once."""
-    read_here.undo()
+    monkeypatch.setattr(isolation, "parse_isolated", READ_APART)
     lines = written().decode().replace("question 2,", "question 0,").splitlines()
     lines = [line + (",answer" if not row else ",None") for row, line in enumerate(lines)]
     lines[5] = lines[5].replace("question 4", "007")
