@@ -85,6 +85,7 @@ def settled(app):
 
 def until(app, ready, look_every=0.2):
     """Run until something is there: what is watched comes when it comes."""
+    app._page_hash = ""  # a page that led to another is not opened again: AppTest would
     for _ in range(1200):
         assert not app.exception, app.exception
         if ready():
