@@ -308,8 +308,8 @@ SCORES: dict[str, ScoreInfo] = {
         function=weighted_doubt,
         unit="nats",
         range="0 or more, without a limit",
-        explanation=f"M.I., {OF_VERIFICATION} of the doubt of S.V. and {OF_MASS} of −ln of the "
-        "sampled mass in one number. High also where little of the probability was seen.",
+        explanation="Mutual information, with a part of the doubt of self-verification and of how "
+        "little was seen. High also where the answers found hold little of the probability.",
         reference="Ours",
     ),
 }
