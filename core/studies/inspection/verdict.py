@@ -187,7 +187,7 @@ def raised_doubt(scores: Mapping[str, Score], name: str, others: Others = ()) ->
     information, certified = scores[SCORE].doubt, scores[CERTIFIED].doubt
     assert information is not None  # the weighted doubt has a part of each
     raised = max(information, surprise(others), -math.inf if certified is None else certified)
-    return raised + (doubt - information)
+    return raised if name == SCORE else doubt + (raised - information)
 
 
 def decide(
