@@ -346,7 +346,7 @@ def page(cards: Sequence[Card], shipped: Card) -> str:
         "Scores in nats, k = 10. *Garbled*: the share of samples that are no answer to any "
         "question of the world, right or wrong.",
         "## How well each score ranks wrong answers",
-        "An answer is right by the paper's label here, token F1 of .25 or more; by the rule for the "
+        "An answer is right by the paper's label, token F1 of .25 or more; by the rule for the "
         "same answer the label differs on 2 of the 2,974 questions in training wordings "
         "([validation](validation.md#what-believe-it-is-worth)). "
         "AUROC: the probability that a wrong answer has the larger doubt than a right one. The "
