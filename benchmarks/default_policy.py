@@ -17,6 +17,12 @@ What the model said is kept below ``build/certify/MODEL/``, a file a question, s
 goes on; delete the folder after anything changed that the answers depend on. With ``--model
 smollm2`` asking takes two hours of processor time, and ``--first N`` asks N questions, drawn at
 random. ``--again`` asks nothing, and certifies on the bundled example.
+
+``--weights`` fixes what S.V. and the sampled mass weigh in the weighted doubt, and tests it against
+M.I., on rows that certify nothing: the last third of the embedded model's world, and SmolLM2's
+bundled answers to real questions. Half of each, by another hash, fix: of weights by which neither
+has a lower AUROC, the pair with the largest sum. The other halves test it, by a paired bootstrap,
+and so does what SmolLM2 said to the last third of its world, where that is on file.
 """
 
 from __future__ import annotations
@@ -30,11 +36,14 @@ import json
 import math
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
+from pyarrow import parquet
 
 from benchmarks._measuring import (
     SCORE,
@@ -48,13 +57,14 @@ from benchmarks._measuring import (
     questions,
     unanswerable,
 )
+from core.abstention.metrics import auroc
 from core.abstention.policy import Belief, Policy, to_dict
 from core.abstention.thresholds import Threshold as Certified
 from core.abstention.thresholds import learn_then_test
 from core.data.tabular import uploads
 from core.data.tabular.labelled import labelled, suggest
 from core.data.world import facts as world
-from core.data.world.grading import is_right
+from core.data.world.grading import is_right, matches
 from core.language_models.base import LanguageModel
 from core.language_models.registry import open_model
 from core.language_models.trial import in_its_form
@@ -63,19 +73,23 @@ from core.studies.calibration import scoring
 from core.studies.calibration.calibration import Calibration, Target, calibrate
 from core.studies.calibration.example import example_of
 from core.studies.calibration.scoring import Gold, Scored
+from core.studies.evaluation import bundled
+from core.studies.evaluation.files import parts_of
+from core.studies.evaluation.reading import Filter, Run
 from core.studies.inspection.certificates import (
+    DECIDES,
     EMBEDDED,
     MODELS,
     SMOLLM2,
     default_policy,
     policies_file,
 )
-from core.studies.inspection.inspection import read, run
+from core.studies.inspection.inspection import Inspection, read, run
 from core.studies.inspection.recorder import record, usual_request
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.serialise import recording_from_json, recording_to_json
-from core.studies.inspection.verdict import DecisionRule
-from core.uncertainty.scores import SCORES
+from core.studies.inspection.verdict import DecisionRule, raised_doubt
+from core.uncertainty.scores import OF_MASS, OF_VERIFICATION, SCORES, weighted
 
 BELIEVED = 0.02  # of the answers that stand, the share that may be wrong
 TARGET = Target(error=0.05, confidence=0.9, method="ltt", score=SCORE)
@@ -86,11 +100,18 @@ ERRORS = {EMBEDDED: (TARGET.error,), SMOLLM2: (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 
 UNANSWERABLE_QUESTIONS = 200
 MASSES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 FOLDER = Path("build/certify")
+WEIGHTS = tuple(round(0.05 * i, 2) for i in range(21))
+RESAMPLES = 4_000
 
 
 def certifies(question: str) -> bool:
     """Say whether a question is of the two thirds that certify, by its hash."""
     return int(hashlib.sha256(question.encode()).hexdigest(), 16) % 3 < 2
+
+
+def fixes(question: str) -> bool:
+    """Say whether a question that certifies nothing is of the half that fixes the weights."""
+    return int(hashlib.sha256(f"half\0{question}".encode()).hexdigest(), 16) % 2 == 0
 
 
 def in_order(asked: Sequence[Question]) -> list[Question]:
@@ -132,9 +153,13 @@ def answering(name: str) -> LanguageModel:
     return opened() if name == EMBEDDED else in_its_form(open_model(name))[0]
 
 
+def _file(question: Question, name: str) -> Path:
+    return FOLDER / name / f"{hashlib.sha256(question.text.encode()).hexdigest()[:16]}.json"
+
+
 def recorded(question: Question, name: str) -> Recording:
     """Return what a model says to a question: what is on file, or what it says now."""
-    file = FOLDER / name / f"{hashlib.sha256(question.text.encode()).hexdigest()[:16]}.json"
+    file = _file(question, name)
     if file.exists():
         return recording_from_json(file.read_text(encoding="utf-8"))
     model = answering(name)
@@ -201,7 +226,7 @@ def certify(content: bytes, name: str, errors: Sequence[float], *, write: bool) 
         if tried == len(errors):
             raise SystemExit("The default policy could not be certified.")
         calibrations = certified(content, replace(TESTED[name], error=errors[tried]))
-        policy, tried = calibrations[SCORE].policy, tried + 1
+        policy, tried = calibrations[DECIDES[name]].policy, tried + 1
     for score, calibration in calibrations.items():
         print(f"{score}: {_outcome(calibration)}")
     policies = {
@@ -212,7 +237,7 @@ def certify(content: bytes, name: str, errors: Sequence[float], *, write: bool) 
     policy = replace(policy, settings_tried=tried, confidence=TARGET.confidence, belief=belief)
     if write:
         text = json.dumps(
-            {n: p and to_dict(p) for n, p in (policies | {SCORE: policy}).items()},
+            {n: p and to_dict(p) for n, p in (policies | {DECIDES[name]: policy}).items()},
             indent=2,
             ensure_ascii=False,
         )
@@ -239,8 +264,9 @@ def settled(rest: Sequence[Scored]) -> tuple[float, tuple[float, ...]]:
     """
     masses = np.array([row.sampled_mass for row in rest])
     least = max(mass for mass in MASSES if (masses < mass).mean() <= 0.5)
-    correct = np.array([row.correct[SCORE] for row in rest])
-    doubts = np.array([row.doubts[SCORE] or np.nan for row in rest])
+    score = DECIDES[SMOLLM2]
+    correct = np.array([row.correct[score] for row in rest])
+    doubts = np.array([np.nan if row.doubts[score] is None else row.doubts[score] for row in rest])
     doubts[masses < least] = np.nan
     for place, error in enumerate(ERRORS[SMOLLM2]):
         if isinstance(
@@ -254,12 +280,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default=EMBEDDED, choices=MODELS)
     parser.add_argument("--first", type=int, help="ask so many questions only")
+    parser.add_argument("--weights", action="store_true", help="fix and test the weighted doubt")
     parser.add_argument("--held-out", action="store_true", help="how untaught wordings are headed")
     parser.add_argument("--again", action="store_true", help="certify on what was asked before")
     parser.add_argument("--write", action="store_true", help="make the result the default")
     options = parser.parse_args()
     if options.held_out:
         held_out()
+        return
+    if options.weights:
+        weigh()
         return
     if options.again:
         own = default_policy(options.model).target_error
@@ -304,29 +334,121 @@ def held_out(number: int = 300) -> None:
         print(f"{headline:<20}{'right' if right else 'wrong':<8}{times:>5}")
 
 
+# What a question says of the weighted doubt: M.I. as it decides, the doubt of S.V., the sampled
+# mass, and whether the answer of M.I. is right.
+Parts = tuple[float, float, float, bool]
+
+
+def parts(seen: Inspection, gold: Gold) -> Parts:
+    scores = seen.scores
+    information = raised_doubt(scores, SCORE, seen.others)
+    verification = scores["self_verification"].doubt
+    assert information is not None and verification is not None  # exact likelihoods have both
+    right = matches(scores[SCORE].answer, gold.answers, gold.query)
+    return information, verification, seen.sampled_mass, right
+
+
+def _of_world(question: Question, name: str) -> tuple[str, str, Parts]:
+    seen = read(recorded(question, name), rule=DecisionRule(math.inf, 0.0))
+    return question.text, "the world", parts(seen, gold(question))
+
+
+def of_real_questions() -> Iterator[tuple[str, str, Parts]]:
+    """Yield what SmolLM2 said in its bundled run where answers are short, with the source."""
+    run = Run(bundled.FOLDER / "smollm2_real_questions")
+    columns = ["id", "query", "answers", "source"]
+    rows = {row["id"]: row for row in run.rows([Filter.named("short")], columns).table.to_pylist()}
+    for part in parts_of(run.folder, "recordings"):
+        for each in parquet.read_table(part).to_pylist():
+            if row := rows.get(each["id"]):
+                recording = recording_from_json(each["recording"])
+                seen = read(recording, run.reading, DecisionRule(math.inf, 0.0))
+                right = Gold(row["query"], tuple(chain(*row["answers"])))
+                yield row["query"], row["source"].partition(" ")[0], parts(seen, right)
+
+
+def ranks(rows: NDArray[np.float64], weights: tuple[float, float]) -> float:
+    """Return the AUROC of the weighted doubt for wrong answers; with weights of 0, that of M.I."""
+    return auroc(weighted(*rows.T[:3], weights), rows[:, 3] == 1)
+
+
+def weigh() -> None:
+    """Fix the weights of the weighted doubt on half of some rows; test it on the other half."""
+    asked = in_order(questions(Wording.TRAINING))
+    rest = [question for question in asked if not certifies(question.text)]
+    ours = in_parallel(functools.partial(_of_world, name=EMBEDDED), rest)
+    sets = {EMBEDDED: ours, SMOLLM2: list(of_real_questions())}
+    fixing = [
+        np.array([row for text, _, row in rows if fixes(text)], float) for rows in sets.values()
+    ]
+    alone = [ranks(rows, (0.0, 0.0)) for rows in fixing]
+
+    def worth(weights: tuple[float, float]) -> float:
+        both = [ranks(rows, weights) for rows in fixing]
+        return sum(both) if all(np.array(both) >= alone) else 0.0
+
+    weights = max(product(WEIGHTS, repeat=2), key=worth)
+    in_use = OF_VERIFICATION, OF_MASS
+    print(f"weights of S.V. and −ln mass: {weights}; in use: {in_use}\n")
+    print("| new rows | questions | wrong | M.I. | weighted doubt | difference |")
+    print("| --- | --: | --: | --: | --: | --: |")
+    there = [q for q in rest if _file(q, SMOLLM2).exists()]
+    tests = [
+        (f"{name}, {source}", row)
+        for name, rows in sets.items()
+        for text, source, row in rows
+        if not fixes(text)
+    ]
+    tests += [
+        (f"{SMOLLM2}, all real questions", row) for text, _, row in sets[SMOLLM2] if not fixes(text)
+    ]
+    tests += [(f"{SMOLLM2}, the world", _of_world(q, SMOLLM2)[2]) for q in there]
+    for title in dict.fromkeys(title for title, _ in tests):
+        print(tested(title, [row for of, row in tests if of == title], in_use))
+
+
+def tested(title: str, found: Iterable[Parts], weights: tuple[float, float]) -> str:
+    """Return a row of a table: both AUROCs, and the 95% paired bootstrap interval between them."""
+    rows, rng = np.array(list(found), float), np.random.default_rng(0)
+    differences = [
+        ranks(take, weights) - ranks(take, (0.0, 0.0))
+        for take in (rows[rng.integers(len(rows), size=len(rows))] for _ in range(RESAMPLES))
+        if 0 < take[:, 3].sum() < len(take)
+    ]
+    both, (low, high) = (
+        [ranks(rows, w) for w in ((0.0, 0.0), weights)],
+        np.quantile(differences, [0.025, 0.975]),
+    )
+    wrong = int((rows[:, 3] == 0).sum())
+    return (
+        f"| {title} | {len(rows)} | {wrong} | {both[0]:.3f} | {both[1]:.3f} "
+        f"| {both[1] - both[0]:+.3f} ({low:+.3f} to {high:+.3f}) |"
+    )
+
+
 def report(rest: Sequence[Scored], policy: Policy) -> None:
     """Print what a policy does to the questions that certified nothing, by kind."""
     print(f"\nOn the {len(rest)} questions that certified nothing:\n")
     print(f"{'kind':<14}{'questions':>10}{'served':>9}{'wrong':>7}{'believed':>10}{'wrong':>7}")
-    limit = policy.belief.threshold if policy.belief else -math.inf
+    limit, score = policy.belief.threshold if policy.belief else -math.inf, policy.score
     for kind in [*world.Band, "all"]:
         part = [row for row in rest if kind in (row.gold.source, "all")]
         served = [
             r
             for r in part
-            if (r.doubts[SCORE] or 0) < policy.threshold and r.doubts[SCORE] is not None
+            if (r.doubts[score] or 0) < policy.threshold and r.doubts[score] is not None
         ]
         firm = [
             row
             for row in served
             if row.stands
-            and (row.doubts[SCORE] or 0) < limit
+            and (row.doubts[score] or 0) < limit
             and not 0 < (row.entropy or 0) < policy.threshold
         ]
         print(
             f"{kind:<14}{len(part):>10}{len(served):>9}"
-            f"{sum(not r.correct[SCORE] for r in served):>7}{len(firm):>10}"
-            f"{sum(not r.correct[SCORE] for r in firm):>7}"
+            f"{sum(not r.correct[score] for r in served):>7}{len(firm):>10}"
+            f"{sum(not r.correct[score] for r in firm):>7}"
         )
 
 

@@ -173,7 +173,9 @@ def bands(cards: Sequence[Card], wording: Wording) -> str:
 
 def rankings(cards: Sequence[Card], wording: Wording) -> str:
     """AUROC of a wrong answer for every score; seeds side by side."""
-    titles = {name: info.title for name, info in SCORES.items()} | {MASS: "(bare sampled mass)"}
+    measured = cards[0]["wordings"][wording.value][SINGLE]
+    titles = {name: info.title for name, info in SCORES.items() if name in measured}
+    titles |= {MASS: "(bare sampled mass)"}
     rows = []
     for name, title in titles.items():
         cells = [title]
@@ -204,6 +206,7 @@ def likeliest(card: Card) -> str:
             ),
         ]
         for name, info in SCORES.items()
+        if name in found[WAYS[0]][SINGLE]
     ]
     head = [
         f"{questions}, {way}" for questions in (SINGLE, MIXED) for way in ("drawn", "likeliest")
@@ -343,6 +346,9 @@ def page(cards: Sequence[Card], shipped: Card) -> str:
         "Scores in nats, k = 10. *Garbled*: the share of samples that are no answer to any "
         "question of the world, right or wrong.",
         "## How well each score ranks wrong answers",
+        "An answer is right by the paper's label, token F1 of .25 or more; by the rule for the "
+        "same answer the label differs on 2 of the 2,974 questions in training wordings "
+        "([validation](validation.md#what-believe-it-is-worth)). "
         "AUROC: the probability that a wrong answer has the larger doubt than a right one. The "
         "mixture is half single-label, half many-answer questions with a semantic entropy above "
         f"{SPREAD} nats, as in the paper. At k = 100 the single-label questions are 500 drawn "

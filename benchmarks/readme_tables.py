@@ -99,15 +99,16 @@ def repetition(measured: Card) -> str:
 def rankings(measured: Card) -> str:
     """Return how well each score ranks wrong answers."""
     training = measured["wordings"][Wording.TRAINING.value]
-    titles = [SCORES[name].symbol if name in SCORES else "sampled mass" for name in RANKED]
-    lines = [f"| | {' | '.join(titles)} |", f"| --- |{' --: |' * len(RANKED)}"]
+    ranked = [name for name in RANKED if name in training["single-label"]]
+    titles = [SCORES[name].symbol if name in SCORES else "sampled mass" for name in ranked]
+    lines = [f"| | {' | '.join(titles)} |", f"| --- |{' --: |' * len(ranked)}"]
     alone = training["bands"]["single-label"]["questions"]
     questions = {
         "single-label": f"{alone:,} single-label questions",
         "mixture": "250 of them and 250 many-answer ones with S.E. above 0.7",
     }
     for part, words in questions.items():
-        values = [training[part][name]["auroc"] for name in RANKED]
+        values = [training[part][name]["auroc"] for name in ranked]
         cells = [
             (f"**{v:.3f}**" if v == max(values) else f"{v:.3f}").replace("0.", ".") for v in values
         ]

@@ -23,7 +23,7 @@ from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.served import shown as shown
 from core.studies.inspection.stopping import GrowthPoint
 from core.studies.inspection.told import ToldRows
-from core.studies.inspection.verdict import Decision
+from core.studies.inspection.verdict import CERTIFIED, INFORMED, Decision
 
 # A matrix shows at most this many clusters, the likeliest; the page says so.
 MOST_CLUSTERS = 40
@@ -63,7 +63,7 @@ def doubt_scale(
     value = None if too_little else inspection.compared
     limit = rule.value if rule else inspection.information_threshold
     estimated = 0.0 if value is None else value
-    certified = min(inspection.certified or 0.0, estimated) if score in _INFORMATION else 0.0
+    certified = min(inspection.certified or 0.0, estimated) if score in _BOUNDED else 0.0
     finite = math.isfinite(limit) and limit > 0
     widest = 1.08 * max(
         3 * limit if finite else 0.3,
@@ -166,7 +166,8 @@ _MARKS = (
 )
 _LABEL = 22  # pixels above the scale for the label of its line
 _AXIS = 40  # pixels of an axis with its title
-_INFORMATION = ("mutual_information", "certified_mutual_information")
+_INFORMATION = ("mutual_information", CERTIFIED)
+_BOUNDED = (*INFORMED, CERTIFIED)  # scores that are at least what is certified
 _SIDES_UNCERTIFIED = ("stands by its answer", "moves, and nobody measured how much is too much")
 _SIDES = {
     True: ("stands by its answer", "gives way"),

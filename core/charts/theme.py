@@ -28,7 +28,9 @@ Channel = TypeVar("Channel", alt.Color, alt.Fill, alt.StrokeDash, alt.Shape)
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 
 # Beside the colours of `Palette.categories`, so that no meaning rests on colour alone.
-DASHES: tuple[list[int], ...] = ([], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3], [10, 4])
+DASHES: tuple[list[int], ...] = (
+    *([], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3], [10, 4], [12, 2, 2, 2]),
+)
 QUARTERS = [0, 0.25, 0.5, 0.75, 1]  # of an axis
 POWERS = (0, 1, 10, 100, 1000)  # of ten, and 0, on an axis of repetitions
 # As wide as its column, and as high as the plot and its legend, which may be long.
@@ -68,7 +70,10 @@ LIGHT = Palette(
     diverging=("#0072B2", "#F2F1EC", "#D55E00"),
     on_high="#FFFFFF",
     high=(0.7, 1.0),
-    categories=("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8A6D00", "#56B4E9", "#5B6675"),
+    categories=(
+        *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
+        *("#8A6D00", "#56B4E9", "#5B6675", "#7A3E9D"),
+    ),
 )
 DARK = Palette(
     background="#11181F",
@@ -82,7 +87,10 @@ DARK = Palette(
     diverging=("#56B4E9", "#1B252E", "#F08A45"),
     on_high="#11181F",
     high=(0.55, 0.6),
-    categories=("#56B4E9", "#F08A45", "#2FBF93", "#E29BC4", "#E6C229", "#A8D5F2", "#A3AEBB"),
+    categories=(
+        *("#56B4E9", "#F08A45", "#2FBF93", "#E29BC4"),
+        *("#E6C229", "#A8D5F2", "#A3AEBB", "#C3A6FF"),
+    ),
 )
 
 

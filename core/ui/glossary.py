@@ -112,6 +112,8 @@ TERMS: Final[dict[str, str]] = {
     "settings; Calibration finds others.",
     "Too little sampled": "The answers found cover so little of the probability that a low score "
     "means nothing. More answers may decide it.",
+    "Weighted doubt": "Mutual information with fixed parts of the doubt of self-verification and "
+    "of how little of the probability was seen, in nats. Decides for SmolLM2. Symbol W.D.",
 }
 
 

@@ -14,7 +14,7 @@ natural, all entropies and informations in nats. From the bottom up:
 ``chance``              what counts, and sampled pairs, would seem to tell by chance alone
 ``mutual_information``  the paper's estimators (Algorithms 1 to 3), and one from counts
 ``evidence``            all that was recorded about one query
-``scores``              seven scores of that evidence, each with the answer it would serve
+``scores``              eight scores of that evidence, each with the answer it would serve
 ``related``             what related work computes beside these, answer by answer
 ``chains``              the information of more than two answers, and what each adds
 """

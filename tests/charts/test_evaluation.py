@@ -9,7 +9,7 @@ import pytest
 from core.abstention.intervals import Band
 from core.abstention.mixtures import Bar, Mixture
 from core.charts import evaluation as charts
-from core.charts.theme import DARK, LIGHT
+from core.charts.theme import DARK, DASHES, LIGHT
 from core.uncertainty.scores import SCORES
 from tests.charts.drawing import check, drawn, only_text, rows_of, texts
 from tests.hostile import ANY_TEXTS
@@ -129,6 +129,8 @@ def test_a_score_has_one_colour_in_all_charts():
     alone = charts.precision_recall({ENTROPY: BANDS[ENTROPY]}, LIGHT).to_dict(validate=False)
     color = alone["layer"][0]["encoding"]["color"]["scale"]
     assert color == {"domain": ["S.E."], "range": [LIGHT.categories[1]]}
+    for looks in (LIGHT.categories, DARK.categories, list(map(str, DASHES))):
+        assert len(SCORES) <= len(looks) == len(set(looks))  # or two would look alike
 
 
 def test_right_and_wrong_differ_by_more_than_their_colour():

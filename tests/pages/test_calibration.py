@@ -38,6 +38,7 @@ from core.ui.calibration import data
 from core.ui.calibration.data import NO_COLUMN, ONE_EACH
 from core.ui.memory import Memory
 from core.ui.results import kept
+from core.uncertainty.scores import SCORES
 from tests.hostile import IMAGE, SCRIPT, TEXTS
 from tests.sessions import (
     badges,
@@ -191,7 +192,7 @@ def test_opens_without_data_and_says_what_it_wants(app):
 def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(example):
     """At half of δ it is the policy that decides unless somebody brings another."""
     policy = calibrate(study.read(example_bytes(), EXAMPLE_NAME), Target(score=SCORE)).policy
-    assert said(example, f"{EXAMPLE_NAME}: {policy.labels:,} rows, 22 columns (CSV)")
+    assert said(example, f"{EXAMPLE_NAME}: {policy.labels:,} rows, 24 columns (CSV)")
     assert badges(example) == [GUARANTEED] and policy.sentence in texts(example)
     assert metrics(example) == {
         "Threshold λ": f"{policy.threshold:.3f}",
@@ -211,7 +212,7 @@ def test_the_bundled_example_is_the_default_policy_drawn_and_said_in_words(examp
     assert "nats" in alt[2] and alt[2] == alt[3]
     assert alt[4].startswith("Histogram of Mutual information for")
     intervals = table(example, "95% interval")
-    assert len(intervals) == 7 and intervals["score"][0] == "Mutual information"
+    assert len(intervals) == len(SCORES) and intervals["score"][0] == "Mutual information"
     first, *others = intervals["95% interval of that"]
     assert first == "–" and all(re.fullmatch(r"[+-]0\.\d+ to [+-]0\.\d+", o) for o in others)
     example.button(key="remove_upload").click().run()

@@ -378,6 +378,7 @@ def test_scores_of_chains_by_hand():
             "min_conditional_entropy": min(h(rows[0]), h(rows[1])),
             "pair_covariance": (first * (np.diag(rows) - first)).sum(),
             "certified_mutual_information": None,
+            "weighted_doubt": None,
         }
     )
     assert found["certified_mutual_information"].reason == (
@@ -401,6 +402,7 @@ def test_scores_of_counts_by_hand():
             "min_conditional_entropy": h(told_x),
             "pair_covariance": (first * (np.array([0.8, 2 / 3]) - first)).sum(),
             "certified_mutual_information": None,
+            "weighted_doubt": None,
         }
     )
     assert "does not report how probable" in found["greedy_probability"].reason
@@ -418,7 +420,8 @@ def check_scores(evidence):
             assert score.reason.endswith("."), name
         if name != "greedy_probability":
             assert score.answer in evidence.centre_texts
-    assert not SCORES["certified_mutual_information"].function(evidence).available
+    for name in ("certified_mutual_information", "weighted_doubt"):
+        assert not SCORES[name].function(evidence).available
     assert 0 <= evidence.sampled_mass <= 1
 
 

@@ -1,4 +1,4 @@
-"""Seven scores of one record: values by hand, doubt, and the answers they serve."""
+"""Eight scores of one record: values by hand, doubt, and the answers they serve."""
 
 import numpy as np
 import pytest
@@ -36,6 +36,7 @@ def random_evidence(draw):
 
 INFORMATION = float((FIRST[:, None] * ROWS * np.log(ROWS / (FIRST @ ROWS))).sum())
 COVARIANCE = float((FIRST * np.diag(ROWS) - FIRST**2).sum())
+WEIGHTED = INFORMATION - 0.15 * np.log(0.75) - 0.15 * np.log(0.85)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,7 @@ COVARIANCE = float((FIRST * np.diag(ROWS) - FIRST**2).sum())
         ("mutual_information", INFORMATION, INFORMATION),
         ("min_conditional_entropy", h(ROWS[0]), -h(ROWS[0])),
         ("pair_covariance", COVARIANCE, COVARIANCE),
+        ("weighted_doubt", WEIGHTED, WEIGHTED),
     ],
 )
 def test_values_by_hand(name, value, doubt, evidence):
@@ -63,7 +65,7 @@ def test_the_table_describes_the_functions(name, info, evidence):
     assert info.unit in ("nats", "probability")
     assert 1 <= info.explanation.count(".") <= 2
     assert info.symbol and info.title and info.reference
-    assert len({each.symbol for each in scores.SCORES.values()}) == len(scores.SCORES) == 7
+    assert len({each.symbol for each in scores.SCORES.values()}) == len(scores.SCORES) == 8
 
 
 def test_greedy_doubt_tells_long_answers_apart(record):
@@ -118,7 +120,26 @@ def test_scores_may_serve_different_answers(record):
         "pair_covariance": "London",
         "mutual_information": "Paris",
         "certified_mutual_information": "Paris",
+        "weighted_doubt": "Paris",
     }
+
+
+def test_little_mass_and_an_answer_called_wrong_are_a_doubt_even_where_nothing_moves(record):
+    """M.I. is the same of a tenth of the probability: it is normalised by what was seen."""
+    tenth = record | {"log_marginal": record["log_marginal"] - np.log(10)}
+    less = scores.weighted_doubt(Evidence.build(**tenth)).value
+    all_ = scores.weighted_doubt(Evidence.build(**record)).value
+    assert less - all_ == pytest.approx(scores.OF_MASS * np.log(10))
+    wrong = record | {"verification": {"London": (np.log(0.1), np.log(0.9))}}
+    doubted = scores.weighted_doubt(Evidence.build(**wrong)).value
+    assert doubted - all_ == pytest.approx(scores.OF_VERIFICATION * np.log(0.75 / 0.1))
+    assert np.isfinite(scores.weighted(0.0, 0.0, 0.0))  # a mass too small for a float
+
+
+def test_a_weighted_doubt_without_one_of_its_parts_is_missing(record):
+    unasked = scores.weighted_doubt(Evidence.build(**(record | {"verification": {}})))
+    assert (unasked.value, unasked.doubt) == (None, None)
+    assert "was not asked" in unasked.reason
 
 
 def test_reclustering_may_judge_another_text(record):
@@ -145,7 +166,7 @@ def test_every_score_is_finite_and_in_range(evidence):
     }
     for name, info in scores.SCORES.items():
         score = info.function(evidence)
-        if name == "self_verification":
+        if name in ("self_verification", "weighted_doubt"):  # the one is a part of the other
             assert score.value is None
             continue
         least, most = ranges[name]

@@ -29,7 +29,7 @@ from pyarrow import compute, parquet
 
 from core.codec import encoded
 from core.outputs import LEFT_BY_KILLS, appending, replacing, write
-from core.studies.evaluation.rows import RECORDINGS, SCHEMA, Row, table
+from core.studies.evaluation.rows import RECORDINGS, SCHEMA, Row, completed, table
 
 if sys.platform != "win32":  # there nothing keeps two processes apart
     import fcntl
@@ -199,7 +199,12 @@ def batches(part: Path, columns: Sequence[str] | None = None) -> Iterator[pa.Rec
     """
     try:
         with parquet.ParquetFile(part) as file:
-            yield from file.iter_batches(columns=None if columns is None else list(columns))
+            wanted = list(SCHEMA.names if columns is None else columns)
+            if set(wanted) <= set(file.schema_arrow.names):
+                yield from file.iter_batches(columns=wanted)
+                return
+            for batch in file.iter_batches():  # it was written by an earlier version
+                yield completed(batch).select(wanted)
     except (OSError, pa.ArrowException) as error:
         raise RunError(f"{part} is damaged. Delete it to ask its questions again.") from error
 

@@ -3,8 +3,8 @@
 A score has five columns: its doubt as a policy decides by it, empty where too little was seen
 (`NAME`); its own doubt (`NAME_raw`); the answer that it serves (`NAME_answer`); whether that is
 right by token F1 (`NAME_correct`), and word for word (`NAME_exact`). A question that failed has
-its error and no scores. What the model said is beside the rows, in the same order of questions:
-see `files`.
+its error and no scores. Rows from before the weighted doubt are `completed`. What the model said
+is beside the rows, in the same order of questions: see `files`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import compute
 
 from core.codec import finite, shortened
 from core.data.datasets.questions import Question
@@ -23,9 +26,10 @@ from core.data.world.grading import matches, matches_by_f1, matches_exactly
 from core.language_models.base import whole
 from core.language_models.usage import Used
 from core.studies.calibration.scoring import Gold, Scored, grade
+from core.studies.inspection.certificates import SCORE, WEIGHTED
 from core.studies.inspection.inspection import Inspection
 from core.studies.inspection.serialise import recording_to_json
-from core.uncertainty.scores import SCORES
+from core.uncertainty.scores import SCORES, weighted
 
 Match = Literal["same_answer", "f1", "exact"]
 #: The column of a score that decides whether its answer is right, by how answers are compared. The
@@ -177,7 +181,37 @@ def is_right(column: str | bool, accepted: Sequence[str], query: str) -> bool:
 
 def table(rows: Iterable[Row]) -> pa.Table:
     """Return rows as a table of `SCHEMA`."""
-    return pa.Table.from_pylist([row.values for row in rows], SCHEMA)
+    batch = pa.RecordBatch.from_pylist([row.values for row in rows], SCHEMA)
+    return pa.Table.from_batches([completed(batch)], SCHEMA)
+
+
+#: What `completed` computes the weighted doubt from.
+PARTS_OF_WEIGHTED = ("self_verification_raw", "certified_mutual_information_raw", "sampled_mass")
+
+
+def completed(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Fill in the weighted doubt of rows that were written before there was one.
+
+    It is missing where they lack a part of it, and where no bound of M.I. is certified: then the
+    likelihoods may not be exact. Its answer is that of M.I.
+    """
+    verification, bound, mass = (_numbers(rows[name]) for name in PARTS_OF_WEIGHTED)
+    exact = np.where(np.isnan(bound), np.nan, 1.0)
+    for name in (n for n in SCHEMA.names if n.startswith(WEIGHTED)):
+        column = rows[name.replace(WEIGHTED, SCORE)]
+        if pa.types.is_floating(column.type):
+            doubts = weighted(_numbers(column), verification, mass) * exact
+            column = pa.array(doubts, from_pandas=True)
+        if name in rows.schema.names:
+            column = compute.coalesce(rows[name], column)
+            rows = rows.set_column(rows.schema.get_field_index(name), name, column)
+        else:
+            rows = rows.append_column(name, column)
+    return rows
+
+
+def _numbers(column: pa.Array) -> NDArray[np.float64]:
+    return np.asarray(column.to_numpy(zero_copy_only=False), float)
 
 
 def _about(question: Question, took: Took) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from core.studies.inspection.request import MAX_SAMPLES, InvalidRequestError, Re
 from core.studies.inspection.taught import Taught, taught
 from core.studies.inspection.verdict import (
     DEFAULT,
+    INFORMED,
     LARGEST_ERROR,
     MOST_TO_KEEP,
     SCORE,
@@ -251,13 +252,13 @@ class Inspection:
     def information_threshold(self) -> float:
         """What the certified bound is compared with, nats.
 
-        λ of the mutual information: the deciding one, or the certificate's if another decides.
+        λ of the deciding score where M.I. is in it, or the certificate's if another decides.
         Where nothing is certified, what an answer that stands may reach.
         """
         rule = self.verdict.rule
-        if rule is not None and rule.score == SCORE and math.isfinite(rule.value):
+        if rule is not None and rule.score in INFORMED and math.isfinite(rule.value):
             return rule.value
-        default = certificate(self.pipeline)
+        default = certificate(self.pipeline, SCORE)
         if default is not None and math.isfinite(default.threshold):
             return default.threshold
         return MOST_TO_KEEP * math.log(max(len(self.clusters), 2))

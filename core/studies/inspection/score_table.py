@@ -70,7 +70,7 @@ def _raised(inspection: Inspection, decided: Sequence[Judged]) -> str | None:
 
 
 def _range(inspection: Inspection, name: str) -> str:
-    if SCORES[name].unit == "nats":
+    if "ln(clusters)" in SCORES[name].range:
         return f"0 to {inspection.largest_information:.2f} (ln of the clusters)"
     return SCORES[name].range
 

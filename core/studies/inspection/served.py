@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from core.studies.inspection.inspection import Inspection
-from core.studies.inspection.verdict import SCORE, Decision, Headline
+from core.studies.inspection.verdict import INFORMED, Decision, Headline
 
 # What is said of the answer. One that is withheld is never the headline, and there is no word of
 # trust on what the model was not taught: the decision stands beneath, and small.
@@ -69,7 +69,7 @@ def not_the_first(inspection: Inspection) -> str | None:
     """Say why the answer is not the one that is likeliest when the model is told nothing."""
     first, answer = inspection.clusters[0].text, inspection.verdict.answer
     is_second = answer == inspection.evidence.likeliest_second
-    if inspection.verdict.score != SCORE or answer == first or not is_second:
+    if inspection.verdict.score not in INFORMED or answer == first or not is_second:
         return None
     return (
         f"Told nothing, it is likelier to say “{shown(first)}”. This is the answer that it "

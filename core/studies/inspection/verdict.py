@@ -18,6 +18,7 @@ from core.codec import shortened
 from core.studies.inspection.certificates import (
     EMBEDDED,
     SCORE,
+    WEIGHTED,
     default_policy,
     strictest_least_mass,
 )
@@ -29,6 +30,7 @@ LEAST_KEPT = 0.5  # how likely a model that knows gives its only answer again, t
 # A promise of more errors, or with less confidence, is no reason to believe an answer.
 LARGEST_ERROR, LEAST_CONFIDENCE = 0.1, 0.9
 CERTIFIED = "certified_mutual_information"
+INFORMED = (SCORE, WEIGHTED)  # the scores that hold M.I., and are raised with it
 DEFAULT = "Default policy."  # with what the origin of a bundled policy's rule begins
 
 
@@ -164,8 +166,9 @@ def doubt_of(
 ) -> float | None:
     """Return the doubt that a threshold is compared with; None abstains.
 
-    It is missing where too little was seen, whatever the score says. Mutual information is
-    raised to what is certified and to the `surprise`, where the estimate lies below them.
+    It is missing where too little was seen, whatever the score says. Mutual information, also in
+    the weighted doubt, is raised to what is certified and to the `surprise`, where the estimate
+    lies below them.
     Policies are calibrated on exactly this, so that what they promise holds for what `decide`
     does.
     """
@@ -179,10 +182,12 @@ def doubt_of(
 def raised_doubt(scores: Mapping[str, Score], name: str, others: Others = ()) -> float | None:
     """Return the doubt of `doubt_of`, whether or not enough was seen to compare it."""
     doubt = scores[name].doubt
-    if doubt is None or name != SCORE:
+    if doubt is None or name not in INFORMED:
         return doubt
-    certified = scores[CERTIFIED].doubt
-    return max(doubt, surprise(others), -math.inf if certified is None else certified)
+    information, certified = scores[SCORE].doubt, scores[CERTIFIED].doubt
+    assert information is not None  # the weighted doubt has a part of each
+    raised = max(information, surprise(others), -math.inf if certified is None else certified)
+    return raised if name == SCORE else doubt + (raised - information)
 
 
 def decide(
@@ -244,12 +249,14 @@ class _About:
     def by_rule(self, rule: DecisionRule) -> tuple[Decision, str, bool]:
         name, limit = rule.score, rule.value
         doubt = self._doubt(name)
+        if name == WEIGHTED:  # M.I. in it counts for what is certified, or known of its only answer
+            doubt = raised_doubt(self.scores, name, self.others) or doubt
         digits = 3 if f"{doubt:.3f}" != f"{limit:.3f}" else 5
         measured = f"{SCORES[name].symbol} is {_shown(name, doubt, digits)}"
         at_least = f"at least λ = {_shown(name, limit, digits)}"
         close = " This is a close call." if _is_close(doubt, limit) else ""
         certified = self.scores[CERTIFIED].doubt
-        if name == SCORE and certified is not None and certified >= limit:
+        if name in INFORMED and certified is not None and certified >= limit:
             reason = (
                 f"{_FOLLOWS} The certified lower bound, {certified:.3f} nats, is at least λ = "
                 f"{limit:.3f}.{close}"
@@ -259,7 +266,8 @@ class _About:
             return Decision.TOO_LITTLE, self._too_little(name), False
         if doubt >= limit:
             why = _FOLLOWS if name == SCORE else "The doubt is too large."
-            return Decision.ABSTAIN, f"{why} {measured}, {at_least}.{close}", False
+            parts = self._parts(doubt) if name == WEIGHTED else ""
+            return Decision.ABSTAIN, f"{why} {measured}, {at_least}{parts}.{close}", False
         if name == SCORE and surprise(self.others) >= limit:
             turned = _shown(name, surprise(self.others))
             reason = (
@@ -268,7 +276,7 @@ class _About:
             )
             return Decision.ABSTAIN, reason, False
         held_back = self._held_back(rule)
-        what = self._what_it_keeps() if name == SCORE else "The doubt is small enough"
+        what = self._what_it_keeps() if name in INFORMED else "The doubt is small enough"
         reason = f"{what}: {measured}, below λ = {_shown(name, limit, digits)}.{close}"
         return Decision.ANSWER, " ".join(filter(None, (reason, held_back))), held_back is None
 
@@ -294,6 +302,14 @@ class _About:
         assert doubt is not None  # `decide` has looked
         return doubt
 
+    def _parts(self, doubt: float) -> str:
+        """Say how much of a weighted doubt is M.I., and what the rest is."""
+        information = raised_doubt(self.scores, SCORE, self.others) or 0.0
+        return (
+            f": M.I. is {information:z.3f} nats of it, self-verification and the probability that "
+            f"was not seen {doubt - information:z.3f}"
+        )
+
     def _too_little(self, name: str) -> str:
         symbol = SCORES[name].symbol
         article = "an" if symbol[0] in "MS" else "a"  # M and S begin with a vowel's sound
@@ -318,8 +334,13 @@ class _About:
             )
         if not stands(self.scores, self.clusters, self.others):
             return ""
+        if rule.belief is None:
+            return (
+                "This policy has no promise of its own for answers that stand, so it says no more "
+                "than “Perhaps.”"
+            )
         doubt = raised_doubt(self.scores, rule.score, self.others)
-        if rule.belief is not None and (doubt is None or doubt >= rule.belief.threshold):
+        if doubt is None or doubt >= rule.belief.threshold:
             return (
                 "Too many of the answers with so much doubt are wrong to believe this one: that "
                 f"takes less than {_shown(rule.score, rule.belief.threshold)}."
@@ -329,7 +350,9 @@ class _About:
     def _most(self, name: str) -> float:
         """Return the doubt of a model that followed every answer: M.I. is the entropy then."""
         spread = self.scores["semantic_entropy"].doubt
-        return math.inf if name != SCORE or spread is None else spread
+        if name not in INFORMED or spread is None:
+            return math.inf
+        return spread + self._doubt(name) - self._doubt(SCORE)
 
     def _what_it_keeps(self) -> str:
         """Say what the model keeps to, whatever it is told, by how many answers it has."""

@@ -20,6 +20,7 @@ from core.studies.inspection.certificates import (
     EMBEDDED,
     SMOLLM2,
     default_policies,
+    default_policy,
     usual_least_mass,
 )
 from core.studies.inspection.pipeline import pipeline_of
@@ -81,7 +82,7 @@ def test_its_right_answers_are_those_of_the_world_and_doubts_are_all_there_or_no
 @pytest.mark.parametrize("name", SCORES)
 def test_the_default_policies_are_a_models_calibration(name, model):
     data = of_model(model)
-    deciding = default_policies(model)[SCORE]
+    deciding = default_policy(model)
     target = replace(TESTED[model], score=name, error=deciding.target_error)
     policy, bundled = calibrate(data, target).policy, default_policies(model)[name]
     own = {"settings_tried": 1, "belief": None, "confidence": target.confidence}
@@ -95,11 +96,12 @@ def test_the_default_policies_are_a_models_calibration(name, model):
 
 def test_smollm2_is_promised_the_smallest_round_error_that_can_be():
     """Less than it was asked for: then no threshold would be certified."""
-    data, policy = of_model(SMOLLM2), default_policies(SMOLLM2)[SCORE]
+    data, policy = of_model(SMOLLM2), default_policy(SMOLLM2)
     assert policy.target_error in ERRORS[SMOLLM2]
     tried = ERRORS[SMOLLM2][: ERRORS[SMOLLM2].index(policy.target_error)]
     for error in tried[len(tried) + 1 - policy.settings_tried :]:
-        assert calibrate(data, replace(TESTED[SMOLLM2], score=SCORE, error=error)).policy is None
+        target = replace(TESTED[SMOLLM2], score=policy.score, error=error)
+        assert calibrate(data, target).policy is None
     assert set(data.queries) <= set(of_model(EMBEDDED).queries)
 
 
@@ -122,7 +124,7 @@ def test_the_default_promises_5_percent_of_all_and_2_of_what_it_believes_at_once
 @pytest.mark.parametrize("model", [EMBEDDED, SMOLLM2])
 def test_what_is_believed_is_what_the_verdict_says(model):
     """Counted from the table's own columns, as a visitor's question would be decided."""
-    policy = default_policies(model)[SCORE]
+    policy = default_policy(model)
     text = io.StringIO(example_of(model).read_bytes().decode("utf-8-sig"), newline="")
     rows = list(csv.DictReader(text))
     assert {row["stands"] for row in rows} <= {"0", "1"}

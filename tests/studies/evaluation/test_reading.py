@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from pyarrow import parquet
 
 from core.abstention import metrics
 from core.abstention.policy import PolicyError
@@ -27,11 +29,12 @@ from core.studies.evaluation.reading import (
     is_short,
     labelled_csv,
 )
-from core.studies.evaluation.rows import Row, gold_of
+from core.studies.evaluation.rows import Row, gold_of, table
 from core.studies.evaluation.run import evaluate
 from core.studies.inspection import serialise
 from core.studies.inspection.inspection import run as inspect
 from core.studies.inspection.request import InvalidRequestError
+from core.studies.inspection.verdict import CERTIFIED as BOUND
 from core.studies.progress import Cancelled
 from core.uncertainty.scores import SCORES
 from tests.studies.evaluation.worlds import World, questions, rows_of, surveyed, task
@@ -215,6 +218,30 @@ def test_the_world_separates_guesses_by_information_and_not_by_entropy(made):
 def saved(recording):
     """All of a recording but how long its calls took."""
     return serialise.recording_to_json(replace(recording, calls=()))
+
+
+def test_a_run_from_before_the_weighted_doubt_is_read_as_one_from_today(made, tmp_path):
+    """It is computed from the rows, also of those that wait for their part."""
+    today = made.rows().table
+    folder = tmp_path / "before"
+    shutil.copytree(made.folder, folder)
+    for part in files.parts_of(folder):
+        rows = parquet.read_table(part)
+        old = [name for name in rows.column_names if not name.startswith("weighted_doubt")]
+        assert len(old) == len(rows.column_names) - 5
+        parquet.write_table(rows.select(old), part)
+    before = Run(folder).rows().table
+    assert before.schema == today.schema
+    new = [name for name in today.column_names if name.startswith("weighted_doubt")]
+    assert before.drop_columns(new) == today.drop_columns(new)
+    for name in new:
+        then, now = before[name].to_pylist(), today[name].to_pylist()
+        assert any(value is not None for value in now)
+        assert then == (pytest.approx(now) if name in new[:2] else now), name
+    waiting = [Row({n: v for n, v in r.items() if n not in new}) for r in today.to_pylist()]
+    assert table(waiting).select(new) == before.select(new)
+    no_bound = [Row(row.values | {f"{BOUND}_raw": None}) for row in waiting]
+    assert table(no_bound)["weighted_doubt"].null_count == len(waiting)
 
 
 def test_a_row_opens_as_the_inspection_that_it_came_from(made):

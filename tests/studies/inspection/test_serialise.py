@@ -375,6 +375,7 @@ def test_a_file_of_version_1_is_still_read():
     assert again["verdict"].pop("threshold") is None  # its policy was of another pipeline
     assert data["verdict"].pop("threshold")["origin"].startswith("Default policy.")
     assert again["verdict"].pop("policy") is None
+    assert again["scores"].pop("weighted_doubt")["value"] > 0  # this score is new
     for name in set(data) - {"version", "recording", "calls"}:
         assert again[name] == data[name], name
     recording = data["recording"]

@@ -10,7 +10,7 @@ from core.abstention.policy import Belief
 from core.language_models.backends.gguf import SMOLLM2
 from core.language_models.forms import Form
 from core.language_models.registry import open_model
-from core.studies.inspection.certificates import default_policy
+from core.studies.inspection.certificates import WEIGHTED, default_policy
 from core.studies.inspection.verdict import (
     Decision,
     DecisionRule,
@@ -158,7 +158,7 @@ KEPT = (("Madrid", 0.9),)
         ({}, 3, 0.2, (), False),  # telling it another moves it, though less than λ allows
         ({"error": None}, 3, 0.05, (), False),
         ({"error": 0.2}, 3, 0.05, (), False),
-        ({"belief": None}, 3, 0.05, (), True),
+        ({"belief": None}, 3, 0.05, (), False),  # a promise of all is none of those that stand
         ({"belief": Belief(0.04, 0.02, 100, 1)}, 3, 0.05, (), False),
         ({"value": 3.0}, 3, 0.05, (), False),  # a λ that withholds nothing tests nothing
         ({"value": 3.0}, 1, 0.0, KEPT, True),
@@ -240,6 +240,23 @@ def test_where_no_other_answer_was_told_the_verdict_says_so():
     verdict = decide(scored(0.0), 0.9, 1, THRESHOLD)
     assert verdict.decision is Decision.ANSWER
     assert "was told no other" in verdict.reason
+
+
+def test_the_weighted_doubt_is_raised_with_the_information_in_it():
+    """To what is certified, and by how far the model turns from its only answer."""
+    rule = replace(THRESHOLD, value=1.0, score=WEIGHTED)
+    both = scored(0.1, certified=0.8) | scored(0.4, certified=0.8, name=WEIGHTED)
+    assert doubt_of(both, WEIGHTED, 0.9, 3, 0.1) == pytest.approx(0.8 + 0.3)
+    verdict = decide(both, 0.9, 3, rule)
+    assert verdict.decision is Decision.ABSTAIN
+    assert "W.D. is 1.100 nats, at least λ = 1.000 nats: M.I. is 0.800 nats" in verdict.reason
+    alone = scored(0.0) | scored(0.2, name=WEIGHTED)
+    assert decide(alone, 0.9, 1, rule, (MADRID,)).decision is Decision.ABSTAIN
+    assert decide(alone, 0.9, 1, rule, (("Madrid", 0.9),)).decision is Decision.ANSWER
+    certified = scored(0.5, certified=1.0) | scored(0.7, certified=1.0, name=WEIGHTED)
+    assert decide(certified, 0.01, 3, rule).decision is Decision.ABSTAIN  # whatever was seen
+    seen = decide(alone | scored(0.0, certified=None), 0.9, 3, rule)
+    assert "hardly changes the next one: W.D. is 0.200 nats, below λ" in seen.reason
 
 
 def test_other_scores_do_not_look_at_what_else_was_told():
