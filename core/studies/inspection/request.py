@@ -11,6 +11,10 @@ from core.uncertainty.evidence import Hyperparameters
 from core.uncertainty.similarity import COMPARISONS
 
 MAX_SAMPLES = 300
+#: Different answers of an inspection: every one is compared with every other, the longer the
+#: dearer, and the matrices have as many rows. So many hold 300 answers with one after each; of the
+#: longest, they take some two seconds of a processor.
+MOST_TEXTS = 700
 MAX_QUERY_CHARACTERS = 2000
 
 

@@ -115,12 +115,7 @@ def _cluster_to_dict(cluster: Cluster) -> dict[str, Any]:
 
 
 def to_json(inspection: Inspection) -> str:
-    """Return `to_dict` as one JSON object."""
-    return encoded(to_dict(inspection))
-
-
-def to_saved(inspection: Inspection) -> str:
-    """Return what is kept of an inspection, and opens again: `to_json`, and of many clusters less.
+    """Return `to_dict` as one JSON object, which opens again; of many clusters without matrices.
 
     The matrices grow with the square of the clusters, and nobody reads them back: `from_json`
     computes them anew. Those of a thousand different answers would be larger than what opens.

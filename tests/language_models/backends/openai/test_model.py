@@ -831,6 +831,23 @@ def test_an_empty_response_is_a_response(embedded, scripted):
         assert model.sample(PROMPT, 1) == [Response("", True, 0.0)]
 
 
+def test_an_answer_that_is_too_long_is_as_likely_as_its_beginning():
+    change = {}
+
+    def changed(reply):
+        for choice in reply["choices"]:
+            choice |= change
+        return reply
+
+    with serving("top", after=changed) as server:
+        model = probed(server)
+        numbers = {"tokens": [" word"] * 90, "token_logprobs": [-0.25] * 90}
+        change |= {"text": " word" * 90, "finish_reason": "stop", "logprobs": numbers}
+        (response,) = model.sample(PROMPT, 1)
+    assert (response.text, response.complete) == (" ".join(["word"] * 60), False)
+    assert response.log_likelihood == -0.25 * 60 and response.overlong
+
+
 def test_an_empty_response_without_its_number_is_no_certain_one():
     """The list of numbers is shorter than that of tokens: nothing says that ln p is 0."""
     uneven = {"logprobs": {"tokens": [END], "token_logprobs": []}}
