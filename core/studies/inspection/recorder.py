@@ -49,7 +49,6 @@ FEWEST_CHAINS = 100  # samples, where each says its own likelihood and no more
 LEAST_TEMPERATURE = 0.7  # where samples are counted: a lower one makes any model look sure
 MOST_SILENT = 0.1  # of the first answers: so many are left out if nothing is said after them
 SECONDS = 30  # second answers after each distinct first one, where samples are counted
-MOST_COUNTED = MOST_TEXTS // (1 + SECONDS)  # samples, which may all differ, as may all after each
 
 MOST_LISTED = 1_000  # calls of one stage: a model compares two answers a call, each with each other
 
@@ -138,7 +137,7 @@ def usual_request(query: str, capabilities: Capabilities, **wanted: Any) -> Requ
 
 
 def check_samples(request: Request, capabilities: Capabilities) -> None:
-    """Refuse what a model cannot do, and samples so few, so cold or so many that nothing is learnt.
+    """Refuse what a model cannot do, and samples so few, or so cold that they mean nothing.
 
     Raises
     ------
@@ -160,12 +159,6 @@ def check_samples(request: Request, capabilities: Capabilities) -> None:
             "This model does not report how likely its answers are, so they are counted. At a "
             f"temperature of {request.temperature:g} nearly all are the same, whatever it "
             f"knows. Choose {LEAST_TEMPERATURE:g} or more."
-        )
-    if estimator is Estimator.COUNTED and request.samples > MOST_COUNTED:
-        raise InvalidRequestError(
-            "This model does not report how likely its answers are, so it is asked "
-            f"{SECONDS} times more after each different one. Of {request.samples} samples that "
-            f"could be more answers than can be compared. Choose {MOST_COUNTED} or fewer."
         )
 
 
@@ -372,6 +365,13 @@ def _sampled(asking: _Asking, previous: Recording | None, estimator: Estimator) 
     samples, greedy = _first_answers(asking, previous)
     counts = Counter(sample.text for sample in samples if sample.text)
     texts = tuple(counts)
+    if estimator is Estimator.COUNTED and len(texts) * (1 + SECONDS) > MOST_TEXTS:
+        raise ModelError(
+            f"{asking.model.name} gave {len(texts)} different answers to {len(samples)} samples, "
+            f"and would be asked {SECONDS} times more after each. That could be more answers than "
+            f"can be compared: at most {MOST_TEXTS // (1 + SECONDS)} may differ. Nothing more was "
+            "asked. Choose fewer samples."
+        )
     before = dict(zip(previous.texts, previous.seconds, strict=True)) if previous else {}
     missing = []
     for text in texts:

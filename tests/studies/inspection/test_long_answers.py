@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from core.language_models.base import LONGEST_ANSWER, Response
+from core.language_models.errors import ModelError
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.results import MAX_BYTES, Results
@@ -14,8 +15,8 @@ from core.studies.amplification import serialise as curves
 from core.studies.amplification.curve import Case, amplify
 from core.studies.inspection import recorder
 from core.studies.inspection.inspection import run
-from core.studies.inspection.recorder import MOST_COUNTED, usual_request
-from core.studies.inspection.request import MAX_SAMPLES, InvalidRequestError, Reading, Sampling
+from core.studies.inspection.recorder import usual_request
+from core.studies.inspection.request import MAX_SAMPLES, MOST_TEXTS, Reading, Sampling
 from core.studies.inspection.serialise import MOST_CLUSTERS_WHOLE, from_json, to_json
 from core.studies.opening import opened
 from tests.fakes import QUERY, Limited, TableModel
@@ -109,7 +110,8 @@ class Scattered(TableModel):
         return np.full((len(prompts), len(answers)), -10 / 3)
 
 
-LARGEST = {"exact": MAX_SAMPLES, "chained": MAX_SAMPLES, "counted": MOST_COUNTED}
+MOST_DIFFERENT = MOST_TEXTS // (1 + recorder.SECONDS)
+LARGEST = {"exact": MAX_SAMPLES, "chained": MAX_SAMPLES, "counted": MOST_DIFFERENT}
 
 
 @pytest.mark.parametrize("rung", RUNGS)
@@ -126,12 +128,12 @@ def test_the_largest_inspection_is_saved_and_opens_again_also_from_a_file(rung, 
     assert again.verdict == seen.verdict and again.clusters == seen.clusters
 
 
-def test_so_many_counted_samples_that_they_would_not_open_are_refused_before_any_is_asked_for():
+def test_more_different_counted_answers_than_would_open_end_it_before_any_is_told():
     model = Limited(Scattered())
-    request = usual_request(QUERY, model.capabilities, samples=MOST_COUNTED + 1)
-    with pytest.raises(InvalidRequestError, match=r"30 times more .* Choose 22 or fewer\."):
+    request = usual_request(QUERY, model.capabilities, samples=MOST_DIFFERENT + 1)
+    with pytest.raises(ModelError, match=r"33 different answers to 33 .* at most 32 may differ"):
         run(request, model)
-    assert next(model.inner.number) == 1000
+    assert next(model.inner.number) == 1000 + 1 + MOST_DIFFERENT + 1  # and the greedy one
 
 
 def test_an_inspection_of_many_clusters_has_no_matrices():
