@@ -43,7 +43,6 @@ from core.studies.amplification import curve
 from core.studies.amplification import serialise as serialise_curves
 from core.studies.amplification.curve import (
     DEFAULT_REPETITIONS,
-    HOW,
     Amplification,
     Case,
     Point,
@@ -180,7 +179,7 @@ def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
     with paid(model, plan(request, model.capabilities), given["budget"], given["prices"]):
         inspection = run(request, model, reading)
     if given["keep"]:
-        text = serialise_inspection.to_saved(inspection)
+        text = serialise_inspection.to_json(inspection)
         _keep("inspection", request.query, model.name, text, inspection.outcome)
     return inspection
 
@@ -325,8 +324,7 @@ def amplify(
 
 def _curve(found: Amplification) -> str:
     head = f"{'t':>5}  {'P(a)/(P(a)+P(b))':>17}  {'ln P(a)':>9}  {'ln P(b)':>9}"
-    how = [HOW[found.source]] if found.source in HOW else []
-    return "\n".join([found.verdict, *how, "", head, *map(_point, found.points)])
+    return "\n".join([found.verdict, *found.remarks, "", head, *map(_point, found.points)])
 
 
 def _point(point: Point) -> str:

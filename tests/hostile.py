@@ -17,7 +17,7 @@ TEXTS = [
 ]
 # As above, where a text may also have lines, any length, or none.
 LINES = ["two\nlines", "two\r\nmore", "one\u2028and\u2029more"]
-ANY_TEXTS = [*TEXTS, *LINES, "é\U0001f600", "word " * 400, ""]
+ANY_TEXTS = [*TEXTS, *LINES, "é\U0001f600", "word " * 60, ""]
 # What is no text in a database or a file: half of a character.
 HALF = "\ud83d"
 # Larger than every float.

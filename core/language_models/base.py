@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,7 +33,8 @@ _HALVES = re.compile("[\ud800-\udfff]")
 
 #: Characters of an answer. `MAX_RESPONSE_TOKENS` tokens are mostly below 200; a server that ignores
 #: that limit would otherwise fill the database, and every answer is compared with every other.
-LONGEST_ANSWER = 2000
+#: With so many, the largest inspection that may be asked for opens again, also from a file.
+LONGEST_ANSWER = 300
 
 
 def whole(text: str) -> str:
@@ -124,7 +125,8 @@ class Response:
     text : str
         Stripped of white space; it ended at the end token, a line break or
         `MAX_RESPONSE_TOKENS` tokens. Halves of characters are replaced; see `whole`. It has at most
-        `LONGEST_ANSWER` characters.
+        `LONGEST_ANSWER` characters: a back end that says how likely its answers are cuts them
+        itself, since only it knows how likely a part of one is.
     complete : bool
         False when it was cut off before its end.
     log_likelihood : float or None
@@ -139,14 +141,27 @@ class Response:
     def __post_init__(self) -> None:
         """Make the text one that can be written, from whichever service or cache it comes."""
         if len(self.text) > LONGEST_ANSWER:
-            object.__setattr__(self, "text", self.text[:LONGEST_ANSWER])
+            object.__setattr__(self, "text", self.text[:LONGEST_ANSWER].rstrip())
             object.__setattr__(self, "complete", False)
+            object.__setattr__(self, "log_likelihood", None)  # that of the whole
         object.__setattr__(self, "text", whole(self.text))
 
     @property
     def overlong(self) -> bool:
-        """Whether the text was cut here, because nobody asked for so long an answer."""
-        return len(self.text) == LONGEST_ANSWER and not self.complete
+        """Whether the text was cut here, maybe between two words, because it was too long."""
+        return len(self.text) >= LONGEST_ANSWER - 1 and not self.complete
+
+
+def notes_on_cut(responses: Iterable[Response]) -> tuple[str, ...]:
+    """Say how many answers were cut, if any: a server may send what nobody asked for."""
+    cut = sum(response.overlong for response in responses)
+    if not cut:
+        return ()
+    were = "answer was" if cut == 1 else "answers were"
+    return (
+        f"{cut:,} {were} longer than {LONGEST_ANSWER:,} characters, and cut there: the server "
+        "ignores how long an answer may be.",
+    )
 
 
 class Memory(Protocol):

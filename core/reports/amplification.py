@@ -9,7 +9,7 @@ from core.charts.amplification import curves as charts
 from core.charts.theme import LIGHT
 from core.reports.report import Cell, Part, Picture, Report, Table
 from core.studies.amplification import serialise
-from core.studies.amplification.curve import HOW, Amplification
+from core.studies.amplification.curve import Amplification
 from core.studies.costs import spent
 
 READING: Final = (
@@ -54,7 +54,7 @@ def report(drawn: Sequence[Amplification], scale: str = "log") -> Report:
         kind="Amplification of an answer",
         title=first.case.query,
         finding=first.verdict,
-        texts=[HOW[source] for source in {one.source: None for one in drawn} if source in HOW],
+        texts=list(dict.fromkeys(remark for one in drawn for remark in one.remarks)),
         parts=[
             Part("The curves", named, pictures, _tables(drawn)),
             Part(

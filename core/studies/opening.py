@@ -18,15 +18,13 @@ from core.codec import encoded
 from core.language_models.base import LONGEST_ANSWER
 from core.studies.amplification import serialise as curves
 from core.studies.inspection import serialise as inspections
-from core.studies.inspection.request import InvalidRequestError
+from core.studies.inspection.request import MOST_TEXTS, InvalidRequestError
 
-#: Of a file; the largest inspection, of 300 answers, takes 2 MB.
-MAX_BYTES: Final = 5_000_000
-#: Lists and objects: five million bytes of brackets would become half a gigabyte.
+#: Of a file. The largest inspection that may be asked for (300 answers of `LONGEST_ANSWER`
+#: characters, one after each, compared by the model) takes 9 MB; the usual one 50 kB.
+MAX_BYTES: Final = 10_000_000
+#: Lists and objects: ten million bytes of brackets would become a gigabyte.
 MOST_PARTS: Final = 30_000
-#: Of all different answers of an inspection: every one is compared with every other, the longer the
-#: dearer, and the matrices have as many rows. These hold 300 answers, each with one after it.
-MOST_TEXTS, MOST_CHARACTERS = 700, 20_000
 #: Of texts that are no answers, such as the model's name, notes, and what each call was for.
 MOST_WORDS, LONGEST_WORD = 2_000, 2_000
 MOST_CURVES: Final = 7  # as many as a chart can tell apart
@@ -113,10 +111,9 @@ def is_from_file(payload: str) -> bool:
 
 def _inspection(content: bytes, found: dict[str, Any]) -> Opened:
     texts = set(_texts(found.get("recording"), _ANSWERS))
-    if len(texts) > MOST_TEXTS or sum(map(len, texts)) > MOST_CHARACTERS:
+    if len(texts) > MOST_TEXTS:
         raise InvalidRequestError(
-            f"This inspection has more than {MOST_TEXTS:,} different answers, or more than "
-            f"{MOST_CHARACTERS:,} characters in them. {_ELSEWHERE}"
+            f"This inspection has more than {MOST_TEXTS:,} different answers. {_ELSEWHERE}"
         )
     if max(map(len, texts), default=0) > LONGEST_ANSWER:
         raise InvalidRequestError(

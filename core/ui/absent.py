@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.app_session import AppSession
 
-from core.ui.memory import MB, MEMORY, give_back
+from core.ui.memory import COST, MB, MEMORY, give_back
 from core.ui.session import public
 from core.ui.uploaders import PLACES
 
@@ -49,11 +49,11 @@ class Absent:
             await asyncio.sleep(LOOK)
 
     async def make_way(self, size: int) -> None:
-        """Let who is there go first: so many bytes of a file come in their place."""
+        """Let who is there go first: a file of so many bytes is read in their place."""
         if public():
             self._note()
             before = len(self._since)
-            self._close_beyond(max(0, MOST - size))
+            self._close_beyond(max(0, MOST - COST * size))
             if len(self._since) < before:
                 await asyncio.to_thread(give_back)
 

@@ -16,7 +16,8 @@ from core.studies.opening import opened as opening
 from core.ui import downloads, frame
 from core.ui.messages import later, problem
 from core.ui.results import kept, save, unsaved
-from core.ui.session import alone, person, public, remembered, signs_in
+from core.ui.runs.large import result_of
+from core.ui.session import alone, person, public, signs_in
 from core.ui.uploaders import content_of, let_go, wait_for
 
 KINDS: Final = {
@@ -129,12 +130,20 @@ def bring() -> None:
         )
         if given is None:
             return
+        content = content_of(given)  # a job has no session to ask
         try:
-            found = remembered(
-                "result_file", None, lambda: opening(content_of(given)), given.file_id
+            # The largest takes some seconds of a processor.
+            found = result_of(
+                "opened_file",
+                given.file_id,
+                lambda _: opening(content),
+                large=True,
+                refuses=InvalidRequestError,
             )
         except InvalidRequestError as error:
             problem(str(error))
+            return
+        if found is None:
             return
         let_go(given)
         st.text(f"{found.kind.capitalize()}: {found.query}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import sys
 import threading
 import weakref
 from collections import Counter, deque
@@ -21,6 +22,9 @@ MB: Final = 1_000_000
 SHARE: Final = 4
 #: Bytes that stay free whatever the budget says: what answering and drawing take meanwhile.
 RESERVE: Final = 64 * MB
+#: Times the bytes of a file that it costs to read it: as it came, and its table. And times those of
+#: a table, with all that is computed of it.
+COST: Final = 2
 FULL: Final = (
     "This server holds as many files and results as its memory allows ({}). Try again in a "
     "minute, or with a smaller file. If you run it, BELIEVE_MEMORY says how many megabytes that is."
@@ -189,7 +193,9 @@ def give_back() -> None:
 
 
 def trim() -> None:
-    """Return freed memory to the system, where glibc would keep it for the thread that took it."""
+    """Return freed memory to the system: Arrow's pool and glibc's threads would keep it."""
+    if (arrow := sys.modules.get("pyarrow")) is not None:
+        arrow.default_memory_pool().release_unused()
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 

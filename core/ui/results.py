@@ -19,7 +19,7 @@ from core.store.stopgap import IN_MEMORY, Stopgap
 from core.studies.inspection.inspection import Inspection, read
 from core.studies.inspection.recording import Recording
 from core.studies.inspection.request import Reading
-from core.studies.inspection.serialise import to_saved
+from core.studies.inspection.serialise import to_json
 from core.ui.memory import MEMORY, FullError
 from core.ui.messages import problem
 from core.ui.session import owner, public, shared, this_session
@@ -155,7 +155,7 @@ def keeper(
 
 def _keep(inspection: Inspection, where: Kept, session: str, results: Results | None = None) -> str:
     query, model = inspection.query, inspection.recording.model
-    payload = to_saved(inspection)
+    payload = to_json(inspection)
     _charge(where, session, payload)
     return (results or where.results).save(
         "inspection", query, query, model, payload, outcome=inspection.outcome

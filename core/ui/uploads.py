@@ -7,7 +7,7 @@ import streamlit as st
 from core.data.tabular import isolation
 from core.data.tabular.isolation import LIMITS
 from core.data.tabular.uploads import Upload, UploadError
-from core.ui.memory import MEMORY, FullError
+from core.ui.memory import COST, MEMORY, FullError
 from core.ui.session import this_session
 
 _WAITING = (
@@ -16,10 +16,6 @@ _WAITING = (
 )
 #: Of a file that a page goes through itself. A question takes 10 µs, and each answer 2 µs.
 _FEW_ROWS, _FEW_BYTES = 5_000, 200_000
-
-#: Times the bytes of a table that it costs with all that is computed of it, and times those of a
-#: file that reading it takes.
-_COST = 2
 
 
 def prepare() -> None:
@@ -57,10 +53,10 @@ def read(content: bytes, name: str) -> Upload:
 
         session = this_session().id
         try:
-            with MEMORY.room(session, _COST * len(content)):
+            with MEMORY.room(session, COST * len(content)):
                 upload = isolation.parse_isolated(content, name, cancelled=cancelled)
             size = int(upload.table.memory_usage().sum())
-            MEMORY.charge_while(upload, session, _COST * size)
+            MEMORY.charge_while(upload, session, COST * size)
         except FullError as error:
             raise UploadError(str(error)) from error
         return upload

@@ -15,9 +15,11 @@ from core.charts.amplification import curves as charts
 from core.charts.amplification import mechanism as mechanism_charts
 from core.data.world.plain import plain
 from core.studies.amplification.curve import Case, amplify
-from core.studies.amplification.gallery import EXAMPLES, PAPER, by_band
+from core.studies.amplification.gallery import EXAMPLES, PAPER, by_band, propose
 from core.studies.amplification.mechanism import looking
 from core.studies.amplification.serialise import to_columns
+from core.studies.inspection.inspection import run
+from core.studies.inspection.recorder import usual_request
 from tests.browser.server import at_rest, go_to, inspected, question_of, screens, shoot, too_wide
 
 pytestmark = pytest.mark.browser
@@ -300,6 +302,8 @@ def test_hostile_text_stays_text_and_can_be_taken_along(address, open_page, embe
         expect(page.locator("#vg-tooltip-element")).to_contain_text("192.0.2.1")
         assert page.locator("#vg-tooltip-element").locator("img,b,a,script").count() == 0
     page.get_by_role("button", name="Propose answers").click()
+    request = usual_request(HOSTILE.query, embedded.capabilities)
+    shows(page, Case(HOSTILE.query, *propose(run(request, embedded))))
     at_rest(page)
     assert page.locator("[src*='192.0.2.1'],[href*='192.0.2.1']").count() == 0
     assert page.locator("b").filter(has_text="right").count() == 0

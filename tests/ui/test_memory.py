@@ -1,6 +1,8 @@
 """The budget of memory: what is charged, taken back, and refused."""
 
 import gc
+import subprocess
+import sys
 
 import pytest
 
@@ -82,6 +84,20 @@ def test_the_system_has_the_last_word():
 def test_this_machine_says_what_it_has():
     assert 10**8 < memory.spare() <= memory.whole()
     assert 10**6 < memory.resident() < memory.whole()
+
+
+def test_what_arrow_has_freed_goes_back_to_the_system():
+    script = """
+import pyarrow as pa
+from core.ui import memory
+
+texts = [pa.array(["x" * 99] * 10_000) for _ in range(200)]
+full = memory.resident()
+del texts
+memory.give_back()
+assert full - memory.resident() > 0.9 * 200 * 99 * 10_000, (full, memory.resident())
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_the_limit_is_a_setting_or_a_share(monkeypatch):

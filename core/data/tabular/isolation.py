@@ -52,6 +52,7 @@ _LOG = logging.getLogger(__name__)
 _ROOT = Path(__file__).resolve().parents[3]
 _COMMAND = (sys.executable, "-m", __name__)
 _READY = b"ready\n"
+_WORD: Final = 8  # bytes
 _POLL = 0.1  # seconds between looks at the clock and at `cancelled`
 _START = 60.0  # seconds that a process may take until it can read, on a machine that is busy
 #: What a process needs to start. Keys of services are left out: they never come near a file.
@@ -399,7 +400,7 @@ def _unpacked(
     whole = {}
     for at, (heading, codes, one) in enumerate(zip(headings, all_codes, about, strict=True)):
         facts = _next(packed)
-        distinct = facts["text"].combine_chunks()
+        distinct = _whole(facts["text"])
         columns[heading] = Column(
             codes=codes.to_numpy(),
             distinct=distinct,
@@ -413,10 +414,15 @@ def _unpacked(
         )
         # Where no text stands twice, these are the rows.
         repeats = len(distinct) < len(codes)
-        whole[at] = rows.as_strings(distinct.take(codes.combine_chunks()) if repeats else distinct)
+        whole[at] = rows.as_strings(distinct.take(_whole(codes)) if repeats else distinct)
     table = pd.DataFrame(whole)
     table.columns = pd.Index(headings)
     return table, np.array(lines.to_numpy(), np.int64), columns
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as it lies in the answer: combining one chunk would copy it."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _next(packed: pa.BufferReader) -> pa.Table:
@@ -544,7 +550,9 @@ def _pack(columns: Mapping[str, Any], answer: IO[bytes]) -> None:
 
 
 def _say(answer: IO[bytes], **what: object) -> None:
-    answer.write(json.dumps(what).encode() + b"\n")
+    line = json.dumps(what).encode()
+    # Arrow's numbers after it are used where they lie, so they begin at whole words.
+    answer.write(line + b" " * (-(len(line) + 1) % _WORD) + b"\n")
     answer.flush()
 
 

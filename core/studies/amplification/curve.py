@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
 from enum import StrEnum
 from functools import partial
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from scipy.special import expit  # type: ignore[import-untyped, unused-ignore]
 from core import prompts
 from core.codec import is_writable
 from core.data.world.grading import SAME_ANSWER
-from core.language_models.base import LanguageModel, Response
+from core.language_models.base import LanguageModel, Response, notes_on_cut
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import PromptTooLongError
 from core.language_models.usage import Used
@@ -166,6 +167,8 @@ class Amplification:
     read_as : str or None
         The question as it stood in the prompts, where the model reads it otherwise than it
         was typed.
+    notes : tuple of str
+        What has to be known of the model's answers, in sentences.
     """
 
     case: Case
@@ -175,6 +178,12 @@ class Amplification:
     used: Used | None = field(default=None, compare=False)
     source: Source = Source.SCORED
     read_as: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is to be known of a curve that is not exact, in sentences."""
+        return (*([HOW[self.source]] if self.source in HOW else []), *self.notes)
 
     @property
     def has_likelihoods(self) -> bool:
@@ -324,16 +333,18 @@ def amplify(
     times = tidied(repetitions)
     progress(stage := f"Repeating an answer up to {times[-1]} times", 0.0)
     before, source = model.meter.used, source_of(model)
+    notes: tuple[str, ...] = ()
     if source is Source.SCORED:
         points = _by_likelihood(case, model, times, progress, stage)
     else:
         point = _weighed if source is Source.SAMPLED else _counted
         drawn = _drawn(case, model, times, progress, seed)
         points = tuple(point(t, said, case) for t, said in zip(times, drawn, strict=True))
+        notes = notes_on_cut(chain.from_iterable(drawn))
     used = None if model.capabilities.local else model.meter.used - before
     read = model.reads(case.query)
     read_as = None if read == case.query else read
-    return Amplification(case, model.name, model.revision, points, used, source, read_as)
+    return Amplification(case, model.name, model.revision, points, used, source, read_as, notes)
 
 
 def source_of(model: LanguageModel) -> Source:

@@ -47,6 +47,7 @@ def to_dict(amplification: Amplification) -> dict[str, Any]:
         "verdict": amplification.verdict,
         "source": amplification.source.value,
         "read_as": amplification.read_as,
+        "notes": list(amplification.notes),
         "used": asdict(amplification.used) if amplification.used else None,
         "curve": [
             {name: None if value == -math.inf else value for name, value in asdict(p).items()}
@@ -102,6 +103,7 @@ def _from_dict(one: dict[str, Any]) -> Amplification:
         found,
         source=source,
         read_as=None if read_as is None else text_of(read_as),
+        notes=tuple(map(text_of, one.get("notes", ()))),
     )
 
 

@@ -14,13 +14,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core import prompts
-from core.language_models.base import LONGEST_ANSWER, Capabilities, LanguageModel, Response
+from core.language_models.base import Capabilities, LanguageModel, Response, notes_on_cut
 from core.language_models.client.concurrency import AT_ONCE, at_once
 from core.language_models.errors import ModelError
 from core.language_models.true_false import OPINIONS, opinion, question, sameness
@@ -35,7 +36,7 @@ from core.studies.inspection.recording import (
     estimator_of,
     likely,
 )
-from core.studies.inspection.request import InvalidRequestError, Request, Sampling
+from core.studies.inspection.request import MOST_TEXTS, InvalidRequestError, Request, Sampling
 from core.studies.progress import Progress, silent
 from core.uncertainty.logarithms import log_sum_exp
 
@@ -48,6 +49,8 @@ FEWEST_CHAINS = 100  # samples, where each says its own likelihood and no more
 LEAST_TEMPERATURE = 0.7  # where samples are counted: a lower one makes any model look sure
 MOST_SILENT = 0.1  # of the first answers: so many are left out if nothing is said after them
 SECONDS = 30  # second answers after each distinct first one, where samples are counted
+
+MOST_LISTED = 1_000  # calls of one stage: a model compares two answers a call, each with each other
 
 # Where all samples are alike.
 OTHER_DRAWS = 8  # answers among which to find them, where a model cannot be searched
@@ -134,7 +137,7 @@ def usual_request(query: str, capabilities: Capabilities, **wanted: Any) -> Requ
 
 
 def check_samples(request: Request, capabilities: Capabilities) -> None:
-    """Refuse what a model cannot do, and samples so few or so cold that they mean nothing.
+    """Refuse what a model cannot do, and samples so few, or so cold that they mean nothing.
 
     Raises
     ------
@@ -192,7 +195,7 @@ class _Asking:
             workers=workers,
             tick=lambda share: self.progress(stage, share),
         )
-        self.calls += [call for _, call in done]
+        self.calls += _listed([call for _, call in done])
         return [result for result, _ in done]
 
     def sample(self, first: int, count: int) -> _Task:
@@ -225,7 +228,12 @@ class _Asking:
 
     def recording(self, **found: Any) -> Recording:
         model = self.model
-        notes = (*model.capabilities.notes, *_cut(found["samples"], found.get("seconds", ())))
+        greedy, samples = found["greedy"], found["samples"]
+        first = samples if greedy in samples else (*samples, greedy)
+        notes = (
+            *model.capabilities.notes,
+            *notes_on_cut(chain(first, *found.get("seconds", ()))),
+        )
         found |= {"calls": tuple(self.calls), "notes": notes}
         found["read_as"] = self.query if self.query != self.request.query else None
         return Recording(self.request, model.name, model.revision, **found)
@@ -234,16 +242,15 @@ class _Asking:
         return _Task("judge", len(asked) * sequences_each, partial(sameness, self.model, asked))
 
 
-def _cut(samples: Sequence[Response], seconds: Sequence[Sequence[Response]]) -> tuple[str, ...]:
-    """Say how many answers were cut, if any: a server may send what nobody asked for."""
-    cut = sum(response.overlong for row in (samples, *seconds) for response in row)
-    if not cut:
-        return ()
-    were = "answer was" if cut == 1 else "answers were"
-    return (
-        f"{cut:,} {were} longer than {LONGEST_ANSWER:,} characters, and cut there: the server "
-        "ignores how long an answer may be.",
-    )
+def _listed(calls: list[Call]) -> list[Call]:
+    """Return calls one by one, or of very many the sums: every result that is saved lists them."""
+    if len(calls) <= MOST_LISTED:
+        return calls
+    return [
+        Call(purpose, sum(c.sequences for c in same), sum(c.seconds for c in same))
+        for purpose in dict.fromkeys(call.purpose for call in calls)
+        for same in [[call for call in calls if call.purpose == purpose]]
+    ]
 
 
 @dataclass(frozen=True)
@@ -358,6 +365,13 @@ def _sampled(asking: _Asking, previous: Recording | None, estimator: Estimator) 
     samples, greedy = _first_answers(asking, previous)
     counts = Counter(sample.text for sample in samples if sample.text)
     texts = tuple(counts)
+    if estimator is Estimator.COUNTED and len(texts) * (1 + SECONDS) > MOST_TEXTS:
+        raise ModelError(
+            f"{asking.model.name} gave {len(texts)} different answers to {len(samples)} samples, "
+            f"and would be asked {SECONDS} times more after each. That could be more answers than "
+            f"can be compared: at most {MOST_TEXTS // (1 + SECONDS)} may differ. Nothing more was "
+            "asked. Choose fewer samples."
+        )
     before = dict(zip(previous.texts, previous.seconds, strict=True)) if previous else {}
     missing = []
     for text in texts:

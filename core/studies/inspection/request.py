@@ -11,6 +11,11 @@ from core.uncertainty.evidence import Hyperparameters
 from core.uncertainty.similarity import COMPARISONS
 
 MAX_SAMPLES = 300
+#: Different answers of an inspection: every one is compared with every other, the longer the
+#: dearer, and the matrices have as many rows. So many hold 300 answers with one after each, and 32
+#: that are counted with 30 after each; of the longest, they take three seconds of a processor and
+#: 300 MB.
+MOST_TEXTS = 1_000
 MAX_QUERY_CHARACTERS = 2000
 
 

@@ -35,11 +35,14 @@ _UNREADABLE = (
 LONGEST_WORDS = 200  # of what Python says about a file
 
 
-def to_dict(inspection: Inspection, *, matrices: bool = True) -> dict[str, Any]:
+def to_dict(inspection: Inspection) -> dict[str, Any]:
     """Return everything a page shows, and under "recording" all it was computed from.
 
-    Without `matrices`, joint, product and contributions are None.
+    Of more than `MOST_CLUSTERS_WHOLE` clusters, joint, product and contributions are None: they
+    grow with the square, and nobody reads them back, since `from_json` computes them anew. Those
+    of a thousand different answers would be larger than what opens.
     """
+    matrices = len(inspection.clusters) <= MOST_CLUSTERS_WHOLE
     evidence = inspection.evidence
     information = evidence.mutual_information
     request, verdict = inspection.recording.request, inspection.verdict
@@ -115,18 +118,8 @@ def _cluster_to_dict(cluster: Cluster) -> dict[str, Any]:
 
 
 def to_json(inspection: Inspection) -> str:
-    """Return `to_dict` as one JSON object."""
+    """Return `to_dict` as one JSON object, which opens again."""
     return encoded(to_dict(inspection))
-
-
-def to_saved(inspection: Inspection) -> str:
-    """Return what is kept of an inspection, and opens again: `to_json`, and of many clusters less.
-
-    The matrices grow with the square of the clusters, and nobody reads them back: `from_json`
-    computes them anew. Those of a thousand different answers would be larger than what opens.
-    """
-    whole = len(inspection.clusters) <= MOST_CLUSTERS_WHOLE
-    return encoded(to_dict(inspection, matrices=whole))
 
 
 def from_json(text: str | bytes) -> Inspection:

@@ -8,7 +8,7 @@ from core.charts.amplification import curves as charts
 from core.reports import amplification as reports
 from core.store.results import Result
 from core.studies.amplification import serialise
-from core.studies.amplification.curve import HOW, Amplification, Case
+from core.studies.amplification.curve import Amplification, Case
 from core.studies.opening import is_from_file
 from core.ui import downloads, figures
 from core.ui.amplification import form
@@ -38,9 +38,8 @@ def pictures(drawn: list[Amplification], scale: str) -> None:
                 key="probabilities",
                 alt_text=charts.probabilities_alt(drawn),
             )
-        for source in dict.fromkeys(one.source for one in drawn):
-            if source in HOW:
-                st.text(HOW[source])
+        for remark in dict.fromkeys(remark for one in drawn for remark in one.remarks):
+            st.text(remark)
 
 
 def listed(drawn: list[Amplification], case: Case | None) -> None:

@@ -45,7 +45,7 @@ def files(inspection: Inspection, kept: Result | None) -> None:
         )
         downloads.download(
             "Inspection (JSON)",
-            lambda: serialise.to_saved(inspection),
+            lambda: serialise.to_json(inspection),
             "inspection.json",
             help="Recompute it offline: python -m core inspect --from inspection.json",
         )

@@ -253,6 +253,19 @@ def test_files_wait_for_their_turn_and_can_be_stopped_there(started):
 # ------------------------------------------------------------------------- the next process
 
 
+def test_a_table_lies_in_the_answer_of_the_process_and_is_not_copied():
+    content = b"query,answer\n" + b"".join(b"question %06d,answer\n" % i for i in range(20_000))
+    before = pa.total_allocated_bytes()
+    upload = parse_isolated(content, "x.csv")
+    texts = upload.columns["query"]
+    assert upload.table["query"].array._pa_array.chunk(0).buffers()[2].address == (
+        texts.distinct.buffers()[2].address
+    )
+    # The answer is Python's. What Arrow has taken are the cells of the other column, spelled out.
+    assert pa.total_allocated_bytes() - before < 20_000 * (len("answer") + 8) + 10_000
+    assert texts.codes.flags.aligned and texts.values.flags.aligned
+
+
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is prepared")
 
 

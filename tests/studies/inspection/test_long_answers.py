@@ -3,9 +3,11 @@
 import itertools
 import json
 
+import numpy as np
 import pytest
 
 from core.language_models.base import LONGEST_ANSWER, Response
+from core.language_models.errors import ModelError
 from core.store.database import open_database
 from core.store.errors import StoreError
 from core.store.results import MAX_BYTES, Results
@@ -14,8 +16,10 @@ from core.studies.amplification.curve import Case, amplify
 from core.studies.inspection import recorder
 from core.studies.inspection.inspection import run
 from core.studies.inspection.recorder import usual_request
-from core.studies.inspection.serialise import from_json, to_json, to_saved
-from tests.fakes import QUERY, Limited, TableModel, copies
+from core.studies.inspection.request import MAX_SAMPLES, MOST_TEXTS, Reading, Sampling
+from core.studies.inspection.serialise import MOST_CLUSTERS_WHOLE, from_json, to_json
+from core.studies.opening import opened
+from tests.fakes import QUERY, Limited, TableModel
 
 LENGTH = 200_000
 KINDS = {
@@ -55,25 +59,26 @@ def long(kind, number):
 
 
 class Garrulous(TableModel):
-    """Its server sends answers of `LENGTH` characters, which every back end reads as `Response`."""
+    """Its server sends answers of `LENGTH` characters, which the back end cuts with its tokens."""
 
     def __init__(self, kind):
         texts = [Response(long(kind, n), True).text for n in range(4)]
         first = [0.4, 0.3, 0.2, 0.1]
         super().__init__(texts, first, [first] * 4)
-        self.whole = {text: long(kind, n) for n, text in enumerate(texts)}
 
     def sample(self, prompt, count, **how):
         drawn = super().sample(prompt, count, **how)
-        return [Response(self.whole[d.text], d.complete, d.log_likelihood) for d in drawn]
+        return [Response(d.text, False, d.log_likelihood) for d in drawn]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_answer_is_cut_where_it_enters(kind):
-    response = Response(long(kind, 1), True)
-    assert len(response.text) == LONGEST_ANSWER and not response.complete and response.overlong
-    short = Response("Paris", True)
-    assert short.complete and not short.overlong
+    response = Response(long(kind, 1), True, -2.0)
+    assert LONGEST_ANSWER - 1 <= len(response.text) <= LONGEST_ANSWER and response.overlong
+    assert not response.complete and response.text == response.text.strip()
+    assert response.log_likelihood is None  # that of the whole is not its own
+    short = Response("Paris", True, -2.0)
+    assert short.complete and not short.overlong and short.log_likelihood == -2.0
 
 
 @pytest.mark.parametrize("rung", RUNGS)
@@ -83,7 +88,7 @@ def test_an_inspection_that_is_saved_opens_again(kind, rung, monkeypatch):
     monkeypatch.setattr(recorder, "SECONDS", 3)
     model = Limited(Garrulous(kind), **RUNGS[rung])
     seen = run(usual_request(QUERY, model.capabilities, samples=10), model)
-    assert "longer than 2,000 characters, and cut there" in " ".join(seen.recording.notes)
+    assert "longer than 300 characters, and cut there" in " ".join(seen.recording.notes)
     results = Results(open_database("sqlite://"))
     id = results.save("inspection", QUERY, QUERY, "table", to_json(seen))
     again = from_json(results.open(id).payload)
@@ -91,35 +96,64 @@ def test_an_inspection_that_is_saved_opens_again(kind, rung, monkeypatch):
 
 
 class Scattered(TableModel):
-    """Never says the same twice."""
+    """Never says the same twice, and always something of the longest; it compares them, too."""
 
     def __init__(self):
         super().__init__(["Anything"], [1.0], [[1.0]])
-        self.said = itertools.count()
+        self.number = itertools.count(1000)
 
     def sample(self, prompt, count, **how):
-        return [
-            Response(f"Answer number {next(self.said)} of all, spelled out", True)
-            for _ in range(count)
-        ]
+        rest = "\x01" * (LONGEST_ANSWER - 5) + "x"
+        return [Response(f"{next(self.number)}{rest}", True, -10 / 3) for _ in range(count)]
+
+    def log_likelihoods(self, prompts, answers):
+        return np.full((len(prompts), len(answers)), -10 / 3)
 
 
-def test_a_counted_inspection_of_many_different_short_answers_is_saved_and_opens(monkeypatch):
-    """1,240 clusters: their matrices alone would be larger than what opens."""
+MOST_DIFFERENT = MOST_TEXTS // (1 + recorder.SECONDS)
+LARGEST = {"exact": MAX_SAMPLES, "chained": MAX_SAMPLES, "counted": MOST_DIFFERENT}
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_the_largest_inspection_is_saved_and_opens_again_also_from_a_file(rung, monkeypatch):
     monkeypatch.setattr(recorder, "OPINIONS", 1)
-    model = Limited(Scattered())
-    seen = run(usual_request(QUERY, model.capabilities, samples=40), model)
-    assert len(seen.clusters) > 1_000 and len(to_json(seen)) > MAX_BYTES
+    model, samples = Limited(Scattered(), **RUNGS[rung]), LARGEST[rung]
+    wanted = {"samples": samples, "sampling": Sampling.DRAWN, "judged": True}
+    seen = run(usual_request(QUERY, model.capabilities, **wanted), model)
+    texts = seen.recording.said
+    assert len(texts) >= samples and {len(text) for text in texts} == {LONGEST_ANSWER}
     results = Results(open_database("sqlite://"))
-    id = results.save("inspection", QUERY, QUERY, "table", to_saved(seen))
-    again = from_json(results.open(id).payload)
+    id = results.save("inspection", QUERY, QUERY, "table", to_json(seen))
+    again = from_json(opened(results.open(id).payload.encode()).payload)
     assert again.verdict == seen.verdict and again.clusters == seen.clusters
-    assert len(results.open(id).payload) < MAX_BYTES / 10
 
 
-def test_an_inspection_of_few_clusters_is_kept_whole():
-    seen = run(usual_request(QUERY, Garrulous("digits").capabilities, samples=10), copies(4))
-    assert to_saved(seen) == to_json(seen)
+def test_more_different_counted_answers_than_would_open_end_it_before_any_is_told():
+    model = Limited(Scattered())
+    request = usual_request(QUERY, model.capabilities, samples=MOST_DIFFERENT + 1)
+    with pytest.raises(ModelError, match=r"33 different answers to 33 .* at most 32 may differ"):
+        run(request, model)
+    assert next(model.inner.number) == 1000 + 1 + MOST_DIFFERENT + 1  # and the greedy one
+
+
+def test_an_inspection_of_many_clusters_has_no_matrices():
+    model = Limited(Scattered(), **RUNGS["exact"])
+    for samples in (MOST_CLUSTERS_WHOLE, MOST_CLUSTERS_WHOLE + 1):
+        request = usual_request(QUERY, model.capabilities, samples=samples)
+        seen = run(request, model, Reading(threshold=1.0))
+        assert len(seen.clusters) == samples
+        assert (json.loads(to_json(seen))["joint"] is None) == (samples > MOST_CLUSTERS_WHOLE)
+
+
+def test_the_greedy_answer_counts_among_those_that_were_cut():
+    class LongAtZero(TableModel):
+        def sample(self, prompt, count, *, temperature=1.0, **how):
+            drawn = super().sample(prompt, count, temperature=temperature, **how)
+            return drawn if temperature else [Response("x" * LENGTH, True)]
+
+    model = Limited(LongAtZero(["one"], [1.0], [[1.0]]))
+    (note,) = run(usual_request(QUERY, model.capabilities), model).recording.notes
+    assert note.startswith("1 answer was longer than 300 characters")
 
 
 def test_what_was_saved_before_answers_had_a_limit_still_opens():
@@ -131,6 +165,22 @@ def test_what_was_saved_before_answers_had_a_limit_still_opens():
     again = from_json(saved)
     assert {len(text) > LONGEST_ANSWER for text in again.recording.texts} == {True}
     assert [c.probability for c in again.clusters] == [c.probability for c in seen.clusters]
+
+
+@pytest.mark.parametrize("rung", ["chained", "counted"])
+def test_a_curve_says_that_answers_were_cut_and_opens_again(rung):
+    class Garrulous(TableModel):
+        def sample(self, prompt, count, **how):
+            return [Response("7" * LONGEST_ANSWER, False, -1.0)] * count
+
+        def log_likelihoods(self, prompts, answers):
+            return np.full((len(prompts), len(answers)), -1.0)
+
+    model = Limited(Garrulous(["one"], [1.0], [[1.0]]), **RUNGS[rung])
+    curve = amplify(Case(QUERY, "one", "two"), model, (0, 1))
+    assert curve.remarks[-1].startswith("80 answers were longer than 300 characters, and cut there")
+    (again,) = curves.all_from_json(curves.all_to_json([curve]))
+    assert again.remarks == curve.remarks
 
 
 def test_a_curve_that_is_saved_opens_again():

@@ -6,6 +6,7 @@ from core.studies.evaluation import results as studied
 from core.studies.evaluation.bundled import bundled as folders
 from core.studies.evaluation.reading import Run
 from core.ui.evaluation import bundled
+from core.ui.runs import widget
 from tests.sessions import of_key, said, settled, table
 from tests.ui.evaluation.test_results import opened
 
@@ -17,6 +18,7 @@ def work(monkeypatch):
     """The kinds of work that are done from now on, in their order, in a process that is new."""
     done = []
     monkeypatch.setattr(bundled, "_JOBS", bundled.Registry())
+    monkeypatch.setattr(widget, "QUICK", 0.0)  # as where a machine is busy
     for kept in (bundled.rows_of, bundled.finding_of):
         kept.cache_clear()
     for name in ("rows", "resampled"):
@@ -24,14 +26,14 @@ def work(monkeypatch):
         real = getattr(place, name)
 
         def counted(*args, _name=name, _real=real, **kwargs):
-            done.append(_name)
+            if kwargs.get("number") != 0:  # the measures without intervals, shown meanwhile
+                done.append(_name)
             return _real(*args, **kwargs)
 
         monkeypatch.setattr(place, name, counted)
     return done
 
 
-@pytest.mark.flaky(reruns=2)  # a job of the test before may still be reading
 def test_the_second_session_reads_and_measures_nothing_anew(work):
     first = opened(folders()[NAME])
     assert sorted(work) == ["resampled", "rows"]

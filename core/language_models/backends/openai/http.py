@@ -423,6 +423,16 @@ def until_line_break(tokens: Tokens) -> Tokens:
     return []
 
 
+def that_begin(tokens: Tokens, most: int) -> Tokens:
+    """Return the tokens that begin within the first so many characters of an answer."""
+    seen = ""
+    for i, (token, _) in enumerate(tokens):
+        if len(seen.lstrip()) >= most:
+            return tokens[:i]
+        seen += token
+    return tokens
+
+
 def _entries(choice: Reply) -> Iterator[tuple[Any, Any, Any]]:
     """Yield token, log-probability and alternatives, in either way that servers write them."""
     listed = choice.get("logprobs")

@@ -50,6 +50,7 @@ from core.language_models.backends.openai.http import (
     Service,
     Tokens,
     is_uneven,
+    that_begin,
     tokens_of,
     top_of,
     total,
@@ -57,6 +58,7 @@ from core.language_models.backends.openai.http import (
 )
 from core.language_models.backends.openai.probe import Probe
 from core.language_models.base import (
+    LONGEST_ANSWER,
     MAX_RESPONSE_TOKENS,
     Capabilities,
     LanguageModel,
@@ -275,6 +277,9 @@ class OpenAICompatible(LanguageModel):
         tokens = tokens_of(choice)
         if line_break:
             tokens = until_line_break(tokens)
+        if len(kept.strip()) > LONGEST_ANSWER:  # this server ignores how long it may be
+            kept, complete = kept.strip()[:LONGEST_ANSWER].rstrip(), False
+            tokens = that_begin(tokens, len(kept))
         # An empty answer may have no tokens, where the one that ended it is not listed.
         none_needed = not text and not is_uneven(choice)
         log_likelihood = total(tokens) if tokens or none_needed else None

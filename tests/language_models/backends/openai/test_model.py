@@ -175,14 +175,15 @@ def test_a_public_dashboard_calls_no_private_address(monkeypatch, address):
     assert all(map(is_global, ("8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8")))
 
 
-# Every block of IANA's registries of IPv4 and IPv6 addresses for special purposes, but 2002::/16:
-# an address of 6to4 counts as the one inside it.
+# Every block of IANA's registries of IPv4 and IPv6 addresses for special purposes (of 9 October
+# 2025), but ::ffff:0:0/96 and 2002::/16: such an address counts as the one inside it.
 REGISTRIES = [
     *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"),
     *("172.16.0.0/12", "192.0.0.0/24", "192.0.0.0/29", "192.0.0.8/32", "192.0.0.9/32"),
     *("192.0.0.10/32", "192.0.0.170/32", "192.0.0.171/32", "192.0.2.0/24", "192.31.196.0/24"),
-    *("192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24"),
-    *("198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4"),
+    *("192.52.193.0/24", "192.88.99.0/24", "192.88.99.2/32", "192.168.0.0/16"),
+    *("192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4"),
+    "255.255.255.255/32",
     *("::1/128", "::/128", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64"),
     *("2001::/23", "2001::/32", "2001:1::1/128", "2001:1::2/128", "2001:1::3/128"),
     *("2001:2::/48", "2001:3::/32", "2001:4:112::/48", "2001:10::/28", "2001:20::/28"),
@@ -200,6 +201,17 @@ def test_an_address_of_a_special_purpose_is_not_public(block):
         if ip.version == 4:
             assert not is_global(f"::ffff:{ip}")
             assert not is_global(f"2002:{int(ip) >> 16:x}:{int(ip) & 0xFFFF:x}::1")
+
+
+NEXT_TO_THEM = [
+    *("192.0.1.1", "192.31.197.1", "192.52.192.1", "192.88.98.255", "192.175.49.1", "100.128.0.1"),
+    *("198.20.0.1", "223.255.255.255", "2001:200::1", "2001:db9::1", "2620:4f:8001::1"),
+]
+
+
+@pytest.mark.parametrize("address", NEXT_TO_THEM)
+def test_an_address_next_to_such_a_block_is_public(address):
+    assert is_global(address)
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.1", "2130706433", "0x7f000001"])
@@ -817,6 +829,23 @@ def test_an_empty_response_is_a_response(embedded, scripted):
         model = probed(server)
         scripted([embedded.end])
         assert model.sample(PROMPT, 1) == [Response("", True, 0.0)]
+
+
+def test_an_answer_that_is_too_long_is_as_likely_as_its_beginning():
+    change = {}
+
+    def changed(reply):
+        for choice in reply["choices"]:
+            choice |= change
+        return reply
+
+    with serving("top", after=changed) as server:
+        model = probed(server)
+        numbers = {"tokens": [" word"] * 90, "token_logprobs": [-0.25] * 90}
+        change |= {"text": " word" * 90, "finish_reason": "stop", "logprobs": numbers}
+        (response,) = model.sample(PROMPT, 1)
+    assert (response.text, response.complete) == (" ".join(["word"] * 60), False)
+    assert response.log_likelihood == -0.25 * 60 and response.overlong
 
 
 def test_an_empty_response_without_its_number_is_no_certain_one():
