@@ -150,13 +150,13 @@ def inspect(
     report: Path | None,
     untaught: bool,
     as_json: bool,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Print one inspection, asked anew or recomputed from a file."""
     if (query is None) == (source is None):
         raise click.UsageError("Give either a QUERY or --from FILE.")
     if source is None:
-        inspection = _inspected(query, given)
+        inspection = _inspected(query, options)
     else:
         _refuse_options_beside_from()
         saved = _beginning(source, MAX_BYTES)
@@ -170,15 +170,15 @@ def inspect(
         write(report, report_of(inspection, untaught=untaught), from_file=source is not None)
 
 
-def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
+def _inspected(query: str | None, options: dict[str, Any]) -> Inspection:
     """Ask a question anew, by the options of `inspect`."""
-    chosen, reading = wanted(query, given)
-    model = opened(given["model"], given["form"], given["budget"])
+    chosen, reading = wanted(query, options)
+    model = opened(options["model"], options["form"], options["budget"])
     request = usual_request(query or "", model.capabilities, **chosen)
     check_samples(request, model.capabilities)
-    with paid(model, plan(request, model.capabilities), given["budget"], given["prices"]):
+    with paid(model, plan(request, model.capabilities), options["budget"], options["prices"]):
         inspection = run(request, model, reading)
-    if given["keep"]:
+    if options["keep"]:
         text = serialise_inspection.to_json(inspection)
         _keep("inspection", request.query, model.name, text, inspection.outcome)
     return inspection
@@ -206,41 +206,52 @@ def _inspected(query: str | None, given: dict[str, Any]) -> Inspection:
     "--json", "as_json", is_flag=True, help="Print the policy, and its groups, as one JSON object."
 )
 def calibrate(
-    file: Path, scores: tuple[str, ...], method: str, out: Path | None, as_json: bool, **given: Any
+    file: Path,
+    scores: tuple[str, ...],
+    method: str,
+    out: Path | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Print the policy that the page Calibration exports for the same file and target."""
-    meant = _meant(given["meanings"])
+    meant = _meant(options["meanings"])
     content = _beginning(file, rows.MAX_BYTES)
     data = calibration.read(
-        *(content, file.name, scores, given["correct"], given["surer"], meant),
+        *(content, file.name, scores, options["correct"], options["surer"], meant),
         parse=parse_isolated,
-        group=given["group"],
+        group=options["group"],
     )
     score = calibration.preferred(data, scores, method)
-    target = usage(calibration.Target, given["target_error"], given["confidence"], method, score)
-    found = calibration.calibrate(data, target)
+    target = usage(
+        calibration.Target, options["target_error"], options["confidence"], method, score
+    )
+    calibration_ = calibration.calibrate(data, target)
     for problem in (*data.problems, *data.decided):
         click.echo(problem, err=True)
-    if found.repeated:
-        click.echo(calibration.REPEATED.format(found.repeated), err=True)
-    if against := diagnostics.speaks_against(found.data):
+    if calibration_.repeated:
+        click.echo(calibration.REPEATED.format(calibration_.repeated), err=True)
+    if against := diagnostics.speaks_against(calibration_.data):
         click.echo(against, err=True)
-    if given["report"] is not None:
+    if options["report"] is not None:
         from core.reports.calibration import report as report_of  # Altair takes long to load
 
-        write(given["report"], report_of(found))
-    if isinstance(found.outcome, Uncertifiable) or found.policy is None:
-        raise click.ClickException(getattr(found.outcome, "reason", "There is no policy."))
+        write(options["report"], report_of(calibration_))
+    if isinstance(calibration_.outcome, Uncertifiable) or calibration_.policy is None:
+        raise click.ClickException(getattr(calibration_.outcome, "reason", "There is no policy."))
     if out is not None:
-        write_file(out, to_json(found.policy))
-    if given["keep"]:
-        policy = found.policy
+        write_file(out, to_json(calibration_.policy))
+    if options["keep"]:
+        policy = calibration_.policy
         score = SCORES[policy.score].title if policy.score in SCORES else policy.score
         title = f"{score}: answer {policy.where}"
-        made_on = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
-        _keep("policy", title, made_on, to_json(policy), policy.sentence)
-    told = groups.by_group(found)
-    click.echo(_policy_json(found.policy, told) if as_json else _policy_report(found.policy, told))
+        model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
+        _keep("policy", title, model, to_json(policy), policy.sentence)
+    by_group_ = groups.by_group(calibration_)
+    click.echo(
+        _policy_json(calibration_.policy, by_group_)
+        if as_json
+        else _policy_report(calibration_.policy, by_group_)
+    )
 
 
 def _meant(options: tuple[str, ...]) -> dict[str, Meaning]:
@@ -274,11 +285,11 @@ def _policy_report(policy: Policy, by_group: ByGroup) -> str:
 
 def _policy_json(policy: Policy, by_group: ByGroup) -> str:
     """Return the policy as it is written, with its groups if the data have any."""
-    found = to_dict(policy)
+    content = to_dict(policy)
     if by_group.groups:
-        found["group_guarantee"] = by_group.sentence
-        found["groups"] = [asdict(group) for group in by_group.groups]
-    return encoded(found, indent=2)
+        content["group_guarantee"] = by_group.sentence
+        content["groups"] = [asdict(group) for group in by_group.groups]
+    return encoded(content, indent=2)
 
 
 @main.command(
@@ -298,7 +309,7 @@ def _policy_json(policy: Policy, by_group: ByGroup) -> str:
 @reported
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def amplify(
-    query: str, answer: str, repeated: str, repetitions: str, as_json: bool, **given: Any
+    query: str, answer: str, repeated: str, repetitions: str, as_json: bool, **options: Any
 ) -> None:
     """Print the curve of the normalised probability over the number of repetitions."""
     try:
@@ -309,22 +320,30 @@ def amplify(
         ) from error
     case = usage(Case, query, answer, repeated)
     usage(tidied, times)
-    model = opened(given["model"], given["form"], given["budget"])
-    with paid(model, plan_curves([case], model, times), given["budget"], given["prices"]):
-        found = curve.amplify(case, model, times)
-    if given["keep"]:
-        text = serialise_curves.all_to_json([found])
-        _keep("amplification", case.query, model.name, text, found.verdict)
-    click.echo(serialise_curves.to_json(found) if as_json else _curve(found))
-    if given["report"] is not None:
+    model = opened(options["model"], options["form"], options["budget"])
+    with paid(model, plan_curves([case], model, times), options["budget"], options["prices"]):
+        result = curve.amplify(case, model, times)
+    if options["keep"]:
+        text = serialise_curves.all_to_json([result])
+        _keep("amplification", case.query, model.name, text, result.verdict)
+    click.echo(serialise_curves.to_json(result) if as_json else _curve(result))
+    if options["report"] is not None:
         from core.reports.amplification import report as report_of  # Altair takes long to load
 
-        write(given["report"], report_of([found]))
+        write(options["report"], report_of([result]))
 
 
-def _curve(found: Amplification) -> str:
+def _curve(amplification: Amplification) -> str:
     head = f"{'t':>5}  {'P(a)/(P(a)+P(b))':>17}  {'ln P(a)':>9}  {'ln P(b)':>9}"
-    return "\n".join([found.verdict, *found.remarks, "", head, *map(_point, found.points)])
+    return "\n".join(
+        [
+            amplification.verdict,
+            *amplification.remarks,
+            "",
+            head,
+            *map(_point, amplification.points),
+        ]
+    )
 
 
 def _point(point: Point) -> str:
@@ -344,19 +363,19 @@ def probe(model: str, as_json: bool) -> None:
     """Print what a model can do; the next commands start from that."""
     opened_model = named(model)
     opened_model.remember_in(lambda: kept_calls().services)
-    asked = Resilient(opened_model, tell=tell).probe()
+    resilient = Resilient(opened_model, tell=tell).probe()
     able = opened_model.capabilities
-    found = {
+    content = {
         "model": opened_model.name,
         "revision": opened_model.revision,
         "estimator": estimator_of(able),
         "capabilities": asdict(able),
-        "asked": asked,
+        "asked": resilient,
     }
-    click.echo(json.dumps(found) if as_json else _abilities(opened_model, able, asked))
+    click.echo(json.dumps(content) if as_json else _abilities(opened_model, able, resilient))
 
 
-def _abilities(model: LanguageModel, able: Capabilities, asked: Sequence[str]) -> str:
+def _abilities(model: LanguageModel, able: Capabilities, names: Sequence[str]) -> str:
     lines = [
         f"{model.name}: {model.revision}",
         f"Estimator: {estimator_of(able)}.",
@@ -367,8 +386,8 @@ def _abilities(model: LanguageModel, able: Capabilities, asked: Sequence[str]) -
     if not able.local:
         lines.append(f"Answers a request: up to {able.candidates_a_call}.")
     lines += able.notes
-    if asked:
-        lines += ["", f"Found out by {costs.calls(len(asked))}:", *asked]
+    if names:
+        lines += ["", f"Found out by {costs.calls(len(names))}:", *names]
     return "\n".join(lines)
 
 
@@ -385,8 +404,8 @@ def _refuse_options_beside_from() -> None:
     """A saved inspection is recomputed as it was saved: no option may pretend otherwise."""
     context = click.get_current_context()
     for name in context.params:
-        given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        if given and name not in ("source", "report", "as_json"):
+        is_typed = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if is_typed and name not in ("source", "report", "as_json"):
             raise click.UsageError(
                 f"--from recomputes what was saved; omit --{name.replace('_', '-')}."
             )

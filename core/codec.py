@@ -42,7 +42,7 @@ class DamagedError(ValueError):
         self.missing = missing
 
 
-def encoded(found: object, *, indent: int | None = None) -> str:
+def encoded(value: object, *, indent: int | None = None) -> str:
     """Return JSON text; its letters stay readable.
 
     Raises
@@ -50,7 +50,7 @@ def encoded(found: object, *, indent: int | None = None) -> str:
     ValueError
         When there is an infinity or NaN in it, which JSON does not know: see `finite`.
     """
-    return json.dumps(found, indent=indent, ensure_ascii=False, allow_nan=False)
+    return json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def finite(value: float) -> float | None:
@@ -58,7 +58,7 @@ def finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def decoded(kind: type[T], found: object) -> T:
+def decoded(kind: type[T], value: object) -> T:
     """Return a dataclass out of JSON that somebody may have edited.
 
     Whole numbers are not negative, and fields with a default may be missing: older files lack
@@ -69,16 +69,16 @@ def decoded(kind: type[T], found: object) -> T:
     ValueError
         When it is no such dataclass, a field is wrong (`DamagedError`), or one is not known.
     """
-    if not isinstance(found, Mapping):
+    if not isinstance(value, Mapping):
         raise ValueError(f"a {kind.__name__} is invalid")
-    if strange := found.keys() - {field.name for field in fields(kind)}:  # type: ignore[arg-type]
+    if strange := value.keys() - {field.name for field in fields(kind)}:  # type: ignore[arg-type]
         raise ValueError(f"a {kind.__name__} has no {min(strange)}")
-    return kind(**typed(kind, found, least=0))
+    return kind(**typed(kind, value, least=0))
 
 
 def typed(
     kind: type,
-    found: Mapping[str, Any],
+    entries: Mapping[str, Any],
     *,
     least: float | None = None,
     largest: float = LARGEST,
@@ -105,8 +105,8 @@ def typed(
     values: dict[str, Any] = {}
     for field in fields(kind):
         has_default = field.default is not MISSING or field.default_factory is not MISSING
-        if field.name in found:
-            value, annotation = found[field.name], str(field.type)
+        if field.name in entries:
+            value, annotation = entries[field.name], str(field.type)
             most = min(largest, LARGEST) if annotation == "int" else largest
             low = least if least is not None and annotation == "int" else -most
             if not _is_sane(value, annotation, low, most):
@@ -132,7 +132,7 @@ def _is_sane(value: Any, annotation: str, least: float, largest: float) -> bool:
     return least <= value <= largest
 
 
-def text_of(found: object) -> str:
+def text_of(value: object) -> str:
     """Return a text that JSON held.
 
     Raises
@@ -140,9 +140,9 @@ def text_of(found: object) -> str:
     ValueError
         When it is none, or one that cannot be written.
     """
-    if not isinstance(found, str) or not is_writable(found):
+    if not isinstance(value, str) or not is_writable(value):
         raise ValueError("a text is invalid")
-    return found
+    return value
 
 
 def is_writable(text: str) -> bool:

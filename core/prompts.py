@@ -48,8 +48,8 @@ def iterative(query: str, answers: Sequence[str] = ()) -> str:
     F_0 keeps both mentions of the question, so that F_0 and F_1 differ by the answer
     sentence alone and by nothing else the model could react to.
     """
-    told = f"{answer_sentences(answers)}\n\n" if answers else ""
-    return f"{QUESTION}{query}\n\n{told}{REQUEST}{full_stop(query)} {ANSWER}"
+    condition = f"{answer_sentences(answers)}\n\n" if answers else ""
+    return f"{QUESTION}{query}\n\n{condition}{REQUEST}{full_stop(query)} {ANSWER}"
 
 
 def self_verification(query: str, answer: str) -> str:

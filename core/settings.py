@@ -163,12 +163,12 @@ def _entries(name: str) -> list[str]:
 
 
 def _count(name: str) -> int:
-    given = _text(name)
-    if not given:
+    text = _text(name)
+    if not text:
         return USUAL_BUDGET
-    if not (given.isascii() and given.isdigit()):
+    if not (text.isascii() and text.isdigit()):
         raise SettingError(
             f"{name} is not a whole number of calls. If you run this server, write it in "
             f"digits only, such as {name}=500, or unset it for {USUAL_BUDGET:,}."
         )
-    return int(given)
+    return int(text)

@@ -40,7 +40,7 @@ def page() -> None:
             contradicted(rows)
         st.header("2. Target")
         try:
-            wanted = target(None if data is None else rows)
+            target_ = target(None if data is None else rows)
         except CalibrationError as error:
             problem(str(error))
             data = None
@@ -49,7 +49,7 @@ def page() -> None:
         st.header("3. Result")
         try:
             if data is not None:
-                whole = calibrated(rows, wanted)
+                whole = calibrated(rows, target_)
         except CalibrationError as error:
             problem(str(error))
         if data is None:

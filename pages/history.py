@@ -12,11 +12,11 @@ def history() -> None:
         "appears exactly as it was saved.",
     )
     bring()
-    found = listed()
-    if len(found) == 1:
-        chosen(found[0])
-    elif found:
-        compared(found)
+    results = listed()
+    if len(results) == 1:
+        chosen(results[0])
+    elif results:
+        compared(results)
 
 
 history()

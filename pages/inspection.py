@@ -33,13 +33,13 @@ def inspect() -> None:
     page_header("Can I believe this answer?", "")
     policy.banner()
     try:
-        kept = history.opened("inspection")
-        if kept is not None:
-            inspection = from_json(kept.payload)
+        opened = history.opened("inspection")
+        if opened is not None:
+            inspection = from_json(opened.payload)
         else:
             request, reading = ask()
-            kept_by_the_job = keeper(reading, policy.in_use(), asked_for=is_asked_for())
-            recording = record(request, reading, kept_by_the_job)
+            save = keeper(reading, policy.in_use(), by_hand=is_asked_for())
+            recording = record(request, reading, save)
             if recording is None:
                 return
             inspection = read(recording, reading, policy=policy.in_use())
@@ -49,23 +49,23 @@ def inspect() -> None:
         problem(str(error))
         return
     frame.titled(inspection.query)
-    if kept is not None and beside(inspection):
+    if opened is not None and beside(inspection):
         return
-    verdict(inspection, live=kept is None)
+    verdict(inspection, live=opened is None)
     if all_of_it := quotes(inspection):
         told(inspection)
-        if kept is None:
+        if opened is None:
             stable(inspection)
-        behind(inspection, live=kept is None)
+        behind(inspection, live=opened is None)
     with st.container(horizontal=True):
         if all_of_it:
             amplified(inspection)
-            if kept is None:
+            if opened is None:
                 longer_chains(inspection)
-        files(inspection, kept)
-        if id := kept.id if kept else saved_view(inspection):
+        files(inspection, opened)
+        if id := opened.id if opened else saved_view(inspection):
             offer(id)
-    if kept is None:
+    if opened is None:
         history.permalink(saved_view(inspection), partial(keep_view, inspection))
 
 

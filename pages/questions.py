@@ -60,16 +60,16 @@ def catalogue() -> None:
         persist_state="session",
         help=TERMS["Band"],
     )
-    found = search(
+    facts = search(
         text or "",
         None if chosen_area == EVERYTHING else chosen_area,
         None if chosen_band == EVERYTHING else chosen_band,
     )
-    if not found:
+    if not facts:
         st.text("Nothing matches. Use fewer words, or choose “everything”.")
         return
-    st.caption(f"Questions found: {len(found):d}. Click one to inspect it.")
-    columns = {name: [getattr(entry, name) for entry in found] for name in COLUMNS}
+    st.caption(f"Questions found: {len(facts):d}. Click one to inspect it.")
+    columns = {name: [getattr(entry, name) for entry in facts] for name in COLUMNS}
     clicked = st.dataframe(
         columns,
         column_config={
@@ -91,7 +91,7 @@ def catalogue() -> None:
     downloads.table(columns, "questions")
     for row, column in clicked.selection.cells:
         if column == "question":
-            frame.inspect(found[row].question)
+            frame.inspect(facts[row].question)
 
 
 questions()

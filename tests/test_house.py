@@ -67,6 +67,13 @@ FOR_EVER = re.compile(r"functools\.cache|(functools\.)?lru_cache\((maxsize=)?Non
 COPIES = {"enumerate", "list", "reversed", "sorted", "tuple"}
 CHANGES = {"add", "append", "clear", "extend", "insert", "pop", "setdefault", "update"}
 
+# What happened to a thing does not say what it is. Both counts may only fall.
+PARTICIPLES = {
+    *("found", "said", "told", "kept", "drawn", "wanted", "asked", "given", "made", "known")
+}
+MOST_PARTICIPLES = 149
+MOST_SHARED_NAMES = 34
+
 Complaints = list[str]
 
 
@@ -287,6 +294,32 @@ def complaints_about_writing(source: str) -> Complaints:
 # -------------------------------------------------------------------------- on this house
 
 
+def bound_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield (line, name) of every variable, argument, attribute, function and class bound here."""
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Name(id=name, ctx=ast.Store())
+                | ast.Attribute(attr=name, ctx=ast.Store())
+                | ast.arg(arg=name)
+                | ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+                | ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ):
+                yield node.lineno, name
+
+
+def complaints_about_participles(source: str) -> Complaints:
+    """A thing is named by what it is, in one word or in several."""
+    return [
+        f"line {line}: {name}; name the thing, not what happened to it"
+        for line, name in bound_names(ast.parse(source))
+        if PARTICIPLES & {*name.split("_")}
+    ]
+
+
 def modules(*places: str) -> list[Path]:
     """Return the Python files at these places; none of the places may be without."""
     found = []
@@ -355,6 +388,28 @@ def test_modules_are_short() -> None:
     assert not long, f"Split, over {LARGEST_MODULE // KILOBYTE} kB: {', '.join(map(str, long))}"
 
 
+def test_things_are_named_by_what_they_are() -> None:
+    """Compare with the count on main to see which names are new."""
+    complaints = [
+        f"{path.relative_to(ROOT)}, {complaint}"
+        for path in modules("app.py", "core", "pages")
+        for complaint in complaints_about_participles(path.read_text(encoding="utf-8"))
+    ]
+    number = len(complaints)
+    assert number == MOST_PARTICIPLES, f"{number} now; fewer go into MOST_PARTICIPLES: {complaints}"
+
+
+def test_a_public_class_has_a_name_of_its_own() -> None:
+    names = Counter(
+        node.name
+        for path in modules("app.py", "core", "pages")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    shared = sorted(name for name, number in names.items() if number > 1)
+    assert len(shared) == MOST_SHARED_NAMES, f"fewer go into MOST_SHARED_NAMES: {shared}"
+
+
 def test_readme_says_how_to_start_and_how_to_test() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "make demo" in text and "make test" in text
@@ -375,6 +430,10 @@ def test_streamlit_is_configured_for_others_to_reach() -> None:
 # ------------------------------------------------------------------ the rules on snippets
 
 BAD = {
+    complaints_about_participles: [
+        *("found = 1", "def f(told): pass", "def was_asked(): pass", "for a, kept in b: pass"),
+        *("x.known = 1", "class A:\n    rows_drawn: int", "f = lambda given: 1"),
+    ],
     complaints_about_caches: [
         *("@functools.cache\ndef f(): pass", "from functools import cache, partial"),
         *("once = functools.cache(f)", "@functools.lru_cache(None)\ndef f(): pass"),

@@ -83,27 +83,27 @@ class Ranked:
 
     def blocks(self, weights: Weights) -> Blocks:
         """Return the weighted rows as `all_blocks` has them; a block may be empty."""
-        drawn = weights[self._order]
-        answered = np.cumsum(drawn)[self._last]
-        errors = np.cumsum(drawn * self._is_wrong)[self._last]
-        return Blocks(self._doubts, answered, errors, int(drawn.sum()))
+        reordered = weights[self._order]
+        answered = np.cumsum(reordered)[self._last]
+        errors = np.cumsum(reordered * self._is_wrong)[self._last]
+        return Blocks(self._doubts, answered, errors, int(reordered.sum()))
 
 
-def precision_at(known: Blocks, recalls: Floats) -> Floats:
+def precision_at(ranks: Blocks, recalls: Floats) -> Floats:
     """Return the precision where so large a share of all queries is answered.
 
     The mean over all orders of tied queries; NaN where fewer queries have a score.
 
     Parameters
     ----------
-    known : Blocks
+    ranks : Blocks
         Of all queries; those never answered are one last block, or left out.
     recalls : ndarray of shape (r,)
     """
-    scored = known.doubts < np.inf
-    answered = np.append(0, known.answered[scored])
-    position = recalls * known.queries
-    errors = np.interp(position, answered, np.append(0, known.errors[scored]))
+    scored = ranks.doubts < np.inf
+    answered = np.append(0, ranks.answered[scored])
+    position = recalls * ranks.queries
+    errors = np.interp(position, answered, np.append(0, ranks.errors[scored]))
     # A share as a float may lie above the last query by its rounding.
     there = (position > 0) & (position <= answered[-1] * (1 + 1e-12))
     wrong = np.full(position.shape, np.nan)
@@ -130,9 +130,9 @@ def resamples(clusters: ArrayLike, number: int = RESAMPLES, seed: int = 0) -> It
     queries = int(at.max()) + 1 if len(at) else 0
     rng = np.random.default_rng(seed)
     for _ in range(number):
-        drawn = np.bincount(rng.integers(queries, size=queries), minlength=queries)
+        multiplicities = np.bincount(rng.integers(queries, size=queries), minlength=queries)
         # Where every query has one row, it does not matter which query is which.
-        yield drawn if queries == len(at) else drawn[at]
+        yield multiplicities if queries == len(at) else multiplicities[at]
 
 
 def compare(
@@ -184,16 +184,16 @@ def compare(
         return MEASURES[measure](ranked[name].blocks(weights))
 
     whole = np.array([value(name, np.ones(n, np.int64)) for name in names])
-    drawn = np.empty((number, len(names)))
+    differences = np.empty((number, len(names)))
     for i, weights in enumerate(resamples(clusters, number, seed)):
         if i % 50 == 0:
             progress(i / number)
-        drawn[i] = [value(name, weights) for name in names]
+        differences[i] = [value(name, weights) for name in names]
     at = names.index(reference)
     return Comparison(
-        {n: interval(whole[j], drawn[:, j], confidence) for j, n in enumerate(names)},
+        {n: interval(whole[j], differences[:, j], confidence) for j, n in enumerate(names)},
         {
-            n: interval(whole[at] - whole[j], drawn[:, at] - drawn[:, j], confidence)
+            n: interval(whole[at] - whole[j], differences[:, at] - differences[:, j], confidence)
             for j, n in enumerate(names)
             if j != at
         },
@@ -228,8 +228,8 @@ def rank_correlation(
     if groups is not None:
         group = np.unique(np.asarray(groups), return_inverse=True)[1]
     at = np.random.default_rng(seed).integers(n, size=(number, n))
-    drawn = _spearman(pairs[:, at], group[at])
-    return interval(_spearman(pairs[:, None], group[None])[0], drawn, confidence)
+    correlation = _spearman(pairs[:, at], group[at])
+    return interval(_spearman(pairs[:, None], group[None])[0], correlation, confidence)
 
 
 def _spearman(pairs: Floats, groups: Weights) -> Floats:
@@ -271,10 +271,10 @@ class Band:
     upper: Floats
 
 
-def interval(value: float, drawn: Floats, confidence: float = 0.95) -> Interval:
+def interval(value: float, values: Floats, confidence: float = 0.95) -> Interval:
     """Return a number with its percentile interval; without ends where nothing was drawn."""
-    if not len(drawn):
+    if not len(values):
         return Interval(float(value), float("nan"), float("nan"))
     tail = (1 - confidence) / 2
-    lower, upper = np.quantile(drawn, [tail, 1 - tail])
+    lower, upper = np.quantile(values, [tail, 1 - tail])
     return Interval(float(value), float(lower), float(upper))

@@ -109,8 +109,8 @@ def curve(scores: ArrayLike, correct: ArrayLike) -> Curve:
     Its first point is the smallest block that can be answered: with M.I. that is often all
     the exact zeros at once. Parameters as in `core.abstention.blocks.blocks`.
     """
-    known = blocks(scores, correct)
-    return Curve(known.doubts, known.answered, known.errors, known.queries)
+    ranks = blocks(scores, correct)
+    return Curve(ranks.doubts, ranks.answered, ranks.errors, ranks.queries)
 
 
 def aurc(scores: ArrayLike, correct: ArrayLike) -> float:
@@ -149,35 +149,35 @@ def auroc(scores: ArrayLike, correct: ArrayLike) -> float:
     return _auroc(all_blocks(scores, correct))
 
 
-def _aurc(known: Blocks) -> float:
-    if not known.queries:
+def _aurc(ranks: Blocks) -> float:
+    if not ranks.queries:
         return float("nan")
     # Within a tie, the expected number of errors grows in a straight line.
-    position = np.arange(1, known.queries + 1)
-    errors = np.interp(position, np.append(0, known.answered), np.append(0, known.errors))
+    position = np.arange(1, ranks.queries + 1)
+    errors = np.interp(position, np.append(0, ranks.answered), np.append(0, ranks.errors))
     return float(np.mean(errors / position))
 
 
-def _augrc(known: Blocks) -> float:
-    if not known.queries:
+def _augrc(ranks: Blocks) -> float:
+    if not ranks.queries:
         return float("nan")
-    answered, errors = np.append(0, known.answered), np.append(0, known.errors)
-    return float(np.diff(answered) @ (errors[1:] + errors[:-1]) / (2 * known.queries**2))
+    answered, errors = np.append(0, ranks.answered), np.append(0, ranks.errors)
+    return float(np.diff(answered) @ (errors[1:] + errors[:-1]) / (2 * ranks.queries**2))
 
 
-def _prr(known: Blocks) -> float:
-    n = known.queries
-    wrong = int(known.errors[-1]) if n else 0
+def _prr(ranks: Blocks) -> float:
+    n = ranks.queries
+    wrong = int(ranks.errors[-1]) if n else 0
     if not 0 < wrong < n:
         return float("nan")
     by_chance = wrong / n
     best = float(np.sum(np.arange(1, wrong + 1) / np.arange(n - wrong + 1, n + 1)) / n)
-    return (by_chance - _aurc(known)) / (by_chance - best)
+    return (by_chance - _aurc(ranks)) / (by_chance - best)
 
 
-def _auroc(known: Blocks) -> float:
-    bad = np.diff(known.errors, prepend=0)
-    good = np.diff(known.answered, prepend=0) - bad
+def _auroc(ranks: Blocks) -> float:
+    bad = np.diff(ranks.errors, prepend=0)
+    good = np.diff(ranks.answered, prepend=0) - bad
     if not bad.sum() or not good.sum():
         return float("nan")
     below = np.cumsum(good) - good / 2

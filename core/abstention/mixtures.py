@@ -139,7 +139,7 @@ def mixtures(
         )
         for _ in range(repetitions)
     ]
-    found = []
+    results = []
     for score in single.doubts:
         for rule in ("empirical", "ltt"):
             values, seen = [], []
@@ -156,8 +156,8 @@ def mixtures(
                 seen.append(_bins(test, score, outcome.value))
             names = [name for name in (*ENTROPY_BINS, ALL) if any(name in bins for bins in seen)]
             bars = tuple(_bar(name, [bins.get(name) for bins in seen]) for name in names)
-            found.append(Mixture(score, rule, tuple(values), bars))
-    return found
+            results.append(Mixture(score, rule, tuple(values), bars))
+    return results
 
 
 def halved(
@@ -198,7 +198,7 @@ def _bar(name: str, bins: Sequence[Bin | None]) -> Bar:
 
 
 def _mean_and_spread(values: Sequence[float]) -> tuple[float, float]:
-    known = np.array([value for value in values if not np.isnan(value)])
-    mean = float(known.mean()) if len(known) else float("nan")
-    spread = 2 * float(known.std(ddof=1)) if len(known) > 1 else float("nan")
+    finite = np.array([value for value in values if not np.isnan(value)])
+    mean = float(finite.mean()) if len(finite) else float("nan")
+    spread = 2 * float(finite.std(ddof=1)) if len(finite) > 1 else float("nan")
     return mean, spread

@@ -250,39 +250,39 @@ class Policy:
     def _reservation(self) -> str:
         if not self.guaranteed:
             return ""
-        said = ""
+        sentence = ""
         if self.targets_tried > 1:
-            said += (
+            sentence += (
                 f" The target was chosen among {self.targets_tried} after a look at the rows: they "
                 "were tested together, so that this holds for all of them at once."
             )
         if self.left_out:
             were = "row without a label was" if self.left_out == 1 else "rows without a label were"
-            said += (
+            sentence += (
                 f" {self.left_out:,} {were} left out, so this holds only for questions like "
                 "the labelled ones."
             )
         if self.settings_tried > 1:
-            said += (
+            sentence += (
                 f" This is one of {self.settings_tried} settings tried on these rows; choosing "
                 "among them afterwards weakens the guarantee."
             )
-        return said
+        return sentence
 
     @property
     def _promise(self) -> str:
-        drawn = "for questions drawn like these and scored by the same pipeline"
+        population = "for questions drawn like these and scored by the same pipeline"
         if self.method == "ltt":
             return (
                 f"With {_percent(self.confidence or 0)} confidence over the {self.labels:,} "
                 f"labelled rows, at most {_percent(self.target_error)} of answered questions are "
-                f"wrong, {self._of_what_stands}{drawn}."
+                f"wrong, {self._of_what_stands}{population}."
             )
         if self.method == "crc":
             return (
                 f"On average over draws of {self.labels:,} labelled rows, at most "
-                f"{_percent(self.target_error)} of all questions are answered and wrong, {drawn}. "
-                "This does not bound the error among the answered."
+                f"{_percent(self.target_error)} of all questions are answered and wrong, "
+                f"{population}. This does not bound the error among the answered."
             )
         if self.method == "empirical":
             return (
@@ -372,19 +372,19 @@ def from_json(text: str | bytes) -> Policy:
             "policy again."
         )
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise PolicyError(
             "This file is not a policy, because it is not JSON. Download the policy again."
         ) from error
-    return policy_from_dict(found)
+    return policy_from_dict(content)
 
 
-def policy_from_dict(found: object) -> Policy:
+def policy_from_dict(content: object) -> Policy:
     """Read `to_dict`'s dictionary, checking every field; raises `PolicyError`."""
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise PolicyError("This file is not a Believe policy. Download the policy again.")
-    version = found.get("version")
+    version = content.get("version")
     if type(version) is not int:  # True is an int, too
         raise PolicyError("The policy’s “version” is damaged. Download it again.")
     if not 1 <= version <= VERSION:
@@ -392,9 +392,9 @@ def policy_from_dict(found: object) -> Policy:
             f"This policy has version {version!s:.20}; this Believe reads versions up to "
             f"{VERSION}. Update Believe, or download the policy again."
         )
-    unbounded = found.get("threshold", 0) is None
-    found = {**_SINCE_THEN, **found}
-    values = _typed(Policy, {**found, "threshold": 0} if unbounded else found)
+    unbounded = content.get("threshold", 0) is None
+    content = {**_SINCE_THEN, **content}
+    values = _typed(Policy, {**content, "threshold": 0} if unbounded else content)
     if unbounded:
         values["threshold"] = math.inf
     pipeline = values["pipeline"]
@@ -404,19 +404,19 @@ def policy_from_dict(found: object) -> Policy:
     return Policy(**values)
 
 
-def pipeline_from_dict(found: object) -> Pipeline:
+def pipeline_from_dict(content: object) -> Pipeline:
     """Read a pipeline, checking every field; raises `PolicyError`."""
-    if isinstance(found, Mapping):
-        found = {"sampling": SHARED_DRAWS, **found}
-    return Pipeline(**_typed(Pipeline, found))
+    if isinstance(content, Mapping):
+        content = {"sampling": SHARED_DRAWS, **content}
+    return Pipeline(**_typed(Pipeline, content))
 
 
-def _typed(kind: type, found: object) -> dict[str, Any]:
+def _typed(kind: type, value: object) -> dict[str, Any]:
     """Return the fields of a dataclass out of JSON, each of the right kind."""
-    if not isinstance(found, Mapping):
+    if not isinstance(value, Mapping):
         raise PolicyError("The policy’s pipeline is damaged. Download the policy again.")
     try:
-        return typed(kind, found, largest=sys.float_info.max, defaults=False)
+        return typed(kind, value, largest=sys.float_info.max, defaults=False)
     except DamagedError as error:
         if error.missing:
             raise PolicyError(

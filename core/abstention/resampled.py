@@ -66,8 +66,8 @@ class Resampled:
         self, score: str, other: str, measure: str, confidence: float = 0.95
     ) -> Interval:
         """Return by how much a measure of one score exceeds that of another, with its interval."""
-        values, drawn = self._differences(score, other, measure)
-        return interval(values, drawn, confidence)
+        values, resamples_ = self._differences(score, other, measure)
+        return interval(values, resamples_, confidence)
 
     def p_value(self, score: str, other: str, measure: str) -> float:
         """Return how often chance alone would part two scores so far, by the resamples.
@@ -76,20 +76,20 @@ class Resampled:
         the rows as they are count as a resample, so that it is never 0. NaN where a resample has
         no value, or there is none.
         """
-        value, drawn = self._differences(score, other, measure)
-        if not len(drawn) or np.isnan(drawn).any() or math.isnan(value):
+        value, resamples_ = self._differences(score, other, measure)
+        if not len(resamples_) or np.isnan(resamples_).any() or math.isnan(value):
             return math.nan
-        sides = np.count_nonzero(drawn <= 0), np.count_nonzero(drawn >= 0)
-        return float(min(1.0, 2 * (min(sides) + 1) / (len(drawn) + 1)))
+        sides = np.count_nonzero(resamples_ <= 0), np.count_nonzero(resamples_ >= 0)
+        return float(min(1.0, 2 * (min(sides) + 1) / (len(resamples_) + 1)))
 
     def band(self, score: str, confidence: float = 0.95) -> Band:
         """Return a score's precision by recall with its band, each point by itself."""
-        drawn = self.curves[score]
-        lower, upper = np.full((2, drawn.shape[1]), np.nan)
-        some = ~np.isnan(drawn).all(axis=0)
+        curves = self.curves[score]
+        lower, upper = np.full((2, curves.shape[1]), np.nan)
+        some = ~np.isnan(curves).all(axis=0)
         if some.any():
             tail = (1 - confidence) / 2
-            lower[some], upper[some] = np.nanquantile(drawn[:, some], [tail, 1 - tail], axis=0)
+            lower[some], upper[some] = np.nanquantile(curves[:, some], [tail, 1 - tail], axis=0)
         return Band(self.recalls[score], self.precision[score], lower, upper)
 
     def _differences(self, score: str, other: str, measure: str) -> tuple[float, Floats]:
@@ -140,19 +140,19 @@ def resampled(
         return np.array([_measures(each.blocks(weights), harmonic) for each in ranked])
 
     ones = np.ones(len(rows), np.int64)
-    drawn = np.empty((number, len(names), len(MEASURES)))
+    values = np.empty((number, len(names), len(MEASURES)))
     curves = {name: np.empty((number, len(recalls[name]))) for name in names}
     for i, weights in enumerate(resamples(rows, number, seed)):
         if i % 50 == 0:
             progress(i / number)
         for j, each in enumerate(ranked):
-            known = each.blocks(weights)
-            drawn[i, j] = _measures(known, harmonic)
-            curves[names[j]][i] = precision_at(known, recalls[names[j]])
+            ranks = each.blocks(weights)
+            values[i, j] = _measures(ranks, harmonic)
+            curves[names[j]][i] = precision_at(ranks, recalls[names[j]])
     return Resampled(
         names,
         measured(ones).reshape(len(names), len(MEASURES)),
-        drawn,
+        values,
         {name: recalls[name] for name in names},
         {n: precision_at(r.blocks(ones), recalls[n]) for n, r in zip(names, ranked, strict=True)},
         curves,
@@ -171,16 +171,16 @@ class _Harmonic:
         return self._sums
 
 
-def _measures(known: Blocks, harmonic: _Harmonic) -> tuple[float, float, float, float]:
+def _measures(ranks: Blocks, harmonic: _Harmonic) -> tuple[float, float, float, float]:
     """Return all of `MEASURES`, in their order.
 
     Within tied queries the expected errors grow in a straight line, so that their part of the
     AURC is a sum of a constant and of one over the number answered.
     """
-    n = known.queries
+    n = ranks.queries
     if not n:
         return (math.nan,) * 4
-    answered, errors = known.answered, known.errors
+    answered, errors = ranks.answered, ranks.errors
     size, bad = np.diff(answered, prepend=0), np.diff(errors, prepend=0)
     before, wrong_before = answered - size, errors - bad
     sums = harmonic(n)

@@ -137,11 +137,11 @@ def learn_then_test(
         When shapes, labels, α or the confidence are not as above.
     """
     _check(target_error, confidence)
-    known = blocks(scores, correct)
-    if known.scored < fewest_labels(target_error, confidence):
-        return _too_few(known, target_error, confidence)
-    found = _loosest(known, target_error, confidence)
-    return _too_wrong(known, target_error, confidence) if found is None else found
+    ranks = blocks(scores, correct)
+    if ranks.scored < fewest_labels(target_error, confidence):
+        return _too_few(ranks, target_error, confidence)
+    loosest = _loosest(ranks, target_error, confidence)
+    return _too_wrong(ranks, target_error, confidence) if loosest is None else loosest
 
 
 def for_each_target(
@@ -154,18 +154,18 @@ def for_each_target(
     """
     for target_error in target_errors:
         _check(target_error, confidence)
-    known = blocks(scores, correct)
-    return tuple(_loosest(known, target_error, confidence) for target_error in target_errors)
+    ranks = blocks(scores, correct)
+    return tuple(_loosest(ranks, target_error, confidence) for target_error in target_errors)
 
 
-def _loosest(known: Blocks, target_error: float, confidence: float) -> Threshold | None:
+def _loosest(ranks: Blocks, target_error: float, confidence: float) -> Threshold | None:
     """Return the loosest threshold that the walks certify."""
-    sooner, later = _certified(known, target_error, confidence)
+    sooner, later = _certified(ranks, target_error, confidence)
     if not (sooner or later):
         return None
     block = later[-1] if later else sooner[-1]
-    bound = clopper_pearson(known.errors[block], known.answered[block], confidence)
-    return _threshold(known, block, bound)
+    bound = clopper_pearson(ranks.errors[block], ranks.answered[block], confidence)
+    return _threshold(ranks, block, bound)
 
 
 def certifies(
@@ -183,40 +183,40 @@ def certifies(
     Parameters as in `learn_then_test`.
     """
     _check(target_error, confidence)
-    known = blocks(scores, correct)
-    block = int(np.count_nonzero(known.doubts < value)) - 1
-    return any(block in walk for walk in _certified(known, target_error, confidence))
+    ranks = blocks(scores, correct)
+    block = int(np.count_nonzero(ranks.doubts < value)) - 1
+    return any(block in walk for walk in _certified(ranks, target_error, confidence))
 
 
-def _certified(known: Blocks, target_error: float, confidence: float) -> tuple[range, range]:
+def _certified(ranks: Blocks, target_error: float, confidence: float) -> tuple[range, range]:
     """Return the blocks that are certified before the second start, and from there on."""
-    first, second = _starts(known, target_error, confidence)
+    first, second = _starts(ranks, target_error, confidence)
     delta = 1 - confidence
-    stopped = _walk(known, first, second, target_error, FIRST_PART * delta)
+    stopped = _walk(ranks, first, second, target_error, FIRST_PART * delta)
     left = delta if stopped == second else (1 - FIRST_PART) * delta
-    further = _walk(known, second, len(known.answered), target_error, left)
+    further = _walk(ranks, second, len(ranks.answered), target_error, left)
     return range(first, stopped), range(second, further)
 
 
-def _starts(known: Blocks, target_error: float, confidence: float) -> tuple[int, int]:
+def _starts(ranks: Blocks, target_error: float, confidence: float) -> tuple[int, int]:
     """Return the blocks at which the walks begin; twice the same where one walk does for both.
 
     They depend on the doubts and not on the labels, which the tests still need.
     """
-    first = _start(known, target_error, _with(FIRST_PART, confidence))
+    first = _start(ranks, target_error, _with(FIRST_PART, confidence))
     fewest = fewest_labels(target_error, _with(1 - FIRST_PART, confidence))
-    second = int(np.searchsorted(known.answered, max(fewest, SECOND_SHARE * known.scored)))
-    if first < second < len(known.answered):
+    second = int(np.searchsorted(ranks.answered, max(fewest, SECOND_SHARE * ranks.scored)))
+    if first < second < len(ranks.answered):
         return first, second
-    only = _start(known, target_error, confidence)
+    only = _start(ranks, target_error, confidence)
     return only, only
 
 
-def _start(known: Blocks, target_error: float, confidence: float) -> int:
+def _start(ranks: Blocks, target_error: float, confidence: float) -> int:
     """Return the first block that can be certified, and has the power or a fifth of the scores."""
     fewest = fewest_labels(target_error, confidence)
-    least = max(fewest, min(_powerful(target_error, confidence), EARLIEST_SHARE * known.scored))
-    return int(np.searchsorted(known.answered, least))
+    least = max(fewest, min(_powerful(target_error, confidence), EARLIEST_SHARE * ranks.scored))
+    return int(np.searchsorted(ranks.answered, least))
 
 
 def _with(part: float, confidence: float) -> float:
@@ -224,9 +224,9 @@ def _with(part: float, confidence: float) -> float:
     return 1 - part * (1 - confidence)
 
 
-def _walk(known: Blocks, start: int, end: int, target_error: float, level: float) -> int:
+def _walk(ranks: Blocks, start: int, end: int, target_error: float, level: float) -> int:
     """Return the block at which a walk from a start stops: `end`, if every test rejects."""
-    answered, errors = known.answered[start:end], known.errors[start:end]
+    answered, errors = ranks.answered[start:end], ranks.errors[start:end]
     # Further answers that are right only lower p: the walk can stop at new errors alone.
     risen = np.flatnonzero(np.diff(errors, prepend=-1))
     first, number = 0, A_FEW
@@ -249,18 +249,18 @@ def conformal_risk_control(
     calibrations, without a confidence. Parameters as in `learn_then_test`.
     """
     _check(target_error)
-    known = blocks(scores, correct)
-    if not known.scored:
+    ranks = blocks(scores, correct)
+    if not ranks.scored:
         return _unscored()
-    bound = (known.errors + 1) / (known.queries + 1)
+    bound = (ranks.errors + 1) / (ranks.queries + 1)
     allowed = np.flatnonzero(bound <= target_error)
     if len(allowed):
-        return _threshold(known, int(allowed[-1]), float(bound[allowed[-1]]))
-    if 1 / (known.queries + 1) > target_error:
-        needed = math.ceil(1 / target_error - 1) - known.queries
+        return _threshold(ranks, int(allowed[-1]), float(bound[allowed[-1]]))
+    if 1 / (ranks.queries + 1) > target_error:
+        needed = math.ceil(1 / target_error - 1) - ranks.queries
         return Uncertifiable(
-            f"{known.queries} labels cannot bound a share of {_percent(target_error)}: even "
-            f"without an error it takes {needed + known.queries:,}. About {needed:,} more are "
+            f"{ranks.queries} labels cannot bound a share of {_percent(target_error)}: even "
+            f"without an error it takes {needed + ranks.queries:,}. About {needed:,} more are "
             "needed.",
             needed,
         )
@@ -280,13 +280,13 @@ def empirical(
     `learn_then_test`.
     """
     _check(target_error)
-    known = blocks(scores, correct)
-    if not known.scored:
+    ranks = blocks(scores, correct)
+    if not ranks.scored:
         return _unscored()
     # Divided, not multiplied: 0.29 * 100 is a hair below 29.
-    allowed = np.flatnonzero(known.errors / known.answered <= target_error)
+    allowed = np.flatnonzero(ranks.errors / ranks.answered <= target_error)
     if len(allowed):
-        return _threshold(known, int(allowed[-1]), float("nan"))
+        return _threshold(ranks, int(allowed[-1]), float("nan"))
     return Uncertifiable(
         "At no threshold is the observed error at most the target. Raise the target error, or "
         "use another score.",
@@ -313,7 +313,7 @@ def best_of(
     if not scores:
         raise ValueError("Name at least one score.")
     divided = 1 - (1 - confidence) / len(scores)
-    found = {
+    thresholds = {
         name: learn_then_test(
             scores[name], correct[name], target_error=target_error, confidence=divided
         )
@@ -321,22 +321,22 @@ def best_of(
     }
 
     def merit(name: str) -> tuple[float, float]:
-        outcome = found[name]
+        outcome = thresholds[name]
         if isinstance(outcome, Threshold):
             return (float(outcome.answered), 0.0)
         return (-1.0, -float(outcome.labels_needed or math.inf))
 
-    best = max(found, key=merit)
-    return best, found[best]
+    best = max(thresholds, key=merit)
+    return best, thresholds[best]
 
 
 def at(scores: ArrayLike, correct: ArrayLike, value: float) -> Threshold:
     """Return what a λ chosen by hand does on labelled queries; it bounds nothing."""
-    known = blocks(scores, correct)
-    below = int(np.count_nonzero(known.doubts < value)) - 1
+    ranks = blocks(scores, correct)
+    below = int(np.count_nonzero(ranks.doubts < value)) - 1
     if below < 0:
-        return Threshold(value, 0, 0, known.queries, float("nan"))
-    return replace(_threshold(known, below, float("nan")), value=value)
+        return Threshold(value, 0, 0, ranks.queries, float("nan"))
+    return replace(_threshold(ranks, below, float("nan")), value=value)
 
 
 # ------------------------------------------------------------------------ binomial tails
@@ -408,12 +408,12 @@ def _powerful(target_error: float, confidence: float) -> float:
 # --------------------------------------------------------------------- what can be said
 
 
-def _threshold(known: Blocks, block: int, upper_bound: float) -> Threshold:
+def _threshold(ranks: Blocks, block: int, upper_bound: float) -> Threshold:
     return Threshold(
-        value=known.threshold_after(block),
-        answered=int(known.answered[block]),
-        errors=int(known.errors[block]),
-        queries=known.queries,
+        value=ranks.threshold_after(block),
+        answered=int(ranks.answered[block]),
+        errors=int(ranks.errors[block]),
+        queries=ranks.queries,
         upper_bound=upper_bound,
     )
 
@@ -422,40 +422,40 @@ def _unscored() -> Uncertifiable:
     return Uncertifiable("No row has a score, so there is nothing to certify.", None)
 
 
-def _too_few(known: Blocks, target_error: float, confidence: float) -> Uncertifiable:
-    if not known.scored:
+def _too_few(ranks: Blocks, target_error: float, confidence: float) -> Uncertifiable:
+    if not ranks.scored:
         return _unscored()
     opening = (
-        f"Too few labelled answers have a score: {known.scored}. Even if all of them are "
+        f"Too few labelled answers have a score: {ranks.scored}. Even if all of them are "
         f"right, this target and confidence need {fewest_labels(target_error, confidence):,}."
     )
-    needed = _more_if_half_as_wrong(known, target_error, confidence)
+    needed = _more_if_half_as_wrong(ranks, target_error, confidence)
     if needed is not None:
         return _scarce(opening, needed)
-    surest = _at_share(known, EARLIEST_SHARE)
+    surest = _at_share(ranks, EARLIEST_SHARE)
     return Uncertifiable(
-        f"{opening} Wrong among the {known.answered[surest]} surest: {known.errors[surest]}. More "
+        f"{opening} Wrong among the {ranks.answered[surest]} surest: {ranks.errors[surest]}. More "
         "labels of this kind would not help. Raise the target error, or use another score.",
         None,
     )
 
 
-def _too_wrong(known: Blocks, target_error: float, confidence: float) -> Uncertifiable:
+def _too_wrong(ranks: Blocks, target_error: float, confidence: float) -> Uncertifiable:
     """Advise by the walk that needs the fewest labels more; none where neither can be helped."""
-    first, _ = _starts(known, target_error, confidence)
-    middle = max(first, _at_share(known, SECOND_SHARE))
-    is_scarce = _at_share(known, EARLIEST_SHARE) < first
+    first, _ = _starts(ranks, target_error, confidence)
+    middle = max(first, _at_share(ranks, SECOND_SHARE))
+    is_scarce = _at_share(ranks, EARLIEST_SHARE) < first
     by_first = _more_if_half_as_wrong if is_scarce else _more_by_first
-    sooner = by_first(known, target_error, confidence)
-    later = _more_by_second(known, middle, target_error, confidence)
+    sooner = by_first(ranks, target_error, confidence)
+    later = _more_by_second(ranks, middle, target_error, confidence)
     needed = min((each for each in (sooner, later) if each is not None), default=None)
     target = _percent(target_error)
     if needed is None:
-        return _too_close(known, [first, middle], target_error)
+        return _too_close(ranks, [first, middle], target_error)
     if is_scarce and needed == sooner:
-        too_many = f"{_observed(known, first)}, too many for a target of {target}."
+        too_many = f"{_observed(ranks, first)}, too many for a target of {target}."
         return _scarce(f"{too_many} Fewer answers would prove nothing.", needed)
-    observed = _observed(known, first if needed == sooner else middle)
+    observed = _observed(ranks, first if needed == sooner else middle)
     return Uncertifiable(
         f"{observed}: below the target of {target}, but too few to be {_percent(confidence)} "
         f"confident. About {needed:,} more labels would suffice if no larger share of them is "
@@ -472,10 +472,10 @@ def _scarce(opening: str, needed: int) -> Uncertifiable:
     )
 
 
-def _too_close(known: Blocks, begun: list[int], target_error: float) -> Uncertifiable:
-    block = min(begun, key=lambda at: known.errors[at] / known.answered[at])
-    observed, target = _observed(known, block), _percent(target_error)
-    if known.errors[block] >= target_error * known.answered[block]:
+def _too_close(ranks: Blocks, begun: list[int], target_error: float) -> Uncertifiable:
+    block = min(begun, key=lambda at: ranks.errors[at] / ranks.answered[at])
+    observed, target = _observed(ranks, block), _percent(target_error)
+    if ranks.errors[block] >= target_error * ranks.answered[block]:
         return Uncertifiable(
             f"{observed}, and the target is {target}: more labels of this kind would not help. "
             "Raise the target error, or use another score.",
@@ -488,73 +488,73 @@ def _too_close(known: Blocks, begun: list[int], target_error: float) -> Uncertif
     )
 
 
-def _observed(known: Blocks, block: int) -> str:
-    answered, errors = int(known.answered[block]), int(known.errors[block])
+def _observed(ranks: Blocks, block: int) -> str:
+    answered, errors = int(ranks.answered[block]), int(ranks.errors[block])
     return f"Wrong among the {answered} surest answers: {errors} ({errors / answered:.1%})"
 
 
 # --------------------------------------------------------------------- how many more labels
 
 
-def _more_by_first(known: Blocks, target_error: float, confidence: float) -> int | None:
+def _more_by_first(ranks: Blocks, target_error: float, confidence: float) -> int | None:
     """Return how many labels more the first walk needs to certify its start."""
-    first, _ = _starts(known, target_error, confidence)
+    first, _ = _starts(ranks, target_error, confidence)
     part = _with(FIRST_PART, confidence)
-    enough = labels_for_power(_expected(known, first), target_error, part)
+    enough = labels_for_power(_expected(ranks, first), target_error, part)
     if enough is None:
         return None
-    needed = _more(known, first, enough)
-    stricter = int(known.answered[first - 1]) if first else 0
+    needed = _more(ranks, first, enough)
+    stricter = int(ranks.answered[first - 1]) if first else 0
     # With so many labels the walk would begin at a stricter doubt, and at no larger m.
-    if enough > _powerful(target_error, part) <= stricter * (1 + needed / known.queries):
+    if enough > _powerful(target_error, part) <= stricter * (1 + needed / ranks.queries):
         return None
     return needed
 
 
 def _more_by_second(
-    known: Blocks, judged: int, target_error: float, confidence: float
+    ranks: Blocks, judged: int, target_error: float, confidence: float
 ) -> int | None:
     """Return how many labels more the second walk needs, by the error up to a block."""
     part = _with(1 - FIRST_PART, confidence)
-    enough = labels_for_power(_expected(known, judged), target_error, part)
-    return None if enough is None else _more(known, _at_share(known, SECOND_SHARE), enough)
+    enough = labels_for_power(_expected(ranks, judged), target_error, part)
+    return None if enough is None else _more(ranks, _at_share(ranks, SECOND_SHARE), enough)
 
 
-def _more_if_half_as_wrong(known: Blocks, target_error: float, confidence: float) -> int | None:
+def _more_if_half_as_wrong(ranks: Blocks, target_error: float, confidence: float) -> int | None:
     """Return how many labels more it takes for the first walk to begin at the surest answers.
 
     Too few of these are known to plan with their error, so half the target is assumed; None
     where it is hardly credible, or out of reach.
     """
-    surest = _at_share(known, EARLIEST_SHARE)
-    answered, errors = int(known.answered[surest]), int(known.errors[surest])
+    surest = _at_share(ranks, EARLIEST_SHARE)
+    answered, errors = int(ranks.answered[surest]), int(ranks.errors[surest])
     credible = special.betainc(max(errors, 0.5), answered - errors + 1, target_error)
     enough = _powerful(target_error, _with(FIRST_PART, confidence))
     if (errors and credible <= 1 - confidence) or math.isinf(enough):
         return None
-    return _more(known, surest, enough)
+    return _more(ranks, surest, enough)
 
 
-def _expected(known: Blocks, block: int) -> float:
+def _expected(ranks: Blocks, block: int) -> float:
     """Return the error to plan with: half an error more than was seen.
 
     Few errors are seen by luck as well, and a plan by these alone would often fail.
     """
-    return float((known.errors[block] + 0.5) / known.answered[block])
+    return float((ranks.errors[block] + 0.5) / ranks.answered[block])
 
 
-def _more(known: Blocks, block: int, enough: float) -> int:
+def _more(ranks: Blocks, block: int, enough: float) -> int:
     """Return how many labels more it takes until enough are answered up to a block.
 
     As large a share of the rows will be as sure; "about", for shares and errors are estimates.
     """
-    in_all = math.ceil(enough * known.queries / int(known.answered[block]))
-    return max(1, in_all - known.queries)
+    in_all = math.ceil(enough * ranks.queries / int(ranks.answered[block]))
+    return max(1, in_all - ranks.queries)
 
 
-def _at_share(known: Blocks, share: float) -> int:
+def _at_share(ranks: Blocks, share: float) -> int:
     """Return the first block with at least a share of the queries that have a score."""
-    return int(np.searchsorted(known.answered, share * known.scored))
+    return int(np.searchsorted(ranks.answered, share * ranks.scored))
 
 
 def _percent(share: float) -> str:

@@ -62,22 +62,22 @@ def risk_coverage(
 
     The certified policy is a filled diamond on the curve, one moved by hand an open circle.
     """
-    drawn = curve.thinned()
-    lower, upper = drawn.band(confidence)
+    thinned = curve.thinned()
+    lower, upper = thinned.band(confidence)
     rows = {
         "curve": records(
-            coverage=drawn.coverage,
-            error=drawn.selective_error,
+            coverage=thinned.coverage,
+            error=thinned.selective_error,
             lower=lower,
             upper=upper,
-            score=0.0 - drawn.doubts if larger_is_surer else drawn.doubts,
+            score=0.0 - thinned.doubts if larger_is_surer else thinned.doubts,
         ),
         "target": [{"α": target}],
         "certified": _answering(policy),
         "moved": _answering(moved),
     }
-    highest = max(float(drawn.selective_error.max(initial=0)) * 1.25, 2 * target)
-    few = len(drawn.doubts) < 3
+    highest = max(float(thinned.selective_error.max(initial=0)) * 1.25, 2 * target)
+    few = len(thinned.doubts) < 3
     return Filled(_risk_coverage(few, larger_is_surer, palette), rows, {"most": min(1.0, highest)})
 
 
@@ -141,26 +141,26 @@ def risk_coverage_alt(curve: Curve, policy: Policy | None, moved: Policy | None 
         f"Answering every question with a score ({curve.coverage[-1]:.0%}) gets "
         f"{curve.selective_error[-1]:.1%} wrong"
     )
-    said = [everything]
+    sentences = [everything]
     if policy is None or not policy.answered:
-        said.append("no threshold is certified")
+        sentences.append("no threshold is certified")
     for of, where in ((policy, "at the threshold"), (moved, "at λ by hand")):
         if of is not None and of.answered:
-            said.append(
+            sentences.append(
                 f"{where} {of.answered / of.labels:.0%} are answered and "
                 f"{of.errors / of.answered:.1%} of them wrong"
             )
-    return f"{'; '.join(said)}."
+    return f"{'; '.join(sentences)}."
 
 
 def precision_recall(curves: Mapping[str, Curve], chosen: str, palette: Palette) -> Chart:
     """The paper's curves: share right among the answered against the share answered."""
     points = min(200, MOST_POINTS // max(len(curves), 1))
-    drawn = {name: full.thinned(points) for name, full in curves.items()}
+    thinned = {name: full.thinned(points) for name, full in curves.items()}
     data = pd.concat(
         [
             pd.DataFrame({"recall": c.coverage, "precision": c.precision, "score": name_of(name)})
-            for name, c in drawn.items()
+            for name, c in thinned.items()
         ]
     )
     names = [name_of(name) for name in curves]
@@ -182,13 +182,13 @@ def precision_recall(curves: Mapping[str, Curve], chosen: str, palette: Palette)
 
 def precision_recall_alt(curves: Mapping[str, Curve]) -> str:
     """Say where every curve starts and ends."""
-    said = "; ".join(
+    values = "; ".join(
         f"{name_of(name)} from {c.coverage[0]:.0%} answered with {c.precision[0]:.0%} right "
         f"to {c.coverage[-1]:.0%} with {c.precision[-1]:.0%}"
         for name, c in curves.items()
         if len(c.doubts)
     )
-    return f"Precision and recall: {said}."
+    return f"Precision and recall: {values}."
 
 
 RECALL, ERROR = "share answered (recall)", "wrong among the answered"
@@ -241,19 +241,19 @@ def entropy_bins_alt(binned: Sequence[Binned]) -> str:
 
 def groups(bins: Sequence[Bin], target: float, palette: Palette) -> Filled:
     """Wrong among the answered for each group, beside the target for all together."""
-    drawn = [b for b in bins if b.answered]
-    errors = [b.error for b in drawn]
+    filled = [b for b in bins if b.answered]
+    errors = [b.error for b in filled]
     highest = max(errors, default=0.0)
     rows = {
         "groups": records(
-            rank=range(len(drawn)),
-            group=[_group(b.name) for b in drawn],
-            questions=[b.queries for b in drawn],
-            answered=[b.answered for b in drawn],
-            errors=[b.errors for b in drawn],
+            rank=range(len(filled)),
+            group=[_group(b.name) for b in filled],
+            questions=[b.queries for b in filled],
+            answered=[b.answered for b in filled],
+            errors=[b.errors for b in filled],
             error=errors,
             at=[max(error, target) for error in errors],  # never across the dashed line
-            label=[f"{b.errors} of {b.answered}" for b in drawn],
+            label=[f"{b.errors} of {b.answered}" for b in filled],
         ),
         "target": [{"α": target}],
     }

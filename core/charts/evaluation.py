@@ -115,7 +115,7 @@ def precision_recall(bands: Mapping[str, Band], palette: Palette) -> Chart:
 
 def precision_recall_alt(bands: Mapping[str, Band]) -> str:
     """Say where every curve starts and ends, and its precision at half of the questions."""
-    said = []
+    sentences = []
     for name, band in bands.items():
         if not len(band.recalls):
             continue
@@ -125,14 +125,14 @@ def precision_recall_alt(bands: Mapping[str, Band]) -> str:
         )
         if band.recalls[0] < 0.5 < band.recalls[-1]:
             text += f", {np.interp(0.5, band.recalls, band.precision):.0%} of half"
-        said.append(text)
-    return f"Precision by recall: {'; '.join(said)}." if said else "No score has a value."
+        sentences.append(text)
+    return f"Precision by recall: {'; '.join(sentences)}." if sentences else "No score has a value."
 
 
 # --------------------------------------------------------------------------- Figure 6
 
 
-def mixture_bars(found: Sequence[Mixture], measure: str, palette: Palette) -> Chart:
+def mixture_bars(mixtures: Sequence[Mixture], measure: str, palette: Palette) -> Chart:
     """The paper's Figure 6: recall, or error, by entropy, each score by both rules.
 
     Parameters
@@ -151,7 +151,7 @@ def mixture_bars(found: Sequence[Mixture], measure: str, palette: Palette) -> Ch
             shown(bar, measure),
             getattr(bar, f"{measure}_spread"),
         )
-        for each in found
+        for each in mixtures
         for bar in each.bars
     ]
     columns = ["score", "rule", "bar", "entropy", "questions", "bin", "share", "spread"]
@@ -172,8 +172,8 @@ def mixture_bars(found: Sequence[Mixture], measure: str, palette: Palette) -> Ch
     )
     offset = alt.XOffset("bar:N", scale=alt.Scale(domain=bars))
     y = share(TITLES[measure], domain=[0, top], tickCount=5)
-    scores = list(dict.fromkeys(each.score for each in found))
-    drawn = (
+    scores = list(dict.fromkeys(each.score for each in mixtures))
+    layers = (
         alt.Chart(data)
         .mark_bar(clip=True)
         .encode(
@@ -201,7 +201,7 @@ def mixture_bars(found: Sequence[Mixture], measure: str, palette: Palette) -> Ch
         .mark_rule(color=palette.text, strokeWidth=1.5)
         .encode(x=x, xOffset=offset, y=alt.Y("low:Q", **y), y2=alt.Y2("high:Q"))
     )
-    return themed(alt.layer(drawn, spread).properties(height=BARS_HEIGHT), palette)
+    return themed(alt.layer(layers, spread).properties(height=BARS_HEIGHT), palette)
 
 
 def shown(bar: Bar, measure: str) -> float:
@@ -217,18 +217,18 @@ def _in_two_lines(bin: str) -> str:
     return f"{head}\n{last}" if head else bin
 
 
-def mixture_bars_alt(found: Sequence[Mixture], measure: str) -> str:
+def mixture_bars_alt(mixtures: Sequence[Mixture], measure: str) -> str:
     """Say what every score does in every bin by both rules."""
-    said = []
-    for each in found:
+    sentences = []
+    for each in mixtures:
         bars = [
             f"{bar.name} {shown(bar, measure):.0%}"
             for bar in each.bars
             if not math.isnan(shown(bar, measure))
         ]
         which = f"{symbol_of(each.score)}, {RULES[each.rule]}"
-        said.append(f"{which}: {', '.join(bars) or 'hardly anything answered'}")
-    return f"{TITLES[measure].capitalize()}, by entropy in nats: {'; '.join(said)}."
+        sentences.append(f"{which}: {', '.join(bars) or 'hardly anything answered'}")
+    return f"{TITLES[measure].capitalize()}, by entropy in nats: {'; '.join(sentences)}."
 
 
 # ---------------------------------------------------------------------------- scatter
@@ -260,8 +260,8 @@ TEN_TICKS: Final = alt.Axis(tickCount=10)
 def scatter(points: Points, palette: Palette) -> Chart:
     """Semantic entropy against mutual information: wrong answers filled, a shape for a source."""
     names = [one_line(str(source)) for source in points.sources]
-    drawn = pd.Series(names).value_counts()
-    largest = sorted(drawn.index[: MOST_SOURCES if len(drawn) > MOST_SOURCES + 1 else None])
+    counts = pd.Series(names).value_counts()
+    largest = sorted(counts.index[: MOST_SOURCES if len(counts) > MOST_SOURCES + 1 else None])
     data = pd.DataFrame(
         {
             "entropy": points.entropy,
@@ -270,7 +270,7 @@ def scatter(points: Points, palette: Palette) -> Chart:
             "source": [name if name in largest else OTHERS for name in names],
         }
     )
-    shapes = largest + [OTHERS] * (len(largest) < len(drawn))
+    shapes = largest + [OTHERS] * (len(largest) < len(counts))
     kinds = {"right": palette.diverging[0], "wrong": palette.diverging[2]}
     above = alt.Legend(orient="top")  # beside the sources, a phone has no room for it
     chosen = alt.selection_point(CHOSEN, fields=list(FIELDS), on="click", empty=False)
@@ -315,12 +315,12 @@ def scatter(points: Points, palette: Palette) -> Chart:
 
 def scatter_alt(points: Points) -> str:
     """Say where right and wrong answers are, by their medians."""
-    said = []
+    sentences = []
     for name, here in (("right", points.right), ("wrong", ~points.right)):
         if here.any():
-            said.append(
+            sentences.append(
                 f"{counted(int(here.sum()), f'{name} answer')} with a median S.E. of "
                 f"{np.median(points.entropy[here]):.2f} and a median M.I. of "
                 f"{np.median(points.information[here]):.2f} nats"
             )
-    return f"Semantic entropy against mutual information: {'; '.join(said)}."
+    return f"Semantic entropy against mutual information: {'; '.join(sentences)}."

@@ -187,18 +187,18 @@ def doubt_scale_alt(inspection: Inspection) -> str:
     return f"The doubt is {value:.2f} nats{certified}; that is {side} λ = {rule.value:.2f}."
 
 
-def told(found: ToldRows, palette: Palette) -> Chart:
+def told(rows: ToldRows, palette: Palette) -> Chart:
     """Bars of what the model says after each answer that it was told; each answer has its shade.
 
     An answer that was told, and is said again, is orange; anything else is grey.
     """
-    names = [shown(text) for text in found.answers]
+    names = [shown(text) for text in rows.answers]
     parts: list[dict[str, Any]] = []
-    for place, row in enumerate(found.rows):
+    for place, row in enumerate(rows.rows):
         label = TOLD_NOTHING if row.told is None else f"Told “{shown(row.told)}”"
         start = 0.0
-        said = list(zip(found.answers, names, row.says, strict=True))
-        for rank, (text, name, probability) in enumerate(said):
+        shares = list(zip(rows.answers, names, row.says, strict=True))
+        for rank, (text, name, probability) in enumerate(shares):
             again = text == row.told
             shade = _SHADES[min(rank, len(_SHADES) - 1)]
             dark = again or shade > _LEGIBLE
@@ -263,25 +263,25 @@ _SHADES = (1.0, 0.5, 0.38, 0.3, 0.23, 0.17, 0.13, 0.1)
 _LEGIBLE = 0.6  # the shade from which light letters are read
 
 
-def told_alt(found: ToldRows) -> str:
+def told_alt(rows: ToldRows) -> str:
     """Say what the model says most under each prompt."""
-    said = []
-    for row in found.rows:
+    sentences = []
+    for row in rows.rows:
         most = max(range(len(row.says)), key=row.says.__getitem__)
         what = "Told nothing" if row.told is None else f"Told “{shown(row.told)}”"
-        said.append(f"{what}, it says “{shown(found.answers[most])}” {row.says[most]:.0%}")
-    return f"{'; '.join(said)}."
+        sentences.append(f"{what}, it says “{shown(rows.answers[most])}” {row.says[most]:.0%}")
+    return f"{'; '.join(sentences)}."
 
 
 def clusters(inspection: Inspection, palette: Palette) -> Chart:
     """Bars: each cluster's share of all probability, and what was not found, in grey."""
     listed = sorted(inspection.clusters, key=lambda c: -c.mass)[:MOST_BARS]
-    found = sum(c.mass for c in inspection.clusters)
+    mass = sum(c.mass for c in inspection.clusters)
     data = pd.DataFrame(
         {
             "rank": range(len(listed) + 1),
             "answer": [*(shown(c.text) for c in listed), NOT_FOUND],
-            "mass": [*(c.mass for c in listed), max(0.0, 1 - found)],
+            "mass": [*(c.mass for c in listed), max(0.0, 1 - mass)],
             "samples": [*(c.samples for c in listed), 0],
         }
     )
@@ -325,24 +325,24 @@ def matrix(inspection: Inspection, which: str, palette: Palette) -> Chart:
     """
     m = min(len(inspection.clusters), MOST_CLUSTERS)
     names = [shown(c.text) for c in inspection.clusters[:m]]
-    drawn = {name: values[:m, :m] for name, values in _matrices(inspection).items()}
+    shown_part = {name: values[:m, :m] for name, values in _matrices(inspection).items()}
     data = pd.DataFrame(
         {
             "row": [i for i in range(m) for _ in range(m)],
             "column": list(range(m)) * m,
             "first": [name for name in names for _ in range(m)],
             "second": names * m,
-            **{name: values.ravel() for name, values in drawn.items()},
+            **{name: values.ravel() for name, values in shown_part.items()},
         }
     )
     signed = "+.3f" if which == "contribution" else ".3f"
     data["label"] = ["0" if abs(value) < 0.0005 else format(value, signed) for value in data[which]]
     if which == "contribution":
-        reach = max(float(abs(drawn[which]).max()), inspection.information_threshold)
+        reach = max(float(abs(shown_part[which]).max()), inspection.information_threshold)
         low, middle, high = palette.diverging
         scale = alt.Scale(domain=[-reach, 0, reach], range=[low, middle, high], interpolate="rgb")
     else:
-        reach = max(float(drawn["joint"].max()), float(drawn["product"].max()))
+        reach = max(float(shown_part["joint"].max()), float(shown_part["product"].max()))
         scale = alt.Scale(domain=[0, reach], range=list(palette.sequential))
     labels = m <= LABELS_UP_TO
     axis: dict[str, Any] = {"labels": labels, "ticks": False, "domain": False, "labelLimit": 96}
@@ -407,19 +407,19 @@ def matrix_note(inspection: Inspection) -> str:
     """Say how much of the joint is drawn, unless all of it is, and what M.I. is less by."""
     m, most = len(inspection.clusters), MOST_CLUSTERS
     information = inspection.evidence.mutual_information
-    said = []
+    sentences = []
     if m > most:
-        drawn = information.joint[:most, :most].sum()
-        said.append(
-            f"The first {most} of {m} clusters are drawn; they cover {drawn:.1%} of the joint "
+        share = information.joint[:most, :most].sum()
+        sentences.append(
+            f"The first {most} of {m} clusters are drawn; they cover {share:.1%} of the joint "
             "distribution. The table below and the JSON contain all."
         )
     if abs(information.correction) >= 0.0005:
-        said.append(
+        sentences.append(
             f"The contributions add up to {information.plug_in:z.3f} nats. Adjusted for "
             f"chance, M.I. is {information.value:z.3f}."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def growth(points: Sequence[GrowthPoint], threshold: float, palette: Palette) -> Chart:

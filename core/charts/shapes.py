@@ -24,8 +24,8 @@ Shape = Mapping[str, Any]
 
 def shape(chart: Chart, palette: Palette) -> Shape:
     """Return the specification of a chart without data, in the palette."""
-    found: dict[str, Any] = themed(chart, palette).to_dict(validate=False)
-    return found
+    specification: dict[str, Any] = themed(chart, palette).to_dict(validate=False)
+    return specification
 
 
 def records(**columns: Iterable[Any]) -> Rows:
@@ -63,12 +63,14 @@ class Filled:
 
     def to_dict(self, validate: bool = True) -> dict[str, Any]:
         """Return the specification, held against the schema of Vega-Lite unless told not to."""
-        found = {**self.shape, **self.looks, "datasets": dict(self.rows)}
+        specification = {**self.shape, **self.looks, "datasets": dict(self.rows)}
         if self.values:
-            found["params"] = [{"name": name, "value": v} for name, v in self.values.items()]
+            specification["params"] = [
+                {"name": name, "value": v} for name, v in self.values.items()
+            ]
         if validate:
-            alt.LayerChart.from_dict(found)
-        return found
+            alt.LayerChart.from_dict(specification)
+        return specification
 
     def to_json(self) -> str:
         """Return the specification as text."""

@@ -102,9 +102,9 @@ def dataset() -> None:
 )
 def triviaqa(file: Path, on_malformed: OnMalformed, improper: Improper, **writing: Any) -> None:
     """Write the questions of TriviaQA."""
-    told = _Told()
-    reader = read_triviaqa(file, on_malformed, told.skip, improper=improper, dropped=told.drop)
-    _write(reader, told, **writing)
+    notes = _Told()
+    reader = read_triviaqa(file, on_malformed, notes.skip, improper=improper, dropped=notes.drop)
+    _write(reader, notes, **writing)
 
 
 @dataset.command(help="AmbigQA: a JSON file of AmbigNQ, light or full.")
@@ -113,8 +113,8 @@ def triviaqa(file: Path, on_malformed: OnMalformed, improper: Improper, **writin
 @ON_MALFORMED
 def ambigqa(file: Path, on_malformed: OnMalformed, **writing: Any) -> None:
     """Write the questions of AmbigQA."""
-    told = _Told()
-    _write(read_ambigqa(file, on_malformed, told.skip), told, **writing)
+    notes = _Told()
+    _write(read_ambigqa(file, on_malformed, notes.skip), notes, **writing)
 
 
 @dataset.command("nq_open", help="NQ-Open: a file of JSON lines.")
@@ -123,8 +123,8 @@ def ambigqa(file: Path, on_malformed: OnMalformed, **writing: Any) -> None:
 @ON_MALFORMED
 def nq_open(file: Path, on_malformed: OnMalformed, **writing: Any) -> None:
     """Write the questions of NQ-Open."""
-    told = _Told()
-    _write(read_nq_open(file, on_malformed, told.skip), told, **writing)
+    notes = _Told()
+    _write(read_nq_open(file, on_malformed, notes.skip), notes, **writing)
 
 
 @dataset.command(help="Any file of questions and right answers: JSON lines, CSV, Parquet, Excel.")
@@ -133,12 +133,12 @@ def nq_open(file: Path, on_malformed: OnMalformed, **writing: Any) -> None:
 @ON_MALFORMED
 def file(file: Path, on_malformed: OnMalformed, **writing: Any) -> None:
     """Write the questions of somebody's file."""
-    told = _Told()
+    notes = _Told()
 
     def note(decided: str) -> None:
         click.echo(decided, err=True)
 
-    _write(read_file(file, on_malformed, told.skip, note), told, **writing)
+    _write(read_file(file, on_malformed, notes.skip, note), notes, **writing)
 
 
 @dataset.command(help="The world of the embedded model: a question for each fact.")
@@ -159,8 +159,8 @@ def file(file: Path, on_malformed: OnMalformed, **writing: Any) -> None:
 )
 def world(bands: tuple[str, ...], wording: Wording, **writing: Any) -> None:
     """Write the questions of the embedded world."""
-    wanted = {BANDS[band] for band in bands or BANDS}
-    _write(world_questions(wanted, wording), _Told(), **writing)
+    chosen = {BANDS[band] for band in bands or BANDS}
+    _write(world_questions(chosen, wording), _Told(), **writing)
 
 
 @dataset.command(help="WordNet: “Name a type of …”, out of a folder with WordNet's files.")
@@ -176,7 +176,7 @@ def wordnet(folder: Path, **writing: Any) -> None:
 
 def _write(
     questions: Iterator[Question],
-    told: _Told,
+    notes: _Told,
     out: Path,
     sample: int | None,
     seed: int,
@@ -192,10 +192,10 @@ def _write(
         raise click.ClickException(f"{error} {SKIP}") from error
     except OSError as error:
         raise click.ClickException(sentence(out, error)) from error
-    if told.skipped:
-        click.echo(f"{counted(told.skipped, 'malformed row')} left out.", err=True)
-    if told.dropped:
-        dropped = counted(told.dropped, "row")
+    if notes.skipped:
+        click.echo(f"{counted(notes.skipped, 'malformed row')} left out.", err=True)
+    if notes.dropped:
+        dropped = counted(notes.dropped, "row")
         click.echo(f"{dropped} marked improper left out; --improper keep keeps them.", err=True)
     if sample and written < sample:
         click.echo("The dataset has fewer questions than --sample asks for: all.", err=True)

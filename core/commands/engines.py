@@ -57,7 +57,7 @@ def engines(command: Command) -> Command:
     return command
 
 
-def engine_of(given: dict[str, Any]) -> Callable[[LanguageModel, Path], Engine]:
+def engine_of(options: dict[str, Any]) -> Callable[[LanguageModel, Path], Engine]:
     """Return what makes the engine of a model and a run's folder, by the options of `engines`.
 
     Raises
@@ -67,15 +67,15 @@ def engine_of(given: dict[str, Any]) -> Callable[[LanguageModel, Path], Engine]:
     RunError
         When what the engine needs is not installed.
     """
-    if given["engine"] == LOCAL:
+    if options["engine"] == LOCAL:
         for name in OF_RAY:
-            if given[name]:
+            if options[name]:
                 raise click.UsageError(f"--{name} is of --engine {RAY} only.")
         return lambda model, folder: local
     check_installed()
-    reserved = dict(map(_reserved, given["reserve"])) or {CPU: 1.0}
-    cluster = Cluster(given["address"], given["workers"], reserved)
-    return partial(_on_ray, cluster, given["model"])
+    reserved = dict(map(_reserved, options["reserve"])) or {CPU: 1.0}
+    cluster = Cluster(options["address"], options["workers"], reserved)
+    return partial(_on_ray, cluster, options["model"])
 
 
 def _on_ray(cluster: Cluster, name: str, model: LanguageModel, folder: Path) -> Engine:

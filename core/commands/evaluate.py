@@ -113,50 +113,50 @@ AGREE = "Nothing was asked. --yes agrees beforehand."
     help="Of Figure 6.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def evaluate(questions: Path | None, out: Path, as_json: bool, **given: Any) -> None:
+def evaluate(questions: Path | None, out: Path, as_json: bool, **options: Any) -> None:
     """Ask what is left of a run, and print what every score is worth on its rows."""
-    chosen = [Filter.named(text) for text in given["filters"]]
+    chosen = [Filter.named(text) for text in options["filters"]]
     run = Run(out)
     if questions is None:
         _ = run.manifest
     else:
-        _asked(questions, run, given)
-    made = _measured(run, chosen, given["match"], given["resamples"])
-    found = _summary(made)
-    for sentence in (*made.results.dropped, *made.results.unsaid):
+        _asked(questions, run, options)
+    measured = _measured(run, chosen, options["match"], options["resamples"])
+    summary = _summary(measured)
+    for sentence in (*measured.results.dropped, *measured.results.unsaid):
         tell(sentence)
-    if given["figures"] is not None:
-        found["figures"] = _figures(made, given["figures"], given["target_loss"])
-    if given["labelled"] is not None:
-        write(given["labelled"], labelled_csv(run, chosen, given["match"])[0])
-    click.echo(encoded(found) if as_json else _report(made, found))
+    if options["figures"] is not None:
+        summary["figures"] = _figures(measured, options["figures"], options["target_loss"])
+    if options["labelled"] is not None:
+        write(options["labelled"], labelled_csv(run, chosen, options["match"])[0])
+    click.echo(encoded(summary) if as_json else _report(measured, summary))
 
 
-def _asked(file: Path, run: Run, given: dict[str, Any]) -> None:
+def _asked(file: Path, run: Run, arguments: dict[str, Any]) -> None:
     """Ask the questions of a file that have no row yet."""
-    options, reading = wanted("any", given)
-    engine = engine_of(given)
-    asked = _surveyed(file, given["on_malformed"])
-    model = opened(given["model"], given["form"], given["budget"])
+    options, reading = wanted("any", arguments)
+    engine = engine_of(arguments)
+    questions = _surveyed(file, arguments["on_malformed"])
+    model = opened(arguments["model"], arguments["form"], arguments["budget"])
     request = usual_request("any", model.capabilities, **options)
     check_samples(request, model.capabilities)
     task = Task(model, request, reading, usual_least_mass())
-    left = max(asked.number - run.done, 0)
+    left = max(questions.number - run.done, 0)
     if lasting := costs.lasting(left * costs.computed(request), model):
         tell(f"This takes {lasting} on this machine.")
-    offered = most(asked, task, left)
-    agree = (lambda: None) if given["yes"] or not left else _agree
+    offered = most(questions, task, left)
+    agree = (lambda: None) if arguments["yes"] or not left else _agree
     with (
-        paid(model, offered, given["budget"], given["prices"], agree=agree),
+        paid(model, offered, arguments["budget"], arguments["prices"], agree=agree),
         _shown(run) as progress,
     ):
         outcome = ask_all(
-            asked,
+            questions,
             task,
             run.folder,
             progress,
             engine=engine(model, run.folder),
-            again=given["retry_failed"],
+            again=arguments["retry_failed"],
         )
     new = outcome.done - outcome.before
     tell(f"{counted(new, 'question')} asked, {outcome.before:,} finished before.")
@@ -166,12 +166,12 @@ def _surveyed(file: Path, on_malformed: Any) -> Questions:
     """Read all questions once, and say which rows are left out."""
     problems: list[str] = []
     read = partial(read_questions, file, on_malformed, source=file.stem)
-    asked = survey(file.name, partial(read, tell=problems.append))
+    questions = survey(file.name, partial(read, tell=problems.append))
     for problem in problems[:LEFT_OUT]:
         tell(f"Left out: {problem}")
     if problems:
         tell(f"{counted(len(problems), 'malformed row')} left out.")
-    return Questions(asked.name, read, asked.number, asked.longest, asked.sha256)
+    return Questions(questions.name, read, questions.number, questions.longest, questions.sha256)
 
 
 def _agree() -> None:
@@ -212,12 +212,12 @@ def _measured(run: Run, filters: list[Filter], match: Match, resamples: int | No
     return measured(results, resamples)
 
 
-def _summary(made: Measured) -> dict[str, Any]:
+def _summary(measured: Measured) -> dict[str, Any]:
     """Return what a run is and what every score is worth on its rows."""
-    results, manifest = made.results, made.results.run.manifest
+    results, manifest = measured.results, measured.results.run.manifest
     comparisons: tuple[Compared, ...] = ()
     if REFERENCE in results.scores:
-        comparisons = compared(made, REFERENCE)
+        comparisons = compared(measured, REFERENCE)
     return {
         "folder": str(results.run.folder),
         "model": manifest["model"],
@@ -228,8 +228,8 @@ def _summary(made: Measured) -> dict[str, Any]:
         "rows": len(results),
         "dropped": list(results.dropped),
         "match": results.match,
-        "resamples": made.number,
-        "scores": {name: _of(made, name) for name in SCORES},
+        "resamples": measured.number,
+        "scores": {name: _of(measured, name) for name in SCORES},
         "comparisons": [
             {
                 "score": each.score,
@@ -247,10 +247,10 @@ def _summary(made: Measured) -> dict[str, Any]:
     }
 
 
-def _of(made: Measured, name: str) -> dict[str, Any]:
-    intervals = {measure: made.interval(name, measure) for measure in metrics.MEASURES}
+def _of(measured: Measured, name: str) -> dict[str, Any]:
+    intervals = {measure: measured.interval(name, measure) for measure in metrics.MEASURES}
     return {
-        "right": finite(made.results.right(name)),
+        "right": finite(measured.results.right(name)),
         **{measure: finite(interval.value) for measure, interval in intervals.items()},
         "intervals": {measure: _ends(interval) for measure, interval in intervals.items()},
     }
@@ -261,22 +261,26 @@ def _ends(interval: Interval) -> list[float] | None:
     return None if None in ends else [end for end in ends if end is not None]
 
 
-def _report(made: Measured, found: dict[str, Any]) -> str:
+def _report(measured: Measured, summary: dict[str, Any]) -> str:
     measures = list(metrics.MEASURES)
     return "\n".join(
         [
-            f"{found['done']:,} of {counted(found['questions'], 'question')} finished, "
-            f"{found['rows']:,} rows count, in {found['folder']}.",
+            f"{summary['done']:,} of {counted(summary['questions'], 'question')} finished, "
+            f"{summary['rows']:,} rows count, in {summary['folder']}.",
             "",
             f"{'':>10}  {'right':>7}" + "".join(f"{name.upper():>{WIDTH}}" for name in measures),
             *(
                 f"{SCORES[name].symbol:>10}  {_cell(values['right'])}"
                 + "".join(_with_ends(values, measure) for measure in measures)
-                for name, values in found["scores"].items()
+                for name, values in summary["scores"].items()
             ),
-            *(["", made.sentence + ("" if made.number else ASK)] if found["rows"] else []),
-            *([""] if found["comparisons"] else []),
-            *(each["sentence"] for each in found["comparisons"]),
+            *(
+                ["", measured.sentence + ("" if measured.number else ASK)]
+                if summary["rows"]
+                else []
+            ),
+            *([""] if summary["comparisons"] else []),
+            *(each["sentence"] for each in summary["comparisons"]),
         ]
     )
 
@@ -292,33 +296,35 @@ def _with_ends(values: dict[str, Any], measure: str) -> str:
     return f"{f'{value:.3f}' + (f' {ends[0]:.3f}–{ends[1]:.3f}' if ends else ''):>{WIDTH}}"
 
 
-def _figures(made: Measured, folder: Path, target_loss: float) -> list[str]:
+def _figures(measured: Measured, folder: Path, target_loss: float) -> list[str]:
     """Write the paper's figures of a run, and return where they are; say what came out."""
     from core.charts import evaluation as charts  # Altair takes long to load
     from core.charts import export
     from core.charts.theme import LIGHT
 
-    results = made.results
-    drawn = {}
-    bands = made.bands
+    results = measured.results
+    figures = {}
+    bands = measured.bands
     papers = {name: band for name, band in bands.items() if name in charts.PAPERS}
     others = {name: band for name, band in bands.items() if name not in charts.PAPERS}
     for name, some in (("precision-recall", papers), ("precision-recall-others", others)):
         if some:  # seven bands in one picture hide each other
-            drawn[name] = charts.precision_recall(some, LIGHT)
+            figures[name] = charts.precision_recall(some, LIGHT)
     kinds = mixing.kinds(mixing.sources(results))
     mixed = mixing.mix(results, kinds.single, kinds.many, target_error=target_loss)
     for sentence in (kinds.how, *mixed.sentences):
         tell(sentence)
     if mixed.found:
         for measure in charts.TITLES:
-            drawn[f"mixture-{measure}"] = charts.mixture_bars(mixed.found, measure, LIGHT)
-    paths = [folder / f"{name}.svg" for name in drawn]
+            figures[f"mixture-{measure}"] = charts.mixture_bars(mixed.found, measure, LIGHT)
+    paths = [folder / f"{name}.svg" for name in figures]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise click.ClickException(f"{folder} cannot be made: {error.strerror}.") from error
-    for path, (name, chart) in zip(paths, drawn.items(), strict=True):
+    for path, (name, chart) in zip(paths, figures.items(), strict=True):
         title = name.replace("-", " ").capitalize()
-        write(path, export.to_svg(export.alone(chart, title, made.results.run.manifest["model"])))
+        write(
+            path, export.to_svg(export.alone(chart, title, measured.results.run.manifest["model"]))
+        )
     return [str(path) for path in paths]

@@ -69,17 +69,17 @@ def _option(field: Field) -> dict[str, Any]:
 
 
 def _run(experiment: Experiment) -> Callable[..., None]:
-    def command(as_json: bool, files: tuple[Path, ...], **given: Any) -> None:
+    def command(as_json: bool, files: tuple[Path, ...], **options: Any) -> None:
         for path in files:
             if path.suffix not in ENDINGS:
                 raise click.UsageError(f"--out takes files that end in {', '.join(ENDINGS)}.")
-        of_model = {name: given.pop(name) for name in MODEL if name in given}
-        values = usage(experiment.complete, given)
+        of_model = {name: options.pop(name) for name in MODEL if name in options}
+        values = usage(experiment.complete, options)
         settings = usage(experiment.settings, values)
-        asked = experiment.asked(values)
-        if asked is Asks.NOTHING:
+        costs_ = experiment.asked(values)
+        if costs_ is Asks.NOTHING:
             finding = experiment.run(values)
-        elif asked is Asks.EMBEDDED:
+        elif costs_ is Asks.EMBEDDED:
             finding = experiment.run(values, opened(EMBEDDED, "auto", 0))
         else:
             model = opened(of_model["model"], of_model["form"], of_model["budget"])
@@ -156,12 +156,12 @@ def _pictures(path: Path, finding: Finding) -> dict[Path, bytes]:
 
     written = export.to_svg if path.suffix == ".svg" else export.to_png
     title = EXPERIMENTS[finding.experiment].title
-    drawn = [each for each in PICTURES[finding.experiment] if each.there(finding.drawn)]
+    pictures = [each for each in PICTURES[finding.experiment] if each.there(finding.drawn)]
     return {
-        (path.with_stem(f"{path.stem}-{each.name}") if len(drawn) > 1 else path): written(
+        (path.with_stem(f"{path.stem}-{each.name}") if len(pictures) > 1 else path): written(
             export.alone(each.chart(finding.drawn, LIGHT), f"{title}: {each.title}", finding.model)
         )
-        for each in drawn
+        for each in pictures
     }
 
 

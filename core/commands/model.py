@@ -53,9 +53,9 @@ def asks(command: Command) -> Command:
     return command
 
 
-def tell(said: str) -> None:
+def tell(sentence: str) -> None:
     """Say something that is no result."""
-    click.echo(said, err=True)
+    click.echo(sentence, err=True)
 
 
 def kept_calls() -> Calls:
@@ -95,18 +95,18 @@ def opened(name: str, form: str, budget: int) -> LanguageModel:
     return _in_its_form(ready, None if form == AUTO else Form(form))
 
 
-def _in_its_form(model: LanguageModel, wanted: Form | None) -> LanguageModel:
+def _in_its_form(model: LanguageModel, form: Form | None) -> LanguageModel:
     """Find the form in which a model is asked, and say what that took of a service."""
     before = model.meter.requests
     try:
-        asked, trials = in_its_form(model, wanted)
+        formed, trials = in_its_form(model, form)
     finally:
         took = model.meter.requests - before
         if took and not model.capabilities.local:
             tell(f"Trying how {model.name} is asked took {costs.calls(took)}.")
     if trials:
-        tell(f"{model.name} is asked in the form {asked.form}. {trials[-1].sentence}")
-    return asked
+        tell(f"{model.name} is asked in the form {formed.form}. {trials[-1].sentence}")
+    return formed
 
 
 @contextmanager
@@ -142,8 +142,8 @@ def paid(
         raise
     finally:
         used = model.meter.used - before
-        said = costs.spent(used, _costing(used, prices), ended=ended)
-        tell(f"Used: {said}{more}")
+        sentence = costs.spent(used, _costing(used, prices), ended=ended)
+        tell(f"Used: {sentence}{more}")
 
 
 def _costing(tokens: Used, prices: tuple[float, float]) -> str:

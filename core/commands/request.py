@@ -48,7 +48,7 @@ def reads(command: Command) -> Command:
     return command
 
 
-def wanted(query: str | None, given: dict[str, Any]) -> tuple[dict[str, Any], Reading]:
+def wanted(query: str | None, options: dict[str, Any]) -> tuple[dict[str, Any], Reading]:
     """Return what somebody chose of a request, and the reading, by the options of `reads`.
 
     Raises
@@ -56,13 +56,13 @@ def wanted(query: str | None, given: dict[str, Any]) -> tuple[dict[str, Any], Re
     UsageError
         When they contradict each other, or are out of range; no model is opened yet.
     """
-    similarity, tau = given["similarity"], given["threshold"]
-    drawing = {name: given[name] for name in ("temperature", "seed") if given[name] is not None}
-    sampling = given["sampling"] or (Sampling.DRAWN if drawing else None)
+    similarity, tau = options["similarity"], options["threshold"]
+    drawing = {name: options[name] for name in ("temperature", "seed") if options[name] is not None}
+    sampling = options["sampling"] or (Sampling.DRAWN if drawing else None)
     if sampling == Sampling.LIKELIEST and drawing:
         raise click.UsageError("--temperature and --seed are of drawn answers only.")
     chosen = {
-        "samples": given["samples"],
+        "samples": options["samples"],
         "sampling": sampling,
         "judged": similarity == JUDGE,
         **drawing,
@@ -70,4 +70,4 @@ def wanted(query: str | None, given: dict[str, Any]) -> tuple[dict[str, Any], Re
     chosen = {name: value for name, value in chosen.items() if value is not None}
     usage(Request, query, **chosen)
     tau = usual_threshold(similarity) if tau is None else tau
-    return chosen, usage(Reading, similarity, tau, given["gamma_1"], given["gamma_2"])
+    return chosen, usage(Reading, similarity, tau, options["gamma_1"], options["gamma_2"])

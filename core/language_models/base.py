@@ -170,7 +170,7 @@ class Memory(Protocol):
     def get(self, name: str) -> str | None:
         """Return what is kept of a model; None if nothing is."""
 
-    def put(self, name: str, found: str) -> None:
+    def put(self, name: str, abilities: str) -> None:
         """Keep this of a model, and no longer what was kept before."""
 
     def forget(self, name: str) -> None:

@@ -44,10 +44,10 @@ def around(
         When the template fails, or does not repeat the message once.
     """
     variables = {"messages": messages(PROMPT, examples), "add_generation_prompt": True, **marks}
-    said = _answer(json.dumps({"template": template, "variables": variables}))
-    parts = said.get("text", "").split(PROMPT)
+    reply = _answer(json.dumps({"template": template, "variables": variables}))
+    parts = reply.get("text", "").split(PROMPT)
     if len(parts) != 2:
-        reason = said.get("failed", "it does not repeat the question once")
+        reason = reply.get("failed", "it does not repeat the question once")
         raise ModelError(
             f"The model’s chat template cannot be used ({reason}). Choose the form plain or "
             "examples."
@@ -69,17 +69,17 @@ def _answer(task: str) -> dict[str, str]:
             env=settings.only(ENVIRONMENT) | {"PYTHONIOENCODING": "utf-8"},
             check=False,
         )
-        said: dict[str, str] = json.loads(done.stdout)
+        reply: dict[str, str] = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
         return {"failed": "it takes too long"}
     except (OSError, ValueError):  # the system has ended it, or allows no further process
         return {"failed": "it takes too long or too much memory"}
-    return said
+    return reply
 
 
 def messages(prompt: str, examples: Sequence[Example] = ()) -> list[dict[str, str]]:
     """Return a prompt as the last message of a chat, behind examples."""
-    said = []
+    turns = []
     for example in examples:
-        said += [("user", example.prompt), ("assistant", example.answer)]
-    return [{"role": who, "content": text} for who, text in [*said, ("user", prompt)]]
+        turns += [("user", example.prompt), ("assistant", example.answer)]
+    return [{"role": who, "content": text} for who, text in [*turns, ("user", prompt)]]

@@ -61,8 +61,8 @@ def open_model(name: str, key: str | None = None) -> LanguageModel:
     """
     kind, _, rest = full_name(name).partition(":")
     if kind not in BACK_ENDS:
-        known = ", ".join([*BACK_ENDS, *SHORT_NAMES])
-        raise UnknownModelError(f"There is no model called “{name}”. Known models: {known}.")
+        names = ", ".join([*BACK_ENDS, *SHORT_NAMES])
+        raise UnknownModelError(f"There is no model called “{name}”. Known models: {names}.")
     back_end = _imported(BACK_ENDS[kind])
     options = {"key": key} if key else {}
     return cast(LanguageModel, back_end(rest, **options) if rest else back_end(**options))

@@ -47,14 +47,14 @@ def rendered(template: str, variables: dict[str, Any]) -> str:
 
 def main() -> None:
     """Answer the one template that stands in the input."""
-    given = json.load(sys.stdin)
+    request = json.load(sys.stdin)
     if "resource" in globals():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         with contextlib.suppress(OSError, ValueError):  # elsewhere than on Linux
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     try:
-        answer = {"text": rendered(given["template"], given["variables"])}
+        answer = {"text": rendered(request["template"], request["variables"])}
     except Exception as error:
         answer = {"failed": type(error).__name__}
     json.dump(answer, sys.stdout)

@@ -53,22 +53,22 @@ def likeliest(
         Each with ln Q of the tokens by which it was found, nats.
     """
     width = max(LEAST_WIDTH, 2 * count)
-    found: dict[str, float] = {}
+    answers: dict[str, float] = {}
     beginnings: list[list[int]] = [[]]
     total = np.array(opening, float)[None, :]  # (n, V): ln Q of every beginning and a token
     for length in range(MAX_RESPONSE_TOKENS + 1):
         ended = np.logaddexp.reduce(total[:, ends], axis=1)
         for beginning, value in zip(beginnings, ended.tolist(), strict=True):
             if text := text_of(beginning):  # nothing at all is no answer
-                found[text] = max(value, found.get(text, -np.inf))
+                answers[text] = max(value, answers.get(text, -np.inf))
         total[:, ends] = -np.inf
-        least = sorted(found.values())[-count] if len(found) >= count else -np.inf
+        least = sorted(answers.values())[-count] if len(answers) >= count else -np.inf
         rows, tokens = _best(total, width, least, is_stop)
         if not len(rows) or length == MAX_RESPONSE_TOKENS:
             break
         beginnings = [[*beginnings[i], t] for i, t in zip(rows, tokens.tolist(), strict=True)]
         total = total[rows, tokens][:, None] + extend(rows, tokens)
-    return sorted(found.items(), key=lambda pair: -pair[1])[:count]
+    return sorted(answers.items(), key=lambda pair: -pair[1])[:count]
 
 
 def _best(

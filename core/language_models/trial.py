@@ -76,10 +76,10 @@ class Trial:
     @property
     def share(self) -> float | None:
         """The probability of its answers on geometric average; None where it does not say."""
-        known = [one.probability for one in self.tried if one.probability is not None]
-        if not known:
+        probabilities = [one.probability for one in self.tried if one.probability is not None]
+        if not probabilities:
             return None
-        return math.exp(sum(math.log(max(p, 1e-12)) for p in known) / len(known))
+        return math.exp(sum(math.log(max(p, 1e-12)) for p in probabilities) / len(probabilities))
 
     @property
     def suits(self) -> bool:
@@ -91,11 +91,11 @@ class Trial:
     @property
     def sentence(self) -> str:
         """What came of it, for a person."""
-        said = "; ".join(shortened(one.answer, LONGEST) or "nothing" for one in self.tried)
+        answers = "; ".join(shortened(one.answer, LONGEST) or "nothing" for one in self.tried)
         share = "" if self.share is None else f", with a probability of {self.share:.0%} on average"
-        wanted = "short and likely" if self.least else "short and whole"
-        suits = "" if self.suits else f" It does not suit: they should be {wanted}."
-        return f"To {len(self.tried)} simple questions it said: {said}{share}.{suits}"
+        quality = "short and likely" if self.least else "short and whole"
+        suits = "" if self.suits else f" It does not suit: they should be {quality}."
+        return f"To {len(self.tried)} simple questions it said: {answers}{share}.{suits}"
 
 
 def try_form(model: LanguageModel, *, to_the_end: bool = True) -> Trial:
@@ -129,22 +129,22 @@ def _all_tried(model: LanguageModel, to_the_end: bool) -> Trial:
 
 def _tried(model: LanguageModel, question: str) -> Tried:
     prompt = prompts.iterative(question)
-    said = model.sample(prompt, 1, temperature=0.0)[0]
-    value, able = said.log_likelihood, model.capabilities
-    if able.local and able.scores_given_text and said.text:
-        value = float(model.log_likelihoods([prompt], [said.text])[0, 0])
-    return Tried(question, said.text, said.complete, None if value is None else math.exp(value))
+    answer = model.sample(prompt, 1, temperature=0.0)[0]
+    value, able = answer.log_likelihood, model.capabilities
+    if able.local and able.scores_given_text and answer.text:
+        value = float(model.log_likelihoods([prompt], [answer.text])[0, 0])
+    return Tried(question, answer.text, answer.complete, None if value is None else math.exp(value))
 
 
 InItsForm = tuple[LanguageModel, tuple[Trial, ...]]
 
 
-def in_its_form(model: LanguageModel, wanted: Form | None = None) -> InItsForm:
+def in_its_form(model: LanguageModel, form_: Form | None = None) -> InItsForm:
     """Return a model as it is to be asked, and the trials that were made.
 
     Parameters
     ----------
-    wanted : Form, optional
+    form_ : Form, optional
         By default the first that suits. A model with no choice of forms is not tried.
 
     Raises
@@ -153,20 +153,20 @@ def in_its_form(model: LanguageModel, wanted: Form | None = None) -> InItsForm:
         When the model cannot be asked in the form that is wanted, or no form suits it; the
         sentence says what it answered. Forms that do not fit into its context are passed over.
     """
-    if wanted is not None:
-        asked = model.asked_in(wanted)
-        return asked, (try_form(asked),) if model.forms else ()
+    if form_ is not None:
+        formed = model.asked_in(form_)
+        return formed, (try_form(formed),) if model.forms else ()
     trials: list[Trial] = []
     too_long: list[PromptTooLongError] = []
     for form in model.forms:
         try:
-            asked = model.asked_in(form)
-            trials.append(try_form(asked, to_the_end=False))
+            formed = model.asked_in(form)
+            trials.append(try_form(formed, to_the_end=False))
         except PromptTooLongError as error:
             too_long.append(error)
             continue
         if trials[-1].suits:
-            return asked, tuple(trials)
+            return formed, tuple(trials)
     if trials:
         raise ModelError(_unsuited(model, trials))
     if too_long:
@@ -175,11 +175,11 @@ def in_its_form(model: LanguageModel, wanted: Form | None = None) -> InItsForm:
 
 
 def _unsuited(model: LanguageModel, trials: list[Trial]) -> str:
-    said = "; ".join(
+    answers = "; ".join(
         f"{trial.form}: “{shortened(trial.tried[0].answer, LONGEST) or 'nothing'}”"
         for trial in trials
     )
     return (
         f"{model.name} gives no short, whole answers, however it is asked. To “{QUESTIONS[0]}” it "
-        f"said ({said}). Choose another model, or a form yourself."
+        f"said ({answers}). Choose another model, or a form yourself."
     )

@@ -40,14 +40,14 @@ def from_next_token(listed: dict[str, float]) -> NDArray[np.float64]:
     """
     left = max(1 - np.exp(list(listed.values())).sum(), LEAST_LEFT)
     least = min(np.log(left), min(listed.values(), default=np.log(0.5)))
-    found = [[p for token, p in listed.items() if says(token, word)] for word in (TRUE, FALSE)]
-    added = [np.logaddexp.reduce(p) if p else least for p in found]
+    masses = [[p for token, p in listed.items() if says(token, word)] for word in (TRUE, FALSE)]
+    added = [np.logaddexp.reduce(p) if p else least for p in masses]
     return np.minimum(added, 0.0)  # rounded by the service, they may add up to more than 1
 
 
-def from_samples(drawn: Sequence[Response]) -> NDArray[np.float64]:
+def from_samples(responses: Sequence[Response]) -> NDArray[np.float64]:
     """Count the words among samples; half a vote for either, for ten samples prove little."""
-    counted = [sum(says(response.text, word) for response in drawn) for word in (TRUE, FALSE)]
+    counted = [sum(says(response.text, word) for response in responses) for word in (TRUE, FALSE)]
     return np.asarray(np.log((np.array(counted) + 0.5) / (sum(counted) + 1)))
 
 
@@ -67,7 +67,7 @@ def question(query: str, one: str, other: str) -> str:
     return prompts.same_meaning(query, *sorted((one, other)))
 
 
-def sameness(model: LanguageModel, asked: Sequence[str]) -> NDArray[np.float64]:
+def sameness(model: LanguageModel, contexts: Sequence[str]) -> NDArray[np.float64]:
     """Return how sure a model is that two answers mean the same, question by question.
 
     Exact where the model scores given text, all questions in one call; else of its next
@@ -75,7 +75,7 @@ def sameness(model: LanguageModel, asked: Sequence[str]) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    asked : sequence of str, (n,)
+    contexts : sequence of str, (n,)
         Made by `question`.
 
     Returns
@@ -89,12 +89,12 @@ def sameness(model: LanguageModel, asked: Sequence[str]) -> NDArray[np.float64]:
         With a sentence for the person.
     """
     if model.capabilities.scores_given_text:
-        opinions = model.log_likelihoods(asked, [TRUE, FALSE])
+        opinions = model.log_likelihoods(contexts, [TRUE, FALSE])
     elif model.capabilities.next_token:
-        opinions = np.array([_listed(model.next_token(prompt)) for prompt in asked])
+        opinions = np.array([_listed(model.next_token(prompt)) for prompt in contexts])
     else:
         opinions = np.array(
-            [_said(model.sample(prompt, 1, temperature=0.0)[0].text) for prompt in asked]
+            [_said(model.sample(prompt, 1, temperature=0.0)[0].text) for prompt in contexts]
         )
     log_true, log_false = opinions.reshape(-1, 2).T
     either = np.logaddexp(log_true, log_false)
@@ -112,5 +112,5 @@ def _listed(tokens: dict[str, float]) -> Sequence[float]:
 def _said(answer: str) -> Sequence[float]:
     """Return the logarithms of 1 and 0 by an answer's first word; “True, both are …” is True."""
     first = (answer.split() or [""])[0]
-    found = [0.0 if says(first, word) else -np.inf for word in (TRUE, FALSE)]
-    return found
+    masses = [0.0 if says(first, word) else -np.inf for word in (TRUE, FALSE)]
+    return masses

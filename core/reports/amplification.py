@@ -24,7 +24,7 @@ READING: Final = (
 )
 
 
-def report(drawn: Sequence[Amplification], scale: str = "log") -> Report:
+def report(curves: Sequence[Amplification], scale: str = "log") -> Report:
     """Return the report of curves, at least one.
 
     Parameters
@@ -32,64 +32,64 @@ def report(drawn: Sequence[Amplification], scale: str = "log") -> Report:
     scale : str
         Of the axis of repetitions, one of `SCALES`.
     """
-    first = drawn[0]
+    first = curves[0]
     pictures = [
         Picture(
             "Share of the answer against the repeated one",
-            charts.curves_alt(drawn),
-            charts.curves(drawn, scale, LIGHT, captions=True),
+            charts.curves_alt(curves),
+            charts.curves(curves, scale, LIGHT, captions=True),
         )
     ]
-    if any(one.has_likelihoods for one in drawn):
+    if any(one.has_likelihoods for one in curves):
         pictures.append(
             Picture(
                 "Probabilities of both answers",
-                charts.probabilities_alt(drawn),
-                charts.probabilities(drawn, scale, LIGHT, captions=True),
+                charts.probabilities_alt(curves),
+                charts.probabilities(curves, scale, LIGHT, captions=True),
             )
         )
-    named = [f"{number}. {charts.described(one)}" for number, one in enumerate(drawn, 1)]
+    named = [f"{number}. {charts.described(one)}" for number, one in enumerate(curves, 1)]
     most = first.points[-1].repetitions
     return Report(
         kind="Amplification of an answer",
         title=first.case.query,
         finding=first.verdict,
-        texts=list(dict.fromkeys(remark for one in drawn for remark in one.remarks)),
+        texts=list(dict.fromkeys(remark for one in curves for remark in one.remarks)),
         parts=[
-            Part("The curves", named, pictures, _tables(drawn)),
+            Part("The curves", named, pictures, _tables(curves)),
             Part(
                 "The prompt",
                 [f"The prompt of the first curve, with {min(2, most)} repetitions."],
                 code=[first.case.prompt(min(2, most), first.read_as)],
             ),
         ],
-        settings=_settings(drawn),
+        settings=_settings(curves),
         reading=READING,
     )
 
 
-def _tables(drawn: Sequence[Amplification]) -> list[Table]:
+def _tables(curves: Sequence[Amplification]) -> list[Table]:
     """Return the points of each curve, without its texts: these are in the list above."""
     tables = []
-    for number, one in enumerate(drawn, 1):
+    for number, one in enumerate(curves, 1):
         columns: dict[str, Sequence[Cell]] = dict(serialise.to_table([one], texts=False))
-        title = f"Every point of curve {number}" if len(drawn) > 1 else "Every point"
+        title = f"Every point of curve {number}" if len(curves) > 1 else "Every point"
         tables.append(Table(title, columns))
     return tables
 
 
-def _settings(drawn: Sequence[Amplification]) -> dict[str, Cell]:
-    first = drawn[0]
+def _settings(curves: Sequence[Amplification]) -> dict[str, Cell]:
+    first = curves[0]
     settings: dict[str, Cell] = {
-        "Model": ", ".join(dict.fromkeys(one.model for one in drawn)),
-        "Revision of the weights": ", ".join(dict.fromkeys(one.revision for one in drawn)),
+        "Model": ", ".join(dict.fromkeys(one.model for one in curves)),
+        "Revision of the weights": ", ".join(dict.fromkeys(one.revision for one in curves)),
         "Right answer": first.case.answer,
         "Answer that is repeated": first.case.repeated,
-        "Made of": ", ".join(dict.fromkeys(one.source.value for one in drawn)),
+        "Made of": ", ".join(dict.fromkeys(one.source.value for one in curves)),
         "Repetitions": ", ".join(f"{point.repetitions}" for point in first.points),
     }
     if first.read_as:
         settings["Question as it was asked"] = first.read_as
-    if used := [one.used for one in drawn if one.used is not None]:
+    if used := [one.used for one in curves if one.used is not None]:
         settings["Used of the service"] = "; ".join(map(spent, used))
     return settings

@@ -33,7 +33,7 @@ READING: Final = (
 )
 
 
-def report(found: Calibration, moved: Policy | None = None) -> Report:
+def report(calibration: Calibration, moved: Policy | None = None) -> Report:
     """Return the report of a calibration.
 
     Parameters
@@ -41,23 +41,23 @@ def report(found: Calibration, moved: Policy | None = None) -> Report:
     moved : Policy, optional
         With λ chosen by hand, to be shown beside what was found.
     """
-    policy, outcome = found.policy, found.outcome
+    policy, outcome = calibration.policy, calibration.outcome
     if policy is not None:
         finding = policy.sentence
     else:
         finding = outcome.reason if isinstance(outcome, Uncertifiable) else "There is no policy."
     return Report(
         kind="Calibration of a threshold",
-        title=f"{charts.name_of(found.score)} on {found.data.name}",
+        title=f"{charts.name_of(calibration.score)} on {calibration.data.name}",
         finding=finding,
         texts=[
             *([_numbers(policy)] if policy else []),
-            *found.data.decided,
-            *([REPEATED.format(found.repeated)] if found.repeated else []),
-            *filter(None, [diagnostics.speaks_against(found.data)]),
+            *calibration.data.decided,
+            *([REPEATED.format(calibration.repeated)] if calibration.repeated else []),
+            *filter(None, [diagnostics.speaks_against(calibration.data)]),
         ],
-        parts=[_risk(found, moved), _prices(found), *_groups(found)],
-        settings=_settings(found),
+        parts=[_risk(calibration, moved), _prices(calibration), *_groups(calibration)],
+        settings=_settings(calibration),
         reading=READING,
     )
 
@@ -73,51 +73,57 @@ def _numbers(policy: Policy) -> str:
     )
 
 
-def _risk(found: Calibration, moved: Policy | None) -> Part:
-    curves = diagnostics.curves(found.data)
-    curve = curves[found.score]
+def _risk(calibration: Calibration, moved: Policy | None) -> Part:
+    curves = diagnostics.curves(calibration.data)
+    curve = curves[calibration.score]
     by_hand = [f"λ by hand. {_numbers(moved)} {moved.sentence}"] if moved else []
     if not len(curve.doubts):
         return Part("Error against share answered", ["No labelled answer has a score.", *by_hand])
     chart = charts.risk_coverage(
-        *(curve, found.policy, moved, found.target.error, found.target.confidence),
-        found.larger_is_surer,
+        *(
+            curve,
+            calibration.policy,
+            moved,
+            calibration.target.error,
+            calibration.target.confidence,
+        ),
+        calibration.larger_is_surer,
         LIGHT,
     )
     pictures = [
         Picture(
             "Wrong among the answered",
-            charts.risk_coverage_alt(curve, found.policy, moved),
+            charts.risk_coverage_alt(curve, calibration.policy, moved),
             chart,
         ),
         Picture(
             "Precision and recall",
             charts.precision_recall_alt(curves),
-            charts.precision_recall(curves, found.score, LIGHT),
+            charts.precision_recall(curves, calibration.score, LIGHT),
         ),
     ]
     return Part("Error against share answered", by_hand, pictures)
 
 
-def _prices(found: Calibration) -> Part:
-    listed = price_list(found.data, found.target)
-    columns: dict[str, Sequence[Cell]] = dict(price_columns(found, listed))
+def _prices(calibration: Calibration) -> Part:
+    listed = price_list(calibration.data, calibration.target)
+    columns: dict[str, Sequence[Cell]] = dict(price_columns(calibration, listed))
     return Part("What each target costs", tables=[Table("Price list", columns)])
 
 
-def price_columns(found: Calibration, listed: Sequence[Price]) -> dict[str, list[str]]:
+def price_columns(calibration: Calibration, listed: Sequence[Price]) -> dict[str, list[str]]:
     """Return the list of prices as a table, by its headings."""
     columns = {
         "at most wrong": [f"{100 * price.error:.0f}%" for price in listed],
         "answered": [answered(price) for price in listed],
         "answer when": [
-            charts.rule_of(price.score, price.threshold.value, found.data.surer[price.score])
+            charts.rule_of(price.score, price.threshold.value, calibration.data.surer[price.score])
             if price.threshold and price.score
             else "–"
             for price in listed
         ],
     }
-    if found.target.score == BEST:
+    if calibration.target.score == BEST:
         columns["score"] = [charts.name_of(price.score) if price.score else "–" for price in listed]
     return columns
 
@@ -127,17 +133,17 @@ def answered(price: Price) -> str:
     return f"{price.threshold.coverage:.1%}" if price.threshold else "cannot be promised"
 
 
-def _groups(found: Calibration) -> list[Part]:
-    if found.policy is None:
+def _groups(calibration: Calibration) -> list[Part]:
+    if calibration.policy is None:
         return []
-    every = by_group(found)
+    every = by_group(calibration)
     if not every.groups:
         return []
-    drawn = every.groups[:MOST_GROUPS]
+    groups = every.groups[:MOST_GROUPS]
     picture = Picture(
         "Wrong among the answered, by group",
-        charts.groups_alt(drawn),
-        charts.groups(drawn, found.target.error, LIGHT),
+        charts.groups_alt(groups),
+        charts.groups(groups, calibration.target.error, LIGHT),
     )
     columns: dict[str, Sequence[Cell]] = {
         "group": [shortened(group.name) or "(none)" for group in every.groups],
@@ -148,13 +154,13 @@ def _groups(found: Calibration) -> list[Part]:
     return [Part("The promise by group", [every.sentence], [picture], [Table("Groups", columns)])]
 
 
-def _settings(found: Calibration) -> dict[str, Cell]:
-    data, target, policy = found.data, found.target, found.policy
+def _settings(calibration: Calibration) -> dict[str, Cell]:
+    data, target, policy = calibration.data, calibration.target, calibration.policy
     settings: dict[str, Cell] = {
         "File": data.name,
         "SHA-256 of the file": data.sha256,
         "Questions that count": len(data.kept),
-        "Score": found.score,
+        "Score": calibration.score,
         "Chosen among the scores": "yes" if target.score == BEST else "no, named in advance",
         "Scores in the file": ", ".join(data.doubts),
         "Method": METHODS[target.method],

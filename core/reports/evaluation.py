@@ -30,58 +30,58 @@ READING: Final = (
 )
 
 
-def report(made: Measured) -> Report:
+def report(measured: Measured) -> Report:
     """Return the report of the rows of a run that count, at least one."""
-    results = made.results
+    results = measured.results
     manifest, pipeline = results.run.manifest, results.run.pipeline
-    asked = manifest["questions"]
+    questions = manifest["questions"]
     return Report(
         kind="Evaluation of a model",
-        title=f"{pipeline.model} on {asked['name']}",
+        title=f"{pipeline.model} on {questions['name']}",
         finding=finding(results) or f"{counted(len(results), 'row')} count here.",
         texts=[*results.dropped, *results.unsaid],
-        parts=[_scores(made), *_mixture(made)],
-        settings=_settings(made, manifest),
+        parts=[_scores(measured), *_mixture(measured)],
+        settings=_settings(measured, manifest),
         reading=READING,
     )
 
 
-def score_columns(made: Measured) -> dict[str, list[str]]:
+def score_columns(measured: Measured) -> dict[str, list[str]]:
     """Return what every score is worth, by heading."""
     return {
         "score": [info.title for info in SCORES.values()],
         "symbol": [info.symbol for info in SCORES.values()],
-        "right": [percent(made.results.right(name)) for name in SCORES],
+        "right": [percent(measured.results.right(name)) for name in SCORES],
         **{
-            measure.upper(): [with_interval(made.interval(name, measure)) for name in SCORES]
+            measure.upper(): [with_interval(measured.interval(name, measure)) for name in SCORES]
             for measure in MEASURES
         },
     }
 
 
-def _scores(made: Measured) -> Part:
-    drawn: dict[str, Band] = {
-        name: made.bands[name] for name in charts.PAPERS if name in made.results.scores
+def _scores(measured: Measured) -> Part:
+    bands: dict[str, Band] = {
+        name: measured.bands[name] for name in charts.PAPERS if name in measured.results.scores
     }
     pictures = []
-    if drawn:
-        chart = charts.precision_recall(drawn, LIGHT)
-        pictures = [Picture("Precision by recall", charts.precision_recall_alt(drawn), chart)]
-    reference = next(iter(made.results.scores), None)
-    others = compared(made, reference) if made.number and reference else ()
-    columns: dict[str, Sequence[Cell]] = dict(score_columns(made))
+    if bands:
+        chart = charts.precision_recall(bands, LIGHT)
+        pictures = [Picture("Precision by recall", charts.precision_recall_alt(bands), chart)]
+    reference = next(iter(measured.results.scores), None)
+    others = compared(measured, reference) if measured.number and reference else ()
+    columns: dict[str, Sequence[Cell]] = dict(score_columns(measured))
     return Part(
         "What every score is worth",
-        [made.sentence, *(each.sentence for each in others)],
+        [measured.sentence, *(each.sentence for each in others)],
         pictures,
         [Table("Every score", columns)],
     )
 
 
-def _mixture(made: Measured) -> list[Part]:
-    results = made.results
-    told = kinds(sources(results))
-    mixed = mix(results, told.single, told.many)
+def _mixture(measured: Measured) -> list[Part]:
+    results = measured.results
+    by_kind = kinds(sources(results))
+    mixed = mix(results, by_kind.single, by_kind.many)
     if not mixed.found:
         return []
     pictures = [
@@ -93,11 +93,11 @@ def _mixture(made: Measured) -> list[Part]:
         )
         for measure, title in charts.MIXTURE_TITLES.items()
     ]
-    return [Part("One threshold for two kinds", [told.how, *mixed.sentences], pictures)]
+    return [Part("One threshold for two kinds", [by_kind.how, *mixed.sentences], pictures)]
 
 
-def _settings(made: Measured, manifest: Any) -> dict[str, Cell]:
-    results, pipeline = made.results, made.results.run.pipeline
+def _settings(measured: Measured, manifest: Any) -> dict[str, Cell]:
+    results, pipeline = measured.results, measured.results.run.pipeline
     return {
         "Model": pipeline.model,
         "Revision of the weights": pipeline.revision,

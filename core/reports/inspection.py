@@ -84,30 +84,30 @@ def _doubt(inspection: Inspection) -> Part:
     return Part("Its doubt", pictures=[Picture("Doubt", charts.doubt_scale_alt(inspection), scale)])
 
 
-def _told(inspection: Inspection, found: ToldRows) -> Part:
-    told = Picture("After each prompt", charts.told_alt(found), charts.told(found, LIGHT))
+def _told(inspection: Inspection, rows: ToldRows) -> Part:
+    picture = Picture("After each prompt", charts.told_alt(rows), charts.told(rows, LIGHT))
     columns: dict[str, Sequence[Cell]] = {
         "prompt": [
             charts.TOLD_NOTHING if row.told is None else f"Told “{shown(row.told)}”"
-            for row in found.rows
+            for row in rows.rows
         ]
     }
-    for place, answer in enumerate(found.answers):
-        columns[shown(answer)] = [f"{row.says[place]:.1%}" for row in found.rows]
+    for place, answer in enumerate(rows.answers):
+        columns[shown(answer)] = [f"{row.says[place]:.1%}" for row in rows.rows]
     return Part(
         "What it says after it is told an answer",
-        pictures=[told],
+        pictures=[picture],
         tables=[Table("Probability of the next answer", columns)],
     )
 
 
 def _answers(inspection: Inspection) -> Part:
-    drawn = inspection.recording.request.draws
+    draws = inspection.recording.request.draws
     columns: dict[str, Sequence[Cell]] = {
         "answer": [shown(c.text) for c in inspection.clusters],
         "share of all probability": [f"{c.mass:.4f}" for c in inspection.clusters],
         "share of what was found": [f"{c.probability:.4f}" for c in inspection.clusters],
-        **({"samples": [c.samples for c in inspection.clusters]} if drawn else {}),
+        **({"samples": [c.samples for c in inspection.clusters]} if draws else {}),
         "texts that count as it": [
             "; ".join(shown(text) for text, *_ in c.members) for c in inspection.clusters
         ],
@@ -183,17 +183,17 @@ def _responses(inspection: Inspection) -> Part:
 
 def _prompts(inspection: Inspection) -> Part:
     recording = inspection.recording
-    asked = partial(prompts.iterative, recording.asked)
+    prompt_of = partial(prompts.iterative, recording.asked)
     others = [text for text, _ in recording.others if text not in recording.texts]
-    told = [*recording.texts, *others]
-    some = f"The first {MOST_PROMPTS} of {len(told)} prompts with an answer follow."
+    texts = [*recording.texts, *others]
+    some = f"The first {MOST_PROMPTS} of {len(texts)} prompts with an answer follow."
     return Part(
         "Prompts",
         texts=[
             "First the prompt without an answer.",
-            *([some] if len(told) > MOST_PROMPTS else []),
+            *([some] if len(texts) > MOST_PROMPTS else []),
         ],
-        code=[asked(), *(asked([text]) for text in told[:MOST_PROMPTS])],
+        code=[prompt_of(), *(prompt_of([text]) for text in texts[:MOST_PROMPTS])],
     )
 
 
@@ -204,7 +204,7 @@ def settings(inspection: Inspection) -> dict[str, Cell]:
         inspection.recording.request,
         inspection.verdict.rule,
     )
-    found: dict[str, Cell] = {
+    cells: dict[str, Cell] = {
         "Model": recording.model,
         "Revision of the weights": recording.revision,
         **({"Question as it was asked": recording.read_as} if recording.read_as else {}),
@@ -213,9 +213,9 @@ def settings(inspection: Inspection) -> dict[str, Cell]:
         "Number of answers k": request.samples,
     }
     if request.draws:
-        found |= {"Temperature": request.temperature, "Seed": str(request.seed)}
+        cells |= {"Temperature": request.temperature, "Seed": str(request.seed)}
     reading = asdict(inspection.reading)
-    found |= {
+    cells |= {
         "Similarity of two answers": reading["similarity"],
         "Similarity threshold τ": reading["threshold"],
         "Stabilisation γ₁": reading["gamma_1"],
@@ -227,5 +227,5 @@ def settings(inspection: Inspection) -> dict[str, Cell]:
         "Calls": f"{len(recording.calls)}, {sum(call.seconds for call in recording.calls):.3f} s",
     }
     if recording.used is not None:
-        found["Used of the service"] = spent(recording.used)
-    return found
+        cells["Used of the service"] = spent(recording.used)
+    return cells

@@ -37,7 +37,7 @@ def report(finding: Finding, model: str = EMBEDDED) -> Report:
         for each in PICTURES[finding.experiment]
         if each.there(finding.drawn)
     ]
-    asked: dict[str, Cell] = {"Model": finding.model, "Revision of the weights": finding.revision}
+    cells: dict[str, Cell] = {"Model": finding.model, "Revision of the weights": finding.revision}
     columns: dict[str, Sequence[Cell]] = dict(finding.columns)
     return Report(
         kind=f"Laboratory · {question_of(finding.experiment)}",
@@ -48,7 +48,7 @@ def report(finding: Finding, model: str = EMBEDDED) -> Report:
             Part("What was found", (), pictures, [Table("The table behind it", columns)]),
             Part("The same again", code=[experiment.command(finding.values, model)]),
         ],
-        settings=(asked if finding.model else {})
+        settings=(cells if finding.model else {})
         | {field.label: finding.values[field.name] for field in experiment.fields},
         reading=READING,
     )

@@ -54,8 +54,8 @@ class Picture:
     @property
     def address(self) -> str:
         """The picture itself, as an address: a browser runs and loads nothing in such a one."""
-        drawn = export.alone(self.chart, self.title)
-        svg = export.to_roomy_svg(drawn.properties(width=HALF) if self.half else drawn)
+        picture = export.alone(self.chart, self.title)
+        svg = export.to_roomy_svg(picture.properties(width=HALF) if self.half else picture)
         return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode('ascii')}"
 
 

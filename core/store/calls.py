@@ -107,12 +107,12 @@ class Calls:
         """Return the payloads of those of `keys` that are kept, in the order of `keys`."""
         digests = {key: key.digest for key in keys}
         with self._database.read() as connection:
-            found = _kept(connection, digests)
+            values = _kept(connection, digests)
         held = self._database.unsaved
         for key, digest in digests.items():
-            if key not in found and (row := held.get(digest)):
-                found[key] = str(row["payload"])
-        return {key: found[key] for key in digests if key in found}
+            if key not in values and (row := held.get(digest)):
+                values[key] = str(row["payload"])
+        return {key: values[key] for key in digests if key in values}
 
     def put_many(self, payloads: Mapping[CallKey, str]) -> dict[CallKey, str]:
         """Keep the answers to calls, each as JSON text, all or none.
@@ -190,19 +190,19 @@ class Calls:
         process share its prompts and claim single calls; another process waits for the prompt.
         `waiting` is called several times a second meanwhile, and may raise to wait no more.
         """
-        wanted, locks = list(keys), self._database.locks
+        claims, locks = list(keys), self._database.locks
         among_processes = (
-            locks.held((key.place for key in wanted), waiting) if locks else nullcontext()
+            locks.held((key.place for key in claims), waiting) if locks else nullcontext()
         )
-        with among_processes, self._database.claims.held(wanted, waiting):
+        with among_processes, self._database.claims.held(claims, waiting):
             yield
 
 
 def _kept(connection: Connection, digests: dict[CallKey, str]) -> dict[CallKey, str]:
     """Return what is kept for keys, given with their digests."""
     payloads: dict[str, str] = {}
-    table, wanted = schema.calls.c, iter(digests.values())
-    while chunk := list(itertools.islice(wanted, CHUNK)):
+    table, left = schema.calls.c, iter(digests.values())
+    while chunk := list(itertools.islice(left, CHUNK)):
         statement = select(table.digest, table.payload).where(table.digest.in_(chunk))
         payloads.update(row._tuple() for row in connection.execute(statement))
     return {key: payloads[digest] for key, digest in digests.items() if digest in payloads}

@@ -149,11 +149,11 @@ class Database:
             except BaseException:
                 other.close()
                 raise
-            said = (
+            sentence = (
                 f"{gone(self.address)} All that had been saved in it is now in the file that is "
                 "there. To begin with an empty one, end Believe before you delete it."
             )
-            self.notice = f"{self.notice} {said}" if self.notice else said
+            self.notice = f"{self.notice} {sentence}" if self.notice else sentence
 
     @contextmanager
     def _failing_together(self, arrived: float) -> Iterator[None]:

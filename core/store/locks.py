@@ -57,16 +57,16 @@ class Claims:
 
         `waiting` is called several times a second meanwhile, and may raise to wait no more.
         """
-        wanted = set(things)
+        claims = set(things)
         with self._released:
-            while not self._released.wait_for(lambda: self._held.isdisjoint(wanted), LOOK):
+            while not self._released.wait_for(lambda: self._held.isdisjoint(claims), LOOK):
                 waiting()
-            self._held |= wanted
+            self._held |= claims
         try:
             yield
         finally:
             with self._released:
-                self._held -= wanted
+                self._held -= claims
                 self._released.notify_all()
 
 

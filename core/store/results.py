@@ -155,9 +155,9 @@ class Results:
         while True:  # a result that was in the way may be deleted by now
             with self._database.write() as connection:
                 connection.execute(self._database.insert_new(schema.results).values(row))
-                kept = connection.execute(same).scalar()
-                if kept is not None:
-                    return str(kept)
+                older = connection.execute(same).scalar()
+                if older is not None:
+                    return str(older)
 
     def open(self, id: str) -> Result:
         """Return a result with its payload, whoever kept it.

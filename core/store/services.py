@@ -22,22 +22,22 @@ class Services:
         table = schema.services.c
         with suppress(StoreError), self._database.read() as connection:
             statement = select(table.found).where(table.model == text.storable(name))
-            found: str | None = connection.execute(statement).scalar()
-            return found
+            value: str | None = connection.execute(statement).scalar()
+            return value
         return None
 
-    def put(self, name: str, found: str) -> None:
+    def put(self, name: str, value: str) -> None:
         """Keep this of a model, and no longer what was kept before."""
-        self._replace(name, found)
+        self._replace(name, value)
 
     def forget(self, name: str) -> None:
         """Keep nothing of a model."""
         self._replace(name, None)
 
-    def _replace(self, name: str, found: str | None) -> None:
+    def _replace(self, name: str, value: str | None) -> None:
         model = text.storable(name)
         with suppress(StoreError), self._database.write() as connection:
             connection.execute(delete(schema.services).where(schema.services.c.model == model))
-            if found is not None:
-                row = {"model": model, "found_at": schema.now(), "found": text.checked(found)}
+            if value is not None:
+                row = {"model": model, "found_at": schema.now(), "found": text.checked(value)}
                 connection.execute(self._database.insert_new(schema.services), [row])

@@ -180,10 +180,10 @@ def _has_our_tables(connection: sqlite3.Connection) -> bool:
     """Say whether every column can be asked for: damage can change a name and nothing else."""
     for table in schema.metadata.sorted_tables:
         try:
-            found = {row[1] for row in connection.execute(f'PRAGMA table_info("{table.name}")')}
+            columns = {row[1] for row in connection.execute(f'PRAGMA table_info("{table.name}")')}
         except sqlite3.OperationalError:
             return False
-        if not found >= set(table.columns.keys()):
+        if not columns >= set(table.columns.keys()):
             return False
     return True
 
@@ -205,13 +205,13 @@ def _set_aside(path: Path, newest: int) -> str | None:
         try:
             _examine(path, newest)
         except _DamagedError:
-            kept = _free_name(path)
+            copy = _free_name(path)
             for ending in (*_COMPANIONS, ""):  # the file last: what is half moved is found again
                 part = Path(f"{path}{ending}")
                 if part.exists():
-                    part.rename(f"{kept}{ending}")
+                    part.rename(f"{copy}{ending}")
             return (
-                f"The database {path} was damaged and could not be read. It is now {kept}, and "
+                f"The database {path} was damaged and could not be read. It is now {copy}, and "
                 "a new, empty one was created."
             )
     return None

@@ -47,11 +47,11 @@ class Stopgap:
         while self.why is not None:
             time.sleep(AGAIN)
             try:
-                wanted = open_database(self._url)
+                database = open_database(self._url)
                 try:
-                    self.database.move_to(wanted)
+                    self.database.move_to(database)
                 except StoreError:
-                    wanted.close()
+                    database.close()
                     raise
                 self.why = None
             except StoreError as error:

@@ -67,26 +67,26 @@ def plan(request: Request, capabilities: Capabilities) -> Plan:
     some_answer = "x" * (CHARACTERS_A_TOKEN * MAX_RESPONSE_TOKENS // 2)
     first = _tokens(prompts.iterative(request.query))
     second = _tokens(prompts.iterative(request.query, [some_answer]))
-    asked = _tokens(prompts.self_verification(request.query, some_answer))
-    drawn = _Sum(capabilities)
-    drawn.sample(first, k)
-    drawn.sample(first, 1)
-    drawn.sample(first, OTHER_DRAWS)  # where all samples are alike
+    judging = _tokens(prompts.self_verification(request.query, some_answer))
+    total = _Sum(capabilities)
+    total.sample(first, k)
+    total.sample(first, 1)
+    total.sample(first, OTHER_DRAWS)  # where all samples are alike
     pairs = _pairs(request, estimator)
     same = _tokens(prompts.same_meaning(request.query, some_answer, some_answer))
     if estimator in EXACT:
         answer, most = MAX_RESPONSE_TOKENS // 2, capabilities.pairs_a_call
-        drawn.score(k + 1, k, second + answer, most)
-        drawn.score(1, 1, first + answer, most)  # the greedy answer, if it was not sampled
-        drawn.score(k, 2, asked + 1, most)
-        drawn.score(pairs, 2, same + 1, most)
-        drawn.score(OTHERS, k, second + answer, most)
-        return drawn.plan
-    drawn.sample(second, 1 if estimator is Estimator.CHAINED else SECONDS, times=k)
-    drawn.sample(asked, 1 if capabilities.next_token else OPINIONS, times=k)
-    drawn.sample(same, 1, times=pairs)
-    drawn.sample(second, AFTER_OTHERS, times=OTHERS)
-    return drawn.plan
+        total.score(k + 1, k, second + answer, most)
+        total.score(1, 1, first + answer, most)  # the greedy answer, if it was not sampled
+        total.score(k, 2, judging + 1, most)
+        total.score(pairs, 2, same + 1, most)
+        total.score(OTHERS, k, second + answer, most)
+        return total.plan
+    total.sample(second, 1 if estimator is Estimator.CHAINED else SECONDS, times=k)
+    total.sample(judging, 1 if capabilities.next_token else OPINIONS, times=k)
+    total.sample(same, 1, times=pairs)
+    total.sample(second, AFTER_OTHERS, times=OTHERS)
+    return total.plan
 
 
 def _pairs(request: Request, estimator: Estimator) -> int:
@@ -104,16 +104,16 @@ def plan_curves(cases: Sequence[Case], model: LanguageModel, repetitions: Sequen
     if not calls:
         return Plan()
     capabilities = model.capabilities
-    drawn = _Sum(capabilities)
+    total = _Sum(capabilities)
     for case in cases:
         for t in repetitions:
             prompt = _tokens(case.prompt(t))
             if capabilities.scores_given_text:
-                pairs = (2 + capabilities.calls_a_prompt) * (prompt + drawn.in_front)
-                drawn.add(0, pairs + _tokens(case.answer) + _tokens(case.repeated), 0)
+                pairs = (2 + capabilities.calls_a_prompt) * (prompt + total.in_front)
+                total.add(0, pairs + _tokens(case.answer) + _tokens(case.repeated), 0)
             else:
-                drawn.sample(prompt, SAMPLES_A_POINT)
-    return replace(drawn.plan, requests=calls)
+                total.sample(prompt, SAMPLES_A_POINT)
+    return replace(total.plan, requests=calls)
 
 
 def plan_chains(
@@ -128,21 +128,21 @@ def plan_chains(
     """
     k, exact = request.samples, estimator_of(capabilities) in EXACT
     answer = MAX_RESPONSE_TOKENS // 2
-    drawn = _Sum(capabilities)
+    total = _Sum(capabilities)
     grown = chains if exact else k  # else the sampled pairs are lengthened
-    for told in range(0 if exact else 2, longest):
-        some = ["x" * (CHARACTERS_A_TOKEN * answer)] * told
+    for length in range(0 if exact else 2, longest):
+        some = ["x" * (CHARACTERS_A_TOKEN * answer)] * length
         prompt = _tokens(prompts.iterative(request.query, some))
-        if exact and told > 1 and k**told <= most_prompts:
-            drawn.score(k**told, k, prompt + answer, capabilities.pairs_a_call)
-        if told:  # each chain has a prompt of its own, and so have the answers after it
-            drawn.sample(prompt, 1, times=grown)
+        if exact and length > 1 and k**length <= most_prompts:
+            total.score(k**length, k, prompt + answer, capabilities.pairs_a_call)
+        if length:  # each chain has a prompt of its own, and so have the answers after it
+            total.sample(prompt, 1, times=grown)
         else:
-            drawn.sample(prompt, grown)
-        for _ in range(grown if exact and told else exact):
-            several = 1 if told else max(grown, 1)
-            drawn.score(1, several, prompt + answer, capabilities.pairs_a_call)
-    return plan(request, capabilities) + drawn.plan
+            total.sample(prompt, grown)
+        for _ in range(grown if exact and length else exact):
+            several = 1 if length else max(grown, 1)
+            total.score(1, several, prompt + answer, capabilities.pairs_a_call)
+    return plan(request, capabilities) + total.plan
 
 
 # Of a model on this machine: what a run computes, in tokens, when every answer is another text.
@@ -156,9 +156,9 @@ def computed(request: Request) -> int:
     k, answer = request.samples, "x" * (CHARACTERS_A_TOKEN * ANSWER_TOKENS)
     query = _tokens(request.query)
     first = _tokens(prompts.iterative(request.query))
-    told = _tokens(prompts.iterative(request.query, [answer])) - query
+    answer_tokens = _tokens(prompts.iterative(request.query, [answer])) - query
     verified = _tokens(prompts.self_verification(request.query, answer)) - query
-    return 2 * first + k * (2 * ANSWER_TOKENS + told + verified) + k * k * ANSWER_TOKENS
+    return 2 * first + k * (2 * ANSWER_TOKENS + answer_tokens + verified) + k * k * ANSWER_TOKENS
 
 
 def computed_by_curves(cases: Sequence[Case], repetitions: Sequence[int]) -> int:
@@ -197,8 +197,8 @@ class _Sum:
     def sample(self, prompt_tokens: int, count: int, *, times: int = 1) -> None:
         """Count the requests for `count` answers to each of so many prompts."""
         requests = times * math.ceil(count / self.candidates_a_call)
-        told = requests * (self.in_front + prompt_tokens)
-        self.add(requests, told, times * count * MAX_RESPONSE_TOKENS)
+        contextsin_all = requests * (self.in_front + prompt_tokens)
+        self.add(requests, contextsin_all, times * count * MAX_RESPONSE_TOKENS)
 
     def score(self, rows: int, columns: int, tokens_a_pair: int, pairs_a_call: int) -> None:
         """Count the requests of whole rows, block by block as the recorder sends them."""

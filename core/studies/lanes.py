@@ -113,8 +113,8 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
         When the model gave one answer only, and nothing else is known to tell it.
     """
     own = inspection.verdict.answer
-    told = _another(inspection)
-    steps = _steps(inspection, model, own, told)
+    answer = _another(inspection)
+    steps = _steps(inspection, model, own, answer)
     judgement = judge(inspection)
     if judgement is not None:
         deciding = inspection.verdict.score
@@ -122,7 +122,7 @@ def lane(inspection: Inspection, model: LanguageModel, *, right: bool | None = N
     return Lane(
         inspection.query,
         own,
-        told,
+        answer,
         steps,
         inspection.verdict.decision,
         right,
@@ -151,18 +151,18 @@ def _another(inspection: Inspection) -> str:
     return others[0]
 
 
-def _steps(inspection: Inspection, model: LanguageModel, own: str, told: str) -> tuple[Step, ...]:
+def _steps(inspection: Inspection, model: LanguageModel, own: str, answer: str) -> tuple[Step, ...]:
     """Return the probabilities of both answers, in all their spellings that were found."""
-    curve = amplify(Case(inspection.query, own, told), model, TIMES)
+    curve = amplify(Case(inspection.query, own, answer), model, TIMES)
     steps = [
         Step(p.repetitions, _share(p.log_likelihood_answer), _share(p.log_likelihood_repeated))
         for p in curve.points
     ]
-    spellings = [_spellings(inspection, text) for text in (own, told)]
+    spellings = [_spellings(inspection, text) for text in (own, answer)]
     if not any(spellings) or not model.capabilities.scores_given_text:
         return tuple(steps)
-    asked = [curve.case.prompt(times, curve.read_as) for times in TIMES]
-    rows = np.exp(model.log_likelihoods(asked, [text for each in spellings for text in each]))
+    contexts = [curve.case.prompt(times, curve.read_as) for times in TIMES]
+    rows = np.exp(model.log_likelihoods(contexts, [text for each in spellings for text in each]))
     first = len(spellings[0])
     return tuple(
         Step(
@@ -181,7 +181,7 @@ def _share(log_likelihood: float | None) -> float:
 def _spellings(inspection: Inspection, text: str) -> list[str]:
     """Return the other texts that an inspection counts as the same answer."""
     texts = ([member for member, *_ in cluster.members] for cluster in inspection.clusters)
-    return next(([t for t in found if t != text] for found in texts if text in found), [])
+    return next(([t for t in group if t != text] for group in texts if text in group), [])
 
 
 @dataclass(frozen=True)

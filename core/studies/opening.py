@@ -83,17 +83,19 @@ def opened(content: bytes) -> Opened:
             f"{_NO_RESULT} It has more than {MOST_PARTS:,} lists and objects in it."
         )
     try:
-        found = json.loads(content)
+        document = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise InvalidRequestError(f"{_NO_RESULT} It is not JSON.") from error
-    _check_words(found)
-    if isinstance(found, dict) and found.get("format") == inspections.FORMAT:
-        return _inspection(content, found)
-    if isinstance(found, dict) and found.get("format") == policies.FORMAT:
+    _check_words(document)
+    if isinstance(document, dict) and document.get("format") == inspections.FORMAT:
+        return _inspection(content, document)
+    if isinstance(document, dict) and document.get("format") == policies.FORMAT:
         return _policy(content)
-    drawn = [found] if isinstance(found, dict) else found  # a command prints one curve alone
-    if isinstance(drawn, list) and drawn and all(map(_is_curve, drawn)):
-        return _curves(drawn)
+    amplifications = (
+        [document] if isinstance(document, dict) else document
+    )  # a command prints one curve alone
+    if isinstance(amplifications, list) and amplifications and all(map(_is_curve, amplifications)):
+        return _curves(amplifications)
     raise InvalidRequestError(_NO_RESULT)
 
 
@@ -102,15 +104,15 @@ def is_from_file(payload: str) -> bool:
     if _MARK not in payload:  # mostly; a question may have the word
         return False
     try:
-        found = json.loads(payload)
+        content = json.loads(payload)
     except ValueError:
         return False
-    first = found[0] if isinstance(found, list) and found else found
+    first = content[0] if isinstance(content, list) and content else content
     return isinstance(first, dict) and first.get(_MARK) is True
 
 
-def _inspection(content: bytes, found: dict[str, Any]) -> Opened:
-    texts = set(_texts(found.get("recording"), _ANSWERS))
+def _inspection(content: bytes, document: dict[str, Any]) -> Opened:
+    texts = set(_texts(document.get("recording"), _ANSWERS))
     if len(texts) > MOST_TEXTS:
         raise InvalidRequestError(
             f"This inspection has more than {MOST_TEXTS:,} different answers. {_ELSEWHERE}"
@@ -130,21 +132,21 @@ def _inspection(content: bytes, found: dict[str, Any]) -> Opened:
     )
 
 
-def _texts(found: Any, names: tuple[str, ...]) -> Iterator[str]:
+def _texts(content: Any, names: tuple[str, ...]) -> Iterator[str]:
     """Yield every text in the parts of parsed JSON with these names; they may be anything."""
-    if isinstance(found, str):
-        yield found
-    elif isinstance(found, list):
-        for part in found:
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, list):
+        for part in content:
             yield from _texts(part, names)
-    elif isinstance(found, dict):
+    elif isinstance(content, dict):
         for name in names:
-            yield from _texts(found.get(name), names)
+            yield from _texts(content.get(name), names)
 
 
-def _check_words(found: Any) -> None:
+def _check_words(content: Any) -> None:
     """Refuse texts that are no answers and would fill a page, or a line of a list of results."""
-    words = list(_texts(found, _WORDS))
+    words = list(_texts(content, _WORDS))
     if len(words) > MOST_WORDS or max(map(len, words), default=0) > LONGEST_WORD:
         raise InvalidRequestError(
             f"{_NO_RESULT} It has more notes and names than such a result has, or one of more than "
@@ -152,8 +154,8 @@ def _check_words(found: Any) -> None:
         )
 
 
-def _is_curve(found: Any) -> bool:
-    return isinstance(found, dict) and "curve" in found
+def _is_curve(content: Any) -> bool:
+    return isinstance(content, dict) and "curve" in content
 
 
 def _policy(content: bytes) -> Opened:
@@ -162,10 +164,10 @@ def _policy(content: bytes) -> Opened:
     except PolicyError as error:
         raise InvalidRequestError(str(error)) from error
     _check_promise(policy)
-    made_on = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
+    model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
     title = f"{policy.score}: answer {policy.where}"
     whole = policies.to_dict(policy) | {_MARK: True}
-    return Opened("policy", title, made_on, policy.sentence, encoded(whole, indent=2))
+    return Opened("policy", title, model, policy.sentence, encoded(whole, indent=2))
 
 
 def _check_promise(policy: Policy) -> None:
@@ -180,20 +182,20 @@ def _check_promise(policy: Policy) -> None:
         )
 
 
-def _curves(found: list[Any]) -> Opened:
-    if len(found) > MOST_CURVES:
+def _curves(content: list[Any]) -> Opened:
+    if len(content) > MOST_CURVES:
         raise InvalidRequestError(
-            f"This file holds {len(found):,} curves; at most {MOST_CURVES} are shown together."
+            f"This file holds {len(content):,} curves; at most {MOST_CURVES} are shown together."
         )
-    drawn = curves.all_from_json(_written(found))
-    first = drawn[0]
-    whole = [curves.to_dict(one) | {_MARK: True} for one in drawn]
+    read = curves.all_from_json(_written(content))
+    first = read[0]
+    whole = [curves.to_dict(one) | {_MARK: True} for one in read]
     return Opened("amplification", first.case.query, first.model, first.verdict, encoded(whole))
 
 
-def _written(found: list[Any]) -> str:
+def _written(content: list[Any]) -> str:
     """Return parsed JSON as text again; Python reads an infinity that JSON does not know."""
     try:
-        return encoded(found)
+        return encoded(content)
     except (ValueError, RecursionError) as error:  # what can just be read may be too deep to write
         raise InvalidRequestError(_NO_RESULT) from error

@@ -15,10 +15,10 @@ PACKAGES: Final = (
 
 def versions() -> dict[str, str]:
     """Return the version of everything that is installed of it, by its name."""
-    found = {"python": platform.python_version(), "platform": platform.platform()}
+    names = {"python": platform.python_version(), "platform": platform.platform()}
     for name in PACKAGES:
         try:
-            found[name] = importlib.metadata.version(name)
+            names[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return names

@@ -68,8 +68,8 @@ def number(
     """
     label, about = (FIELDS if key in FIELDS else LABELS)[key]
     refused = st.session_state.setdefault(_REFUSED, {})
-    given = st.query_params.get_all(key)
-    wrong = bool(given and given[-1]) and not _is_between(given[-1], low, high)
+    texts = st.query_params.get_all(key)
+    wrong = bool(texts and texts[-1]) and not _is_between(texts[-1], low, high)
     chosen: Number = st.number_input(
         label,
         low,
@@ -85,14 +85,14 @@ def number(
     )
     if wrong:
         st.query_params.pop(key, None)  # only now: what was bound before is free of it
-        refused[key] = given[-1], chosen
-    said, used = refused.get(key, ("", None))
+        refused[key] = texts[-1], chosen
+    refusal, used = refused.get(key, ("", None))
     if used is not None and used != chosen:
         del refused[key]
     elif used is not None:
         with notices or st.container():
             notice(
-                f"The address gives {key} = {_shown(said)}, which is not a number from {low:,} "
+                f"The address gives {key} = {_shown(refusal)}, which is not a number from {low:,} "
                 f"to {high:,}: {chosen:,} is used instead. Choose another in “{label}”."
             )
     return chosen
@@ -100,10 +100,10 @@ def number(
 
 def _is_between(text: str, low: float, high: float) -> bool:
     try:
-        found = float(text)
+        value = float(text)
     except ValueError:
         return False
-    return math.isfinite(found) and low <= found <= high
+    return math.isfinite(value) and low <= value <= high
 
 
 def _shown(text: str) -> str:

@@ -53,7 +53,7 @@ def download(
 
 
 def report(
-    made: Callable[[], Report],
+    build: Callable[[], Report],
     name: str,
     *,
     saved: datetime | None = None,
@@ -62,7 +62,7 @@ def report(
     """Offer a report as a file; it is made when somebody asks for it. See `to_html`."""
     download(
         "Report (HTML)",
-        lambda: to_html(made(), saved=saved, from_file=from_file),
+        lambda: to_html(build(), saved=saved, from_file=from_file),
         f"{name}_report.html",
         help="One file with the pictures, settings and versions. It opens without a network, and "
         "prints.",
@@ -76,7 +76,7 @@ def table(columns: Columns | Callable[[], Columns], name: str) -> None:
     """Offer a table by heading, all columns of the same length; or what makes it when asked."""
 
     def written() -> bytes:
-        made = columns() if callable(columns) else columns
-        return to_csv(list(made), zip(*made.values(), strict=True))
+        content = columns() if callable(columns) else columns
+        return to_csv(list(content), zip(*content.values(), strict=True))
 
     download("Table (CSV)", written, f"{name}.csv")

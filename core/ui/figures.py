@@ -48,11 +48,11 @@ def draw(
     selects : str, optional
         The chart's parameter in which a person chooses; the page is run again then.
     """
-    drawn = partial(chart, *data, palette())
-    what = pickle.dumps((drawn.func.__qualname__, drawn.args, drawn.keywords))
+    picture = partial(chart, *data, palette())
+    what = pickle.dumps((picture.func.__qualname__, picture.args, picture.keywords))
     digest = hashlib.sha256(what).hexdigest()
     st.vega_lite_chart(
-        spec=_specification(drawn, f"{drawn.func.__module__} {digest}"),
+        spec=_specification(picture, f"{picture.func.__module__} {digest}"),
         theme=None,
         key=key,
         alt=alt_text,
@@ -63,9 +63,9 @@ def draw(
 
 
 @st.cache_data(show_spinner=False, max_entries=MOST_CHARTS)
-def _specification(_drawn: Callable[[], Figure], key: str) -> dict[str, Any]:
+def _specification(_picture: Callable[[], Figure], key: str) -> dict[str, Any]:
     # The tests of the charts hold every one of them against the schema of Vega-Lite.
-    return _light(_drawn().to_dict(validate=False))
+    return _light(_picture().to_dict(validate=False))
 
 
 def _light(spec: dict[str, Any]) -> dict[str, Any]:
@@ -96,14 +96,14 @@ def _data_of(view: Mapping[str, Any]) -> Iterator[str]:
 
 def _with_rows(view: Mapping[str, Any], rows: Mapping[str, Any]) -> dict[str, Any]:
     """Return a chart with these rows in place of their names."""
-    found = dict(view)
-    if (name := found.get("data", {}).get("name")) in rows:
-        found["data"] = {"values": rows[name]}
-    if "layer" in found:
-        found["layer"] = [_with_rows(inner, rows) for inner in found["layer"]]
-    if "spec" in found:
-        found["spec"] = _with_rows(found["spec"], rows)
-    return found
+    view_ = dict(view)
+    if (name := view_.get("data", {}).get("name")) in rows:
+        view_["data"] = {"values": rows[name]}
+    if "layer" in view_:
+        view_["layer"] = [_with_rows(inner, rows) for inner in view_["layer"]]
+    if "spec" in view_:
+        view_["spec"] = _with_rows(view_["spec"], rows)
+    return view_
 
 
 def as_files(name: str, title: str, question: str, chart: Callable[[], Figure]) -> None:

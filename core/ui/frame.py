@@ -126,10 +126,10 @@ def inspect(question: str) -> None:
 
 def experiment(name: str, **values: object) -> None:
     """Go to an experiment of the laboratory, with some of its settings, by their names."""
-    given = {f"{name}_{key}": str(value) for key, value in values.items()}
-    for key in given:  # what was there before would win over the address
+    parameters = {f"{name}_{key}": str(value) for key, value in values.items()}
+    for key in parameters:  # what was there before would win over the address
         st.session_state.pop(key, None)
-    st.switch_page(laboratory(), query_params={"experiment": name, **given})
+    st.switch_page(laboratory(), query_params={"experiment": name, **parameters})
 
 
 def calibrate() -> None:

@@ -126,13 +126,13 @@ def button() -> None:
 @st.fragment  # what is typed here must not run the page again
 def _terms() -> None:
     typed = st.text_input("Find a term", key="glossary_term") or ""
-    wanted = typed.casefold().split()
-    found = [
+    words = typed.casefold().split()
+    terms = [
         f"**{term}.** {meaning}"
         for term, meaning in TERMS.items()
-        if all(word in f"{term} {meaning}".casefold() for word in wanted)
+        if all(word in f"{term} {meaning}".casefold() for word in words)
     ]
-    if found:
-        st.markdown("\n\n".join(found))  # one element: a page is sent with every run
+    if terms:
+        st.markdown("\n\n".join(terms))  # one element: a page is sent with every run
     else:
         st.text("No term matches. Use fewer words.")

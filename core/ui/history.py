@@ -46,27 +46,27 @@ def listed() -> tuple[Summary, ...]:
         "Kind", list(KINDS), key="history_kind", bind="query-params", persist_state="session"
     )
     try:
-        found = kept().results.search(text or "", KINDS[which], limit=A_PAGE)
+        results = kept().results.search(text or "", KINDS[which], limit=A_PAGE)
     except StoreError as error:
         problem(str(error))
         return ()
     _whose()
-    st.caption(f"Saved: {found.total:d}.")
-    if not found.total:
+    st.caption(f"Saved: {results.total:d}.")
+    if not results.total:
         st.text(
             "No saved result has all of these words. Search for fewer of them."
             if text or KINDS[which]
             else "Nothing here yet. Questions from Inspection and Amplification are saved here."
         )
         return ()
-    if found.total > A_PAGE:
+    if results.total > A_PAGE:
         st.text(f"The newest {A_PAGE} are listed; search for older ones.")
     columns = {
-        "title": [r.title for r in found.results],
-        "outcome": [r.outcome for r in found.results],
-        "kind": [r.kind for r in found.results],
-        "when (UTC)": [f"{r.created_at:%Y-%m-%d %H:%M}" for r in found.results],
-        "model": [r.model for r in found.results],
+        "title": [r.title for r in results.results],
+        "outcome": [r.outcome for r in results.results],
+        "kind": [r.kind for r in results.results],
+        "when (UTC)": [f"{r.created_at:%Y-%m-%d %H:%M}" for r in results.results],
+        "model": [r.model for r in results.results],
     }
     picked = st.dataframe(
         columns,
@@ -77,10 +77,10 @@ def listed() -> tuple[Summary, ...]:
         alt="Saved results, newest first",
     )
     downloads.table(columns, "history")
-    rows = [row for row in sorted(picked.selection.rows) if row < len(found.results)]
+    rows = [row for row in sorted(picked.selection.rows) if row < len(results.results)]
     if not rows:
         st.text("Choose a row to open, rename or delete it, or two inspections to compare them.")
-    return tuple(found.results[row] for row in rows)
+    return tuple(results.results[row] for row in rows)
 
 
 def _whose() -> None:
@@ -122,20 +122,20 @@ def bring() -> None:
             "(JSON)”, here or on another machine. It is saved to this list; no model is called."
         )
         wait_for("result_file", ["json"], MAX_BYTES // 1_000_000)
-        given = st.file_uploader(
+        file = st.file_uploader(
             "Result (JSON)",
             ["json"],
             key="result_file",
             max_upload_size=MAX_BYTES // 1_000_000,
         )
-        if given is None:
+        if file is None:
             return
-        content = content_of(given)  # a job has no session to ask
+        content = content_of(file)  # a job has no session to ask
         try:
             # The largest takes some seconds of a processor.
-            found = result_of(
+            opened_ = result_of(
                 "opened_file",
-                given.file_id,
+                file.file_id,
                 lambda _: opening(content),
                 large=True,
                 refuses=InvalidRequestError,
@@ -143,20 +143,24 @@ def bring() -> None:
         except InvalidRequestError as error:
             problem(str(error))
             return
-        if found is None:
+        if opened_ is None:
             return
-        let_go(given)
-        st.text(f"{found.kind.capitalize()}: {found.query}")
-        st.text(f"{found.model}: {found.outcome}")
+        let_go(file)
+        st.text(f"{opened_.kind.capitalize()}: {opened_.query}")
+        st.text(f"{opened_.model}: {opened_.outcome}")
         if st.button("Save and open", key="open_file", type="primary", icon=":material/save:"):
             try:
                 id = save(
-                    found.kind, found.query, found.model, found.payload, outcome=found.outcome
+                    opened_.kind,
+                    opened_.query,
+                    opened_.model,
+                    opened_.payload,
+                    outcome=opened_.outcome,
                 )
             except StoreError as error:
                 problem(f"{unsaved(error)} Press the button again once that is mended.")
                 return
-            frame.show(found.kind, id)
+            frame.show(opened_.kind, id)
 
 
 def chosen(result: Summary) -> None:

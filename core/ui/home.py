@@ -26,10 +26,10 @@ _OWN = "own"  # in the address: the visitor's question, once asked
 
 def experiment() -> None:
     """Draw the prepared lanes, the visitor's own, and the field that it is asked in."""
-    drawn = list(prepared())
+    shown = list(prepared())
     own = _own()
     if own is not None:
-        drawn.append(own)
+        shown.append(own)
     if model.current() is not model.embedded():
         st.text(
             "The four examples are always asked of the embedded model. Your own question goes to "
@@ -39,37 +39,37 @@ def experiment() -> None:
                 else "Inspection, and there to the model in use."
             )
         )
-    opened = lanes(drawn, key="lanes")
+    opened = lanes(shown, key="lanes")
     if opened is not None:
-        frame.inspect(drawn[opened].question)
+        frame.inspect(shown[opened].question)
     with (
         st.form("own", border=False),
         st.container(horizontal=True, vertical_alignment="bottom"),
     ):
-        asked = st.text_input(
+        question = st.text_input(
             "Your own question",
             key="own_question",
             placeholder="Your own question",
             label_visibility="collapsed",
         )
-        if st.form_submit_button("Ask", type="primary") and asked.strip():
-            _ask(asked)
+        if st.form_submit_button("Ask", type="primary") and question.strip():
+            _ask(question)
     with st.container(horizontal=True):
-        fold("The numbers", partial(_numbers, drawn), key="lane_table", icon=":material/table:")
+        fold("The numbers", partial(_numbers, shown), key="lane_table", icon=":material/table:")
         present(prepared()[:_STORIES], st.context.url or "", key="present")
 
 
 def the_challenge() -> None:
     """Let the person look for a threshold that decides all lanes well."""
-    drawn = prepared()
+    lanes = prepared()
     st.header("Now decide by a number", anchor=False, help=TERMS["Threshold λ"])
-    entropy, information = (challenge(drawn, measure) for measure in MEASURES)
+    entropy, information = (challenge(lanes, measure) for measure in MEASURES)
     st.markdown(
         "Drag the dashed line: what lies left of it is answered. **Find a place where all four "
         "decisions are right.** Entropy measures how much the answers differ; mutual "
         "information, how much one answer in the prompt changes the next."
     )
-    draw_challenge(drawn, list(PREPARED.values()), key="challenge")
+    draw_challenge(lanes, list(PREPARED.values()), key="challenge")
     if not entropy.can_be_won and information.can_be_won:
         with st.expander("Is there such a place?", icon=":material/lightbulb:"):
             st.text(
@@ -99,8 +99,8 @@ def onward() -> None:
 @once
 def prepared() -> tuple[Lane, ...]:
     """Return the prepared lanes, computed once a process on the embedded model."""
-    asked = model.embedded()
-    return tuple(lane(inspected(question, asked), asked, right=False) for question in PREPARED)
+    model_ = model.embedded()
+    return tuple(lane(inspected(question, model_), model_, right=False) for question in PREPARED)
 
 
 def _ask(question: str) -> None:
@@ -111,33 +111,33 @@ def _ask(question: str) -> None:
     st.rerun()
 
 
-def _at_once(asked: LanguageModel) -> bool:
+def _at_once(model_: LanguageModel) -> bool:
     """Whether a model answers free of charge while one waits."""
-    return asked.capabilities.local and asked.capabilities.quick
+    return model_.capabilities.local and model_.capabilities.quick
 
 
 def _own() -> Lane | None:
     question = st.query_params.get(_OWN)
-    asked = model.current()
-    if question is None or not _at_once(asked):
+    model_ = model.current()
+    if question is None or not _at_once(model_):
         return None
     try:
-        return lane(inspected(question, asked), asked)
+        return lane(inspected(question, model_), model_)
     except InvalidRequestError as error:
         problem(str(error))
         return None
 
 
-def _numbers(drawn: list[Lane]) -> None:
+def _numbers(lanes: list[Lane]) -> None:
     """Show what the lanes show, as a table."""
     st.dataframe(
         {
-            "question": [one.question for one in drawn],
-            "its own answer": [one.own for one in drawn],
-            "told": [one.told for one in drawn],
+            "question": [one.question for one in lanes],
+            "its own answer": [one.own for one in lanes],
+            "told": [one.told for one in lanes],
         }
         | {
-            f"{times} ×": [percent(one.steps[at].own) for one in drawn]
+            f"{times} ×": [percent(one.steps[at].own) for one in lanes]
             for at, times in enumerate(TIMES)
         },
         hide_index=True,

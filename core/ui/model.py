@@ -55,12 +55,12 @@ def trial() -> Trial | None:
 
 def choose(chosen: Chosen) -> None:
     """Let a model answer that was opened."""
-    usual, wanted = (
+    usual, name = (
         usual_request("?", model.capabilities).samples for model in (current(), chosen.model)
     )
     samples = st.session_state.get("k", usual)
-    if samples == usual or samples < wanted:  # nobody chose it, or it would be refused
-        st.session_state[NEXT_SAMPLES] = wanted
+    if samples == usual or samples < name:  # nobody chose it, or it would be refused
+        st.session_state[NEXT_SAMPLES] = name
     st.session_state[_CHOSEN] = chosen
 
 
@@ -87,5 +87,5 @@ def budget() -> Budget:
     """Return what this session may still ask of services."""
     if _BUDGET not in st.session_state:
         st.session_state[_BUDGET] = Budget(settings.budget())
-    found: Budget = st.session_state[_BUDGET]
-    return found
+    budget_: Budget = st.session_state[_BUDGET]
+    return budget_

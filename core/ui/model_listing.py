@@ -33,7 +33,7 @@ def choice(service: Service) -> None:
     """Offer the models that a service lists, once a person asks for them."""
     if st.button("List its models", key=f"list_{service.kind}", icon=":material/list:"):
         want(PLACE, service)
-    found = run(
+    names = run(
         PLACE,
         service,
         lambda: _begin(service, budget()),
@@ -41,10 +41,10 @@ def choice(service: Service) -> None:
         cancelled="You cancelled. Type the name of a model, or list them again.",
         retry=False,
     )
-    if found:
+    if names:
         st.selectbox(
-            f"Its models: {len(found):,d}",
-            found,
+            f"Its models: {len(names):,d}",
+            names,
             None,
             key=f"{service.kind}_listed",
             on_change=_fill_in,

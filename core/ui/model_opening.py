@@ -68,7 +68,7 @@ def opened(in_use: str) -> Chosen | None:
             st.text(f"{wish.name}: {in_use} stays in use until it is ready.")
 
     session = budget()
-    found = run(
+    result = run(
         _PLACE,
         wish,
         lambda: _begin(wish, session),
@@ -77,10 +77,10 @@ def opened(in_use: str) -> Chosen | None:
         retry=False,
         beside=meanwhile,
     )
-    if found is None:
+    if result is None:
         return None
     use_no_other()
-    model, trials = found
+    model, trials = result
     return Chosen(wish.name, model, trials[-1] if trials else None)
 
 
@@ -95,7 +95,7 @@ def _begin(wish: Wish, session: Budget) -> Job[InItsForm]:
     def work(job: Job[InItsForm]) -> InItsForm:
         job.progress("Opening the model, and finding out what it can do", 0.0)
         try:
-            opened = _open(wish, session, trying, lambda said: job.progress(said, 0.0))
+            opened = _open(wish, session, trying, lambda text: job.progress(text, 0.0))
             job.progress("Finding the form in which it is asked", 0.0)
             if opened.capabilities.local:
                 return in_its_form(opened, wish.form)
@@ -134,5 +134,5 @@ def _open(
 
 def _tried(model: LanguageModel, form: Form | None, calls: Calls, budget: Budget) -> InItsForm:
     """Return a service in its form; what the trial takes is counted, kept, and not paid twice."""
-    asked, trials = in_its_form(prepared(model, lambda: calls, budget), form)
-    return model.asked_in(asked.form), trials
+    formed, trials = in_its_form(prepared(model, lambda: calls, budget), form)
+    return model.asked_in(formed.form), trials

@@ -197,8 +197,8 @@ def _state() -> None:
         )
         for note in abilities.notes:
             st.text(note)
-    if found := trial():
-        st.text(f"{FORMS[found.form]}. {found.sentence}")
+    if tried := trial():
+        st.text(f"{FORMS[tried.form]}. {tried.sentence}")
     if budget().used:
         st.text(f"Used so far: {calls(budget().used)}.")
     if lending.is_lent(current()):
@@ -216,10 +216,10 @@ def _used_before() -> None:
     It fills in what the person would type, and nothing more: a key is not kept anywhere.
     """
     try:
-        found = kept().results.models()
+        names = kept().results.models()
     except StoreError:  # said where something is to be kept
         return
-    ours = [name for name in found if ":" in name and _kind(name) != EMBEDDED]
+    ours = [name for name in names if ":" in name and _kind(name) != EMBEDDED]
     if any(name != name_in_use() for name in ours):
         st.selectbox("Used before", ours, None, key="model_before", on_change=_fill_in_chosen)
 
@@ -322,18 +322,18 @@ def _use(name: str, form: Form | None, key: str | None) -> None:
 def _limits() -> None:
     """The budget and, if the person gives them, prices."""
     most = settings.budget() if public() else MOST_BUDGET
-    found = budget()
-    wanted = st.number_input(
+    limits = budget()
+    limit = st.number_input(
         "Budget: calls in this session",
         0,
         most,
-        min(found.most if found.most is not None else most, most),
+        min(limits.most if limits.most is not None else most, most),
         100,
         key="budget_calls",
         help="The server counts every call, failed ones too. At the budget it stops; answers "
         "received are saved.",
     )
-    found.most = min(wanted, most)
+    limits.most = min(limit, most)
     left, right = st.columns(2)
     left.number_input(
         "Price per million tokens in", 0.0, None, 0.0, key="price_in", persist_state="session"

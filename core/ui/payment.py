@@ -12,23 +12,23 @@ from core.ui import lending
 from core.ui.model import budget, current
 
 
-def agreed(model: LanguageModel, plan: Plan, wanted: object, key: str) -> bool:
+def agreed(model: LanguageModel, plan: Plan, subject: object, key: str) -> bool:
     """Say what a run will take at most, and return whether the person wants that.
 
     Parameters
     ----------
-    wanted : object
+    subject : object
         What the run is for: agreed for one, one is asked again for the next, and for the same
         of another model.
     key : str
         Tells places of a page apart.
     """
-    wanted = (current(), wanted)  # opened with one key, at one address: not a name alone
-    if st.session_state.get(f"agreed_{key}") == wanted:
+    subject = (current(), subject)  # opened with one key, at one address: not a name alone
+    if st.session_state.get(f"agreed_{key}") == subject:
         return True
     offer(model, plan)
     if st.button(f"Ask, with at most {plan.requests:,d} calls", key=f"pay_{key}", type="primary"):
-        st.session_state[f"agreed_{key}"] = wanted
+        st.session_state[f"agreed_{key}"] = subject
         st.rerun()  # the offer goes away, and what it offered comes
     return False
 
@@ -47,13 +47,13 @@ def offer(model: LanguageModel, plan: Plan) -> None:
         st.text(f"The key of this server’s owner is used. {lending.left()}")
 
 
-def _left(wanted: int) -> str:
+def _left(requests: int) -> str:
     """Say what the budget of the session leaves, and what to do if more is wanted."""
     left = budget().left
     if left is None:
         return ""
     over = " If the run needs more, it stops there; raise the budget under “Model” to continue."
-    return f" {left:,} calls are left in the budget.{over if wanted > left else ''}"
+    return f" {left:,} calls are left in the budget.{over if requests > left else ''}"
 
 
 def costing(tokens: Used) -> str:

@@ -131,7 +131,7 @@ def until_saved(save: Callable[[], None], until_then: str) -> None:
 
 
 def keeper(
-    reading: Reading, policy: Policy | None, *, asked_for: bool
+    reading: Reading, policy: Policy | None, *, by_hand: bool
 ) -> Callable[[Recording], None]:
     """Return what keeps a recording from another thread, as a page keeps its first reading.
 
@@ -140,13 +140,13 @@ def keeper(
 
     Parameters
     ----------
-    asked_for : bool
+    by_hand : bool
         Whether a person asked; if nobody did, only what was paid for is kept.
     """
     where, session, results = kept(), this_session().id, kept().results
 
     def keep(recording: Recording) -> None:
-        if asked_for or recording.used is not None:
+        if by_hand or recording.used is not None:
             with suppress(StoreError):
                 _keep(read(recording, reading, policy=policy), where, session, results)
 

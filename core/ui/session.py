@@ -49,8 +49,8 @@ def this_session() -> Session:
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
         return NOBODY
-    found: Session = st.session_state.setdefault("session", Session(uuid4(), context.session_id))
-    return found
+    session: Session = st.session_state.setdefault("session", Session(uuid4(), context.session_id))
+    return session
 
 
 def public() -> bool:
@@ -60,10 +60,10 @@ def public() -> bool:
 
 def person() -> str | None:
     """Return who signed in, by the name that the service gives them; None where nobody did."""
-    said = st.user.to_dict()
-    name = said.get("sub") or said.get("email")
+    claims = st.user.to_dict()
+    name = claims.get("sub") or claims.get("email")
     # The same name may be somebody else's at another service.
-    return f"{said.get('iss', '')} {name}" if said.get("is_logged_in") and name else None
+    return f"{claims.get('iss', '')} {name}" if claims.get("is_logged_in") and name else None
 
 
 def alone() -> bool:
@@ -71,8 +71,8 @@ def alone() -> bool:
 
     Raises `SettingError` as `settings.sharing` does.
     """
-    if (said := settings.sharing()) is not Sharing.BY_ADDRESS:
-        return said is Sharing.EVERYONE
+    if (sharing := settings.sharing()) is not Sharing.BY_ADDRESS:
+        return sharing is Sharing.EVERYONE
     names = [st.get_option("server.address") or "", *(st.get_option("server.allowedHosts") or ())]
     return not signs_in() and all(map(is_here, names))
 
@@ -132,8 +132,8 @@ def remembered(name: str, of: object, make: Callable[[], T], key: Hashable = Non
     key : hashable, optional
         What else it depends on, compared as usual.
     """
-    kept = st.session_state.get(f"remembered_{name}")
-    if kept is None or kept[0] is not of or kept[1] != key:
-        st.session_state[f"remembered_{name}"] = kept = (of, key, make())
-    found: T = kept[2]
-    return found
+    entry = st.session_state.get(f"remembered_{name}")
+    if entry is None or entry[0] is not of or entry[1] != key:
+        st.session_state[f"remembered_{name}"] = entry = (of, key, make())
+    value: T = entry[2]
+    return value

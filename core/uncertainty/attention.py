@@ -113,8 +113,8 @@ class Principal:
 
     def logit(self, end: ArrayLike, x: ArrayLike, width: int) -> Floats:
         """Return E⊤ W_Q W_K⊤ X / √d of the components alone, (…,); `width` is d."""
-        asked = np.asarray(x, float) @ self.asked
-        return np.asarray((asked * (np.asarray(end) @ self.asking) @ self.sizes) / np.sqrt(width))
+        query = np.asarray(x, float) @ self.asked
+        return np.asarray((query * (np.asarray(end) @ self.asking) @ self.sizes) / np.sqrt(width))
 
 
 def principal(query: ArrayLike, key: ArrayLike, share: float = 0.5) -> Principal:

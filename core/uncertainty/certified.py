@@ -52,8 +52,8 @@ def certified_lower_bound(log_marginal: ArrayLike, log_conditionals: ArrayLike) 
     marginal, rows = _table(log_marginal, log_conditionals)
     log_first, log_mass = log_normalise(marginal)
     _at_most_one(log_mass, "The likelihoods of the distinct answers")
-    found = from_rows(log_first, completed(rows), float(log_mass))
-    return float(np.exp(np.minimum(log_mass, 0.0))) * found.value
+    information = from_rows(log_first, completed(rows), float(log_mass))
+    return float(np.exp(np.minimum(log_mass, 0.0))) * information.value
 
 
 def completed(log_rows: Floats) -> Floats:

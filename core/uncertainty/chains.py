@@ -48,13 +48,13 @@ def informations(
     """
     validation.normalisable(log_first, "log_first")
     joint = log_normalise(log_first)[0]
-    found = []
+    values = []
     for rows in log_nexts:
         validation.shape(rows, (len(log_first),) * (joint.ndim + 1), "log_nexts")
         validation.normalisable(rows, "log_nexts", axis=-1)
         joint = joint[..., None] + log_normalise(rows, axis=-1)[0]
-        found.append(from_table(joint, **gammas))
-    return tuple(found)
+        values.append(from_table(joint, **gammas))
+    return tuple(values)
 
 
 def largest(information: MutualInformation) -> float:
@@ -62,8 +62,8 @@ def largest(information: MutualInformation) -> float:
     axes = range(information.joint.ndim)
     entropies = []
     with np.errstate(divide="ignore"):
-        for kept in axes:
-            p = information.joint.sum(axis=tuple(axis for axis in axes if axis != kept))
+        for own in axes:
+            p = information.joint.sum(axis=tuple(axis for axis in axes if axis != own))
             entropies.append(float(entropy(np.log(p))))
     return sum(entropies) - max(entropies)
 
@@ -86,15 +86,15 @@ def dealt(codes: Integers, log_steps: Floats, labels: Integers, **gammas: float)
     """
     k, n = codes.shape
     as_answer = [_after_any(codes, log_steps, place) for place in range(n)]
-    found = []
+    estimates = []
     for way in range(1, k):
         if any(way * apart % k == 0 for apart in range(1, n)):
             continue
         rows = np.stack([np.roll(codes[:, j], -way * j) for j in range(n)], axis=1)
         rows = rows[tuples.distinct(tuples.encode(rows))]
         log_p = sum((as_answer[j][rows[:, j]] for j in range(n)), np.zeros(len(rows)))
-        found.append(estimate(labels[rows], log_p, **gammas).value)
-    return np.array(found)
+        estimates.append(estimate(labels[rows], log_p, **gammas).value)
+    return np.array(estimates)
 
 
 def estimate(labels: Integers, log_p: Floats, **gammas: float) -> MutualInformation:
@@ -119,10 +119,10 @@ def _after_any(codes: Integers, log_steps: Floats, place: int) -> Floats:
     first = np.unique(begun, axis=0, return_index=True)[1]
     before = np.maximum(log_steps[first, :place].sum(axis=1), IMPOSSIBLE)
     texts = codes[first, place]
-    found = np.full(int(codes.max()) + 1, -np.inf)
+    totals = np.full(int(codes.max()) + 1, -np.inf)
     for text in np.unique(texts):
         of = texts == text
-        found[text] = log_sum_exp(before[of] + log_steps[first[of], place]) - log_sum_exp(
+        totals[text] = log_sum_exp(before[of] + log_steps[first[of], place]) - log_sum_exp(
             before[of]
         )
-    return found
+    return totals

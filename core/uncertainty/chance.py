@@ -95,8 +95,8 @@ def expected_entropy_of_mixture(weights: Floats, counts: Floats, n: int) -> floa
         of_kind = _without_replacement(size, row[kinds, None, None], number[:, None], number)
         step = poisson.pmf(number, n * weight)[:, None] * (of_kind @ roots)
         before, after = state[kinds], np.zeros_like(state[kinds])
-        for drawn in number:
-            after[:, drawn:] += before[:, : n + 1 - drawn] * step[:, drawn, None]
+        for dealt in number:
+            after[:, dealt:] += before[:, : n + 1 - dealt] * step[:, dealt, None]
         state[kinds] = after
         elsewhere[kinds] -= weight
     others = poisson.pmf(n - number, n * np.maximum(elsewhere, 0.0)[:, None])
@@ -217,8 +217,8 @@ def dealt_estimates(
     onwards = second[(np.arange(k) + ways) % k]
 
     # Each distinct pair of texts of a way once: the paper's set U.
-    texts, drawn = np.unique((ways * v + first) * v + onwards, return_index=True)
-    row, column = np.broadcast_to(first, onwards.shape).ravel()[drawn], onwards.ravel()[drawn]
+    texts, places = np.unique((ways * v + first) * v + onwards, return_index=True)
+    row, column = np.broadcast_to(first, onwards.shape).ravel()[places], onwards.ravel()[places]
     way = texts // (v * v) - 1
     log_p = log_first[row] + _after_any(pairs, log_first, log_rows)[column]
     peaks = np.full(k - 1, -np.inf)
@@ -247,6 +247,6 @@ def _after_any(pairs: Integers, log_first: Floats, log_rows: Floats) -> Floats:
     came = np.zeros(log_rows.shape, dtype=bool)
     came[tuple(pairs.T)] = True
     weights = np.where(came, np.maximum(log_first, IMPOSSIBLE)[:, None], -np.inf)
-    told = log_sum_exp(weights, axis=0)
+    rows = log_sum_exp(weights, axis=0)
     both = log_sum_exp(np.where(came, weights + log_rows, -np.inf), axis=0)
-    return np.asarray(both - np.where(np.isneginf(told), 0.0, told))
+    return np.asarray(both - np.where(np.isneginf(rows), 0.0, rows))

@@ -64,9 +64,9 @@ def lower_confidence_limit(
     """
     if not 0 < confidence < 1:
         raise ValueError(f"The confidence is {confidence}, but must lie between 0 and 1.")
-    found = empirical_information(counts, log_rows, draws=draws)
+    information = empirical_information(counts, log_rows, draws=draws)
     k = int(np.sum(counts)) if draws is None else draws
-    return max(0.0, found - allowance(k, confidence))
+    return max(0.0, information - allowance(k, confidence))
 
 
 def empirical_information(
@@ -95,15 +95,15 @@ def empirical_information(
         were fewer draws than are counted; if there is NaN, or a row adds up to more than 1.
     """
     rows = validation.log_probabilities(log_rows, "log_rows", dimensions=2)
-    drawn = validation.counts(counts, "counts", dimensions=1)
-    validation.shape(drawn, (len(rows),), "counts")
-    scored = drawn.sum()
+    counts_ = validation.counts(counts, "counts", dimensions=1)
+    validation.shape(counts_, (len(rows),), "counts")
+    scored = counts_.sum()
     if scored == 0:
         raise ValueError("counts are all 0: draw at least one first answer.")
     if draws is not None and draws < scored:
         raise ValueError(f"There are {scored:.0f} first answers of {draws} draws: count all draws.")
     with np.errstate(divide="ignore"):
-        log_first = np.log(drawn / scored)
+        log_first = np.log(counts_ / scored)
     share = 1.0 if draws is None else float(scored) / draws
     return share * from_rows(log_first, completed(rows), 0.0).value
 

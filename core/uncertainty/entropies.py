@@ -53,8 +53,8 @@ def chao_wang_jost(counts: ArrayLike) -> Floats:
     came = _counted(counts)
     n = came.sum(axis=-1)
     once, twice = (came == 1).sum(axis=-1), (came == 2).sum(axis=-1)
-    known = digamma(np.maximum(came, 1))
-    seen = (came * (digamma(n)[..., None] - known)).sum(axis=-1) / n
+    digammas = digamma(np.maximum(came, 1))
+    seen = (came * (digamma(n)[..., None] - digammas)).sum(axis=-1) / n
     many = np.where(twice > 0, (n - 1) * once + 2 * twice, (n - 1) * (once - 1) + 2)
     # Where nothing came once, what follows is multiplied by 0: any A from 0 to 1 does.
     a = np.where(once > 0, np.where(twice > 0, 2 * twice, 2) / np.maximum(many, 2), 1.0)

@@ -218,8 +218,8 @@ class Evidence:
         parameters = parameters or Hyperparameters()
         labels = parameters.cluster(texts, compared)
         of_clusters = _at_most_1(clustering.aggregate(marginal, labels))
-        told = rows[clustering.centres(labels)]
-        after_centres = _at_most_1(clustering.aggregate(told, labels, axis=1))
+        of_centres = rows[clustering.centres(labels)]
+        after_centres = _at_most_1(clustering.aggregate(of_centres, labels, axis=1))
         information = unstabilised = from_conditionals(of_clusters, after_centres)
         if gammas := parameters.gammas:
             information = from_conditionals(of_clusters, after_centres, **gammas)

@@ -152,7 +152,7 @@ def from_table(
     log_p, log_mass = log_normalise(table)
     axes = range(log_p.ndim)
     log_product = np.zeros_like(log_p)
-    for kept in axes:
-        others = tuple(axis for axis in axes if axis != kept)
+    for own in axes:
+        others = tuple(axis for axis in axes if axis != own)
         log_product = log_product + log_sum_exp(log_p, others, keepdims=True)
     return compare(log_p, log_product, float(log_mass), gamma_1=gamma_1, gamma_2=gamma_2)

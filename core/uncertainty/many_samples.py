@@ -75,7 +75,7 @@ def information_of_counts(
         A function of :mod:`core.uncertainty.entropies`.
     """
     axes = range(1, counts.ndim)
-    of_one = [counts.sum(axis=tuple(a for a in axes if a != kept)) for kept in axes]
+    of_one = [counts.sum(axis=tuple(a for a in axes if a != axis)) for axis in axes]
     whole = entropy(counts.reshape(len(counts), -1))
     return np.asarray(sum(entropy(c) for c in of_one) - whole)
 

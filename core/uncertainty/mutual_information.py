@@ -175,8 +175,8 @@ def from_counts(
     second = validation.counts(second_counts, "second_counts", dimensions=2)
     validation.shape(second, (first.size, second.shape[1]), "second_counts")
     if correction not in (*_CORRECTIONS, None):
-        known = ", ".join(map(repr, _CORRECTIONS))
-        raise ValueError(f"Unknown correction {correction!r}: choose {known} or None.")
+        names = ", ".join(map(repr, _CORRECTIONS))
+        raise ValueError(f"Unknown correction {correction!r}: choose {names} or None.")
     came = first > 0
     if not came.any():
         raise ValueError("first_counts are all 0: sample at least one first answer.")

@@ -55,13 +55,13 @@ def without_continuations(texts: Sequence[str], log_likelihoods: ArrayLike) -> F
 def _next(texts: Sequence[str]) -> list[list[int]]:
     """Return for each text those that go on from it with a new word, and from no longer one."""
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]), reverse=True)
-    found: list[list[int]] = [[] for _ in texts]
+    children: list[list[int]] = [[] for _ in texts]
     for i in range(len(texts)):
         before = (j for j in order if j != i and _goes_on(texts[i], texts[j]))
         longest = next(before, None)
         if longest is not None:
-            found[longest].append(i)
-    return found
+            children[longest].append(i)
+    return children
 
 
 def _goes_on(text: str, beginning: str) -> bool:

@@ -68,8 +68,8 @@ def covariances(evidence: Evidence, labels: Integers | None = None) -> Covarianc
         first, rows = evidence.log_first, evidence.log_second_given_first
     else:
         first = evidence.cluster_log_marginal
-        told = evidence.log_conditionals[evidence.centres]
-        rows = np.minimum(aggregate(told, evidence.labels, axis=1), 0.0)
+        of_centres = evidence.log_conditionals[evidence.centres]
+        rows = np.minimum(aggregate(of_centres, evidence.labels, axis=1), 0.0)
     groups = np.arange(len(first)) if labels is None else labels
     p = np.bincount(groups, np.exp(first))
     both = np.exp(first)[:, None] * np.exp(rows) * (groups[:, None] == groups)
@@ -106,18 +106,20 @@ class Candidates:
             happens. With 1, a single candidate is tested like several, and a sure answer looks
             copied: telling it leaves nothing open.
         """
-        kept = self.probabilities >= least
-        if kept.sum() < max(fewest, 1):
+        is_candidate = self.probabilities >= least
+        if is_candidate.sum() < max(fewest, 1):
             return -np.inf
-        return 0.0 - float(self.entropies[kept].min())
+        return 0.0 - float(self.entropies[is_candidate].min())
 
 
 def candidates(evidence: Evidence) -> Candidates:
     """Return the first stage's candidates: every cluster after which enough is known."""
-    told = np.isfinite(evidence.log_first)
+    is_condition = np.isfinite(evidence.log_first)
     if evidence.second_counts is not None:
-        told &= evidence.second_counts >= FEWEST_SECONDS
+        is_condition &= evidence.second_counts >= FEWEST_SECONDS
     exact = evidence.row_masses is not None
     log_p = evidence.cluster_log_marginal if exact else evidence.log_first
-    rows = evidence.log_second_given_first[told]
-    return Candidates(np.exp(log_p[told]), entropy(rows, axis=1) if told.any() else np.empty(0))
+    rows = evidence.log_second_given_first[is_condition]
+    return Candidates(
+        np.exp(log_p[is_condition]), entropy(rows, axis=1) if is_condition.any() else np.empty(0)
+    )

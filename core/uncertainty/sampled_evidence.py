@@ -229,18 +229,18 @@ def from_counted(
 
 def _first_seen(items: Iterable[tuple[K, float]]) -> dict[K, float]:
     """Return each key with the first of its values."""
-    found: dict[K, float] = {}
+    scores: dict[K, float] = {}
     for key, value in items:
-        found.setdefault(key, value)
-    return found
+        scores.setdefault(key, value)
+    return scores
 
 
 def _sums(items: Iterable[tuple[str, float]]) -> dict[str, float]:
     """Return the logarithm of each key's summed probabilities."""
-    found: dict[str, float] = {}
+    sums: dict[str, float] = {}
     for key, value in items:
-        found[key] = float(np.logaddexp(found.get(key, -np.inf), value))
-    return found
+        sums[key] = float(np.logaddexp(sums.get(key, -np.inf), value))
+    return sums
 
 
 def _ordered(

@@ -105,16 +105,16 @@ def min_conditional_entropy(evidence: Evidence) -> Score:
     sampled second answers only those count that follow on one that was told `FEWEST_SECONDS`
     times or more: a single one would always be “copied”.
     """
-    told = np.isfinite(evidence.log_first)  # a second answer alone was never told
+    is_condition = np.isfinite(evidence.log_first)  # a second answer alone was never told
     if evidence.second_counts is not None:
-        told &= evidence.second_counts >= FEWEST_SECONDS
-        if not told.any():
+        is_condition &= evidence.second_counts >= FEWEST_SECONDS
+        if not is_condition.any():
             reason = (
                 f"No answer was given in the prompt {FEWEST_SECONDS} times, too few to see what "
                 "follows."
             )
             return Score(None, None, evidence.likeliest_first, reason)
-    rows = entropy(evidence.log_second_given_first[told], axis=1)
+    rows = entropy(evidence.log_second_given_first[is_condition], axis=1)
     value = without_rounding(float(rows.min()))
     return Score(value, 0.0 - value, evidence.likeliest_first)
 

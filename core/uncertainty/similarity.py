@@ -169,14 +169,14 @@ def reordered(
     ValueError
         If the matrix does not fit the texts, or lacks a response.
     """
-    given = validation.numbers(similarity_matrix, "similarity_matrix", dimensions=2)
-    validation.shape(given, (len(texts), len(texts)), "similarity_matrix")
+    matrix = validation.numbers(similarity_matrix, "similarity_matrix", dimensions=2)
+    validation.shape(matrix, (len(texts), len(texts)), "similarity_matrix")
     places = {text: place for place, text in enumerate(texts)}
     missing = [text for text in responses if text not in places]
     if missing:
         raise ValueError(f"The similarity matrix lacks {missing[0]!r}: compare every response.")
     order = [places[text] for text in responses]
-    return given[np.ix_(order, order)]
+    return matrix[np.ix_(order, order)]
 
 
 def _token_f1_matrix(texts: tuple[str, ...]) -> Floats:

@@ -72,10 +72,10 @@ def name(amplification: Amplification, number: int) -> str:
     are not known the answers stand alone.
     """
     case, first = amplification.case, amplification.points[0]
-    told = first.repetitions == 0 and first.log_likelihood_answer is not None
+    scored = first.repetitions == 0 and first.log_likelihood_answer is not None
     values = (first.log_likelihood_answer, first.log_likelihood_repeated)
     ours, theirs = (
-        f"“{shortened(text, LONGEST_ANSWER)}”{f' {initial(value)}' if told else ''}"
+        f"“{shortened(text, LONGEST_ANSWER)}”{f' {initial(value)}' if scored else ''}"
         for text, value in zip((case.answer, case.repeated), values, strict=True)
     )
     answers = [f"{ours},", f"repeated: {theirs}"]
@@ -115,7 +115,7 @@ def described(amplification: Amplification) -> str:
 
 
 def curves(
-    found: Sequence[Amplification], scale: str, palette: Palette, *, captions: bool = False
+    series: Sequence[Amplification], scale: str, palette: Palette, *, captions: bool = False
 ) -> Chart:
     """The normalised probability of each query's answer against the repetitions.
 
@@ -126,20 +126,20 @@ def curves(
             *(name(a, i + 1), a.case.answer, a.case.repeated, last_fate(a).value),
             *(p.repetitions, p.normalised_probability, p.lower, p.upper),
         )
-        for i, a in enumerate(found)
+        for i, a in enumerate(series)
         for p in a.points
         if p.normalised_probability is not None
     ]
     columns = ["query", "answer", "told", "fate", "t", "share", "lower", "upper"]
     data = pd.DataFrame(rows, columns=columns)
-    x = _repetitions(found, scale, room=ROOM)
+    x = _repetitions(series, scale, room=ROOM)
     y = alt.Y("share:Q", **share("P(answer) of the two", tickCount=5))
     colour = _fate(palette)
     base = alt.Chart(data).encode(x=x)
-    middle = alt.Chart(pd.DataFrame({"t": [0], "end": [_most(found)], "y": [0.5]}))
+    middle = alt.Chart(pd.DataFrame({"t": [0], "end": [_most(series)], "y": [0.5]}))
     half = middle.mark_rule(color=palette.muted, strokeDash=[2, 4])
     layers = [
-        *_alive(found, x, palette),
+        *_alive(series, x, palette),
         half.encode(x=x, x2=alt.X2("end:Q"), y=alt.Y("y:Q")),
     ]
     if data["lower"].notna().any():
@@ -149,36 +149,36 @@ def curves(
             )
         )
     layers.append(
-        base.mark_line(interpolate="linear", size=2.5, point=_marks(found)).encode(
+        base.mark_line(interpolate="linear", size=2.5, point=_marks(series)).encode(
             y=y,
             color=colour,
-            strokeDash=_dash(found, legend=CAPTIONS if captions else None),
+            strokeDash=_dash(series, legend=CAPTIONS if captions else None),
             detail=alt.Detail("query:N"),
         )
     )
     ends = [
-        (_end(i, a.case.answer, found), last.normalised_probability, last_fate(a).value)
-        for i, a in enumerate(found)
+        (_end(i, a.case.answer, series), last.normalised_probability, last_fate(a).value)
+        for i, a in enumerate(series)
         if (last := a.points[-1]).normalised_probability is not None
     ]
-    layers += _ends(ends, _most(found), x, y, colour, (0, 1), HEIGHT, palette)
+    layers += _ends(ends, _most(series), x, y, colour, (0, 1), HEIGHT, palette)
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("answer:N"), REPEATED]
     layers += crosshair(base, x, y, ["query", "t"], [*tooltip, REPETITIONS, SHARE], palette)
     return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
-def curves_alt(found: Sequence[Amplification]) -> str:
+def curves_alt(series: Sequence[Amplification]) -> str:
     """Say what became of every answer."""
-    return " ".join(f"{a.case.query} {a.verdict}" for a in found)
+    return " ".join(f"{a.case.query} {a.verdict}" for a in series)
 
 
 def probabilities(
-    found: Sequence[Amplification], scale: str, palette: Palette, *, captions: bool = False
+    series: Sequence[Amplification], scale: str, palette: Palette, *, captions: bool = False
 ) -> Chart:
     """The raw probabilities of both answers of each query, on a logarithmic axis."""
     rows = [
         (name(a, i + 1), which, text, p.repetitions, value / math.log(10), math.exp(value))
-        for i, a in enumerate(found)
+        for i, a in enumerate(series)
         for p in a.points
         for which, text, value in (
             ("answer", a.case.answer, p.log_likelihood_answer),
@@ -188,7 +188,7 @@ def probabilities(
     ]
     data = pd.DataFrame(rows, columns=["query", "which", "text", "t", "log10", "probability"])
     powers = _powers(data["log10"].tolist())
-    x = _repetitions(found, scale, room=ROOM)
+    x = _repetitions(series, scale, room=ROOM)
     y = alt.Y(
         "log10:Q",
         title="probability",
@@ -201,18 +201,18 @@ def probabilities(
     colours = {"answer": palette.primary, "repeated": palette.epistemic}
     colour = told_apart(alt.Color, "which:N", colours, legend=above)
     base = alt.Chart(data).encode(x=x)
-    lines = base.mark_line(size=2, point=_marks(found)).encode(
+    lines = base.mark_line(size=2, point=_marks(series)).encode(
         y=y,
         color=colour,
         strokeDash=told_apart(
             alt.StrokeDash, "which:N", {"answer": [1, 0], "repeated": [5, 3]}, legend=above
         ),
         detail=alt.Detail("query:N"),
-        **({"opacity": _captions(found)} if captions and len(found) > 1 else {}),
+        **({"opacity": _captions(series)} if captions and len(series) > 1 else {}),
     )
     ends = [
-        (_end(i, text, found), value / math.log(10), which)
-        for i, a in enumerate(found)
+        (_end(i, text, series), value / math.log(10), which)
+        for i, a in enumerate(series)
         for which, text, value in (
             ("answer", a.case.answer, a.points[-1].log_likelihood_answer),
             ("repeated", a.case.repeated, a.points[-1].log_likelihood_repeated),
@@ -228,18 +228,18 @@ def probabilities(
     ]
     layers = [
         lines,
-        *_ends(ends, _most(found), x, y, colour, (min(powers), 0), HEIGHT, palette),
+        *_ends(ends, _most(series), x, y, colour, (min(powers), 0), HEIGHT, palette),
         *crosshair(base, x, y, ["query", "which", "t"], tooltip, palette),
     ]
     return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
-def probabilities_alt(found: Sequence[Amplification]) -> str:
+def probabilities_alt(series: Sequence[Amplification]) -> str:
     """Say where the probabilities begin and end."""
     return " ".join(
         f"{a.case.query} {text}: from {initial(_of(a.points[0], which))} to "
         f"{initial(_of(a.points[-1], which))}."
-        for a in found
+        for a in series
         for which, text in (("answer", a.case.answer), ("repeated", a.case.repeated))
     )
 
@@ -288,15 +288,15 @@ def _points(amplification: Amplification) -> alt.Chart:
 # ------------------------------------------------------------------------ the world by band
 
 
-def bands(found: Mapping[str, Sequence[Amplification]], palette: Palette) -> Chart:
+def bands(by_band: Mapping[str, Sequence[Amplification]], palette: Palette) -> Chart:
     """The medians of all bands, each named at its end."""
-    summaries = {band: _summary(several) for band, several in found.items()}
+    summaries = {band: _summary(several) for band, several in by_band.items()}
     data = pd.concat([one.assign(band=band) for band, one in summaries.items()])
-    every = [one for several in found.values() for one in several]
+    every = [one for several in by_band.values() for one in several]
     x = _repetitions(every, "log", room=ROOM)
     y = alt.Y("median:Q", **share(None, values=[0, ALIVE[0], 0.5, ALIVE[1], 1]))
     colour = told_apart(
-        alt.Color, "band:N", {band: of_band(band, palette) for band in found}, legend=None
+        alt.Color, "band:N", {band: of_band(band, palette) for band in by_band}, legend=None
     )
     base = alt.Chart(data).encode(x=x)
     lines = base.mark_line(size=3.5, point=_marks(every, size=45)).encode(y=y, color=colour)
@@ -310,52 +310,52 @@ def bands(found: Mapping[str, Sequence[Amplification]], palette: Palette) -> Cha
     return themed(alt.layer(*layers).properties(height=LARGE), palette)
 
 
-def bands_alt(found: Mapping[str, Sequence[Amplification]]) -> str:
+def bands_alt(by_band: Mapping[str, Sequence[Amplification]]) -> str:
     """Say what repeating does to every band."""
-    return " ".join(_said(band.capitalize(), several) for band, several in found.items())
+    return " ".join(_said(band.capitalize(), several) for band, several in by_band.items())
 
 
-def band(name: str, found: Sequence[Amplification], palette: Palette) -> Chart:
+def band(name: str, series: Sequence[Amplification], palette: Palette) -> Chart:
     """Several questions' curves: each one thin, their quartiles a band, the median on top."""
     each = pd.DataFrame(
         [
             {"case": i, "t": p.repetitions, "share": p.normalised_probability}
-            for i, a in enumerate(found)
+            for i, a in enumerate(series)
             for p in a.points
         ]
     )
     colour = of_band(name, palette)
-    x = _repetitions(found, "log", ticks=POWERS)
+    x = _repetitions(series, "log", ticks=POWERS)
     y = alt.Y("share:Q", **share(None, values=[0, 0.5, 1]))
-    base, median = alt.Chart(_summary(found)).encode(x=x), alt.Y("median:Q", title=None)
+    base, median = alt.Chart(_summary(series)).encode(x=x), alt.Y("median:Q", title=None)
     thin = alt.Chart(each).mark_line(color=colour, size=1, opacity=0.45)
     area = base.mark_area(color=colour, opacity=0.2)
     layers = [
-        *_alive(found, x, palette),
+        *_alive(series, x, palette),
         thin.encode(x=x, y=y, detail=alt.Detail("case:N")),
         area.encode(y=alt.Y("lower:Q", title=None), y2=alt.Y2("upper:Q")),
         base.mark_line(color=colour, size=3).encode(y=median),
         *crosshair(base, x, median, ["t"], QUARTILES, palette),
     ]
-    title = alt.TitleParams(textwrap.wrap(happening(found)[0], TITLE_WIDTH))
+    title = alt.TitleParams(textwrap.wrap(happening(series)[0], TITLE_WIDTH))
     return themed(alt.layer(*layers).properties(height=SMALL, title=title), palette)
 
 
-def _summary(found: Sequence[Amplification]) -> pd.DataFrame:
+def _summary(series: Sequence[Amplification]) -> pd.DataFrame:
     """Return the quartiles at every number of repetitions."""
-    lower, median, upper = quartiles(found)
-    times = [point.repetitions for point in found[0].points]
+    lower, median, upper = quartiles(series)
+    times = [point.repetitions for point in series[0].points]
     return pd.DataFrame({"t": times, "lower": lower, "median": median, "upper": upper})
 
 
-def band_alt(title: str, found: Sequence[Amplification]) -> str:
+def band_alt(title: str, series: Sequence[Amplification]) -> str:
     """Say what repeating does to a band."""
-    questions = f"{len(found)} question{'s' if len(found) > 1 else ''}"
-    return _said(f"{title.capitalize()}, {questions}", found)
+    questions = f"{len(series)} question{'s' if len(series) > 1 else ''}"
+    return _said(f"{title.capitalize()}, {questions}", series)
 
 
-def _said(what: str, found: Sequence[Amplification]) -> str:
-    short, numbers = happening(found)
+def _said(what: str, series: Sequence[Amplification]) -> str:
+    short, numbers = happening(series)
     return f"{what}: {short[0].lower()}{short[1:]}. {numbers}"
 
 
@@ -363,10 +363,10 @@ def _said(what: str, found: Sequence[Amplification]) -> str:
 
 
 def _repetitions(
-    found: Sequence[Amplification], scale: str, ticks: Sequence[int] = TICKS, room: int = 0
+    series: Sequence[Amplification], scale: str, ticks: Sequence[int] = TICKS, room: int = 0
 ) -> alt.X:
     """Return the axis of repetitions; `room` stays free behind its end."""
-    most = _most(found)
+    most = _most(series)
     # A part of the width, so that a telephone keeps some for the lines.
     end = alt.ExprRef(f"width - min({room}, 0.4 * width)")
     free: dict[str, Any] = {"range": [0, end]} if room else {}
@@ -380,8 +380,8 @@ def _repetitions(
     return repetitions("repetitions", most, ticks, **free)
 
 
-def _most(found: Sequence[Amplification]) -> int:
-    return max((a.points[-1].repetitions for a in found), default=0) or 1
+def _most(series: Sequence[Amplification]) -> int:
+    return max((a.points[-1].repetitions for a in series), default=0) or 1
 
 
 def _colours(palette: Palette) -> dict[Fate, str]:
@@ -397,36 +397,36 @@ def _fate(palette: Palette) -> alt.Color:
     return told_apart(alt.Color, "fate:N", looks, legend=None)
 
 
-def _dash(found: Sequence[Amplification], legend: alt.Legend | None) -> alt.StrokeDash:
+def _dash(series: Sequence[Amplification], legend: alt.Legend | None) -> alt.StrokeDash:
     dashes = itertools.cycle(dash or [1, 0] for dash in DASHES)
-    looks = dict(zip(_names(found), dashes, strict=False))
+    looks = dict(zip(_names(series), dashes, strict=False))
     return told_apart(alt.StrokeDash, "query:N", looks, legend=legend)
 
 
-def _captions(found: Sequence[Amplification]) -> alt.Opacity:
+def _captions(series: Sequence[Amplification]) -> alt.Opacity:
     """Return an encoding that changes nothing, but has a legend of the queries."""
-    names = _names(found)
+    names = _names(series)
     scale = alt.Scale(domain=names, range=[1] * len(names))
     return alt.Opacity("query:N", title=None, scale=scale, legend=CAPTIONS)
 
 
-def _names(found: Sequence[Amplification]) -> list[str]:
-    return [name(a, i + 1) for i, a in enumerate(found)]
+def _names(series: Sequence[Amplification]) -> list[str]:
+    return [name(a, i + 1) for i, a in enumerate(series)]
 
 
-def _marks(found: Sequence[Amplification], size: int = 35, colour: str | None = None) -> Any:
+def _marks(series: Sequence[Amplification], size: int = 35, colour: str | None = None) -> Any:
     """Return how the points of lines are marked: many marks would hide a line."""
-    if max((len(a.points) for a in found), default=0) > MARKED:
+    if max((len(a.points) for a in series), default=0) > MARKED:
         return False
     return alt.OverlayMarkDef(filled=True, size=size, color=colour or alt.Undefined)
 
 
 def _alive(
-    found: Sequence[Amplification], x: alt.X, palette: Palette, *, named: bool = False
+    series: Sequence[Amplification], x: alt.X, palette: Palette, *, named: bool = False
 ) -> list[Any]:
     """Shade where both answers are alive."""
     low, high = ALIVE
-    ground = {"t": [0], "end": [_most(found)], "low": [low], "high": [high], "is": ["both alive"]}
+    ground = {"t": [0], "end": [_most(series)], "low": [low], "high": [high], "is": ["both alive"]}
     base = alt.Chart(pd.DataFrame(ground))
     area = base.mark_rect(color=palette.muted, opacity=0.1).encode(
         x=x, x2=alt.X2("end:Q"), y=alt.Y("low:Q"), y2=alt.Y2("high:Q")
@@ -439,9 +439,9 @@ def _alive(
     return [area, label.encode(x=alt.X("end:Q"), y=alt.Y("high:Q"), text=alt.Text("is:N"))]
 
 
-def _end(i: int, text: str, found: Sequence[Amplification]) -> str:
+def _end(i: int, text: str, series: Sequence[Amplification]) -> str:
     """Return what stands at the end of a line: its answer, behind its number among several."""
-    number = f"{i + 1}. " if len(found) > 1 else ""
+    number = f"{i + 1}. " if len(series) > 1 else ""
     return number + shortened(text, LONGEST_END)
 
 

@@ -20,33 +20,33 @@ TOOLTIP = [alt.Tooltip("which:N"), TIMES, alt.Tooltip("share:Q", format=".2%")]
 ON_QUESTION, ON_TOLD = "the question", "the answer in the prompt"
 
 
-def weights(found: Repeated, palette: Palette) -> Chart:
+def weights(looks: Repeated, palette: Palette) -> Chart:
     """Softmax weight on X against the total on the copies of Y; circles are the closed form."""
-    lines = {"on the query X": found.on_query, "on all copies of Y": found.on_copies}
-    x, y = _copies(found), alt.Y("share:Q", **share("attention"))
+    lines = {"on the query X": looks.on_query, "on all copies of Y": looks.on_copies}
+    x, y = _copies(looks), alt.Y("share:Q", **share("attention"))
     colours = dict(zip(lines, (palette.primary, palette.epistemic), strict=True))
     dashes = dict(zip(lines, ([1, 0], [6, 3]), strict=True))
-    base = alt.Chart(_long(found, lines)).encode(x=x, y=y)
-    drawn = base.mark_line(size=3).encode(
+    base = alt.Chart(_long(looks, lines)).encode(x=x, y=y)
+    curves = base.mark_line(size=3).encode(
         color=told_apart(alt.Color, "which:N", colours, legend=alt.Legend(columns=1)),
         strokeDash=told_apart(alt.StrokeDash, "which:N", dashes),
     )
-    some = slice(None, None, math.ceil(len(found.repetitions) / MARKED))
-    formula = pd.DataFrame({"t": found.repetitions[some], "share": found.closed_form[some]})
+    some = slice(None, None, math.ceil(len(looks.repetitions) / MARKED))
+    formula = pd.DataFrame({"t": looks.repetitions[some], "share": looks.closed_form[some]})
     circles = alt.Chart(formula).mark_point(color=palette.text, size=45).encode(x=x, y=y)
-    near = crosshair(alt.Chart(_long(found, lines)), x, y, ["which", "t"], TOOLTIP, palette)
-    return themed(alt.layer(drawn, circles, *near).properties(height=HEIGHT), palette)
+    near = crosshair(alt.Chart(_long(looks, lines)), x, y, ["which", "t"], TOOLTIP, palette)
+    return themed(alt.layer(curves, circles, *near).properties(height=HEIGHT), palette)
 
 
-def outputs(found: Repeated, palette: Palette) -> Chart:
+def outputs(looks: Repeated, palette: Palette) -> Chart:
     """The output's shares of the in-weight and of the in-context answer, one on the other."""
     parts = {
-        "in-context: stated by Y": found.in_context,
-        "in-weight: learnt for X": found.in_weight,
+        "in-context: stated by Y": looks.in_context,
+        "in-weight: learnt for X": looks.in_weight,
     }
     colours = dict(zip(parts, (palette.epistemic, palette.primary), strict=True))
-    base = alt.Chart(_long(found, parts)).encode(x=_copies(found), tooltip=TOOLTIP)
-    drawn = base.mark_area(opacity=0.85).encode(
+    base = alt.Chart(_long(looks, parts)).encode(x=_copies(looks), tooltip=TOOLTIP)
+    areas = base.mark_area(opacity=0.85).encode(
         y=alt.Y(
             "share:Q",
             title="share of the output",
@@ -56,39 +56,39 @@ def outputs(found: Repeated, palette: Palette) -> Chart:
         order=alt.Order("which:N", sort="descending"),
         color=told_apart(alt.Color, "which:N", colours, legend=alt.Legend(columns=1)),
     )
-    return themed(drawn.properties(height=HEIGHT), palette)
+    return themed(areas.properties(height=HEIGHT), palette)
 
 
-def weights_alt(found: Repeated) -> str:
+def weights_alt(looks: Repeated) -> str:
     """Say where the weight goes."""
     return (
-        f"The weight on the query goes from {found.on_query[0]:.1%} to "
-        f"{found.on_query[-1]:.1%} at {found.repetitions[-1]} repetitions; the copies get the "
+        f"The weight on the query goes from {looks.on_query[0]:.1%} to "
+        f"{looks.on_query[-1]:.1%} at {looks.repetitions[-1]} repetitions; the copies get the "
         "rest."
     )
 
 
-def outputs_alt(found: Repeated) -> str:
+def outputs_alt(looks: Repeated) -> str:
     """Say what the output becomes."""
     return (
-        f"The in-weight answer goes from {found.in_weight[0]:.1%} to {found.in_weight[-1]:.1%} of "
-        f"the output, the in-context answer from {found.in_context[0]:.1%} to "
-        f"{found.in_context[-1]:.1%}."
+        f"The in-weight answer goes from {looks.in_weight[0]:.1%} to {looks.in_weight[-1]:.1%} of "
+        f"the output, the in-context answer from {looks.in_context[0]:.1%} to "
+        f"{looks.in_context[-1]:.1%}."
     )
 
 
-def _long(found: Repeated, lines: Mapping[str, np.ndarray]) -> pd.DataFrame:
+def _long(looks: Repeated, lines: Mapping[str, np.ndarray]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {"t": int(t), "share": float(share), "which": which}
             for which, shares in lines.items()
-            for t, share in zip(found.repetitions, shares, strict=True)
+            for t, share in zip(looks.repetitions, shares, strict=True)
         ]
     )
 
 
-def _copies(found: Repeated) -> alt.X:
-    return repetitions("repetitions of Y", int(found.repetitions[-1]), POWERS, ",d")
+def _copies(looks: Repeated) -> alt.X:
+    return repetitions("repetitions of Y", int(looks.repetitions[-1]), POWERS, ",d")
 
 
 def heads(looking: Looking, which: str, palette: Palette) -> Chart:
@@ -128,5 +128,5 @@ def heads(looking: Looking, which: str, palette: Palette) -> Chart:
 def heads_alt(looking: Looking, which: str) -> str:
     """Say how much attention goes there, layer by layer."""
     shares = looking.on_question if which == ON_QUESTION else looking.on_told
-    said = ", ".join(f"layer {i + 1} {row.mean():.0%}" for i, row in enumerate(shares))
-    return f"Attention on {which}, mean over heads: {said}."
+    shares_of = ", ".join(f"layer {i + 1} {row.mean():.0%}" for i, row in enumerate(shares))
+    return f"Attention on {which}, mean over heads: {shares_of}."

@@ -26,13 +26,13 @@ def _colours(palette: Palette) -> dict[str, str]:
     }
 
 
-def informations(drawn: Drawn, palette: Palette) -> Chart:
+def informations(content: Drawn, palette: Palette) -> Chart:
     """The mutual information of two, three and four answers, both ways."""
     data = pd.DataFrame(
-        [(n, way, value) for way, line in drawn["lines"].items() for n, value in line],
+        [(n, way, value) for way, line in content["lines"].items() for n, value in line],
         columns=["n", "way", "value"],
     )
-    ways = [way for way in DASHES if way in drawn["lines"]]
+    ways = [way for way in DASHES if way in content["lines"]]
     colours = _colours(palette)
     legend = alt.Legend(
         columns=1, symbolType="stroke", symbolSize=300, symbolStrokeWidth=2, symbolOpacity=1
@@ -51,33 +51,33 @@ def informations(drawn: Drawn, palette: Palette) -> Chart:
         alt.Tooltip("n:O", title="answers"),
         alt.Tooltip("value:Q", format=".3f", title="nats"),
     ]
-    ceiling, found = data[data["way"] == LARGEST], data[data["way"] != LARGEST]
+    ceiling, others = data[data["way"] == LARGEST], data[data["way"] != LARGEST]
     lines = alt.layer(
         # Wide, since an estimate often reaches it.
         alt.Chart(ceiling)
         .mark_line(strokeWidth=8, opacity=0.35)
         .encode(x=x, y=y, color=color, strokeDash=dash, tooltip=tooltip),
-        alt.Chart(found)
+        alt.Chart(others)
         .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=60, filled=True))
         .encode(x=x, y=y, color=color, strokeDash=dash, tooltip=tooltip),
     )
     return themed(lines.properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
-def informations_alt(drawn: Drawn) -> str:
+def informations_alt(content: Drawn) -> str:
     """Say every value."""
-    said = [
+    sentences = [
         f"{way}: {listed([f'{value:.3f} of {n:d}' for n, value in line])} answers"
-        for way, line in drawn["lines"].items()
+        for way, line in content["lines"].items()
     ]
-    return f"Mutual information in nats, by the length of the chain: {'; '.join(said)}."
+    return f"Mutual information in nats, by the length of the chain: {'; '.join(sentences)}."
 
 
-def prompts(drawn: Drawn, palette: Palette) -> Chart:
+def prompts(content: Drawn, palette: Palette) -> Chart:
     """How many prompts each further answer took, both ways, on a scale of square roots."""
-    data = pd.DataFrame(drawn["costs"])
+    data = pd.DataFrame(content["costs"])
     data["answer"] = [f"answer {n:d}" for n in data["n"]]
-    data["said"] = [_took(row) for row in drawn["costs"]]
+    data["said"] = [_took(row) for row in content["costs"]]
     ways = list(dict.fromkeys(data["way"]))
     colours = _colours(palette)
     room = 3.0 * max(1, data["prompts"].max())  # for the words beside the longest bar
@@ -111,10 +111,10 @@ def _took(row: dict[str, Any]) -> str:
     return f"{counted(row['prompts'], 'prompt')}, {counted(row['texts'], 'text')}"
 
 
-def prompts_alt(drawn: Drawn) -> str:
+def prompts_alt(content: Drawn) -> str:
     """Say what each further answer took."""
-    said = [f"answer {row['n']:d}, {row['way']}: {_took(row)}" for row in drawn["costs"]]
-    return f"What a further answer takes: {'; '.join(said)}."
+    sentences = [f"answer {row['n']:d}, {row['way']}: {_took(row)}" for row in content["costs"]]
+    return f"What a further answer takes: {'; '.join(sentences)}."
 
 
 PICTURES = (
@@ -124,7 +124,7 @@ PICTURES = (
         informations,
         informations_alt,
         "At most possible, wide: ΣHᵢ − max Hᵢ. Sampled chains are adjusted for chance.",
-        there=lambda drawn: bool(drawn["lines"]),
+        there=lambda content: bool(content["lines"]),
         half=True,
     ),
     Picture(
@@ -133,7 +133,7 @@ PICTURES = (
         prompts,
         prompts_alt,
         "What the recording of the question holds is not asked again.",
-        there=lambda drawn: bool(drawn["costs"]),
+        there=lambda content: bool(content["costs"]),
         half=True,
     ),
 )

@@ -29,42 +29,42 @@ def shown(value: str) -> str:
     return " ".join(value.replace("_", " ").split())
 
 
-def reach(drawn: Drawn) -> float:
+def reach(content: Drawn) -> float:
     """Return up to where the axes of nats go, the same in all panels."""
     tops = [
         upper
-        for panel in drawn["panels"].values()
+        for panel in content["panels"].values()
         for several in panel["scores"].values()
         for _, _, upper in several
         if upper is not None
     ]
-    limit = drawn["limit"]
+    limit = content["limit"]
     return 1.08 * max([0.1, *tops, *([] if limit is None else [limit])])
 
 
-def _verdict(drawn: Drawn, kept: float) -> str:
-    return KEPT if kept >= drawn["keeps"] else CHANGED
+def _verdict(content: Drawn, share: float) -> str:
+    return KEPT if share >= content["keeps"] else CHANGED
 
 
 # ------------------------------------------------------------------------ one panel
 
 
-def panel(drawn: Drawn, palette: Palette, title: str) -> Chart:
+def panel(content: Drawn, palette: Palette, title: str) -> Chart:
     """M.I. and S.E. by the values of one setting, all else as it was, with their intervals."""
-    found: Mapping[str, Any] = drawn["panels"][title]
-    order = [shown(value) for value in found["values"]]
+    values: Mapping[str, Any] = content["panels"][title]
+    order = [shown(value) for value in values["values"]]
     rows = [
-        (order[i], symbol, *ends, _verdict(drawn, kept), usual, kept)
-        for symbol, several in found["scores"].items()
-        for i, (ends, usual, kept) in enumerate(
-            zip(several, found["usual"], found["kept"], strict=True)
+        (order[i], symbol, *ends, _verdict(content, share), usual, share)
+        for symbol, several in values["scores"].items()
+        for i, (ends, usual, share) in enumerate(
+            zip(several, values["usual"], values["kept"], strict=True)
         )
         if ends[0] is not None
     ]
     columns = ["value", "score", "nats", "lower", "upper", "verdict", "usual", "kept"]
     data = pd.DataFrame(rows, columns=columns)
-    scale = alt.Scale(domain=[min([0.0, *data["lower"]]), reach(drawn)], nice=False)
-    colours = dict(zip(found["scores"], palette.categories, strict=False))
+    scale = alt.Scale(domain=[min([0.0, *data["lower"]]), reach(content)], nice=False)
+    colours = dict(zip(values["scores"], palette.categories, strict=False))
     color = told_apart(alt.Color, "score:N", colours, legend=None)
     x = alt.X(
         "value:O",
@@ -74,8 +74,8 @@ def panel(drawn: Drawn, palette: Palette, title: str) -> Chart:
     )
     y = alt.Y("nats:Q", title="nats", scale=scale, axis=alt.Axis(tickCount=4))
     base = alt.Chart(data).encode(x=x, color=color)
-    layers = _limit(drawn["limit"], scale, palette)
-    if found["joined"]:
+    layers = _limit(content["limit"], scale, palette)
+    if values["joined"]:
         layers.append(base.mark_line(strokeWidth=1.5, opacity=0.6).encode(y=y))
     for symbol, aside in zip(colours, (-3, 3), strict=False):
         layers.append(
@@ -132,35 +132,35 @@ def _limit(limit: float | None, scale: alt.Scale, palette: Palette) -> list[alt.
     ]
 
 
-def panel_alt(drawn: Drawn, title: str) -> str:
+def panel_alt(content: Drawn, title: str) -> str:
     """Say both scores at every value."""
-    found, said = drawn["panels"][title], []
-    for i, (value, kept) in enumerate(zip(found["values"], found["kept"], strict=True)):
+    values, sentences = content["panels"][title], []
+    for i, (value, share) in enumerate(zip(values["values"], values["kept"], strict=True)):
         numbers = [
             f"{symbol} {several[i][0]:.2f}"
-            for symbol, several in found["scores"].items()
+            for symbol, several in values["scores"].items()
             if several[i][0] is not None
         ]
-        said.append(f"{shown(value)}: {', '.join([*numbers, _verdict(drawn, kept)])}")
-    return f"By {title}, nats: {'; '.join(said)}."
+        sentences.append(f"{shown(value)}: {', '.join([*numbers, _verdict(content, share)])}")
+    return f"By {title}, nats: {'; '.join(sentences)}."
 
 
 # -------------------------------------------------------------------- all in one picture
 
 
-def strip(drawn: Drawn, palette: Palette) -> Chart:
+def strip(content: Drawn, palette: Palette) -> Chart:
     """Every value of every setting as one mark: the score that decides, and the verdict."""
-    symbol = drawn["score"]
+    symbol = content["score"]
     rows = [
-        (title, shown(value), ends[0], kept, _verdict(drawn, kept))
-        for title, found in drawn["panels"].items()
-        for value, ends, kept in zip(
-            found["values"], found["scores"][symbol], found["kept"], strict=True
+        (title, shown(value), ends[0], share, _verdict(content, share))
+        for title, values in content["panels"].items()
+        for value, ends, share in zip(
+            values["values"], values["scores"][symbol], values["kept"], strict=True
         )
         if ends[0] is not None
     ]
     data = pd.DataFrame(rows, columns=["setting", "value", "nats", "kept", "verdict"])
-    limit = drawn["limit"]
+    limit = content["limit"]
     top = 1.08 * max([0.1, *data["nats"], *([] if limit is None else [limit])])
     low = min([0.0, *data["nats"]])
     x = alt.X(
@@ -171,7 +171,7 @@ def strip(drawn: Drawn, palette: Palette) -> Chart:
     )
     y = alt.Y(
         "setting:N",
-        sort=list(drawn["panels"]),
+        sort=list(content["panels"]),
         title=None,
         axis=alt.Axis(ticks=False, domain=False, grid=True, labelLimit=150, labelPadding=10),
     )
@@ -209,14 +209,14 @@ def strip(drawn: Drawn, palette: Palette) -> Chart:
     return themed(both.properties(height=alt.Step(STRIP_ROW), autosize=AUTOSIZE), palette)
 
 
-def strip_alt(drawn: Drawn) -> str:
+def strip_alt(content: Drawn) -> str:
     """Say by setting how many of its values keep the verdict."""
-    said = [
-        f"{title} {sum(kept >= drawn['keeps'] for kept in found['kept']):d} of "
-        f"{len(found['kept']):d}"
-        for title, found in drawn["panels"].items()
+    sentences = [
+        f"{title} {sum(share >= content['keeps'] for share in values['kept']):d} of "
+        f"{len(values['kept']):d}"
+        for title, values in content["panels"].items()
     ]
-    return f"Values that keep the verdict: {listed(said, most=len(said))}."
+    return f"Values that keep the verdict: {listed(sentences, most=len(sentences))}."
 
 
 def _of(factor: Factor) -> Picture:
@@ -226,7 +226,7 @@ def _of(factor: Factor) -> Picture:
         f"By the {title}",
         partial(panel, title=title),
         partial(panel_alt, title=title),
-        there=lambda drawn: title in drawn["panels"],
+        there=lambda content: title in content["panels"],
         half=True,
     )
 

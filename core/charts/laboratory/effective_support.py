@@ -23,8 +23,8 @@ TITLES = {
 SURVIVAL = ("mass",)
 
 
-def _histogram(drawn: Drawn, name: str, palette: Palette) -> Chart:
-    values = np.array(drawn[name], float)
+def _histogram(content: Drawn, name: str, palette: Palette) -> Chart:
+    values = np.array(content[name], float)
     ends = _ends(values)
     counts, edges = np.histogram(values, BINS, ends)
     bars = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "questions": counts / len(values)})
@@ -38,7 +38,7 @@ def _histogram(drawn: Drawn, name: str, palette: Palette) -> Chart:
     steps = pd.DataFrame({"value": at, "share": shares})
     x = share(TITLES[name], domain=ends, tickCount=5)
     y = share("share of questions", tickCount=5)
-    drawn_bars = (
+    bars_ = (
         alt.Chart(bars)
         .mark_bar(color=palette.rest, opacity=0.75)
         .encode(
@@ -58,7 +58,7 @@ def _histogram(drawn: Drawn, name: str, palette: Palette) -> Chart:
         .mark_line(interpolate="step-after", color=palette.text, strokeWidth=2)
         .encode(x=alt.X("value:Q", **x), y=alt.Y("share:Q", **y))
     )
-    return themed(alt.layer(drawn_bars, line).properties(height=HEIGHT), palette)
+    return themed(alt.layer(bars_, line).properties(height=HEIGHT), palette)
 
 
 def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
@@ -67,47 +67,47 @@ def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
     return (low, high) if high > low else (max(0.0, low - 0.05), min(1.0, low + 0.05))
 
 
-def _alt(drawn: Drawn, name: str) -> str:
-    low, middle, high = np.quantile(drawn[name], [0.1, 0.5, 0.9])
+def _alt(content: Drawn, name: str) -> str:
+    low, middle, high = np.quantile(content[name], [0.1, 0.5, 0.9])
     return (
         f"{TITLES[name]}: the median over questions is {middle:.1%}, a tenth is below {low:.1%} "
         f"and a tenth above {high:.1%}."
     )
 
 
-def highs(drawn: Drawn, palette: Palette) -> Chart:
+def highs(content: Drawn, palette: Palette) -> Chart:
     """What k draws miss at most."""
-    return _histogram(drawn, "high", palette)
+    return _histogram(content, "high", palette)
 
 
-def highs_alt(drawn: Drawn) -> str:
+def highs_alt(content: Drawn) -> str:
     """Say its quantiles."""
-    return _alt(drawn, "high")
+    return _alt(content, "high")
 
 
-def missing(drawn: Drawn, palette: Palette) -> Chart:
+def missing(content: Drawn, palette: Palette) -> Chart:
     """What k draws miss of the effective support."""
-    return _histogram(drawn, "missing", palette)
+    return _histogram(content, "missing", palette)
 
 
-def missing_alt(drawn: Drawn) -> str:
+def missing_alt(content: Drawn) -> str:
     """Say its quantiles."""
-    return _alt(drawn, "missing")
+    return _alt(content, "missing")
 
 
-def masses(drawn: Drawn, palette: Palette) -> Chart:
+def masses(content: Drawn, palette: Palette) -> Chart:
     """What the effective support holds."""
-    return _histogram(drawn, "mass", palette)
+    return _histogram(content, "mass", palette)
 
 
-def masses_alt(drawn: Drawn) -> str:
+def masses_alt(content: Drawn) -> str:
     """Say its quantiles."""
-    return _alt(drawn, "mass")
+    return _alt(content, "mass")
 
 
-def sizes(drawn: Drawn, palette: Palette) -> Chart:
+def sizes(content: Drawn, palette: Palette) -> Chart:
     """How many answers were found beside what they hold."""
-    data = pd.DataFrame({"answers": drawn["answers"], "mass": drawn["mass"]})
+    data = pd.DataFrame({"answers": content["answers"], "mass": content["mass"]})
     ends = _ends(data["mass"].to_numpy())
     points = (
         alt.Chart(data)
@@ -117,7 +117,7 @@ def sizes(drawn: Drawn, palette: Palette) -> Chart:
                 "answers:Q",
                 title="answers found",
                 scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(values=powers(1, max(drawn["answers"])), format="d"),
+                axis=alt.Axis(values=powers(1, max(content["answers"])), format="d"),
             ),
             y=alt.Y("mass:Q", **share("P(X̃)", domain=ends, tickCount=5)),
             tooltip=[alt.Tooltip("answers:Q"), alt.Tooltip("mass:Q", format=".1%", title="P(X̃)")],
@@ -126,9 +126,9 @@ def sizes(drawn: Drawn, palette: Palette) -> Chart:
     return themed(points.properties(height=HEIGHT), palette)
 
 
-def sizes_alt(drawn: Drawn) -> str:
+def sizes_alt(content: Drawn) -> str:
     """Say how many answers were found."""
-    answers = np.array(drawn["answers"])
+    answers = np.array(content["answers"])
     return (
         f"Between {answers.min():,} and {answers.max():,} answers were found to a question, "
         f"{np.median(answers):,.0f} in the median."

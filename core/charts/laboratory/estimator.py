@@ -13,16 +13,16 @@ from core.studies.laboratory.estimator import BOUNDS, ESTIMATES
 K = "number of draws k"
 
 
-def _of(drawn: Drawn, bounds: bool) -> dict[str, Curve]:
+def _of(content: Drawn, bounds: bool) -> dict[str, Curve]:
     return {
         name: Curve(middle, low, high)
-        for name, (low, middle, high) in drawn["bands"].items()
-        if (name in drawn["bounds"]) is bounds
+        for name, (low, middle, high) in content["bands"].items()
+        if (name in content["bounds"]) is bounds
     }
 
 
-def _bands(drawn: Drawn, palette: Palette, bounds: bool, places: Sequence[str]) -> Chart:
-    by_name, exact = _of(drawn, bounds), drawn["exact"]
+def _bands(content: Drawn, palette: Palette, bounds: bool, places: Sequence[str]) -> Chart:
+    by_name, exact = _of(content, bounds), content["exact"]
     # A bound that says nothing is far below 0, and would leave no room for the others.
     middles = [v for curve in by_name.values() for v in curve.middle if v is not None]
     high = max(exact * 1.6, *(v for v in values_of(by_name) if v < 3 * max(exact, *middles)))
@@ -30,54 +30,54 @@ def _bands(drawn: Drawn, palette: Palette, bounds: bool, places: Sequence[str]) 
     ends = min(low, exact), high
     scale = alt.Scale(domain=list(ends), nice=False)
     y = alt.Y("middle:Q", title="nats", scale=scale, axis=alt.Axis(tickCount=6))
-    return curves(drawn["k"], by_name, palette, x=K, y=y, exact=exact, places=places, ends=ends)
+    return curves(content["k"], by_name, palette, x=K, y=y, exact=exact, places=places, ends=ends)
 
 
-def estimates(drawn: Drawn, palette: Palette) -> Chart:
+def estimates(content: Drawn, palette: Palette) -> Chart:
     """The paper's figure of Appendix A, with every other estimate beside Algorithm 1."""
-    return _bands(drawn, palette, False, list(ESTIMATES.values()))
+    return _bands(content, palette, False, list(ESTIMATES.values()))
 
 
-def bounds(drawn: Drawn, palette: Palette) -> Chart:
+def bounds(content: Drawn, palette: Palette) -> Chart:
     """What the exact value lies between."""
-    return _bands(drawn, palette, True, list(BOUNDS.values()))
+    return _bands(content, palette, True, list(BOUNDS.values()))
 
 
-def errors(drawn: Drawn, palette: Palette) -> Chart:
+def errors(content: Drawn, palette: Palette) -> Chart:
     """The root mean square error of every estimate."""
     by_name = {
         name: Curve([v if v and v > 1e-9 else None for v in values])
-        for name, values in drawn["error"].items()
+        for name, values in content["error"].items()
     }
-    drawn_values = values_of(by_name) or [1.0]
-    y = on_logarithms("nats", min(drawn_values), max(drawn_values))
+    all_values = values_of(by_name) or [1.0]
+    y = on_logarithms("nats", min(all_values), max(all_values))
     places = list(ESTIMATES.values())
-    return curves(drawn["k"], by_name, palette, x=K, y=y, places=places)
+    return curves(content["k"], by_name, palette, x=K, y=y, places=places)
 
 
-def _alt(drawn: Drawn, bounds: bool) -> str:
+def _alt(content: Drawn, bounds: bool) -> str:
     of = "; ".join(
-        f"{name} {curve.middle[0]:.3f} at k = {drawn['k'][0]:,}, {curve.middle[-1]:.3f} at "
-        f"{drawn['k'][-1]:,}"
-        for name, curve in _of(drawn, bounds).items()
+        f"{name} {curve.middle[0]:.3f} at k = {content['k'][0]:,}, {curve.middle[-1]:.3f} at "
+        f"{content['k'][-1]:,}"
+        for name, curve in _of(content, bounds).items()
     )
-    return f"The exact value is {drawn['exact']:.3f} nats. Medians: {of}."
+    return f"The exact value is {content['exact']:.3f} nats. Medians: {of}."
 
 
-def estimates_alt(drawn: Drawn) -> str:
+def estimates_alt(content: Drawn) -> str:
     """Say the ends of every estimate's curve."""
-    return _alt(drawn, False)
+    return _alt(content, False)
 
 
-def bounds_alt(drawn: Drawn) -> str:
+def bounds_alt(content: Drawn) -> str:
     """Say the ends of every bound's curve."""
-    return _alt(drawn, True)
+    return _alt(content, True)
 
 
-def errors_alt(drawn: Drawn) -> str:
+def errors_alt(content: Drawn) -> str:
     """Say every estimate's error at the largest k."""
-    said = [f"{name} {values[-1]:.2g}" for name, values in drawn["error"].items()]
-    return f"Root mean square error at k = {drawn['k'][-1]:,}, nats: {', '.join(said)}."
+    last_values = [f"{name} {values[-1]:.2g}" for name, values in content["error"].items()]
+    return f"Root mean square error at k = {content['k'][-1]:,}, nats: {', '.join(last_values)}."
 
 
 PICTURES = (

@@ -12,45 +12,45 @@ BOUND, CERTIFIED, ESTIMATE = "The theorem’s bound", "The certified bound", "Th
 MISSING, GAMMA, OUTSIDE = "Expected missing mass", "γ₂", "δ_supp that is best"
 
 
-def bounds(drawn: Drawn, palette: Palette) -> Chart:
+def bounds(content: Drawn, palette: Palette) -> Chart:
     """Both bounds and the estimate; a bound below 0 says nothing, and is cut off there."""
     by_name = {
-        BOUND: Curve(drawn["bound"]),
-        CERTIFIED: Curve(drawn["certified"]),
-        ESTIMATE: Curve(drawn["estimate"]),
+        BOUND: Curve(content["bound"]),
+        CERTIFIED: Curve(content["certified"]),
+        ESTIMATE: Curve(content["estimate"]),
     }
-    exact = drawn["exact"]
+    exact = content["exact"]
     ends = -0.15 * exact, max(1.25 * exact, 0.01)
     scale = alt.Scale(domain=list(ends), nice=False)
     y = alt.Y("middle:Q", title="nats", scale=scale, axis=alt.Axis(tickCount=6))
-    return curves(drawn["k"], by_name, palette, x=K, y=y, exact=exact, ends=ends)
+    return curves(content["k"], by_name, palette, x=K, y=y, exact=exact, ends=ends)
 
 
-def bounds_alt(drawn: Drawn) -> str:
+def bounds_alt(content: Drawn) -> str:
     """Say from which k each bound says something."""
-    least, half = drawn["least"], drawn["half"]
+    least, half = content["least"], content["half"]
     theorem = f"is above 0 from k = {least:,}" if least else "is never above 0"
     ours = f"reaches half of it at k = {half:,}" if half else "never reaches half of it"
     return (
-        f"The exact value is {drawn['exact']:.3f} nats. The theorem’s bound {theorem}; the "
+        f"The exact value is {content['exact']:.3f} nats. The theorem’s bound {theorem}; the "
         f"certified bound {ours}."
     )
 
 
-def reasons(drawn: Drawn, palette: Palette) -> Chart:
+def reasons(content: Drawn, palette: Palette) -> Chart:
     """What the theorem pays for: the mass that is missing, and γ₂."""
     by_name = {
-        name: Curve([value or None for value in drawn[key]])
+        name: Curve([value or None for value in content[key]])
         for name, key in ((MISSING, "missing"), (GAMMA, "gamma_2"), (OUTSIDE, "outside"))
     }
     ends = 1e-6, 3.0
     y = on_logarithms("share, or probability", *ends)
-    return curves(drawn["k"], by_name, palette, x=K, y=y, ends=ends)
+    return curves(content["k"], by_name, palette, x=K, y=y, ends=ends)
 
 
-def reasons_alt(drawn: Drawn) -> str:
+def reasons_alt(content: Drawn) -> str:
     """Say what is missing at both ends."""
-    k, missing, gamma = drawn["k"], drawn["missing"], drawn["gamma_2"]
+    k, missing, gamma = content["k"], content["missing"], content["gamma_2"]
     return (
         f"Expected missing mass: {missing[0]:.1%} at k = {k[0]:,}, {missing[-1]:.2%} at "
         f"{k[-1]:,}; γ₂ falls from {gamma[0]:.3g} to {gamma[-1]:.3g}."

@@ -17,20 +17,20 @@ LONGEST: Final = 22  # characters of a text beside an axis
 MODEL, TRUTH = "the model, Q̃", "the truth, P̃"
 
 
-def _places(drawn: Drawn) -> list[int]:
+def _places(content: Drawn) -> list[int]:
     """Return the texts that are drawn: what is right, and what has a weight."""
-    q, p = np.array(drawn["q"], float), np.array(drawn["p"], float)
+    q, p = np.array(content["q"], float), np.array(content["p"], float)
     weight = np.max(
-        [q.sum(axis=1), q.sum(axis=0), p.sum(axis=1) * np.array(drawn["right"])], axis=0
+        [q.sum(axis=1), q.sum(axis=0), p.sum(axis=1) * np.array(content["right"])], axis=0
     )
     return np.flatnonzero(weight >= LEAST)[:MOST].tolist()
 
 
-def _named(drawn: Drawn) -> list[str]:
+def _named(content: Drawn) -> list[str]:
     """Return texts as they are drawn: short, in one line, and the right ones marked."""
     shown = []
-    for place in _places(drawn):
-        text, right = drawn["texts"][place], drawn["right"][place]
+    for place in _places(content):
+        text, right = content["texts"][place], content["right"][place]
         line = " ".join(text.split()) or "(no text)"
         line = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
         shown.append(f"✓ {line}" if right else line)
@@ -42,11 +42,11 @@ def _by(place: str) -> alt.EncodingSortField:
     return alt.EncodingSortField(place, op="min")
 
 
-def _cells(drawn: Drawn, palette: Palette, which: str) -> Chart:
-    names = _named(drawn)
+def _cells(content: Drawn, palette: Palette, which: str) -> Chart:
+    names = _named(content)
     m = len(names)
-    at = np.ix_(_places(drawn), _places(drawn))
-    table = {key: np.array(drawn[key], float)[at] for key in ("q", "p", "excess")}
+    at = np.ix_(_places(content), _places(content))
+    table = {key: np.array(content[key], float)[at] for key in ("q", "p", "excess")}
     data = pd.DataFrame(
         {
             "row": np.repeat(np.arange(m), m),
@@ -86,13 +86,13 @@ def _cells(drawn: Drawn, palette: Palette, which: str) -> Chart:
     return themed(alt.layer(rects, labels).properties(height=150 + 22 * max(m, 6)), palette)
 
 
-def answers(drawn: Drawn, palette: Palette) -> Chart:
+def answers(content: Drawn, palette: Palette) -> Chart:
     """How likely each first answer is, by the model and in truth."""
-    names = _named(drawn)
+    names = _named(content)
     m = len(names)
     rows = [
-        (place, name, who, float(np.array(drawn[key], float).sum(axis=1)[place]))
-        for place, name in zip(_places(drawn), names, strict=True)
+        (place, name, who, float(np.array(content[key], float).sum(axis=1)[place]))
+        for place, name in zip(_places(content), names, strict=True)
         for who, key in ((MODEL, "q"), (TRUTH, "p"))
     ]
     data = pd.DataFrame(rows, columns=["place", "answer", "who", "share"])
@@ -122,47 +122,47 @@ def answers(drawn: Drawn, palette: Palette) -> Chart:
     return themed(bars.properties(height=120 + 24 * max(m, 4)), palette)
 
 
-def answers_alt(drawn: Drawn) -> str:
+def answers_alt(content: Drawn) -> str:
     """Say how likely a wrong first and a wrong second answer is."""
-    first, second = drawn["wrong"]
+    first, second = content["wrong"]
     return (
         f"The model gives a wrong first answer with a probability of {first:.0%}, and told it, a "
         f"wrong second one with {second:.0%}."
     )
 
 
-def model(drawn: Drawn, palette: Palette) -> Chart:
+def model(content: Drawn, palette: Palette) -> Chart:
     """Q̃: what the model says."""
-    return _cells(drawn, palette, "q")
+    return _cells(content, palette, "q")
 
 
-def model_alt(drawn: Drawn) -> str:
+def model_alt(content: Drawn) -> str:
     """Say the largest cell."""
-    return f"Q̃ over {len(drawn['texts']) ** 2} pairs; the likeliest has {_top(drawn, 'q'):.0%}."
+    return f"Q̃ over {len(content['texts']) ** 2} pairs; the likeliest has {_top(content, 'q'):.0%}."
 
 
-def true(drawn: Drawn, palette: Palette) -> Chart:
+def true(content: Drawn, palette: Palette) -> Chart:
     """P̃: what is true."""
-    return _cells(drawn, palette, "p")
+    return _cells(content, palette, "p")
 
 
-def true_alt(drawn: Drawn) -> str:
+def true_alt(content: Drawn) -> str:
     """Say the largest cell."""
-    return f"P̃ over the same pairs; the likeliest has {_top(drawn, 'p'):.0%}."
+    return f"P̃ over the same pairs; the likeliest has {_top(content, 'p'):.0%}."
 
 
-def excess(drawn: Drawn, palette: Palette) -> Chart:
+def excess(content: Drawn, palette: Palette) -> Chart:
     """Q̃ − P̃ where it is above 0."""
-    return _cells(drawn, palette, "excess")
+    return _cells(content, palette, "excess")
 
 
-def excess_alt(drawn: Drawn) -> str:
+def excess_alt(content: Drawn) -> str:
     """Say how much it is."""
-    return f"{drawn['misplaced']:.0%} of Q̃ is more than the truth has."
+    return f"{content['misplaced']:.0%} of Q̃ is more than the truth has."
 
 
-def _top(drawn: Drawn, which: str) -> float:
-    return float(np.array(drawn[which], float).max())
+def _top(content: Drawn, which: str) -> float:
+    return float(np.array(content[which], float).max())
 
 
 PICTURES = (

@@ -20,15 +20,15 @@ NAMES: Final = (
 )
 
 
-def _curves(drawn: Drawn) -> dict[str, Curve]:
-    low, high = drawn["limits"]
+def _curves(content: Drawn) -> dict[str, Curve]:
+    low, high = content["limits"]
     every = (
-        Curve(drawn["missing"][1], drawn["missing"][0], drawn["missing"][2]),
-        Curve(drawn["expected"]),
-        Curve(drawn["good_turing"]),
-        Curve(drawn["finite_support"]),
-        Curve(drawn["entropy"]),
-        Curve(drawn["zipf"] or ()),
+        Curve(content["missing"][1], content["missing"][0], content["missing"][2]),
+        Curve(content["expected"]),
+        Curve(content["good_turing"]),
+        Curve(content["finite_support"]),
+        Curve(content["entropy"]),
+        Curve(content["zipf"] or ()),
         Curve(high, low, high),
     )
     return {
@@ -38,22 +38,22 @@ def _curves(drawn: Drawn) -> dict[str, Curve]:
     }
 
 
-def missing(drawn: Drawn, palette: Palette) -> Chart:
+def missing(content: Drawn, palette: Palette) -> Chart:
     """The missing mass over k, on logarithmic axes."""
-    ends = max(min(drawn["expected"]), LEAST), 1.0
+    ends = max(min(content["expected"]), LEAST), 1.0
     y = on_logarithms("probability that is missing", *ends, "~%")
-    k, x = drawn["k"], "number of draws k"
-    return curves(k, _curves(drawn), palette, x=x, y=y, places=NAMES, ends=ends)
+    k, x = content["k"], "number of draws k"
+    return curves(k, _curves(content), palette, x=x, y=y, places=NAMES, ends=ends)
 
 
-def missing_alt(drawn: Drawn) -> str:
+def missing_alt(content: Drawn) -> str:
     """Say every curve at its end."""
-    said = [
+    sentences = [
         f"{name} {curve.middle[-1]:.2%}"
-        for name, curve in _curves(drawn).items()
+        for name, curve in _curves(content).items()
         if curve.middle[-1] is not None
     ]
-    return f"Missing mass at k = {drawn['k'][-1]:,}: {', '.join(said)}."
+    return f"Missing mass at k = {content['k'][-1]:,}: {', '.join(sentences)}."
 
 
 PICTURES = (

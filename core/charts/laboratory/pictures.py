@@ -20,7 +20,7 @@ A_NAME: Final = 16
 COLUMNS: Final = "width < 350 ? 1 : 2"
 
 
-def always(drawn: Drawn) -> bool:
+def always(content: Drawn) -> bool:
     """Say that there is something to draw, whatever was found."""
     return True
 

@@ -17,37 +17,37 @@ HEIGHT: Final = 260
 PASSES, TESTED = "a single candidate is sure", "a single candidate is tested like several"
 
 
-def scores(drawn: Drawn, palette: Palette) -> Chart:
+def scores(content: Drawn, palette: Palette) -> Chart:
     """How well each score finds wrong answers, with its 95% interval."""
-    rows = drawn["scores"]
+    rows = content["scores"]
     ends = [value for several in rows.values() for value in several if value is not None]
     low = min([0.4, *(math.floor(10 * end) / 10 for end in ends)])
     return forest(rows, "AUROC for wrong answers", [low, 1.0], palette, beside=0.5)
 
 
-def scores_alt(drawn: Drawn) -> str:
+def scores_alt(content: Drawn) -> str:
     """Say every AUROC with its interval."""
-    asked = counted(drawn["questions"], "question")
-    return forest_alt(drawn["scores"], f"AUROC for wrong answers on {asked}, 95% interval")
+    questions = counted(content["questions"], "question")
+    return forest_alt(content["scores"], f"AUROC for wrong answers on {questions}, 95% interval")
 
 
-def _lines(drawn: Drawn) -> dict[str, list[tuple[str, float]]]:
+def _lines(content: Drawn) -> dict[str, list[tuple[str, float]]]:
     """Return the known AUROCs of either way, by threshold."""
     return {
         which: [
             (least, rank)
-            for least, rank in zip(drawn["thresholds"], drawn[name], strict=True)
+            for least, rank in zip(content["thresholds"], content[name], strict=True)
             if rank is not None
         ]
         for which, name in ((PASSES, "sure"), (TESTED, "tested"))
     }
 
 
-def thresholds(drawn: Drawn, palette: Palette) -> Chart:
+def thresholds(content: Drawn, palette: Palette) -> Chart:
     """The two-stage test at every threshold of its first stage, and M.I. beside it."""
-    rows = [(which, *point) for which, line in _lines(drawn).items() for point in line]
+    rows = [(which, *point) for which, line in _lines(content).items() for point in line]
     data = pd.DataFrame(rows, columns=["which", "threshold", "auroc"])
-    ours = drawn["information"]
+    ours = content["information"]
     lowest = min([0.5, *data["auroc"], *([] if ours is None else [ours])])
     y = alt.Y(
         "auroc:Q",
@@ -66,7 +66,7 @@ def thresholds(drawn: Drawn, palette: Palette) -> Chart:
                 "threshold:O",
                 title="threshold of the first stage, p̂(y|x)",
                 axis=alt.Axis(labelAngle=0, labelOverlap=True),
-                scale=alt.Scale(domain=drawn["thresholds"]),
+                scale=alt.Scale(domain=content["thresholds"]),
             ),
             y=y,
             color=told_apart(alt.Color, "which:N", colours, legend=legend),
@@ -89,24 +89,24 @@ def thresholds(drawn: Drawn, palette: Palette) -> Chart:
     return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
-def thresholds_alt(drawn: Drawn) -> str:
+def thresholds_alt(content: Drawn) -> str:
     """Say the best threshold of either way, and M.I. beside it."""
-    said = []
-    for which, line in _lines(drawn).items():
+    sentences = []
+    for which, line in _lines(content).items():
         if line:
             least, rank = max(line, key=lambda point: point[1])
-            said.append(f"where {which}, at best {rank:.2f} at {least}")
-    ours = drawn["information"]
-    said.append("M.I. undefined" if ours is None else f"M.I. {ours:.2f}")
-    return f"AUROC of the two-stage test by its threshold: {'; '.join(said)}."
+            sentences.append(f"where {which}, at best {rank:.2f} at {least}")
+    ours = content["information"]
+    sentences.append("M.I. undefined" if ours is None else f"M.I. {ours:.2f}")
+    return f"AUROC of the two-stage test by its threshold: {'; '.join(sentences)}."
 
 
-def calibration(drawn: Drawn, palette: Palette) -> Chart:
+def calibration(content: Drawn, palette: Palette) -> Chart:
     """The squared error of answers against the V̂ that allows for it; calibrated on the diagonal."""
     rows = [
         (count, promised, value, value if low is None else low, value if high is None else high)
         for count, promised, (value, low, high) in zip(
-            drawn["answers"][:-1], drawn["promised"][:-1], drawn["errors"][:-1], strict=True
+            content["answers"][:-1], content["promised"][:-1], content["errors"][:-1], strict=True
         )
     ]
     data = pd.DataFrame(rows, columns=["answers", "promised", "error", "lower", "upper"])
@@ -140,15 +140,15 @@ def calibration(drawn: Drawn, palette: Palette) -> Chart:
     return themed(alt.layer(*layers).properties(height=HEIGHT, autosize=AUTOSIZE), palette)
 
 
-def calibration_alt(drawn: Drawn) -> str:
+def calibration_alt(content: Drawn) -> str:
     """Say what V̂ allows and what the error is, over all answers."""
-    value, low, high = drawn["errors"][-1]
+    value, low, high = content["errors"][-1]
     span = "" if low is None or high is None else f" ({low:.3f} to {high:.3f})"
     return (
         f"Squared error of the model’s probabilities against V̂, "
-        f"{counted(drawn['answers'][-1], 'answer')}: {value:.3f}{span} where V̂ allows "
-        f"{drawn['promised'][-1]:.3f}; {drawn['beyond']:.0%} of the answers err by more than "
-        f"{drawn['times']:g} times V̂."
+        f"{counted(content['answers'][-1], 'answer')}: {value:.3f}{span} where V̂ allows "
+        f"{content['promised'][-1]:.3f}; {content['beyond']:.0%} of the answers err by more than "
+        f"{content['times']:g} times V̂."
     )
 
 

@@ -26,8 +26,8 @@ WAYS: Final = {
 }
 
 
-def _scatter(drawn: Drawn, palette: Palette, against: str, title: str) -> Chart:
-    points = drawn["points"]
+def _scatter(content: Drawn, palette: Palette, against: str, title: str) -> Chart:
+    points = content["points"]
     data = pd.DataFrame({**points, "depends": ["yes" if d else "no" for d in points["depends"]]})
     data = data.dropna(subset=[against])
     right = max([*data["information"], 0.1]) * 1.05
@@ -64,27 +64,27 @@ def _scatter(drawn: Drawn, palette: Palette, against: str, title: str) -> Chart:
     return themed(alt.layer(diagonal, marks).properties(height=HEIGHT), palette)
 
 
-def truth(drawn: Drawn, palette: Palette) -> Chart:
+def truth(content: Drawn, palette: Palette) -> Chart:
     """D from the truth against I."""
-    return _scatter(drawn, palette, "divergence", "D(Q̃, P̃) from the truth, nats")
+    return _scatter(content, palette, "divergence", "D(Q̃, P̃) from the truth, nats")
 
 
-def truth_alt(drawn: Drawn) -> str:
+def truth_alt(content: Drawn) -> str:
     """Say how many questions are on or above the diagonal."""
     return (
-        f"D(Q̃, P̃) against I(Q̃): {drawn['held']} of {len(drawn['points']['band'])} questions are "
-        "on or above the diagonal."
+        f"D(Q̃, P̃) against I(Q̃): {content['held']} of {len(content['points']['band'])} questions "
+        "are on or above the diagonal."
     )
 
 
-def corpus(drawn: Drawn, palette: Palette) -> Chart:
+def corpus(content: Drawn, palette: Palette) -> Chart:
     """D from what the training documents say against I: the theorem's assumption is broken."""
-    return _scatter(drawn, palette, "corpus_divergence", "D from the documents, nats")
+    return _scatter(content, palette, "corpus_divergence", "D from the documents, nats")
 
 
-def corpus_alt(drawn: Drawn) -> str:
+def corpus_alt(content: Drawn) -> str:
     """Say how many questions are below the diagonal, and how many of them could be."""
-    points = drawn["points"]
+    points = content["points"]
     rows = [
         (d < i - 1e-9, depends)
         for d, i, depends in zip(
@@ -100,16 +100,16 @@ def corpus_alt(drawn: Drawn) -> str:
     )
 
 
-def has_corpus(drawn: Drawn) -> bool:
+def has_corpus(content: Drawn) -> bool:
     """Say whether documents about any question are known."""
-    return any(value is not None for value in drawn["points"]["corpus_divergence"])
+    return any(value is not None for value in content["points"]["corpus_divergence"])
 
 
-def _bars(drawn: Drawn, palette: Palette, parts: dict[str, str], *, stacked: bool) -> Chart:
+def _bars(content: Drawn, palette: Palette, parts: dict[str, str], *, stacked: bool) -> Chart:
     data = pd.DataFrame(
         [
             (row["band"], words, place, row[name])
-            for row in drawn["means"]
+            for row in content["means"]
             for place, (name, words) in enumerate(parts.items())
         ],
         columns=["band", "part", "place", "nats"],
@@ -145,32 +145,32 @@ def _bars(drawn: Drawn, palette: Palette, parts: dict[str, str], *, stacked: boo
     return themed(bars.properties(height=HEIGHT - 80), palette)
 
 
-def slack(drawn: Drawn, palette: Palette) -> Chart:
+def slack(content: Drawn, palette: Palette) -> Chart:
     """What D consists of, by band."""
-    return _bars(drawn, palette, PARTS, stacked=True)
+    return _bars(content, palette, PARTS, stacked=True)
 
 
-def losses(drawn: Drawn, palette: Palette) -> Chart:
+def losses(content: Drawn, palette: Palette) -> Chart:
     """What clusters and few answers leave of I, by band."""
-    return _bars(drawn, palette, WAYS, stacked=False)
+    return _bars(content, palette, WAYS, stacked=False)
 
 
-def _bars_alt(drawn: Drawn, parts: dict[str, str]) -> str:
-    said = [
+def _bars_alt(content: Drawn, parts: dict[str, str]) -> str:
+    sentences = [
         f"{row['band']}: " + ", ".join(f"{words} {row[name]:.2f}" for name, words in parts.items())
-        for row in drawn["means"]
+        for row in content["means"]
     ]
-    return f"Means in nats. {'; '.join(said)}."
+    return f"Means in nats. {'; '.join(sentences)}."
 
 
-def slack_alt(drawn: Drawn) -> str:
+def slack_alt(content: Drawn) -> str:
     """Say the parts of every band."""
-    return _bars_alt(drawn, PARTS)
+    return _bars_alt(content, PARTS)
 
 
-def losses_alt(drawn: Drawn) -> str:
+def losses_alt(content: Drawn) -> str:
     """Say the ways of every band."""
-    return _bars_alt(drawn, WAYS)
+    return _bars_alt(content, WAYS)
 
 
 PICTURES = (

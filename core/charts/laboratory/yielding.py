@@ -26,17 +26,17 @@ TICKS: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200)
 WITH: Final = "rank correlation with the repetitions"
 
 
-def scatter(drawn: Drawn, palette: Palette, measure: str) -> Chart:
+def scatter(content: Drawn, palette: Palette, measure: str) -> Chart:
     """One measure of every fact against the repetitions that turn it."""
-    most = drawn["most"]
+    most = content["most"]
     never = most * 1.8  # above all others
     data = pd.DataFrame(
         {
-            "x": drawn["measures"][measure],
-            "y": _spread([never if t is None else float(t) for t in drawn["turns"]]),
-            "turns": ["never" if t is None else f"{t:d}" for t in drawn["turns"]],
-            "question": drawn["question"],
-            "band": drawn["band"],
+            "x": content["measures"][measure],
+            "y": _spread([never if t is None else float(t) for t in content["turns"]]),
+            "turns": ["never" if t is None else f"{t:d}" for t in content["turns"]],
+            "question": content["question"],
+            "band": content["band"],
         }
     )
     names = [band.value for band in OF_BANDS]
@@ -86,40 +86,40 @@ def _spread(values: Sequence[float]) -> NDArray[np.float64]:
     return np.asarray(np.expm1(np.log1p(values) + apart))
 
 
-def scatter_alt(drawn: Drawn, measure: str) -> str:
+def scatter_alt(content: Drawn, measure: str) -> str:
     """Say how the measure goes with the repetitions."""
-    what = words("rank correlation", drawn["intervals"][AXES[measure]], "+")
+    what = words("rank correlation", content["intervals"][AXES[measure]], "+")
     return (
         f"{AXES[measure][0].upper()}{AXES[measure][1:]} of "
-        f"{counted(len(drawn['turns']), 'fact')} against the repetitions that turn each; {what}."
+        f"{counted(len(content['turns']), 'fact')} against the repetitions that turn each; {what}."
     )
 
 
-def correlations(drawn: Drawn, palette: Palette) -> Chart:
+def correlations(content: Drawn, palette: Palette) -> Chart:
     """Every rank correlation with its 95% interval, that of the section first."""
-    return forest(drawn["intervals"], WITH, [-1, 1], palette, beside=0.0, sign="+")
+    return forest(content["intervals"], WITH, [-1, 1], palette, beside=0.0, sign="+")
 
 
-def correlations_alt(drawn: Drawn) -> str:
+def correlations_alt(content: Drawn) -> str:
     """Say every rank correlation with its interval."""
-    return forest_alt(drawn["intervals"], f"{WITH.capitalize()}, 95% interval", "+")
+    return forest_alt(content["intervals"], f"{WITH.capitalize()}, 95% interval", "+")
 
 
-def _known(drawn: Drawn) -> np.ndarray:
-    heads = np.array(drawn["heads"], float)
+def _known(content: Drawn) -> np.ndarray:
+    heads = np.array(content["heads"], float)
     return heads[np.isfinite(heads)]
 
 
-def heads(drawn: Drawn, palette: Palette) -> Chart:
+def heads(content: Drawn, palette: Palette) -> Chart:
     """The rank correlation of every head's own overlap, layer by layer."""
     rows = [
         (layer, head, value)
-        for layer, several in enumerate(drawn["heads"], start=1)
+        for layer, several in enumerate(content["heads"], start=1)
         for head, value in enumerate(several, start=1)
         if value is not None
     ]
     data = pd.DataFrame(rows, columns=["layer", "head", "correlation"])
-    reach = max(0.5, float(np.abs(_known(drawn)).max(initial=0.0)))
+    reach = max(0.5, float(np.abs(_known(content)).max(initial=0.0)))
     base = alt.Chart(data).encode(
         x=alt.X("head:O", axis=alt.Axis(labelAngle=0, ticks=False, domain=False)),
         y=alt.Y("layer:O", axis=alt.Axis(ticks=False, domain=False)),
@@ -148,14 +148,15 @@ def heads(drawn: Drawn, palette: Palette) -> Chart:
     return themed((cells + numbers).properties(height=HEADS_HEIGHT), palette)
 
 
-def heads_alt(drawn: Drawn) -> str:
+def heads_alt(content: Drawn) -> str:
     """Say the smallest and the largest of them."""
-    known = _known(drawn)
-    if not known.size:
+    measurable = _known(content)
+    if not measurable.size:
         return "No head has a rank correlation."
     return (
         "Rank correlation of each head’s own overlap with the repetitions, "
-        f"{counted(known.size, 'head')}: from {known.min():+.2f} to {known.max():+.2f}."
+        f"{counted(measurable.size, 'head')}: from {measurable.min():+.2f} to "
+        f"{measurable.max():+.2f}."
     )
 
 
@@ -166,7 +167,7 @@ def _of(measure: str, title: str, caption: str = "") -> Picture:
         partial(scatter, measure=measure),
         partial(scatter_alt, measure=measure),
         caption,
-        there=lambda drawn: measure in drawn["measures"],
+        there=lambda content: measure in content["measures"],
         half=True,
     )
 
@@ -196,7 +197,7 @@ PICTURES = (
         heads,
         heads_alt,
         "The rank correlation of each head’s own overlap. The largest of so many proves nothing.",
-        there=lambda drawn: bool(_known(drawn).size),
+        there=lambda content: bool(_known(content).size),
         half=True,
     ),
 )

@@ -63,10 +63,10 @@ def ambigqa_question(item: Mapping[str, Any], _: int) -> Question:
     )
 
 
-def _objects(found: object, key: str) -> list[dict[str, Any]]:
-    if not isinstance(found, list) or not all(isinstance(part, dict) for part in found):
+def _objects(value: object, key: str) -> list[dict[str, Any]]:
+    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
         raise ValueError(f"“{key}” is no list of objects.")
-    return found
+    return value
 
 
 def _names(part: dict[str, Any]) -> list[str]:

@@ -16,10 +16,10 @@ def draw(questions: Iterable[Question], number: int, seed: int = 0) -> list[Ques
     """
     # Of its methods, Python promises only this one to give the same numbers in later versions.
     uniform = random.Random(seed).random
-    drawn: list[tuple[int, Question]] = []
+    sample: list[tuple[int, Question]] = []
     for at, question in enumerate(questions):
         if at < number:
-            drawn.append((at, question))
+            sample.append((at, question))
         elif (place := int(uniform() * (at + 1))) < number:
-            drawn[place] = (at, question)
-    return [question for _, question in sorted(drawn, key=lambda each: each[0])]
+            sample[place] = (at, question)
+    return [question for _, question in sorted(sample, key=lambda each: each[0])]

@@ -196,10 +196,10 @@ def question_of(
     ValueError
         When a part is missing, no text or number, or too long: the sentence says which.
     """
-    key, asked = _text(id, "id", MAX_ID), _text(query, "question")
+    key, text = _text(id, "id", MAX_ID), _text(query, "question")
     if not key:
         raise ValueError("the id is empty.")
-    if not asked:
+    if not text:
         raise ValueError("there is no question.")
     right: dict[tuple[str, ...], None] = {}
     number = 0
@@ -217,16 +217,16 @@ def question_of(
             right.setdefault(tuple(names))
     if not right:
         raise ValueError("there is no right answer.")
-    return Question(key, asked, tuple(right), _text(source, "source", MAX_ID))
+    return Question(key, text, tuple(right), _text(source, "source", MAX_ID))
 
 
-def grouped(found: object) -> list[list[object]]:
+def grouped(answers_: object) -> list[list[object]]:
     """Return answers by their names: a list within a list holds the names of one answer."""
-    if found is None:
+    if answers_ is None:
         return []
-    if not isinstance(found, list):
-        return [[found]]
-    return [item if isinstance(item, list) else [item] for item in found]
+    if not isinstance(answers_, list):
+        return [[answers_]]
+    return [item if isinstance(item, list) else [item] for item in answers_]
 
 
 def _text(value: object, what: str, longest: int = MAX_TEXT) -> str:
@@ -260,16 +260,16 @@ def question_in(row: Mapping[str, Any], id: str, source: str = "") -> Question:
     ValueError
         As of `question_of`.
     """
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key, value in row.items():
-        found.setdefault(plain_heading(key), value)
+        fields.setdefault(plain_heading(key), value)
 
     def first(names: Iterable[str]) -> Any:
-        return next((found[name] for name in names if name in found), None)
+        return next((fields[name] for name in names if name in fields), None)
 
-    given = first(IDS)
+    identifier = first(IDS)
     return question_of(
-        id=id if given is None else given,
+        id=id if identifier is None else identifier,
         query=first(QUERIES),
         answers=grouped(first(GOLD_ANSWERS)),
         source=first(SOURCES) or source,

@@ -54,15 +54,15 @@ def uploaded_questions(
         As of `core.data.datasets.questions.read_questions`; also when no column holds questions,
         or none their right answers.
     """
-    known = next((make for theirs, make in _SHAPES if theirs <= {*upload.table}), None)
+    shape = next((make for theirs, make in _SHAPES if theirs <= {*upload.table}), None)
     plain = _plain(upload)
-    if known is None and plain is None:
+    if shape is None and plain is None:
         raise UploadError(NO_QUESTIONS)
 
     def make(row: tuple[int, Cells], number: int) -> Question | None:
         place, cells = row
         # Where a dataset gives no ids, its readers count its rows, whatever their lines are.
-        return known(cells, place) if known else plain(cells, number) if plain else None
+        return shape(cells, place) if shape else plain(cells, number) if plain else None
 
     names = [str(name) for name in upload.table]
     columns = (upload.table[name] for name in names)
@@ -81,9 +81,9 @@ def _plain(upload: Upload) -> Make | None:
     ids, unit = first(upload, IDS), upload.unit
 
     def make(row: Cells, number: int) -> Question:
-        given = row[ids].strip() if ids else ""
+        identifier = row[ids].strip() if ids else ""
         return question_of(
-            id=given or f"{unit} {number}",
+            id=identifier or f"{unit} {number}",
             query=row[columns.question],
             answers=columns.answers_in(row[columns.answer]),
             source=row[columns.source] if columns.source else "",

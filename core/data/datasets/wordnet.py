@@ -108,7 +108,7 @@ def _entities(folder: Path) -> list[_Entity]:
 
 
 def _below(root: Any) -> list[_Entity]:
-    found = []
+    subnames = []
     seen, waiting = {root}, [root]
     while waiting:
         synset = waiting.pop()
@@ -124,8 +124,8 @@ def _below(root: Any) -> list[_Entity]:
         if len(children) >= LEAST_CHILDREN and synset.min_depth() >= LEAST_DEPTH:
             # As WordNet's own files write the number of a synset: 00004258-n.
             id = f"{synset.offset():08d}-{synset.pos()}"
-            found.append(_Entity(id, _names(synset)[0], children))
-    return sorted(found, key=lambda entity: entity.id)
+            subnames.append(_Entity(id, _names(synset)[0], children))
+    return sorted(subnames, key=lambda entity: entity.id)
 
 
 def _names(synset: Any) -> list[str]:

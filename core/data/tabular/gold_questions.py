@@ -109,24 +109,24 @@ def gold_questions(
         return None
     question, answer, source = columns.question, columns.answer, columns.source
     cells = upload.table[answer].to_numpy(object)
-    asked_for = upload.table[question].to_numpy(object)
+    queries = upload.table[question].to_numpy(object)
     every = np.arange(len(cells))
     sources = column_of(upload, source)[every] if source else [""] * len(cells)
-    found: list[tuple[str, tuple[str, ...], str]] = []
+    rows: list[tuple[str, tuple[str, ...], str]] = []
     without_question, without_answer = np.zeros((2, len(cells)), bool)
     more = 0
-    for row, (asked, told) in enumerate(zip(asked_for, cells, strict=True)):
-        if len(found) == MAX_GOLD:
+    for row, (query, cell) in enumerate(zip(queries, cells, strict=True)):
+        if len(rows) == MAX_GOLD:
             more = len(cells) - row
             break
         progress("Reading the questions", row / len(cells))
-        stripped = (name.strip() for names in columns.answers_in(told) for name in names)
+        stripped = (name.strip() for names in columns.answers_in(cell) for name in names)
         answers = tuple(dict.fromkeys(name for name in stripped if name))
-        without_question[row] = not asked.strip()
+        without_question[row] = not query.strip()
         without_answer[row] = not answers
-        if asked.strip() and answers:
-            found.append((asked.strip(), answers, str(sources[row])))
-    if not found:
+        if query.strip() and answers:
+            rows.append((query.strip(), answers, str(sources[row])))
+    if not rows:
         return None
     problems = [
         *complaint(upload, without_question, f"“{shortened(question)}” is empty", LEFT_OUT),
@@ -137,5 +137,5 @@ def gold_questions(
             f"Only the first {MAX_GOLD:,} questions are used, and {more:,} more "
             f"{'row is' if more == 1 else 'rows are'} not; split the file to use others."
         )
-    questions, right, origins = zip(*found, strict=True)
+    questions, right, origins = zip(*rows, strict=True)
     return GoldQuestions(upload.name, upload.sha256, questions, right, origins, tuple(problems))

@@ -90,15 +90,15 @@ def read_table_within(content: bytes, notes: list[str]) -> tuple[Rows, list[str]
         When a limit is not kept.
     """
     try:
-        found = json.loads(content, parse_constant=_constant, object_pairs_hook=_object)
+        document = json.loads(content, parse_constant=_constant, object_pairs_hook=_object)
     except (ValueError, RecursionError, _KeyTwiceError):
         return None  # lines, or broken: what is wrong is said by line
-    within = rows_within(found) if isinstance(found, dict) else None
+    within = rows_within(document) if isinstance(document, dict) else None
     if within is None:
         return None
     items, note = within
-    found_there = [note]
-    items = _without_long_lists(items, found_there)
+    notes_there = [note]
+    items = _without_long_lists(items, notes_there)
     columns: dict[str, int] = {}
     rows = Rows()
     try:
@@ -111,7 +111,7 @@ def read_table_within(content: bytes, notes: list[str]) -> tuple[Rows, list[str]
         ) from error
     if not columns:
         return None
-    notes += found_there
+    notes += notes_there
     return rows, list(columns)
 
 
@@ -150,14 +150,14 @@ def _constant(name: str) -> float | None:
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object, which must not have a key twice: one value would be lost unnoticed."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
                 raise _KeyTwiceError(key)
             seen.add(key)
-    return found
+    return fields
 
 
 _DECODER = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_object)
@@ -231,8 +231,8 @@ class _Window:
         """Go on by some characters and white space; return the next character, "" at the end."""
         self._go_to(self.at + number)
         while True:
-            found = _SPACE.match(self.text, self.at)
-            self._go_to(found.end() if found else self.at)
+            match = _SPACE.match(self.text, self.at)
+            self._go_to(match.end() if match else self.at)
             if self.at < len(self.text) or self._ended:
                 break
             self._read_on()
@@ -243,7 +243,7 @@ class _Window:
     def item(self) -> tuple[object, int]:
         """Return the value that begins here, and its length."""
         try:
-            found, end = _DECODER.raw_decode(self.text, self.at)
+            value, end = _DECODER.raw_decode(self.text, self.at)
         except RecursionError as error:
             raise _too_deep(self.line) from error
         except _KeyTwiceError as error:
@@ -252,7 +252,7 @@ class _Window:
             raise self._broken(error) from error
         if end - self.at > limits.MAX_ROW:
             raise too_long_a_row(self.line)
-        return found, end - self.at
+        return value, end - self.at
 
     def _broken(self, error: ValueError) -> UploadError:
         """Return what is wrong where JSON breaks off, or only what is at hand of it does."""
@@ -273,9 +273,9 @@ class _Window:
 
     def _read_on(self) -> None:
         # Twice as much as has to be at hand: what is left over is copied half as often.
-        wanted = 2 * limits.MAX_ROW
-        more = self._stream.read(wanted)
-        self._ended = len(more) < wanted
+        size = 2 * limits.MAX_ROW
+        more = self._stream.read(size)
+        self._ended = len(more) < size
         self.text, self.at = self.text[self.at :] + more, 0
 
 

@@ -23,12 +23,12 @@ _NUMBER = re.compile(r"-?\d+")
 _SCALARS = (str, int, float, bool, type(None))
 
 
-def rows_within(found: Row) -> tuple[list[Row], str] | None:
+def rows_within(document: Row) -> tuple[list[Row], str] | None:
     """Return the rows of a table in an object, and a sentence on where they are; None without any.
 
     Parameters
     ----------
-    found : dict
+    document : dict
         The object, as `json` reads it.
 
     Raises
@@ -37,10 +37,10 @@ def rows_within(found: Row) -> tuple[list[Row], str] | None:
         When two columns of it would have one heading.
     """
     for shape in (_split, _with_schema, _columns, _lists, _by_number):
-        rows = shape(found)
+        rows = shape(document)
         if rows:
             return rows, "The file is a table as pandas writes it in JSON."
-    path, rows = max(_lists_of_rows(found), key=lambda each: len(each[1]), default=("", []))
+    path, rows = max(_lists_of_rows(document), key=lambda each: len(each[1]), default=("", []))
     if not rows:
         return None
     flat = [_once(_flattened(row)) for row in rows]
@@ -61,9 +61,9 @@ def _once(cells: Iterable[tuple[str, Any]]) -> Row:
     return row
 
 
-def _split(found: Row) -> list[Row] | None:
+def _split(document: Row) -> list[Row] | None:
     """Read `{"columns": […], "index": […], "data": [[…], …]}`."""
-    names, data = found.get("columns"), found.get("data")
+    names, data = document.get("columns"), document.get("data")
     if not isinstance(names, list) or not isinstance(data, list):
         return None
     if not all(isinstance(row, list) and len(row) == len(names) for row in data):
@@ -72,51 +72,53 @@ def _split(found: Row) -> list[Row] | None:
     return [_once(zip(headings, row, strict=True)) for row in data]
 
 
-def _with_schema(found: Row) -> list[Row] | None:
+def _with_schema(document: Row) -> list[Row] | None:
     """Read `{"schema": {…}, "data": [{"question": …, "score": …}, …]}`."""
-    rows = found.get("data")
-    if not isinstance(found.get("schema"), dict) or not isinstance(rows, list):
+    rows = document.get("data")
+    if not isinstance(document.get("schema"), dict) or not isinstance(rows, list):
         return None
     return rows if all(isinstance(row, dict) for row in rows) else None
 
 
-def _columns(found: Row) -> list[Row] | None:
+def _columns(document: Row) -> list[Row] | None:
     """Read `{"question": {"0": …, "1": …}, "score": {"0": …, "1": …}}`."""
-    columns = list(found.values())
+    columns = list(document.values())
     if not columns or not all(isinstance(column, dict) and column for column in columns):
         return None
     places = columns[0].keys()
     if any(column.keys() != places for column in columns) or not _numbers(places):
         return None
-    return [{name: column[place] for name, column in found.items()} for place in places]
+    return [{name: column[place] for name, column in document.items()} for place in places]
 
 
-def _by_number(found: Row) -> list[Row] | None:
+def _by_number(document: Row) -> list[Row] | None:
     """Read `{"0": {"question": …, "score": …}, "1": {…}}`."""
-    rows = list(found.values())
-    if not rows or not _numbers(found) or not all(isinstance(row, dict) for row in rows):
+    rows = list(document.values())
+    if not rows or not _numbers(document) or not all(isinstance(row, dict) for row in rows):
         return None
     return rows
 
 
-def _lists(found: Row) -> list[Row] | None:
+def _lists(document: Row) -> list[Row] | None:
     """Read `{"question": […], "score": […]}`, lists of plain values, all equally long."""
-    lists = list(found.values())
+    lists = list(document.values())
     if len(lists) < 2 or not all(isinstance(each, list) and each for each in lists):
         return None
     if len({len(each) for each in lists}) > 1:
         return None
     if not all(isinstance(value, _SCALARS) for each in lists for value in each):
         return None
-    return [dict(zip(found, row, strict=True)) for row in zip(*lists, strict=True)]
+    return [dict(zip(document, row, strict=True)) for row in zip(*lists, strict=True)]
 
 
 def _numbers(keys: Any) -> bool:
     return all(_NUMBER.fullmatch(key) for key in keys)
 
 
-def _lists_of_rows(found: Row, before: str = "", depth: int = 1) -> Iterator[tuple[str, list[Row]]]:
-    for key, value in found.items():
+def _lists_of_rows(
+    document: Row, before: str = "", depth: int = 1
+) -> Iterator[tuple[str, list[Row]]]:
+    for key, value in document.items():
         path = f"{before}{key}"
         if isinstance(value, dict) and depth < _DEEPEST:
             yield from _lists_of_rows(value, f"{path}.", depth + 1)

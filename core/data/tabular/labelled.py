@@ -220,9 +220,9 @@ def suggest(upload: Upload) -> Columns:
     # One that would be refused stands in nobody's way; the only one is refused with a sentence.
     clear = [s for s in scores if column_of(upload, s.column).doubtful_number() is None] or scores
     directed = [s for s in clear if s.larger_is_surer is not None]
-    said = {name for score in scores for name in (score.column, score.correct)} | {query, source}
+    used = {name for score in scores for name in (score.column, score.correct)} | {query, source}
     answer, truth = (
-        next((name for name in named(upload, names) if name not in said), None)
+        next((name for name in named(upload, names) if name not in used), None)
         for names in (_ANSWERS, _TRUTHS)
     )
     return Columns(query, source, tuple(directed or clear), entropy, answer=answer, truth=truth)
@@ -266,28 +266,28 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         ways.
     """
     _check(upload, columns)
-    kept, right, problems = _rows(upload, columns)
+    usable, right, problems = _rows(upload, columns)
     scores = {}
     for score in columns.scores:
         _refuse_doubtful(upload, score.column)
-        scores[score.column], complaints = _numbers(upload, score.column, kept)
+        scores[score.column], complaints = _numbers(upload, score.column, usable)
         if np.isnan(scores[score.column]).all():
             raise UploadError(_no_number(upload, score.column, "score"))
         problems += complaints
     surer = check_directions([(score.column, score.larger_is_surer) for score in columns.scores])
     entropies = None
     if columns.entropy is not None:
-        entropies, complaints = _numbers(upload, columns.entropy, kept)
+        entropies, complaints = _numbers(upload, columns.entropy, usable)
         if np.isnan(entropies).all() or _doubtful(upload, columns.entropy):
             entropies, complaints = None, [_no_number(upload, columns.entropy, "entropy")]
         problems += complaints
-    queries, questions, complaints = _queries(upload, columns.query, kept)
+    queries, questions, complaints = _queries(upload, columns.query, usable)
     problems += complaints
-    pipeline, complaints = _pipeline(upload, kept)
+    pipeline, complaints = _pipeline(upload, usable)
     problems += complaints
-    sources = np.full(len(kept), "", object)
+    sources = np.full(len(usable), "", object)
     if columns.source is not None:
-        sources = column_of(upload, columns.source)[kept]
+        sources = column_of(upload, columns.source)[usable]
     return Labelled(
         name=upload.name,
         sha256=upload.sha256,
@@ -298,15 +298,15 @@ def labelled(upload: Upload, columns: Columns) -> Labelled:
         entropies=entropies,
         surer=surer,
         pipeline=pipeline,
-        kept=kept,
+        kept=usable,
         problems=tuple(problems),
         decided=tuple(decisions(upload, columns.meant)),
-        left_out=len(upload.table) - len(kept),
+        left_out=len(upload.table) - len(usable),
         one_kind=frozenset(
             score.column for score in columns.scores if len(np.unique(right[score.correct])) == 1
         ),
-        answers=column_of(upload, columns.answer)[kept] if columns.answer else None,
-        truths=column_of(upload, columns.truth)[kept] if columns.truth else None,
+        answers=column_of(upload, columns.answer)[usable] if columns.answer else None,
+        truths=column_of(upload, columns.truth)[usable] if columns.truth else None,
         numbered=questions,
     )
 
@@ -344,25 +344,25 @@ def _rows(
     """Return the rows that are labelled for every score, their labels, and complaints."""
     meant = {(each.column, each.value): each.meaning for each in columns.meant}
     check_meanings(upload, columns.labels, meant)
-    said: dict[str, NDArray[np.float64]] = {}
+    values: dict[str, NDArray[np.float64]] = {}
     problems: list[str] = []
     usable = np.ones(len(upload.table), bool)
     for name in columns.labels:
         cells = column_of(upload, name)
         own = {each.value: each.meaning for each in columns.meant if each.column == name}
-        said[name] = cells.correctness({value: _TRUTH[own[value]] for value in own})
+        values[name] = cells.correctness({value: _TRUTH[own[value]] for value in own})
         for value in (value for value in own if own[value] is Meaning.OUT):
             rows = cells.of_word(value)
             what = f"“{shortened(name)}” is {shown(spelt(cells, value))}"
             problems += complaint(upload, rows, what, LEFT_OUT)
-        usable &= ~np.isnan(said[name])
+        usable &= ~np.isnan(values[name])
     if not usable.any():
         raise UploadError(
             "No row says for every chosen score whether its answer is right; choose fewer scores, "
             "leave fewer rows out, or fill in the missing cells."
         )
-    kept = np.flatnonzero(usable).astype(np.int64)
-    return kept, {name: each[kept] == 1 for name, each in said.items()}, problems
+    usable_rows = np.flatnonzero(usable).astype(np.int64)
+    return usable_rows, {name: each[usable_rows] == 1 for name, each in values.items()}, problems
 
 
 def complaint(upload: Upload, rows: NDArray[np.bool_], what: str, so: str) -> Iterator[str]:
@@ -374,13 +374,13 @@ def complaint(upload: Upload, rows: NDArray[np.bool_], what: str, so: str) -> It
 
 
 def _numbers(
-    upload: Upload, name: str, kept: NDArray[np.int64]
+    upload: Upload, name: str, rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], list[str]]:
     numbers, unreadable = column_of(upload, name).numbers()
     used = np.zeros(len(numbers), bool)
-    used[kept] = True
+    used[rows] = True
     what = f"“{shortened(name)}” is not a number"
-    return numbers[kept], list(complaint(upload, unreadable & used, what, "counts as missing"))
+    return numbers[rows], list(complaint(upload, unreadable & used, what, "counts as missing"))
 
 
 def _doubts(numbers: NDArray[np.float64], larger_is_surer: bool) -> NDArray[np.float64]:
@@ -420,22 +420,22 @@ def _no_number(upload: Upload, name: str, role: str) -> str:
 
 
 def _queries(
-    upload: Upload, name: str | None, kept: NDArray[np.int64]
+    upload: Upload, name: str | None, rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.object_], NDArray[np.int64], list[str]]:
     """Return the queries, and which question each is, as `question_numbers` says.
 
     One without text stands for itself, under the number of its row.
     """
-    numbers = compute.cast(pa.array(kept + 1), pa.large_string())
+    numbers = compute.cast(pa.array(rows + 1), pa.large_string())
     if name is None:
         return _objects(numbers), question_numbers(numbers), []
     cells = column_of(upload, name)
     empty = cells.where(Cell.BLANK)
-    if not empty[kept].any():
-        return cells[kept], cells.questions(kept), []
-    texts = compute.if_else(empty[kept], numbers, cells.distinct.take(pa.array(cells.codes[kept])))
+    if not empty[rows].any():
+        return cells[rows], cells.questions(rows), []
+    texts = compute.if_else(empty[rows], numbers, cells.distinct.take(pa.array(cells.codes[rows])))
     used = np.zeros(len(empty), bool)
-    used[kept] = True
+    used[rows] = True
     what = f"“{shortened(name)}” is empty"
     so = "each counts as a separate question"
     problems = list(complaint(upload, empty & used, what, so))
@@ -446,11 +446,11 @@ def _objects(texts: pa.Array) -> NDArray[np.object_]:
     return np.asarray(texts.to_numpy(zero_copy_only=False), object)
 
 
-def _pipeline(upload: Upload, kept: NDArray[np.int64]) -> tuple[str, list[str]]:
+def _pipeline(upload: Upload, rows: NDArray[np.int64]) -> tuple[str, list[str]]:
     name = first(upload, ["pipeline"])
     if name is None:
         return "", []
-    texts = {text.strip() for text in column_of(upload, name)[kept]}
+    texts = {text.strip() for text in column_of(upload, name)[rows]}
     if len(texts) == 1:
         return texts.pop(), []
     return "", [

@@ -104,10 +104,10 @@ def values_of(column: Column) -> Counter[str]:
     The most frequent come first.
     """
     counts = np.bincount(column.codes, minlength=len(column.texts)).tolist()
-    found: Counter[str] = Counter()
+    counter: Counter[str] = Counter()
     for text, count in zip(column.texts, counts, strict=True):
-        found[word_of(text)] += count
-    return Counter(dict(found.most_common()))
+        counter[word_of(text)] += count
+    return Counter(dict(counter.most_common()))
 
 
 def unread(upload: Upload, name: str) -> tuple[Unread, ...]:
@@ -120,11 +120,11 @@ def unread(upload: Upload, name: str) -> tuple[Unread, ...]:
     """
     column = column_of(upload, name)
     few = column.unread_words <= MOST_VALUES
-    found = []
+    cells = []
     for code, number in column.unread:
         text = column.text(code)
         value = word_of(text)
-        found.append(Unread(name, value, text.strip() if few else value, number))
+        cells.append(Unread(name, value, text.strip() if few else value, number))
     says_nothing = not column.has(Cell.RIGHT | Cell.WRONG).any()
     if says_nothing and (column.kind is not Kind.TEXT or not few):
         raise UploadError(
@@ -132,13 +132,13 @@ def unread(upload: Upload, name: str) -> tuple[Unread, ...]:
             f"{HOLDS[column.kind]}. Choose a column of 1 (right) and 0 (wrong)."
         )
     if not few:
-        named = ", ".join(shown(each.text) for each in found[:_NAMED])
+        named = ", ".join(shown(each.text) for each in cells[:_NAMED])
         raise UploadError(
             f"“{shortened(name)}” has {column.unread_words:,} different values that say neither "
             f"right nor wrong, such as {named}. Write right or wrong in their place, or choose "
             "another column."
         )
-    return tuple(found)
+    return tuple(cells)
 
 
 def hint(upload: Upload, name: str) -> str:
@@ -150,9 +150,9 @@ def hint(upload: Upload, name: str) -> str:
     return f" All its other labels say {Meaning.RIGHT if right else Meaning.WRONG}."
 
 
-def _complaint(upload: Upload, found: Sequence[Unread]) -> str:
-    name = found[0].column
-    *most, last = map(str, found)
+def _complaint(upload: Upload, cells: Sequence[Unread]) -> str:
+    name = cells[0].column
+    *most, last = map(str, cells)
     named = f"{', '.join(most)} and {last}" if most else last
     return (
         f"“{shortened(name)}” has cells that say neither right nor wrong: {named}."
@@ -180,9 +180,9 @@ def check_meanings(
     """
     sentences = []
     for name in names:
-        found = [each for each in unread(upload, name) if (name, each.value) not in meant]
-        if found:
-            sentences.append(_complaint(upload, found))
+        missing = [each for each in unread(upload, name) if (name, each.value) not in meant]
+        if missing:
+            sentences.append(_complaint(upload, missing))
     if sentences:
         sentences.append("Nothing is guaranteed until you say what each of these means.")
         raise UnreadLabelsError(" ".join(sentences))
@@ -218,13 +218,13 @@ def meant_by(
     UploadError
         When no column has a value: it is misspelt, and what was meant has no meaning.
     """
-    found = {name: values_of(column_of(upload, name)) for name in dict.fromkeys(names)}
+    values_by_name = {name: values_of(column_of(upload, name)) for name in dict.fromkeys(names)}
     meant = []
     for text, meaning in meanings.items():
         value = word_of(text)
-        columns = [name for name, values in found.items() if value in values]
+        columns = [name for name, values in values_by_name.items() if value in values]
         if not columns:
-            listed = " or ".join(f"“{shortened(name)}”" for name in found)
+            listed = " or ".join(f"“{shortened(name)}”" for name in values_by_name)
             what = f"the value {shown(value)}" if value else "an empty cell"
             raise UploadError(
                 f"No row has {what} in {listed}; give a value exactly as in the file."

@@ -57,17 +57,17 @@ def read_parquet(content: bytes, notes: list[str]) -> tuple[Rows, list[str]]:
         )
         schema = about.schema.to_arrow_schema()
         names = schema.names
-        kept = [at for at, name in enumerate(names) if not _ROW_INDEX.fullmatch(name)]
-        if len(kept) < len(names):
+        places = [at for at, name in enumerate(names) if not _ROW_INDEX.fullmatch(name)]
+        if len(places) < len(names):
             notes.append("The row index that pandas wrote into the file was left out.")
-        if not kept:
+        if not places:
             raise UploadError("The file has no columns; choose one with a heading and rows.")
-        check_size(about.num_rows, len(kept))
-        for at in kept:
+        check_size(about.num_rows, len(places))
+        for at in places:
             check_heading(names[at])
         size = max(1, min(_BATCH, _BATCH_CELLS // max(about.num_columns, 1)))
         for batch in file.iter_batches(batch_size=size, use_threads=False):
-            _add(batch.select(kept), rows, [schema.field(at) for at in kept])
+            _add(batch.select(places), rows, [schema.field(at) for at in places])
     except (UploadError, MemoryError):
         raise
     except Exception as error:  # a damaged file can fail in any way, deep inside the reader
@@ -75,7 +75,7 @@ def read_parquet(content: bytes, notes: list[str]) -> tuple[Rows, list[str]]:
             "The file begins like Parquet but cannot be read; it is damaged or of an unknown "
             "kind. Write it again, or save it as CSV."
         ) from error
-    return rows, [names[at] for at in kept]
+    return rows, [names[at] for at in places]
 
 
 def _check_description(about: Any) -> None:

@@ -189,9 +189,9 @@ def _parse(content: bytes, name: str) -> Upload:
     return Upload(name, hashlib.sha256(content).hexdigest(), kind, table, lines, tuple(notes))
 
 
-def _distinct(given: Sequence[str], notes: list[str]) -> list[str]:
+def _distinct(names: Sequence[str], notes: list[str]) -> list[str]:
     """Return headings without white space around, none empty and none twice."""
-    stripped = [text.strip() for text in given]
+    stripped = [text.strip() for text in names]
     headings: list[str] = []
     used: set[str] = set()
     for number, text in enumerate(stripped, 1):
@@ -273,8 +273,8 @@ def _what_archive(content: bytes) -> str:
             parts = archive.namelist()
     except (zipfile.BadZipFile, ValueError, NotImplementedError):
         return "a damaged zip archive or Excel workbook"
-    known = (what for part, what in _ARCHIVES if any(map(part.fullmatch, parts)))
-    return next(known, "a zip archive")
+    kinds = (what for part, what in _ARCHIVES if any(map(part.fullmatch, parts)))
+    return next(kinds, "a zip archive")
 
 
 def _decoding(content: bytes, notes: list[str]) -> tuple[bytes, str]:

@@ -244,8 +244,8 @@ def _facts_of(
 def facts() -> tuple[Fact, ...]:
     """Return every fact of the world, relation by relation, best known first."""
     taught, held_out = _wordings()
-    found: list[Fact] = []
+    all_facts: list[Fact] = []
     for relation in _read(TABLES / "relations.csv"):
-        asked = relation["relation"] if relation["kind"] == "single" else MANY
-        found += _facts_of(relation, taught[asked], held_out[asked])
-    return tuple(found)
+        group = relation["relation"] if relation["kind"] == "single" else MANY
+        all_facts += _facts_of(relation, taught[group], held_out[group])
+    return tuple(all_facts)

@@ -22,11 +22,11 @@ def find(question: str, *, taught: bool = False) -> Fact | None:
 
     With `taught`, only the wordings count that training used.
     """
-    asked = _key(question)
+    key = _key(question)
     named, wordings = _index()
     for before, after, relations, field in wordings:
-        if asked.startswith(before) and asked.endswith(after):
-            name = asked[len(before) : len(asked) - len(after)]
+        if key.startswith(before) and key.endswith(after):
+            name = key[len(before) : len(key) - len(after)]
             for relation, trained in relations.items():
                 fact = named.get((relation, field, name))
                 if fact and (trained or not taught):
@@ -52,8 +52,8 @@ def matches_by_f1(answer: str, right: Iterable[str]) -> bool:
 
 def matches_exactly(answer: str, right: Iterable[str]) -> bool:
     """Return whether `answer` is one of the right answers, word for word, as TriviaQA compares."""
-    said = tokens(answer)
-    return any(said == tokens(name) for name in right)
+    words = tokens(answer)
+    return any(words == tokens(name) for name in right)
 
 
 # Before and after the name; the relations that ask so, and whether in training; and the field.

@@ -151,17 +151,17 @@ class _Index:
         self._facts = all_facts
         relations = dict.fromkeys(map(_relation, all_facts))
         number = {relation: n for n, relation in enumerate(relations)}
-        asked_in: list[dict[str, None]] = [{} for _ in relations]
+        forms_of: list[dict[str, None]] = [{} for _ in relations]
         for fact in all_facts:
-            asked_in[number[_relation(fact)]].update(
+            forms_of[number[_relation(fact)]].update(
                 dict.fromkeys((*fact.templates, *fact.held_out))
             )
         self._openings = {
             _distinct(FIELD.sub(" ", wording))[:OPENING]
-            for wordings in asked_in
+            for wordings in forms_of
             for wording in wordings
         }
-        around = [Counter(_words_around(wordings)) for wordings in asked_in]
+        around = [Counter(_words_around(wordings)) for wordings in forms_of]
         self._relation = np.array([number[_relation(fact)] for fact in all_facts])
         names: list[tuple[str, ...]] = []
         owners: list[int] = []
@@ -192,12 +192,12 @@ class _Index:
         self._asked_with = np.zeros((len(relations), len(stated_by)))
         for n, words in enumerate(around):
             for word, count in words.items():
-                self._asked_with[n, self._number[word]] = count / len(asked_in[n])
+                self._asked_with[n, self._number[word]] = count / len(forms_of[n])
         self._asked_with = self._asked_with[:, self._around]
         self._kinds = [_kinds(words) for words in around]
         self._kinds_of_name = [_kinds(name) for name in names]
         # A trivia question or a list is its own name: nothing has to be said besides.
-        self._bare = np.array([FIELD.fullmatch(next(iter(w))) is not None for w in asked_in])
+        self._bare = np.array([FIELD.fullmatch(next(iter(w))) is not None for w in forms_of])
         self._bare |= np.array([relation == MANY for relation in relations])
 
     def _read_letters(self) -> None:
@@ -223,23 +223,23 @@ class _Index:
 
     def _alike(self, word: str) -> Numbers:
         """Return how alike a word is to every word of the tables, in [0, 1]."""
-        found = np.zeros(len(self._number))
+        likeness = np.zeros(len(self._number))
         grams = _grams(word)
-        known = [self._grams[gram] for gram in grams if gram in self._grams]
-        if known and len(word) >= BEGINNING:
-            shared = self._holding[known].sum(axis=0)
+        gram_places = [self._grams[gram] for gram in grams if gram in self._grams]
+        if gram_places and len(word) >= BEGINNING:
+            shared = self._holding[gram_places].sum(axis=0)
             share = 2 * shared / (len(grams) + self._length)
             slips = OSA.normalized_similarity
             typed = cdist([word], self._words, scorer=slips, score_cutoff=ONE_SLIP)[0]
-            found = BY_LETTERS * np.maximum(np.where(share >= ALIKE, share, 0.0), typed)
+            likeness = BY_LETTERS * np.maximum(np.where(share >= ALIKE, share, 0.0), typed)
             begins = self._by_beginning.get(word[:BEGINNING], [])
-            found[begins] = np.maximum(found[begins], SAME_BEGINNING)
-        found[self._by_stem.get(_stem(word), [])] = SAME_STEM
+            likeness[begins] = np.maximum(likeness[begins], SAME_BEGINNING)
+        likeness[self._by_stem.get(_stem(word), [])] = SAME_STEM
         if word in self._number:
-            found[self._number[word]] = 1.0
+            likeness[self._number[word]] = 1.0
         else:
-            found[self._by_sorted.get("".join(sorted(word)), [])] = SWAPPED  # "teh"
-        return found
+            likeness[self._by_sorted.get("".join(sorted(word)), [])] = SWAPPED  # "teh"
+        return likeness
 
     def _weight_of(self, word: str, alike: Numbers) -> float:
         """Return what a question's word weighs; a misspelt one nearly what the right one does."""
@@ -284,10 +284,14 @@ class _Index:
         """Return whether another fact is meant where a question has this word and that has not."""
         if word in _TURNING or SUPERLATIVE.fullmatch(word):
             return True
-        known = int(alike.argmax())
-        if alike[known] < SAME_STEM or len(word) < BEGINNING:  # "wat" is "what", and no temple
+        nearest_word = int(alike.argmax())
+        if (
+            alike[nearest_word] < SAME_STEM or len(word) < BEGINNING
+        ):  # "wat" is "what", and no temple
             return False
-        return bool(self._weight[known] >= HEAVY and self._facts_with[known] >= SEVERAL)
+        return bool(
+            self._weight[nearest_word] >= HEAVY and self._facts_with[nearest_word] >= SEVERAL
+        )
 
     def compared(
         self, words: tuple[str, ...], alike: Numbers, weight: Numbers
@@ -303,14 +307,14 @@ class _Index:
         relation = self._relation[self._owner[names]]
         explained = np.maximum(by_name, by_relation[relation]) @ weight / weight.sum()
         similarity = of_name[names] ** NAME_COUNTS * explained
-        asked = ((1 - by_name) * by_relation[relation]) @ weight
-        enough = np.minimum(asked / ENOUGH_ASKED, 1)
+        overlap = ((1 - by_name) * by_relation[relation]) @ weight
+        enough = np.minimum(overlap / ENOUGH_ASKED, 1)
         similarity *= np.where(
             self._bare[relation], 1, NOTHING_ASKED + (1 - NOTHING_ASKED) * enough
         )
-        if wanted := self._wanted(words):
+        if kinds := self._wanted(words):
             fits = [
-                bool(wanted & (self._kinds[r] | self._kinds_of_name[name]))
+                bool(kinds & (self._kinds[r] | self._kinds_of_name[name]))
                 for r, name in zip(relation, names, strict=True)
             ]
             similarity *= np.where(fits, 1, OTHER_KIND)
@@ -318,10 +322,10 @@ class _Index:
 
     def _wanted(self, words: tuple[str, ...]) -> set[str]:
         """Return what kinds of answer a question asks for, where it says so."""
-        wanted = _kinds(words)
+        kinds = _kinds(words)
         if words[0] in _OF_YES_OR_NO and not _WHAT_ELSE.intersection(words):
-            return wanted if words[:OPENING] in self._openings else {YES_OR_NO}
-        return wanted
+            return kinds if words[:OPENING] in self._openings else {YES_OR_NO}
+        return kinds
 
     def _words_of(self, name: int) -> NDArray[np.intp]:
         return self._inside[self._bounds[name] : self._bounds[name + 1]]
@@ -329,15 +333,15 @@ class _Index:
     @staticmethod
     def _said(alike: Numbers, words: NDArray[np.intp] | NDArray[np.bool_]) -> Numbers:
         """Return how far each word of the question is one of these words."""
-        found: Numbers = alike[:, words].max(axis=1, initial=0.0)
-        return found
+        likeness: Numbers = alike[:, words].max(axis=1, initial=0.0)
+        return likeness
 
     def _telling(self, around: Numbers, by_name: Numbers, relation: NDArray[np.intp]) -> Numbers:
         """Return how the words beside each name speak for its relation, as log-likelihood."""
         used = np.stack([(around * shares).max(axis=1) for shares in self._asked_with])
         ratio = np.log((used + RARE) / (used.mean(axis=0) + RARE))
-        found: Numbers = ((1 - by_name) * ratio[relation]).sum(axis=1)
-        return found
+        surprise: Numbers = ((1 - by_name) * ratio[relation]).sum(axis=1)
+        return surprise
 
     def _wording(self, fact: Fact, alike: Numbers, weight: Numbers) -> str:
         """Return the question for a fact in the wording that shares most with what was asked."""
@@ -350,10 +354,11 @@ class _Index:
 
         def shared(text: str) -> float:
             inside = np.array([self._number[w] for w in _distinct(text) if w in self._number])
-            said = alike[:, inside]
+            likeness = alike[:, inside]
             own = self._weight[inside]
             return float(
-                (said.max(axis=1) @ weight + said.max(axis=0) @ own) / (weight.sum() + own.sum())
+                (likeness.max(axis=1) @ weight + likeness.max(axis=0) @ own)
+                / (weight.sum() + own.sum())
             )
 
         return max(texts, key=shared)

@@ -57,17 +57,17 @@ class Cached(Wrapper):
             i: key(prompt, temperature=temperature, seed=own_seed, index=i)
             for i in range(first, first + count)
         }
-        with self._looked_up(list(keys.values())) as found:
-            for run in _runs([i for i, key in keys.items() if key not in found]):
+        with self._looked_up(list(keys.values())) as entries:
+            for run in _runs([i for i, key in keys.items() if key not in entries]):
                 self.calls.check()
-                drawn = self.inner.sample(
+                responses = self.inner.sample(
                     prompt, len(run), temperature=temperature, seed=seed, first=run[0]
                 )
-                payloads = [json.dumps([r.text, r.complete, r.log_likelihood]) for r in drawn]
-                found |= self.calls.put_many(
+                payloads = [json.dumps([r.text, r.complete, r.log_likelihood]) for r in responses]
+                entries |= self.calls.put_many(
                     {keys[i]: payload for i, payload in zip(run, payloads, strict=True)}
                 )
-        return [Response(*json.loads(found[key])) for key in keys.values()]
+        return [Response(*json.loads(entries[key])) for key in keys.values()]
 
     def log_likelihoods(
         self, prompts: Sequence[str], answers: Sequence[str]
@@ -75,9 +75,9 @@ class Cached(Wrapper):
         """Score answers, only the pairs that were never scored."""
         key = self._keys("score")
         keys = [[key(prompt, answer=answer) for answer in answers] for prompt in prompts]
-        with self._looked_up([key for row in keys for key in row]) as found:
+        with self._looked_up([key for row in keys for key in row]) as entries:
             missing = [
-                (i, tuple(j for j, key in enumerate(row) if key not in found))
+                (i, tuple(j for j, key in enumerate(row) if key not in entries))
                 for i, row in enumerate(keys)
             ]
             # Prompts that lack the same answers go out in one request.
@@ -88,35 +88,35 @@ class Cached(Wrapper):
                     scored = self.inner.log_likelihoods(
                         [prompts[i] for i in rows], [answers[j] for j in columns]
                     )
-                    found |= self.calls.put_many(
+                    entries |= self.calls.put_many(
                         {
                             keys[i][j]: json.dumps(_to_json(float(scored[a, b])))
                             for a, i in enumerate(rows)
                             for b, j in enumerate(columns)
                         }
                     )
-        values = [[_from_json(json.loads(found[key])) for key in row] for row in keys]
+        values = [[_from_json(json.loads(entries[key])) for key in row] for row in keys]
         return np.array(values, float).reshape(len(prompts), len(answers))
 
     def next_token(self, prompt: str) -> dict[str, float]:
         """Return the likeliest next tokens, asked for once."""
         key = self._keys("next token")(prompt)
-        with self._looked_up([key]) as found:
-            if key not in found:
+        with self._looked_up([key]) as entries:
+            if key not in entries:
                 self.calls.check()
-                found |= self.calls.put_many({key: json.dumps(self.inner.next_token(prompt))})
-        tokens: dict[str, float] = json.loads(found[key])
+                entries |= self.calls.put_many({key: json.dumps(self.inner.next_token(prompt))})
+        tokens: dict[str, float] = json.loads(entries[key])
         return tokens
 
     @contextmanager
     def _looked_up(self, keys: Sequence[CallKey]) -> Iterator[dict[CallKey, str]]:
         """Look calls up; until the end of the block nobody else asks for those not found."""
         try:
-            found = self.calls.get_many(keys)
-            missing = [key for key in keys if key not in found]
+            entries = self.calls.get_many(keys)
+            missing = [key for key in keys if key not in entries]
             with self.calls.claimed(missing, self._stop.check):
                 # They may have come while we waited for whoever was asking.
-                yield found | (self.calls.get_many(missing) if missing else {})
+                yield entries | (self.calls.get_many(missing) if missing else {})
         except StoreError as error:
             raise NotSavedError(
                 f"{error} Until then no further call is made, since its answer could not be "

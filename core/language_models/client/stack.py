@@ -99,11 +99,11 @@ class Heard(Wrapper):
         self, prompt: str, count: int, *, temperature: float = 1.0, seed: int = 0, first: int = 0
     ) -> list[Response]:
         """Draw responses, and remember their texts."""
-        drawn = super().sample(prompt, count, temperature=temperature, seed=seed, first=first)
+        responses = super().sample(prompt, count, temperature=temperature, seed=seed, first=first)
         with self._lock:
             if temperature > 0:  # the greedy answer is no sample
-                self._answers.setdefault(prompt, Counter()).update(r.text for r in drawn)
-        return drawn
+                self._answers.setdefault(prompt, Counter()).update(r.text for r in responses)
+        return responses
 
 
 def stop(model: LanguageModel) -> None:

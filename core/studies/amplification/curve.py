@@ -188,8 +188,8 @@ class Amplification:
     @property
     def has_likelihoods(self) -> bool:
         """Whether any point says how likely one of the answers is."""
-        said = ((p.log_likelihood_answer, p.log_likelihood_repeated) for p in self.points)
-        return any(value is not None for both in said for value in both)
+        pairs = ((p.log_likelihood_answer, p.log_likelihood_repeated) for p in self.points)
+        return any(value is not None for both in pairs for value in both)
 
     @property
     def overtaken_at(self) -> int | None:
@@ -281,14 +281,14 @@ def tidied(repetitions: Sequence[int]) -> tuple[int, ...]:
     InvalidRequestError
         When there are none, or one is negative or above `MOST_REPETITIONS`.
     """
-    found = tuple(sorted({int(t) for t in repetitions}))
-    if not found:
+    counts = tuple(sorted({int(t) for t in repetitions}))
+    if not counts:
         raise InvalidRequestError("Name at least one number of repetitions, such as 0,1,10.")
-    if found[0] < 0 or found[-1] > MOST_REPETITIONS:
+    if counts[0] < 0 or counts[-1] > MOST_REPETITIONS:
         raise InvalidRequestError(
             f"Numbers of repetitions must lie between 0 and {MOST_REPETITIONS:,}."
         )
-    return found
+    return counts
 
 
 def grid(model: LanguageModel, most: int) -> tuple[int, ...]:
@@ -338,9 +338,9 @@ def amplify(
         points = _by_likelihood(case, model, times, progress, stage)
     else:
         point = _weighed if source is Source.SAMPLED else _counted
-        drawn = _drawn(case, model, times, progress, seed)
-        points = tuple(point(t, said, case) for t, said in zip(times, drawn, strict=True))
-        notes = notes_on_cut(chain.from_iterable(drawn))
+        responses = _drawn(case, model, times, progress, seed)
+        points = tuple(point(t, row, case) for t, row in zip(times, responses, strict=True))
+        notes = notes_on_cut(chain.from_iterable(responses))
     used = None if model.capabilities.local else model.meter.used - before
     read = model.reads(case.query)
     read_as = None if read == case.query else read
@@ -359,13 +359,13 @@ def _by_likelihood(
     case: Case, model: LanguageModel, times: tuple[int, ...], progress: Progress, stage: str
 ) -> tuple[Point, ...]:
     try:
-        found = _scored(case, model, times, progress, stage)
+        rows = _scored(case, model, times, progress, stage)
     except PromptTooLongError as error:
         if not model.capabilities.local:  # a search would cost calls that nobody agreed to
             raise InvalidRequestError(f"{error} Or choose fewer repetitions.") from error
         sentence = _what_fits(case, model, times[-1], error, progress)
         raise InvalidRequestError(sentence) from error
-    return tuple(scored(t, float(a), float(b)) for t, (a, b) in zip(times, found, strict=True))
+    return tuple(scored(t, float(a), float(b)) for t, (a, b) in zip(times, rows, strict=True))
 
 
 def scored(repetitions: int, log_answer: float, log_repeated: float) -> Point:
@@ -449,27 +449,27 @@ def _drawn(
         raise InvalidRequestError(f"{error} Or choose fewer repetitions.") from error
 
 
-def _counted(t: int, said: Sequence[Response], case: Case) -> Point:
-    ours = sum(_is_meant(response.text, case.answer, case.repeated) for response in said)
-    theirs = sum(_is_meant(response.text, case.repeated, case.answer) for response in said)
+def _counted(t: int, responses: Sequence[Response], case: Case) -> Point:
+    ours = sum(_is_meant(response.text, case.answer, case.repeated) for response in responses)
+    theirs = sum(_is_meant(response.text, case.repeated, case.answer) for response in responses)
     return Point(t, None, None, *_wilson(ours, ours + theirs))
 
 
-def _weighed(t: int, said: Sequence[Response], case: Case) -> Point:
+def _weighed(t: int, responses: Sequence[Response], case: Case) -> Point:
     """Add up the likelihoods of the distinct answers that mean the one, and the other."""
-    known: dict[str, float] = {}
-    for response in said:
+    weights: dict[str, float] = {}
+    for response in responses:
         if response.text and response.log_likelihood is not None:
             likelihood = math.exp(response.log_likelihood)
-            known[response.text] = max(likelihood, known.get(response.text, 0.0))
-    ours = sum(p for text, p in known.items() if _is_meant(text, case.answer, case.repeated))
-    theirs = sum(p for text, p in known.items() if _is_meant(text, case.repeated, case.answer))
+            weights[response.text] = max(likelihood, weights.get(response.text, 0.0))
+    ours = sum(p for text, p in weights.items() if _is_meant(text, case.answer, case.repeated))
+    theirs = sum(p for text, p in weights.items() if _is_meant(text, case.repeated, case.answer))
     both = ours + theirs
     if not both:
         return Point(t, None, None, None)
     # A likelihood without its end holds every longer answer in it: each is counted once.
-    begun = [text for text in known if not any(text.startswith(o) for o in known if o != text)]
-    unseen = max(1.0 - sum(known[text] for text in begun), 0.0)
+    begun = [text for text in weights if not any(text.startswith(o) for o in weights if o != text)]
+    unseen = max(1.0 - sum(weights[text] for text in begun), 0.0)
     return Point(
         t,
         min(math.log(ours), 0.0) if ours else None,

@@ -39,8 +39,8 @@ def fate(share: float) -> Fate:
 def last_fate(curve: Amplification) -> Fate:
     """Return where the right answer of a curve stands in the end; alive where nothing is known."""
     shares = [p.normalised_probability for p in curve.points]
-    known = [share for share in shares if share is not None]
-    return fate(known[-1]) if known else Fate.ALIVE
+    present = [share for share in shares if share is not None]
+    return fate(present[-1]) if present else Fate.ALIVE
 
 
 def quartiles(curves: Sequence[Amplification]) -> NDArray[np.float64]:

@@ -90,15 +90,15 @@ def places(
     """
     query = model.reads(case.query)
     begin = len(prompts.QUESTION)
-    told_from = begin + len(query)
+    answer_from = begin + len(query)
     sentences = prompts.answer_sentences([case.repeated] * repetitions) if repetitions else ""
-    told_to = told_from + 2 + (len(sentences) + 2 if repetitions else 0)
-    again = told_to + len(prompts.REQUEST)
+    answer_to = answer_from + 2 + (len(sentences) + 2 if repetitions else 0)
+    again = answer_to + len(prompts.REQUEST)
     starts, ends = np.array(spans).T
     # A token belongs where its last character does: words carry the space before them.
     last = np.maximum(ends - 1, starts)
     return Places(
-        first=(last >= begin) & (last < told_from),
+        first=(last >= begin) & (last < answer_from),
         again=(last >= again) & (last < again + len(query)),
-        told=(last >= told_from + 2) & (last < told_to - 2) & (repetitions > 0),
+        told=(last >= answer_from + 2) & (last < answer_to - 2) & (repetitions > 0),
     )

@@ -75,18 +75,18 @@ def all_from_json(text: str) -> list[Amplification]:
         When it is none.
     """
     try:
-        found = [_from_dict(one) for one in json.loads(text)]
+        curves = [_from_dict(one) for one in json.loads(text)]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidRequestError(
             "These are not curves saved by Believe, or they were changed. Compute them again."
         ) from error
-    if not found:
+    if not curves:
         raise InvalidRequestError("The saved result contains no curves. Compute them again.")
-    return found
+    return curves
 
 
 def _from_dict(one: dict[str, Any]) -> Amplification:
-    found = Amplification(
+    curve = Amplification(
         Case(*(text_of(one[name]) for name in _TEXTS), kept=True),
         text_of(one["model"]),
         text_of(one["revision"]),
@@ -94,24 +94,24 @@ def _from_dict(one: dict[str, Any]) -> Amplification:
         None if one.get("used") is None else decoded(Used, one["used"]),
     )
     # Curves that do not say what they are made of were scored or counted.
-    before = Source.SCORED if found.has_likelihoods else Source.COUNTED
+    before = Source.SCORED if curve.has_likelihoods else Source.COUNTED
     read_as = one.get("read_as")
     source = Source(one.get("source", before))
     if source is Source.SCORED:
-        _check_scored(found.points)
+        _check_scored(curve.points)
     return replace(
-        found,
+        curve,
         source=source,
         read_as=None if read_as is None else text_of(read_as),
         notes=tuple(map(text_of, one.get("notes", ()))),
     )
 
 
-def _points(found: object) -> tuple[Point, ...]:
+def _points(rows: object) -> tuple[Point, ...]:
     """Return the points of a curve, after a look at whether they can be those of one."""
-    if not isinstance(found, list) or not found:
+    if not isinstance(rows, list) or not rows:
         raise ValueError("a curve has no points")
-    points = tuple(decoded(Point, point) for point in found)
+    points = tuple(decoded(Point, point) for point in rows)
     times = [point.repetitions for point in points]
     if times != sorted(set(times)) or times[-1] > MOST_REPETITIONS:
         raise ValueError("the repetitions are invalid")
@@ -122,8 +122,8 @@ def _points(found: object) -> tuple[Point, ...]:
             raise ValueError("a logarithm of a probability is invalid")
         if any(value is not None and not 0 <= value <= 1 for value in shares):
             raise ValueError("a share is invalid")
-        known = [share for share in (shares[1], shares[0], shares[2]) if share is not None]
-        if any(after < before - ROUNDED for before, after in pairwise(known)):
+        present = [share for share in (shares[1], shares[0], shares[2]) if share is not None]
+        if any(after < before - ROUNDED for before, after in pairwise(present)):
             raise ValueError("a share is outside its interval")
     return points
 

@@ -61,10 +61,10 @@ def wanted(model: LanguageModel) -> Iterator[_Key]:
 
 def find(case: Case, model: LanguageModel, times: tuple[int, ...]) -> Amplification | None:
     """Return the shipped curve of a model in use; None where there is none of these weights."""
-    found = shipped()
-    if (found.model, found.revision) != (model.name, model.revision):
+    curves = shipped()
+    if (curves.model, curves.revision) != (model.name, model.revision):
         return None
-    return found.curves.get((case, times))
+    return curves.curves.get((case, times))
 
 
 @once
@@ -83,9 +83,9 @@ def written(model: LanguageModel) -> str:
 
 def read(text: str) -> Shipped:
     """Read what `written` wrote."""
-    found = json.loads(text)
-    model, revision = found["model"], found["revision"]
-    curves = (_curve(row, model, revision) for row in found["curves"])
+    content = json.loads(text)
+    model, revision = content["model"], content["revision"]
+    curves = (_curve(row, model, revision) for row in content["curves"])
     return Shipped(model, revision, {(c.case, _times(c)): c for c in curves})
 
 

@@ -255,7 +255,7 @@ def chosen(
 ) -> Columns:
     """Return a guess at the columns with what a person says in its place."""
     guessed = {score.column: score for score in guess.scores}
-    wanted = []
+    names = []
     for name in scores or guessed:
         label = correct or (guessed[name].correct if name in guessed else None)
         if label is None:
@@ -263,18 +263,18 @@ def chosen(
                 f"No column says whether the answers of “{shortened(name)}” are right. Name one."
             )
         surer = direction_of(name) if larger_is_surer is None else larger_is_surer
-        wanted.append(Score(name, surer, label))
-    return replace(guess, scores=tuple(wanted))
+        names.append(Score(name, surer, label))
+    return replace(guess, scores=tuple(names))
 
 
-def preferred(data: Labelled, wanted: Sequence[str] = (), method: str = "ltt") -> str:
+def preferred(data: Labelled, names: Sequence[str] = (), method: str = "ltt") -> str:
     """Return the score that is calibrated: the wanted one, or the best of several wanted.
 
     If none is wanted, the mutual information where the data has it; else, of several, the best
     where the method can pay for the choice.
     """
-    if wanted:
-        return wanted[0] if len(wanted) == 1 else BEST
+    if names:
+        return names[0] if len(names) == 1 else BEST
     if SCORE in data.doubts:
         return SCORE
     return BEST if len(data.doubts) > 1 and method == "ltt" else next(iter(data.doubts))
@@ -287,21 +287,21 @@ def _outcome(data: Labelled, target: Target) -> tuple[str, Threshold | Uncertifi
         )
     rows = data.doubts[target.score], data.correct[target.score]
     if target.method == "ltt":
-        found = thresholds.learn_then_test(
+        outcome = thresholds.learn_then_test(
             *rows, target_error=target.error, confidence=target.tested_at
         )
     elif target.method == "crc":
-        found = thresholds.conformal_risk_control(*rows, target_error=target.error)
+        outcome = thresholds.conformal_risk_control(*rows, target_error=target.error)
     else:
-        found = thresholds.empirical(*rows, target_error=target.error)
-    return target.score, found
+        outcome = thresholds.empirical(*rows, target_error=target.error)
+    return target.score, outcome
 
 
 def _one_kind(data: Labelled, score: str) -> str:
     """Say why labels of one kind promise nothing: nobody has seen how they mark the other."""
-    said, other = ("right", "wrong") if data.correct[score].all() else ("wrong", "right")
+    label, other = ("right", "wrong") if data.correct[score].all() else ("wrong", "right")
     return (
-        f"Every label of “{shortened(score)}” is {said}. Without one that is {other}, nothing "
+        f"Every label of “{shortened(score)}” is {label}. Without one that is {other}, nothing "
         "shows how this file marks such answers, so nothing is guaranteed. Check the labels, "
         "and add rows of both kinds."
     )
@@ -314,25 +314,25 @@ def pipeline_of_data(data: Labelled) -> Pipeline | None:
 
 def moved(calibration: Calibration, value: float) -> Policy:
     """Return the policy with λ chosen by hand: what it does is observed, nothing promised."""
-    found = thresholds.at(calibration.doubts, calibration.correct, value)
+    threshold = thresholds.at(calibration.doubts, calibration.correct, value)
     if calibration.policy is not None:
-        return calibration.policy.moved(value, found.answered, found.errors)
+        return calibration.policy.moved(value, threshold.answered, threshold.errors)
     about = calibration.data, calibration.target, calibration.score
-    return _policy(*about, found, method="by hand", confidence=None)
+    return _policy(*about, threshold, method="by hand", confidence=None)
 
 
 def _policy(
-    data: Labelled, target: Target, score: str, found: Threshold, **promised: Any
+    data: Labelled, target: Target, score: str, threshold: Threshold, **promised: Any
 ) -> Policy:
     """Return the policy of a threshold that was found on data."""
     return Policy(
         score=score,
-        threshold=found.value,
+        threshold=threshold.value,
         target_error=target.error,
-        upper_bound=None if math.isnan(found.upper_bound) else found.upper_bound,
-        labels=found.queries,
-        answered=found.answered,
-        errors=found.errors,
+        upper_bound=None if math.isnan(threshold.upper_bound) else threshold.upper_bound,
+        labels=threshold.queries,
+        answered=threshold.answered,
+        errors=threshold.errors,
         data=data.sha256,
         pipeline=pipeline_of_data(data),
         larger_is_surer=data.surer[score],

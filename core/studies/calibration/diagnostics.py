@@ -33,12 +33,12 @@ def speaks_against(data: Labelled) -> str:
     """
     named = []
     for name, doubts in data.doubts.items():
-        known = ~np.isnan(doubts)
-        right = data.correct[name][known]
-        found = metrics.auroc(doubts[known], right)
+        present = ~np.isnan(doubts)
+        right = data.correct[name][present]
+        auroc = metrics.auroc(doubts[present], right)
         pairs = np.count_nonzero(right) * np.count_nonzero(~right)
-        if pairs and 0.5 - found > 3 * np.sqrt((len(right) + 1) / (12 * pairs)):
-            named.append(f"“{shortened(name)}” (AUROC {found:.2f}, where 0.5 is guessing)")
+        if pairs and 0.5 - auroc > 3 * np.sqrt((len(right) + 1) / (12 * pairs)):
+            named.append(f"“{shortened(name)}” (AUROC {auroc:.2f}, where 0.5 is guessing)")
     if not named:
         return ""
     return (
@@ -65,15 +65,15 @@ def by_entropy(calibration: Calibration, others: Sequence[str] = ()) -> tuple[Bi
     data = calibration.data
     if data.entropies is None:
         return ()
-    found = []
+    parts = []
     for name in dict.fromkeys([calibration.score, *others]):
         own = calibration
         if name != calibration.score:
             own = calibrate(data, replace(calibration.target, score=name))
         if own.policy is not None:
             bins = metrics.by_entropy(data.entropies, own.doubts, own.correct, own.policy.threshold)
-            found.append(Binned(name, own.policy.threshold, tuple(bins)))
-    return tuple(found)
+            parts.append(Binned(name, own.policy.threshold, tuple(bins)))
+    return tuple(parts)
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,10 @@ def compare(
         What earlier calls resampled of the same data, by the chosen score; what this one
         resamples is added. It does not depend on the target.
     """
-    data, known = calibration.data, {} if resampled is None else resampled
-    found = known.get(calibration.score)
-    if found is None:
-        found = known[calibration.score] = intervals.compare(
+    data, intervals_of = calibration.data, {} if resampled is None else resampled
+    interval = intervals_of.get(calibration.score)
+    if interval is None:
+        interval = intervals_of[calibration.score] = intervals.compare(
             data.doubts,
             data.correct,
             data.questions,
@@ -117,8 +117,8 @@ def compare(
     return tuple(
         Compared(
             score=name,
-            auroc=found.values[name],
-            difference=found.differences.get(name),
+            auroc=interval.values[name],
+            difference=interval.differences.get(name),
             aurc=metrics.aurc(data.doubts[name], data.correct[name]),
             outcome=calibrate(data, replace(target, score=name)).outcome,
         )

@@ -89,25 +89,25 @@ def _sentence(policy: Policy, groups: Sequence[Group], number: int) -> str:
             f"There are {number:,} groups, too many for a promise for each. Choose a column "
             f"with at most {MOST_GROUPS}."
         )
-    kept = [_quoted(each) for each in groups if each.promised]
+    promised = [_quoted(each) for each in groups if each.promised]
     others = [each for each in groups if each.answered and not each.promised]
     others.sort(key=lambda each: policy.target_error * each.answered - each.errors)
-    said = []
-    if kept:
-        said.append(
+    sentences = []
+    if promised:
+        sentences.append(
             f"With {100 * (policy.confidence or 0):.6g}% confidence for these groups together, at "
             f"most {100 * policy.target_error:.6g}% of answered questions are wrong in each of "
-            f"them, too: {_listed(kept)}."
+            f"them, too: {_listed(promised)}."
         )
     if others:
         counts = [
             f"{_quoted(each)} ({each.errors:,} of {each.answered:,} wrong)" for each in others
         ]
-        said.append(
+        sentences.append(
             f"No promise holds by itself for {_listed(counts)}. Check answers there, or calibrate "
             "such a group alone for a threshold of its own."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def _quoted(group: Group) -> str:

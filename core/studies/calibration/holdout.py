@@ -52,21 +52,21 @@ def confirm(policy: Policy, untouched: Labelled, confidence: float) -> Confirmat
     """
     untouched = independent(untouched)
     doubts, correct = untouched.doubts[policy.score], untouched.correct[policy.score]
-    found = thresholds.at(doubts, correct, policy.threshold)
+    threshold = thresholds.at(doubts, correct, policy.threshold)
     of_all = policy.method == "crc"
-    trials = found.queries if of_all else found.answered
-    bound = thresholds.clopper_pearson(found.errors, trials, confidence)
-    found = replace(found, upper_bound=bound)
-    kept = bound <= policy.target_error
+    trials = threshold.queries if of_all else threshold.answered
+    bound = thresholds.clopper_pearson(threshold.errors, trials, confidence)
+    threshold = replace(threshold, upper_bound=bound)
+    holds = bound <= policy.target_error
     what = (
         "of all questions are answered and wrong" if of_all else "of answered questions are wrong"
     )
     return Confirmation(
-        found,
-        kept,
-        f"On {counted(found.queries, 'held-out row')} it answered {found.answered:,}, "
-        f"{found.errors:,} of them wrongly. With {100 * confidence:.6g}% confidence, at most "
-        f"{bound:.1%} {what}, {'within' if kept else 'above'} the target of "
+        threshold,
+        holds,
+        f"On {counted(threshold.queries, 'held-out row')} it answered {threshold.answered:,}, "
+        f"{threshold.errors:,} of them wrongly. With {100 * confidence:.6g}% confidence, at most "
+        f"{bound:.1%} {what}, {'within' if holds else 'above'} the target of "
         f"{100 * policy.target_error:.6g}%."
-        + ("" if kept else " This does not refute the policy, but fails to confirm it."),
+        + ("" if holds else " This does not refute the policy, but fails to confirm it."),
     )

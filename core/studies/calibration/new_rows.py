@@ -85,9 +85,9 @@ def new_scores(upload: Upload, policy: Policy) -> NewScores:
             f"There is no column “{policy.score}” in {upload.name}. Give the scores the same "
             "heading as in the calibration."
         )
-    for made_by in map(from_text, pipelines_of(upload)):
-        if made_by is not None:
-            check_pipeline(policy, made_by)
+    for pipeline in map(from_text, pipelines_of(upload)):
+        if pipeline is not None:
+            check_pipeline(policy, pipeline)
     return NewScores(policy, upload, doubts_of(upload, policy.score, policy.larger_is_surer))
 
 

@@ -59,8 +59,8 @@ def price_list(data: Labelled, target: Target) -> tuple[Price, ...]:
     best = [Price(error, None, None) for error in TARGETS]
     for score in scores:
         rows = data.doubts[score], data.correct[score]
-        found = for_each_target(*rows, target_errors=TARGETS, confidence=confidence)
-        for place, threshold in enumerate(found):
+        prices = for_each_target(*rows, target_errors=TARGETS, confidence=confidence)
+        for place, threshold in enumerate(prices):
             before = best[place].threshold
             if threshold and (before is None or threshold.answered > before.answered):
                 best[place] = replace(best[place], score=score, threshold=threshold)

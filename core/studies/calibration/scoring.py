@@ -88,8 +88,8 @@ def score(
 
     `least_mass` is the default policy's unless another is given.
     """
-    asked = replace(request, query=gold.query)
-    return grade(gold, inspected(asked, model, reading, progress, least_mass=least_mass))
+    one_request = replace(request, query=gold.query)
+    return grade(gold, inspected(one_request, model, reading, progress, least_mass=least_mass))
 
 
 def inspected(
@@ -176,14 +176,14 @@ def score_all(
     Cancelled
         Out of `progress`. What is under way is not waited for.
     """
-    found = dict(done or {})
-    left = [place for place in range(len(golds)) if place not in found]
+    results = dict(done or {})
+    left = [place for place in range(len(golds)) if place not in results]
     local = model.capabilities.local
     workers = asked_at_once(model)
     meters = {} if meters is None else meters
 
     def say() -> None:
-        number = len(found)
+        number = len(results)
         stage = (
             f"Asking question {number + 1} of {len(golds)}"
             if workers == 1
@@ -193,14 +193,14 @@ def score_all(
 
     def ask(place: int, go_on: Callable[[], None]) -> tuple[int, Scored]:
         # Within a question too: who stops must not wait for a slow service's hundred answers.
-        asked = model if local else metered(model, meters.setdefault(place, Meter()))
-        scored = score(golds[place], asked, request, reading, lambda _, __: go_on())
-        return place, scored if local else replace(scored, used=asked.meter.used)
+        metered_model = model if local else metered(model, meters.setdefault(place, Meter()))
+        scored = score(golds[place], metered_model, request, reading, lambda _, __: go_on())
+        return place, scored if local else replace(scored, used=metered_model.meter.used)
 
     for place, scored in stream(left, ask, workers=workers, tick=say):
-        found[place] = scored
+        results[place] = scored
         keep(place, scored)
-    return [found[place] for place in range(len(golds))]
+    return [results[place] for place in range(len(golds))]
 
 
 HEADING = (
@@ -236,7 +236,7 @@ def table(
 
 def labelled_table(scored: Iterable[Scored], pipeline: Pipeline) -> bytes:
     """Return questions that one pipeline scored as a CSV that the calibration reads."""
-    made_with = to_text(pipeline)
+    pipeline_text = to_text(pipeline)
     return to_csv(
         HEADING,
         (
@@ -244,7 +244,7 @@ def labelled_table(scored: Iterable[Scored], pipeline: Pipeline) -> bytes:
                 *(s.gold.query, " | ".join(s.gold.answers), s.gold.source, s.answer),
                 *(_cell(s.doubts[name]) for name in SCORES),
                 *(int(s.correct[name]) for name in SCORES),
-                *(_cell(s.entropy), f"{s.sampled_mass:.6g}", made_with),
+                *(_cell(s.entropy), f"{s.sampled_mass:.6g}", pipeline_text),
             )
             for s in scored
         ),

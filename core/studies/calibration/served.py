@@ -53,12 +53,12 @@ class Served:
         between : pair of float, optional
             Only rows whose score, in its own direction, is in this range.
         """
-        wanted = self._in(part)
+        selection = self._in(part)
         if between is not None:
             low, high = sorted(between)
             scores = self.data.numbers(self.score)[self.order]
-            wanted = wanted & (scores >= low) & (scores <= high)
-        return self.order[wanted]
+            selection = selection & (scores >= low) & (scores <= high)
+        return self.order[selection]
 
     def number(self, part: Part) -> int:
         """Return how many rows there are of a kind."""
@@ -85,15 +85,15 @@ def served(calibration: Calibration, value: float) -> Served:
     )
 
 
-def table(found: Served, places: NDArray[np.int64]) -> Table:
+def table(rows: Served, places: NDArray[np.int64]) -> Table:
     """Return rows as columns by heading: what was asked, answered and right, and what became of it.
 
     The score stands there in its own direction; a row without one has None.
     """
-    data = found.data
-    answers = (found.answered, "served", "withheld"), (found.right, "right", "wrong")
-    at = np.empty(len(found.order), np.int64)
-    at[found.order] = np.arange(len(found.order))
+    data = rows.data
+    answers = (rows.answered, "served", "withheld"), (rows.right, "right", "wrong")
+    at = np.empty(len(rows.order), np.int64)
+    at[rows.order] = np.arange(len(rows.order))
     decision, judged = (np.where(each[at[places]], yes, no).tolist() for each, yes, no in answers)
     columns: dict[str, list[object]] = {
         "row": (data.kept[places] + 1).tolist(),
@@ -103,9 +103,9 @@ def table(found: Served, places: NDArray[np.int64]) -> Table:
         columns["answer"] = data.answers[places].tolist()
     if data.truths is not None:
         columns["right answer"] = data.truths[places].tolist()
-    numbers = data.numbers(found.score)[places]
+    numbers = data.numbers(rows.score)[places]
     columns["right or wrong"] = judged
-    columns["score" if data.surer[found.score] else "doubt"] = [
+    columns["score" if data.surer[rows.score] else "doubt"] = [
         None if np.isnan(number) else float(number) for number in numbers
     ]
     columns["decision"] = decision

@@ -236,8 +236,8 @@ class _Work:
             dataset.context.execution_no_progress_timeout_s = -1
             dataset.write_parquet(str(self._staged), ray_remote_args=_beside(), concurrency=WRITERS)
         except Exception as error:
-            said = shortened(str(error).strip().rpartition("\n")[2], 300)
-            self._failure = self._failure or RunError(f"Ray ended the run: {said}")
+            reason = shortened(str(error).strip().rpartition("\n")[2], 300)
+            self._failure = self._failure or RunError(f"Ray ended the run: {reason}")
 
     def _gathered(self) -> Iterator[Row]:
         """Yield the rows that were written since, each question's once."""
@@ -296,8 +296,8 @@ def _connected(cluster: Cluster) -> Iterator[None]:
             ray.init(cluster.address or "local", **options)
         except (ConnectionError, RuntimeError, ValueError) as error:
             place = f"at {cluster.address}" if cluster.address else "on this machine"
-            said = shortened(str(error), 300)
-            raise RunError(f"There is no Ray {place} to connect to: {said}") from error
+            reason = shortened(str(error), 300)
+            raise RunError(f"There is no Ray {place} to connect to: {reason}") from error
         try:
             yield
         finally:
@@ -333,6 +333,6 @@ def _room(reserved: Mapping[str, float], model: LanguageModel) -> int:
         if node["Alive"]
     ]
     if not sum(rooms):
-        wanted = ", ".join(f"{name}={amount:g}" for name, amount in reserved.items())
-        raise RunError(f"No machine of the cluster has room for a worker, which takes {wanted}.")
+        resources = ", ".join(f"{name}={amount:g}" for name, amount in reserved.items())
+        raise RunError(f"No machine of the cluster has room for a worker, which takes {resources}.")
     return int(sum(rooms))

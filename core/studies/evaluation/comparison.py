@@ -106,12 +106,12 @@ def compared(measured: Measured, score: str, measure: str = "auroc") -> tuple[Co
     measure : str
         One of `metrics.MEASURES`.
     """
-    found = [
+    comparisons = [
         _compared(measured, score, other, measure)
         for other in measured.results.scores
         if other != score
     ]
-    return adjusted(found)
+    return adjusted(comparisons)
 
 
 def adjusted(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
@@ -119,19 +119,19 @@ def adjusted(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
 
     One whose p-value is not known yet counts as if it showed nothing.
     """
-    known = np.array([each.p_value for each in comparisons])
-    unknown = np.isnan(known)
+    p_values = np.array([each.p_value for each in comparisons])
+    unknown = np.isnan(p_values)
     possible = np.array([not math.isnan(each.difference.value) for each in comparisons], bool)
-    counted = np.where(unknown & possible, 1.0, known)
-    found = np.where(unknown, math.nan, holm(counted)) if len(known) else known
+    counted = np.where(unknown & possible, 1.0, p_values)
+    corrected = np.where(unknown, math.nan, holm(counted)) if len(p_values) else p_values
     return tuple(
-        replace(each, adjusted=float(p)) for each, p in zip(comparisons, found, strict=True)
+        replace(each, adjusted=float(p)) for each, p in zip(comparisons, corrected, strict=True)
     )
 
 
 def _compared(measured: Measured, score: str, other: str, measure: str) -> Compared:
-    results, drawn = measured.results, measured.resampled
-    values = tuple(drawn.interval(name, measure).value for name in (score, other))
+    results, resampled = measured.results, measured.resampled
+    values = tuple(resampled.interval(name, measure).value for name in (score, other))
     share_labels = np.array_equal(results.correct[score], results.correct[other])
     if measure == "auroc" and share_labels and results.asked_once:
         by = delong(results.doubts[score], results.doubts[other], results.correct[score])
@@ -143,9 +143,9 @@ def _compared(measured: Measured, score: str, other: str, measure: str) -> Compa
         )
     return Compared(
         *(score, other, measure, (values[0], values[1])),
-        drawn.difference(score, other, measure, CONFIDENCE),
+        resampled.difference(score, other, measure, CONFIDENCE),
         "paired bootstrap",
-        drawn.p_value(score, other, measure),
+        resampled.p_value(score, other, measure),
     )
 
 

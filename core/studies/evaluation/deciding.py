@@ -61,11 +61,11 @@ def decided(results: Results, policy: Policy) -> Decided:
     check_pipeline(policy, results.run.pipeline)
     doubts, correct = results.doubts[policy.score], results.correct[policy.score]
     _, first = np.unique(results.questions, return_index=True)
-    found = thresholds.at(doubts[first], correct[first], policy.threshold)
+    threshold = thresholds.at(doubts[first], correct[first], policy.threshold)
     confidence = policy.confidence or CONFIDENCE
     of_all = policy.method == "crc"
-    trials = found.queries if of_all else found.answered
-    bound = thresholds.clopper_pearson(found.errors, trials, confidence)
+    trials = threshold.queries if of_all else threshold.answered
+    bound = thresholds.clopper_pearson(threshold.errors, trials, confidence)
     sources = results.sources[first]
     bins: list[Bin] = []
     if len(set(sources)) > 1:
@@ -75,8 +75,8 @@ def decided(results: Results, policy: Policy) -> Decided:
         results,
         policy,
         doubts < policy.threshold,
-        Threshold(found.value, found.answered, found.errors, found.queries, bound),
-        tuple(_sentences(results, policy, found, bound, confidence, of_all)),
+        Threshold(threshold.value, threshold.answered, threshold.errors, threshold.queries, bound),
+        tuple(_sentences(results, policy, threshold, bound, confidence, of_all)),
         tuple(bins),
     )
 
@@ -84,29 +84,29 @@ def decided(results: Results, policy: Policy) -> Decided:
 def _sentences(
     results: Results,
     policy: Policy,
-    found: Threshold,
+    threshold: Threshold,
     bound: float,
     confidence: float,
     of_all: bool,
 ) -> list[str]:
     symbol = SCORES[policy.score].symbol
     where = f", where {symbol} is {policy.where}" if math.isfinite(policy.threshold) else ""
-    if not found.queries:
+    if not threshold.queries:
         return ["No row counts, so there is nothing to decide on."]
-    said = [
-        f"The policy answers {counted(found.answered, 'question')} of {found.queries:,} "
-        f"({found.answered / found.queries:.1%}){where}"
+    sentences = [
+        f"The policy answers {counted(threshold.answered, 'question')} of {threshold.queries:,} "
+        f"({threshold.answered / threshold.queries:.1%}){where}"
         + (
-            f"; {found.errors:,} of them wrongly ({found.errors / found.answered:.1%})."
-            if found.answered
+            f"; {threshold.errors:,} of them wrongly ({threshold.errors / threshold.answered:.1%})."
+            if threshold.answered
             else "."
         )
     ]
-    if found.answered:
+    if threshold.answered:
         what = "all questions are answered and wrong" if of_all else "answered questions are wrong"
         within = bound <= policy.target_error
-        observed = found.errors / (found.queries if of_all else found.answered)
-        said.append(
+        observed = threshold.errors / (threshold.queries if of_all else threshold.answered)
+        sentences.append(
             f"With {100 * confidence:.6g}% confidence at most {bound:.1%} of {what}, for questions "
             f"drawn like these: {'within' if within else 'not shown to be within'} the target of "
             f"{100 * policy.target_error:.6g}%."
@@ -117,11 +117,11 @@ def _sentences(
             )
         )
     if is_made_of(policy, results):
-        said.append(
+        sentences.append(
             "This policy was calibrated on these very rows, so they are no test of it. Ask other "
             "questions for that."
         )
-    return said
+    return sentences
 
 
 def is_made_of(policy: Policy, results: Results) -> bool:

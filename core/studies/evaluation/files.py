@@ -56,10 +56,10 @@ class Files:
         """Return what is written of the run; None where there is none yet."""
         return manifest_of(self.folder) if (self.folder / MANIFEST).exists() else None
 
-    def write_manifest(self, found: dict[str, Any]) -> None:
+    def write_manifest(self, manifest: dict[str, Any]) -> None:
         """Write what the run is, in place of what was written."""
         with writing(self.folder):
-            write(self.folder / MANIFEST, f"{encoded(found, indent=2)}\n")
+            write(self.folder / MANIFEST, f"{encoded(manifest, indent=2)}\n")
 
     def begin(self, *, again: bool = False) -> tuple[set[str], int]:
         """Be ready for more rows; return the ids of those that are there, and how many failed.
@@ -116,8 +116,10 @@ class Files:
         assert self._lines is not None
         if self._pending:
             name = f"{self._parts:05d}.parquet"
-            said = [{"id": r.id, "recording": r.recording} for r in self._pending if r.recording]
-            _write(pa.Table.from_pylist(said, RECORDINGS), self.folder / f"recordings-{name}")
+            recordings = [
+                {"id": r.id, "recording": r.recording} for r in self._pending if r.recording
+            ]
+            _write(pa.Table.from_pylist(recordings, RECORDINGS), self.folder / f"recordings-{name}")
             _write(table(self._pending), self.folder / f"rows-{name}")
             self._parts += 1
         self._pending = []
@@ -172,16 +174,16 @@ def manifest_of(folder: Path) -> dict[str, Any]:
         When the folder holds no run that can be read.
     """
     try:
-        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        if found["format"] != FORMAT or type(found["version"]) is not int:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if manifest["format"] != FORMAT or type(manifest["version"]) is not int:
             raise ValueError("another format")
     except FileNotFoundError as error:
         raise RunError(f"{folder} holds no run: there is no {MANIFEST} in it.") from error
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise RunError(f"{folder / MANIFEST} does not describe a run of Believe.") from error
-    if found["version"] > VERSION:
+    if manifest["version"] > VERSION:
         raise RunError(f"{folder} was written by a newer Believe. Update Believe to read it.")
-    return dict(found)
+    return dict(manifest)
 
 
 def parts_of(folder: Path, kind: str = "rows") -> list[Path]:
@@ -219,8 +221,8 @@ def unfinished(path: Path) -> tuple[list[Row], int]:
     rows = []
     for line in content[:length].splitlines():
         with contextlib.suppress(ValueError, TypeError, LookupError, AttributeError):
-            found = json.loads(line)
-            row = Row(found["values"], found["recording"])
+            entry = json.loads(line)
+            row = Row(entry["values"], entry["recording"])
             if row.values.keys() <= set(SCHEMA.names) and isinstance(row.values["id"], str):
                 rows.append(row)
     return rows, length

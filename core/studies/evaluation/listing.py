@@ -51,9 +51,9 @@ def listed_rows(
     }[part]
     order = np.argsort(doubts, kind="stable")
     order = order[chosen[order]]
-    if wanted := words.casefold().split():
-        found = _searchable(results, score)
-        order = order[[all(word in found[row] for word in wanted) for row in order]]
+    if terms := words.casefold().split():
+        searchable = _searchable(results, score)
+        order = order[[all(word in searchable[row] for word in terms) for row in order]]
     return order
 
 
@@ -73,7 +73,7 @@ def rows_table(results: Results, score: str, places: NDArray[np.int64]) -> Table
         "question": results.queries[places].tolist(),
         "answer": [text or "" for text in taken[f"{score}_answer"].to_pylist()],
         "right or wrong": np.where(right, "right", "wrong").tolist(),
-        "right answers": [_answers(found) for found in taken["answers"].to_pylist()],
+        "right answers": [_answers(cell) for cell in taken["answers"].to_pylist()],
         "doubt": doubt_cells(results.doubts[score][places]),
         "entropy": doubt_cells(results.entropies[places]),
         "source": results.sources[places].tolist(),
@@ -85,8 +85,8 @@ def doubt_cells(values: NDArray[np.float64]) -> list[object]:
     return [None if np.isnan(value) else float(value) for value in values]
 
 
-def _answers(found: Any) -> str:
-    return BETWEEN.join(names[0] for names in found or () if names)
+def _answers(cell: Any) -> str:
+    return BETWEEN.join(names[0] for names in cell or () if names)
 
 
 def as_csv(results: Results) -> bytes:
@@ -150,11 +150,11 @@ def plotted(results: Results, most: int) -> Plotted:
     entropy = results.doubts["semantic_entropy"].round(PLACES) + 0.0
     information = results.doubts["mutual_information"].round(PLACES) + 0.0
     rows = np.flatnonzero(~(np.isnan(entropy) | np.isnan(information)))
-    said = []
+    notes = []
     if missing := len(results) - len(rows):
-        said.append(f"Not drawn: {counted(missing, 'question')} of which too little was seen.")
+        notes.append(f"Not drawn: {counted(missing, 'question')} of which too little was seen.")
     if len(rows) > most:
-        said.append(f"Drawn: {most:,} of {len(rows):,} questions, chosen at random.")
+        notes.append(f"Drawn: {most:,} of {len(rows):,} questions, chosen at random.")
         rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
     right = results.correct["mutual_information"][rows]
-    return Plotted(rows, entropy[rows], information[rows], right, tuple(said))
+    return Plotted(rows, entropy[rows], information[rows], right, tuple(notes))

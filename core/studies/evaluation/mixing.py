@@ -72,20 +72,20 @@ def sources(results: Results) -> tuple[Source, ...]:
     """Return the sources of the rows that count, by name."""
     at = text_numbers(results.sources)
     names = results.sources[np.unique(at, return_index=True)[1]]
-    found = []
+    kinds_of = []
     for place, name in enumerate(names):
         here = at == place
         entropies = results.entropies[here]
-        known = entropies[~np.isnan(entropies)]
-        found.append(
+        measurable = entropies[~np.isnan(entropies)]
+        kinds_of.append(
             Source(
                 str(name),
                 int(np.count_nonzero(here)),
                 float(np.median(results.right_answers[here])),
-                float(np.median(known)) if len(known) else math.nan,
+                float(np.median(measurable)) if len(measurable) else math.nan,
             )
         )
-    return tuple(found)
+    return tuple(kinds_of)
 
 
 def kinds(every: Sequence[Source]) -> Kinds:
@@ -172,9 +172,9 @@ def mix(
     pools = [_pool(results, chosen, names) for chosen in (is_single, diverse)]
     sizes = [len(set(pool.queries)) for pool in pools]
     each = min(PAPERS, min(sizes) // 2)
-    found: tuple[Mixture, ...] = ()
+    outcomes: tuple[Mixture, ...] = ()
     if each and names:
-        found = tuple(
+        outcomes = tuple(
             mixtures(
                 *pools,
                 target_error=target_error,
@@ -183,11 +183,11 @@ def mix(
                 repetitions=REPETITIONS,
             )
         )
-    said = [_made_of(sizes, int(is_many.sum() - diverse.sum()), diverse_only, each)]
+    sentences = [_made_of(sizes, int(is_many.sum() - diverse.sum()), diverse_only, each)]
     if not names:
-        said.append("None of the chosen scores has a value in these rows.")
-    said += [_came_out(found, rule, target_error, confidence) for rule in RULES if found]
-    return Mixed(found, target_error, confidence, sizes[0], sizes[1], each, tuple(said))
+        sentences.append("None of the chosen scores has a value in these rows.")
+    sentences += [_came_out(outcomes, rule, target_error, confidence) for rule in RULES if outcomes]
+    return Mixed(outcomes, target_error, confidence, sizes[0], sizes[1], each, tuple(sentences))
 
 
 def finding(results: Results) -> str:
@@ -196,9 +196,9 @@ def finding(results: Results) -> str:
     "" where the sources are not of two kinds, where there are few questions, or where the run lacks
     one of the two scores.
     """
-    told = kinds(sources(results))
-    mixed = mix(results, told.single, told.many)
-    if mixed.each < FEWEST or {found.score for found in mixed.found} != {*COMPARED}:
+    by_kind = kinds(sources(results))
+    mixed = mix(results, by_kind.single, by_kind.many)
+    if mixed.each < FEWEST or {mixture.score for mixture in mixed.found} != {*COMPARED}:
         return ""
     if any(each.rule == PAPER and each.bars[-1].recall >= HARDLY for each in mixed.found):
         return (
@@ -222,23 +222,26 @@ def _pool(results: Results, chosen: np.ndarray, names: Sequence[str]) -> Pool:
 
 def _made_of(sizes: Sequence[int], dropped: int, diverse_only: bool, each: int) -> str:
     one, many = (counted(size, "question") for size in sizes)
-    said = f"There are {one} with one right answer and {many} with many"
+    sentence = f"There are {one} with one right answer and {many} with many"
     if diverse_only:
-        said += f" and an entropy above {DIVERSE} nats ({dropped:,} with less are left out)"
+        sentence += f" and an entropy above {DIVERSE} nats ({dropped:,} with less are left out)"
     if not each:
-        return f"{said}. Figure 6 takes at least two of either kind: one calibrates, one tests."
+        return f"{sentence}. Figure 6 takes at least two of either kind: one calibrates, one tests."
     fewer = "as in the paper" if each == PAPERS else f"the paper has {PAPERS}"
     return (
-        f"{said}. Each half has {each:,} of either kind ({fewer}), drawn anew {REPETITIONS} times "
-        "from the same questions: the bars’ two standard deviations show what the draw changes."
+        f"{sentence}. Each half has {each:,} of either kind ({fewer}), drawn anew {REPETITIONS} "
+        "times from the same questions: the bars’ two standard deviations show what the draw "
+        "changes."
     )
 
 
-def _came_out(found: Sequence[Mixture], rule: str, target_error: float, confidence: float) -> str:
+def _came_out(
+    mixtures: Sequence[Mixture], rule: str, target_error: float, confidence: float
+) -> str:
     """Say what every score answers by one rule, of all questions and where the entropy is high."""
     with_it = f", with {100 * confidence:.6g}% confidence" if rule == GUARANTEED else ""
     head = f"At a target loss of {100 * target_error:.6g}%{with_it}, by {_RULE_IN_WORDS[rule]}: "
-    return head + "; ".join(in_words(each) for each in found if each.rule == rule) + "."
+    return head + "; ".join(in_words(each) for each in mixtures if each.rule == rule) + "."
 
 
 _RULE_IN_WORDS: Final = {
@@ -254,12 +257,12 @@ def in_words(mixture: Mixture) -> str:
     if none == len(mixture.values):
         return f"{symbol} finds no threshold in any of {none} repetitions"
     *bins, every = mixture.bars
-    said = f"{symbol} answers {_shares(every)}"
+    sentence = f"{symbol} answers {_shares(every)}"
     if bins:
-        said += f", and {_shares(bins[-1])} at an entropy of {bins[-1].name} nats"
+        sentence += f", and {_shares(bins[-1])} at an entropy of {bins[-1].name} nats"
     if none:
-        said += f" (no threshold in {none} of {len(mixture.values)} repetitions)"
-    return said
+        sentence += f" (no threshold in {none} of {len(mixture.values)} repetitions)"
+    return sentence
 
 
 def _shares(bar: Bar) -> str:

@@ -37,13 +37,13 @@ class Pace:
 
     def sentence(self, done: int, failed: int = 0) -> str:
         """Say how far the run is, how fast it goes, and when it will be done."""
-        said = f"{done:,} of {counted(self._number, 'question')}"
+        sentence = f"{done:,} of {counted(self._number, 'question')}"
         rate = self._rate(done)
         if rate:
-            said += f", {_rate(rate)}"
+            sentence += f", {_rate(rate)}"
             if done < self._number:
-                said += f", {lasting((self._number - done) / rate)} left"
-        return f"{said}, {failed:,} failed" if failed else said
+                sentence += f", {lasting((self._number - done) / rate)} left"
+        return f"{sentence}, {failed:,} failed" if failed else sentence
 
     def _rate(self, done: int) -> float:
         """Return questions a second, of late; 0 while nobody can say."""

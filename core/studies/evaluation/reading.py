@@ -140,8 +140,8 @@ class Run:
     @property
     def reading(self) -> Reading:
         """How its recordings were read."""
-        made = self.pipeline
-        return Reading(made.similarity, made.tau, made.gamma_1, made.gamma_2)
+        pipeline = self.pipeline
+        return Reading(pipeline.similarity, pipeline.tau, pipeline.gamma_1, pipeline.gamma_2)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield all rows, a part at a time, those that wait for their part last."""
@@ -151,8 +151,8 @@ class Run:
             yield from batches(part, columns)
         if waiting:
             last = [id for b in (batches(parts[-1], ["id"]) if parts else ()) for id in b["id"]]
-            known = {id.as_py() for id in last}
-            rows = table(row for row in waiting if row.id not in known)
+            newest = {id.as_py() for id in last}
+            rows = table(row for row in waiting if row.id not in newest)
             yield from rows.select(list(columns or SCHEMA.names)).to_batches()
 
     @property
@@ -179,13 +179,13 @@ class Run:
         RunError
             When no row has the source that a filter names.
         """
-        wanted = list(columns or SCHEMA.names)
+        names = list(columns or SCHEMA.names)
         looked_at = {c for f in filters for c in FILTERS[f.name].columns} | {"source", "error"}
-        kept: list[pa.RecordBatch] = []
+        batches: list[pa.RecordBatch] = []
         failed, total = 0, 0
         dropped = [0] * len(filters)
         sources: set[str] = set()
-        for batch in self.batches(list(dict.fromkeys([*wanted, *looked_at]))):
+        for batch in self.batches(list(dict.fromkeys([*names, *looked_at]))):
             stays = []
             for row in batch.select(sorted(looked_at)).to_pylist():
                 total += 1
@@ -198,16 +198,16 @@ class Run:
                 if by is not None:
                     dropped[by] += 1
                 stays.append(by is None)
-            kept.append(batch.select(wanted).filter(pa.array(stays, pa.bool_())))
+            batches.append(batch.select(names).filter(pa.array(stays, pa.bool_())))
         for each in filters:
             if each.source is not None and each.source not in sources:
                 raise RunError(
                     f"No question of this run is of the source “{shortened(each.source)}”. There "
                     f"are {listed([shortened(s) or '(none)' for s in sorted(sources)])}."
                 )
-        schema = pa.schema([SCHEMA.field(name) for name in wanted])
+        schema = pa.schema([SCHEMA.field(name) for name in names])
         return Rows(
-            pa.Table.from_batches(kept, schema),
+            pa.Table.from_batches(batches, schema),
             (
                 *([f"Dropped {failed:,} of {counted(total, 'row')}: failed."] if failed else []),
                 *(
@@ -229,9 +229,9 @@ class Run:
             if row.id == id and row.recording:
                 return self._read(row.recording)
         for part in reversed(parts_of(self.folder, "recordings")):
-            found = parquet.read_table(part, filters=[("id", "==", id)])
-            if len(found):
-                return self._read(found["recording"][0].as_py())
+            stored = parquet.read_table(part, filters=[("id", "==", id)])
+            if len(stored):
+                return self._read(stored["recording"][0].as_py())
         return None
 
     def _read(self, recording: str) -> Inspection:

@@ -136,7 +136,7 @@ class Results:
         """Say of which scores nothing can be said."""
         if not len(self):
             return ("No row counts, so nothing can be said.",)
-        said = [
+        notes = [
             f"{SCORES[name].symbol} has no value in any row."
             for name in SCORES
             if name not in self.scores
@@ -144,11 +144,11 @@ class Results:
         for kind, other, share in (("right", "wrong", 1.0), ("wrong", "right", 0.0)):
             alike = [SCORES[name].symbol for name in self.scores if self.right(name) == share]
             if alike:
-                said.append(
+                notes.append(
                     f"Every answer of {listed(alike, most=len(alike))} is {kind}: without a "
                     f"{other} one, nothing shows how well doubt tells them apart."
                 )
-        return tuple(said)
+        return tuple(notes)
 
     def right(self, score: str) -> float:
         """Return the share of questions that a score serves a right answer to; NaN of none."""
@@ -156,9 +156,9 @@ class Results:
 
     def texts(self, column: str) -> NDArray[np.object_]:
         """Return a column of texts; "" where there is none."""
-        found = np.empty(len(self), object)
-        found[:] = [text or "" for text in self.table[column].to_pylist()]
-        return found
+        texts = np.empty(len(self), object)
+        texts[:] = [text or "" for text in self.table[column].to_pylist()]
+        return texts
 
     def _numbers(self, column: str) -> Floats:
         return np.asarray(self.table[column].to_numpy(), float)
@@ -196,9 +196,9 @@ def read_results(
     """
     rows = run.rows(filters, list(columns or SCHEMA.names))
     table, dropped = rows.table, rows.dropped
-    if wanted := pa.array(sorted(set(sources)), pa.string()):
-        given = compute.fill_null(table["source"], "")
-        table = table.filter(compute.is_in(given, value_set=wanted))
+    if chosen := pa.array(sorted(set(sources)), pa.string()):
+        labels = compute.fill_null(table["source"], "")
+        table = table.filter(compute.is_in(labels, value_set=chosen))
         others = rows.table.num_rows - table.num_rows
         dropped += (f"Left out {counted(others, 'row')} of other sources.",)
     # Rows are in the order in which they were finished, which resamples must not depend on.
@@ -209,7 +209,7 @@ def stamp(run: Run) -> Hashable:
     """Return what changes whenever a run gets rows, without reading them."""
     files = sorted(path for path in run.folder.glob("*") if path.name != LOCK)
     there = ((path.name, _stat(path)) for path in files)
-    return tuple((name, found.st_size, found.st_mtime_ns) for name, found in there if found)
+    return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in there if stat)
 
 
 def _stat(path: Any) -> os.stat_result | None:

@@ -141,16 +141,16 @@ def scored_row(question: Question, inspection: Inspection, took: Took) -> Row:
             f"{name}_exact": matches_exactly(score.answer, gold.answers),
         }
     try:
-        said = recording_to_json(recording)
+        serialised = recording_to_json(recording)
     except ValueError:  # a likelihood of 0, which JSON cannot hold: the scores are here
-        said = None
-    return Row(values, said)
+        serialised = None
+    return Row(values, serialised)
 
 
 def failed_row(question: Question, error: str, took: Took) -> Row:
     """Return the row of a question that could not be scored."""
-    said = shortened(whole(error), LONGEST_ERROR)
-    return Row(_about(question, took) | {"error": said})
+    reason = shortened(whole(error), LONGEST_ERROR)
+    return Row(_about(question, took) | {"error": reason})
 
 
 def gold_of(question: Question) -> Gold:

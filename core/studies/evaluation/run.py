@@ -225,28 +225,28 @@ def begun(files: Files, questions: Questions, task: Task) -> dict[str, Any]:
     RunError
         When the folder holds another run, or cannot be written.
     """
-    wanted = _described(questions, task)
-    found = files.manifest()
-    if found is None:
-        files.write_manifest(wanted)
-        return wanted
-    different = pipeline_in(found).differences(pipeline_for(task))
+    description = _described(questions, task)
+    manifest = files.manifest()
+    if manifest is None:
+        files.write_manifest(description)
+        return description
+    different = pipeline_in(manifest).differences(pipeline_for(task))
     different += [
         f"{what} = {there} there, {here} here"
         for what, there, here in (
-            ("form", found.get("form"), wanted["form"]),
-            ("seed", found.get("seed"), wanted["seed"]),
+            ("form", manifest.get("form"), description["form"]),
+            ("seed", manifest.get("seed"), description["seed"]),
         )
         if there != here
     ]
-    if found.get("questions", {}).get("sha256") != questions.sha256:
+    if manifest.get("questions", {}).get("sha256") != questions.sha256:
         different.append("other questions")
     if different:
         raise RunError(
             f"{files.folder} holds a different run: {listed(different)}. Choose another folder, or "
             "the same settings."
         )
-    return found | {"ended": None, "seconds": float(found.get("seconds") or 0)}
+    return manifest | {"ended": None, "seconds": float(manifest.get("seconds") or 0)}
 
 
 def _described(questions: Questions, task: Task) -> dict[str, Any]:

@@ -57,12 +57,12 @@ def questions_in(run: Run, progress: Progress = silent) -> Questions:
         return reporting(read(), number, "Reading the questions", progress)
 
     try:
-        found = replace(survey(str(run.manifest["questions"]["name"]), reported), read=read)
+        reader = replace(survey(str(run.manifest["questions"]["name"]), reported), read=read)
     except UploadError as error:
         raise RunError(f"The questions of this run cannot be read: {error}") from error
-    if found.sha256 != run.manifest["questions"]["sha256"]:
+    if reader.sha256 != run.manifest["questions"]["sha256"]:
         raise RunError("The questions of this run were changed, so it cannot be gone on with.")
-    return found
+    return reader
 
 
 def task_in(run: Run, model: LanguageModel) -> Task:
@@ -73,20 +73,20 @@ def task_in(run: Run, model: LanguageModel) -> Task:
     RunError
         When that is another model, or it was asked otherwise.
     """
-    made = run.pipeline
-    if made.model != model.name:
-        raise RunError(f"This run asks {made.model}. Choose it under “Model” to go on.")
+    pipeline = run.pipeline
+    if pipeline.model != model.name:
+        raise RunError(f"This run asks {pipeline.model}. Choose it under “Model” to go on.")
     try:
         request = Request(
             "any",
-            made.samples,
-            made.temperature,
+            pipeline.samples,
+            pipeline.temperature,
             int(run.manifest["seed"]),
-            made.similarity == JUDGE,
-            Sampling(made.sampling),
+            pipeline.similarity == JUDGE,
+            Sampling(pipeline.sampling),
         )
-        task = Task(model, request, run.reading, made.least_mass)
-        different = made.differences(pipeline_for(task))
+        task = Task(model, request, run.reading, pipeline.least_mass)
+        different = pipeline.differences(pipeline_for(task))
     except (InvalidRequestError, LookupError, TypeError, ValueError) as error:
         raise RunError("How this run asks cannot be read: its run.json was changed.") from error
     if different:

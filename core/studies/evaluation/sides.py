@@ -90,7 +90,7 @@ class Sides:
     def of(self, change: Change, score: str) -> NDArray[np.int64]:
         """Return the places of questions of which so much became, the largest change first."""
         right, other = self.right(score)
-        wanted = {
+        common = {
             Change.ALL: np.ones(len(self), bool),
             Change.ONLY_HERE: right & ~other,
             Change.ONLY_THERE: other & ~right,
@@ -100,7 +100,7 @@ class Sides:
             answers = self.answers(score)
             chosen = answers[0] != answers[1]
         else:
-            chosen = wanted[change]
+            chosen = common[change]
         before, after = self.doubts(score)
         reach = np.nan_to_num(np.abs(before - after), nan=-1.0)
         order = np.argsort(-reach, kind="stable")
@@ -109,17 +109,17 @@ class Sides:
     def table(self, places: NDArray[np.int64], score: str) -> Table:
         """Return questions as columns by heading."""
         answers, right, doubts = self.answers(score), self.right(score), self.doubts(score)
-        found: dict[str, list[object]] = {
+        columns: dict[str, list[object]] = {
             "question": self.here.queries[self.at_here[places]].tolist()
         }
         for name, of in ((HERE, 0), (THERE, 1)):
-            found[f"answer, {name}"] = answers[of][places].tolist()
+            columns[f"answer, {name}"] = answers[of][places].tolist()
         for name, of in ((HERE, 0), (THERE, 1)):
             judged = np.where(right[of][places], "right", "wrong")
-            found[f"right or wrong, {name}"] = judged.tolist()
+            columns[f"right or wrong, {name}"] = judged.tolist()
         for name, of in ((HERE, 0), (THERE, 1)):
-            found[f"doubt, {name}"] = doubt_cells(doubts[of][places])
-        return found
+            columns[f"doubt, {name}"] = doubt_cells(doubts[of][places])
+        return columns
 
 
 def sides(here: Results, there: Results) -> Sides:
@@ -145,26 +145,26 @@ def alike(here: Run, there: Run) -> int:
 
 def _asked(run: Run) -> tuple[Any, ...]:
     """Return the hash, the name and the number of a run's questions."""
-    found = run.manifest.get("questions") or {}
-    return tuple(found.get(name) for name in ("sha256", "name", "number"))
+    questions = run.manifest.get("questions") or {}
+    return tuple(questions.get(name) for name in ("sha256", "name", "number"))
 
 
 def differences(here: Run, there: Run) -> list[str]:
     """Return one phrase for everything in which two runs were made differently."""
-    found = there.pipeline.differences(here.pipeline)
+    parts = there.pipeline.differences(here.pipeline)
     for what in ("form", "seed"):
         one, other = here.manifest.get(what), there.manifest.get(what)
         if one != other:
-            found.append(f"{what} = {other} there, {one} here")
-    asked = [_asked(run) for run in (there, here)]
-    if asked[0][0] != asked[1][0]:
-        names, numbers = ([each[at] for each in asked] for at in (1, 2))
-        found.append(
+            parts.append(f"{what} = {other} there, {one} here")
+    inputs = [_asked(run) for run in (there, here)]
+    if inputs[0][0] != inputs[1][0]:
+        names, numbers = ([each[at] for each in inputs] for at in (1, 2))
+        parts.append(
             f"questions = {names[0]} there, {names[1]} here"
             if names[0] != names[1]
             else f"another draw of {names[0]}: {numbers[0]} there, {numbers[1]} here"
         )
-    return found
+    return parts
 
 
 @dataclass(frozen=True)
@@ -196,13 +196,13 @@ class Side:
     def sentence(self) -> str:
         """What changed, with its numbers."""
         symbol = SCORES[self.score].symbol
-        said = (
+        sentence = (
             f"{symbol}’s answer is right in {self.right_here:.1%} here and {self.right_there:.1%} "
             f"there: only here {self.only_here:,}, only there {self.only_there:,} "
             f"(McNemar, p = {self.chance:.3f}). "
         )
         difference = self.by.sentence_of(f"{symbol} here", f"{symbol} there")
-        return said + difference
+        return sentence + difference
 
 
 def compared_sides(
@@ -220,23 +220,23 @@ def compared_sides(
     """
     names = both.scores
     right = {name: both.right(name) for name in names}
-    drawn = _drawn(both, right, number, progress)
-    found = adjusted(
+    resampled = _drawn(both, right, number, progress)
+    comparisons = adjusted(
         [
             Compared(
                 *(name, name, measure),
                 (
-                    drawn.interval(f"0{name}", measure).value,
-                    drawn.interval(f"1{name}", measure).value,
+                    resampled.interval(f"0{name}", measure).value,
+                    resampled.interval(f"1{name}", measure).value,
                 ),
-                drawn.difference(f"0{name}", f"1{name}", measure, CONFIDENCE),
+                resampled.difference(f"0{name}", f"1{name}", measure, CONFIDENCE),
                 "paired bootstrap",
-                drawn.p_value(f"0{name}", f"1{name}", measure),
+                resampled.p_value(f"0{name}", f"1{name}", measure),
             )
             for name in names
         ]
     )
-    return tuple(_side(name, *right[name], by) for name, by in zip(names, found, strict=True))
+    return tuple(_side(name, *right[name], by) for name, by in zip(names, comparisons, strict=True))
 
 
 def _drawn(

@@ -161,8 +161,8 @@ class Worker:
     def __init__(self, job: Job, desk: Any) -> None:
         import ray
 
-        def at_the_desk(method: str, *given: object) -> Any:
-            return ray.get(getattr(desk, method).remote(*given))
+        def at_the_desk(method: str, *arguments: object) -> Any:
+            return ray.get(getattr(desk, method).remote(*arguments))
 
         self._desk = at_the_desk
         self._looked = time.monotonic()
@@ -178,8 +178,10 @@ class Worker:
         except BudgetError as error:
             self._failure = error
         except Exception as error:  # in a table, it reaches a person as a sentence
-            said = shortened(str(error) or type(error).__name__, 500).removesuffix(".")
-            self._failure = RunError(f"The worker on {socket.gethostname()} has no model: {said}.")
+            reason = shortened(str(error) or type(error).__name__, 500).removesuffix(".")
+            self._failure = RunError(
+                f"The worker on {socket.gethostname()} has no model: {reason}."
+            )
 
     def __call__(self, block: pa.Table) -> pa.Table:
         """Ask a block of questions, and return their rows."""

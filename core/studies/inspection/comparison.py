@@ -116,7 +116,7 @@ def settings(inspection: Inspection) -> dict[str, Setting]:
     """
     recording, rule = inspection.recording, inspection.verdict.rule
     request = recording.request
-    drawn = request.draws
+    draws = request.draws
     return {
         "question": request.query,
         "question as it was asked": recording.asked,
@@ -125,8 +125,8 @@ def settings(inspection: Inspection) -> dict[str, Setting]:
         "estimator": recording.estimator.value,
         "answers": request.sampling.value,
         "number of answers k": request.samples,
-        "temperature": request.temperature if drawn else None,
-        "seed": request.seed if drawn else None,
+        "temperature": request.temperature if draws else None,
+        "seed": request.seed if draws else None,
         **{_READING[name]: value for name, value in asdict(inspection.reading).items()},
         "deciding score": SCORES[inspection.verdict.score].title,
         "threshold λ": rule.value if rule else None,
@@ -143,7 +143,7 @@ def matched(here: Inspection, there: Inspection) -> tuple[Matched, ...]:
     ours, theirs = here.clusters, there.clusters
     texts = [cluster.text for cluster in (*ours, *theirs)]
     alike = pairwise(texts)[: len(ours), len(ours) :]
-    found: list[Matched] = []
+    pairs: list[Matched] = []
     left, right = set(range(len(ours))), set(range(len(theirs)))
     order = np.argsort(-alike, axis=None, kind="stable")
     for i, j in zip(*np.unravel_index(order, alike.shape), strict=True):
@@ -153,7 +153,7 @@ def matched(here: Inspection, there: Inspection) -> tuple[Matched, ...]:
             left.remove(i)
             right.remove(j)
             a, b = ours[i], theirs[j]
-            found.append(Matched(a.text, b.text, a.mass, b.mass))
-    found += [Matched(ours[i].text, None, ours[i].mass, None) for i in left]
-    found += [Matched(None, theirs[j].text, None, theirs[j].mass) for j in right]
-    return tuple(sorted(found, key=lambda one: -max(one.mass_here or 0.0, one.mass_there or 0.0)))
+            pairs.append(Matched(a.text, b.text, a.mass, b.mass))
+    pairs += [Matched(ours[i].text, None, ours[i].mass, None) for i in left]
+    pairs += [Matched(None, theirs[j].text, None, theirs[j].mass) for j in right]
+    return tuple(sorted(pairs, key=lambda one: -max(one.mass_here or 0.0, one.mass_there or 0.0)))

@@ -107,22 +107,22 @@ def measured() -> Measured:
     return measured_of(json.loads(MEASURED.read_text(encoding="utf-8")))
 
 
-def measured_of(found: dict[str, Any]) -> Measured:
+def measured_of(content: dict[str, Any]) -> Measured:
     """Read what the benchmark writes."""
-    rungs = found["rungs"]
+    rungs = content["rungs"]
     return Measured(
-        revision=found["revision"],
-        questions=found["questions"],
-        answers=found["together"]["answers"],
-        pairs=found["together"]["pairs"],
+        revision=content["revision"],
+        questions=content["questions"],
+        answers=content["together"]["answers"],
+        pairs=content["together"]["pairs"],
         wrong=rungs[Estimator.EXACT.name]["rankings"][MIXTURE]["mutual_information"]["wrong"],
         rungs=tuple(_rung(estimator, rungs[estimator.name]) for estimator in TITLES),
     )
 
 
-def _rung(estimator: Estimator, found: dict[str, Any]) -> Rung:
+def _rung(estimator: Estimator, content: dict[str, Any]) -> Rung:
     # Gemini says nothing of its next tokens; what gives its own likelihoods gives theirs too.
-    ways = found["costs"]
+    ways = content["costs"]
     cost = ways[SAMPLES if estimator is Estimator.COUNTED else NEXT_TOKENS]
     return Rung(
         estimator=estimator,
@@ -132,22 +132,22 @@ def _rung(estimator: Estimator, found: dict[str, Any]) -> Rung:
                 for name, one in by_score.items()
                 if one["available"]
             }
-            for part, by_score in found["rankings"].items()
+            for part, by_score in content["rankings"].items()
         },
-        seen=found["seen"],
+        seen=content["seen"],
         singly=cost["singly"],
         together=cost["together"],
         tokens=cost["tokens"],
         errors={
             int(samples): (of[MIXTURE]["bias"], of[MIXTURE]["rmse"])
-            for samples, of in found["errors"].items()
+            for samples, of in content["errors"].items()
         },
     )
 
 
-def table(found: Measured) -> dict[str, list[str]]:
+def table(measured: Measured) -> dict[str, list[str]]:
     """Return the measured numbers in words: a name, and a cell for each of `TITLES`."""
-    rungs = found.rungs
+    rungs = measured.rungs
     rows: dict[str, list[str]] = {}
     for name, info in SCORES.items():
         ways = {name: ""}
@@ -162,7 +162,7 @@ def table(found: Measured) -> dict[str, list[str]]:
         ]
     rows["enough found for a verdict"] = [f"{r.seen:.0%}" for r in rungs]
     rows["requests, one answer or pair each"] = [f"{r.singly:.0f}" for r in rungs]
-    rows[f"requests, up to {found.answers} answers or {found.pairs} pairs each"] = [
+    rows[f"requests, up to {measured.answers} answers or {measured.pairs} pairs each"] = [
         f"{r.together:.0f}" for r in rungs
     ]
     rows["tokens read and written by the latter"] = [f"{r.tokens:,.0f}" for r in rungs]
@@ -174,11 +174,11 @@ def table(found: Measured) -> dict[str, list[str]]:
 
 
 def _ranked(rung: Rung, name: str, part: str = MIXTURE) -> str:
-    found = rung.rankings[part].get(name)
-    if found is None:
+    ranks = rung.rankings[part].get(name)
+    if ranks is None:
         return "–"
-    shown = f"{found.auroc:.2f}"
-    return shown if found.low is None else f"{shown} ({found.low:.2f} to {found.high:.2f})"
+    shown = f"{ranks.auroc:.2f}"
+    return shown if ranks.low is None else f"{shown} ({ranks.low:.2f} to {ranks.high:.2f})"
 
 
 def _off(bias: float, root_mean_square: float) -> str:

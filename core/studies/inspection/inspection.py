@@ -487,7 +487,7 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
         text: (float(true), float(false))
         for text, (true, false) in zip(recording.texts, recording.verification, strict=True)
     }
-    told: dict[str, Any] = {
+    options: dict[str, Any] = {
         "greedy": recording.greedy.text,
         "verification": verification,
         "parameters": reading,
@@ -495,17 +495,17 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
     }
     if recording.estimator in EXACT:
         assert recording.greedy_log_likelihood is not None
-        said = recording.log_likelihoods
+        log_likelihoods = recording.log_likelihoods
         if recording.estimator is Estimator.PREFIX:
-            said = without_continuations(recording.texts, said)
+            log_likelihoods = without_continuations(recording.texts, log_likelihoods)
         return Evidence.build(
             recording.texts,
-            said[0],
-            said[1:],
+            log_likelihoods[0],
+            log_likelihoods[1:],
             recording.counts,
             greedy_log_likelihood=recording.greedy_log_likelihood,
             complete=recording.complete & (recording.estimator is Estimator.EXACT),
-            **told,
+            **options,
         )
     seconds = dict(zip(recording.texts, recording.seconds, strict=True))
     cut = {
@@ -518,16 +518,16 @@ def evidence_of(recording: Recording, reading: Reading) -> Evidence:
             sampled_chains(recording),
             greedy_log_likelihood=recording.greedy_log_likelihood,
             complete=cut,
-            **told,
+            **options,
         )
-    said_then = {text: Counter(r.text for r in row if r.text) for text, row in seconds.items()}
+    second_counts = {text: Counter(r.text for r in row if r.text) for text, row in seconds.items()}
     counts = dict(zip(recording.texts, map(int, recording.counts), strict=True))
     return from_counted(
         # As with pairs: an answer after which nothing was ever said is left out.
-        {text: count for text, count in counts.items() if said_then[text]},
-        {text: row for text, row in said_then.items() if row},
+        {text: count for text, count in counts.items() if second_counts[text]},
+        {text: row for text, row in second_counts.items() if row},
         complete=cut,
-        **told,
+        **options,
     )
 
 

@@ -19,9 +19,9 @@ from core.uncertainty.similarity import pairwise
 def compared(
     texts: Sequence[str],
     firsts: int,
-    known_texts: Sequence[str] = (),
-    known_firsts: int = 0,
-    known: NDArray[np.float64] | None = None,
+    old_texts: Sequence[str] = (),
+    old_firsts: int = 0,
+    old_matrix: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return how alike texts are as far as that is known, and which pairs must be asked about.
 
@@ -41,13 +41,13 @@ def compared(
     """
     matrix = pairwise(texts)
     places = np.arange(len(texts))
-    asked = (np.minimum.outer(places, places) < firsts) & (matrix < 1)
-    missing = np.triu(asked, 1)
-    if known is not None:
-        before = {text: place for place, text in enumerate(known_texts)}
+    is_pair = (np.minimum.outer(places, places) < firsts) & (matrix < 1)
+    missing = np.triu(is_pair, 1)
+    if old_matrix is not None:
+        before = {text: place for place, text in enumerate(old_texts)}
         old = np.array([before.get(text, -1) for text in texts])
         lesser = np.minimum.outer(old, old)
-        rows, columns = np.nonzero(asked & (lesser >= 0) & (lesser < known_firsts))
-        matrix[rows, columns] = known[old[rows], old[columns]]
+        rows, columns = np.nonzero(is_pair & (lesser >= 0) & (lesser < old_firsts))
+        matrix[rows, columns] = old_matrix[old[rows], old[columns]]
         missing[rows, columns] = False
     return matrix, missing

@@ -108,32 +108,32 @@ def record(
             return fewer
     asking = _Asking(request, model, progress, list(previous.calls) if previous else [])
     before = model.meter.used
-    made = fewer or (_exact if estimator in EXACT else _sampled)(asking, previous, estimator)
+    recording = fewer or (_exact if estimator in EXACT else _sampled)(asking, previous, estimator)
     if request.judged:
-        made = _judged(asking, made, previous)
-    if previous and previous.texts == made.texts:
-        made = replace(made, others=previous.others)
+        recording = _judged(asking, recording, previous)
+    if previous and previous.texts == recording.texts:
+        recording = replace(recording, others=previous.others)
     else:
-        made = _told_others(asking, made)
+        recording = _told_others(asking, recording)
     if model.capabilities.local:
-        return made
+        return recording
     earlier = previous.used if previous and previous.used else Used()
-    return replace(made, used=earlier + (model.meter.used - before))
+    return replace(recording, used=earlier + (model.meter.used - before))
 
 
-def usual_request(query: str, capabilities: Capabilities, **wanted: Any) -> Request:
+def usual_request(query: str, capabilities: Capabilities, **options: Any) -> Request:
     """Return how one asks a question to begin with, by what a back end can do.
 
     The likeliest answers rank wrong ones better than as many drawn ones, and are the same every
-    time. `wanted` are fields of `Request` that somebody chose.
+    time. `options` are fields of `Request` that somebody chose.
     """
     searches = capabilities.searches
     usual: dict[str, Any] = {"sampling": Sampling.LIKELIEST if searches else Sampling.DRAWN}
-    if wanted.get("sampling", usual["sampling"]) == Sampling.LIKELIEST:
+    if options.get("sampling", usual["sampling"]) == Sampling.LIKELIEST:
         usual["samples"] = LIKELIEST
     elif estimator_of(capabilities) is Estimator.CHAINED:
         usual["samples"] = FEWEST_CHAINS
-    return Request(query, **(usual | wanted))
+    return Request(query, **(usual | options))
 
 
 def check_samples(request: Request, capabilities: Capabilities) -> None:
@@ -221,25 +221,31 @@ class _Asking:
     def greedy(self) -> _Task:
         return _Task("greedy", 1, partial(self.model.sample, self.first_prompt, 1, temperature=0.0))
 
-    def score(self, asked: Sequence[str], answers: Sequence[str], purpose: str = "score") -> _Task:
+    def score(
+        self, contexts: Sequence[str], answers: Sequence[str], purpose: str = "score"
+    ) -> _Task:
         return _Task(
-            purpose, len(asked) * len(answers), partial(self.model.log_likelihoods, asked, answers)
+            purpose,
+            len(contexts) * len(answers),
+            partial(self.model.log_likelihoods, contexts, answers),
         )
 
-    def recording(self, **found: Any) -> Recording:
+    def recording(self, **fields: Any) -> Recording:
         model = self.model
-        greedy, samples = found["greedy"], found["samples"]
+        greedy, samples = fields["greedy"], fields["samples"]
         first = samples if greedy in samples else (*samples, greedy)
         notes = (
             *model.capabilities.notes,
-            *notes_on_cut(chain(first, *found.get("seconds", ()))),
+            *notes_on_cut(chain(first, *fields.get("seconds", ()))),
         )
-        found |= {"calls": tuple(self.calls), "notes": notes}
-        found["read_as"] = self.query if self.query != self.request.query else None
-        return Recording(self.request, model.name, model.revision, **found)
+        fields |= {"calls": tuple(self.calls), "notes": notes}
+        fields["read_as"] = self.query if self.query != self.request.query else None
+        return Recording(self.request, model.name, model.revision, **fields)
 
-    def compare(self, asked: Sequence[str], sequences_each: int) -> _Task:
-        return _Task("judge", len(asked) * sequences_each, partial(sameness, self.model, asked))
+    def compare(self, questions: Sequence[str], sequences_each: int) -> _Task:
+        return _Task(
+            "judge", len(questions) * sequences_each, partial(sameness, self.model, questions)
+        )
 
 
 def _listed(calls: list[Call]) -> list[Call]:
@@ -273,28 +279,28 @@ class _Task:
 def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) -> Recording:
     samples, greedy = _first_answers(asking, previous)
     texts = tuple(dict.fromkeys(sample.text for sample in samples if sample.text))
-    told = [asking.first_prompt, *map(asking.told, texts)]
+    contexts = [asking.first_prompt, *map(asking.told, texts)]
     matrix = np.empty((len(texts) + 1, len(texts)))
     verification = np.empty((len(texts), 2))
     alone = np.empty((1, 1))  # of the greedy answer, where it was not sampled
-    known = rows_known = 0
+    first_new = first_new_row = 0
     if previous:
-        known, rows_known = len(previous.texts), len(previous.texts) + 1
-        matrix[:rows_known, :known] = previous.log_likelihoods
-        verification[:known] = previous.verification
+        first_new, first_new_row = len(previous.texts), len(previous.texts) + 1
+        matrix[:first_new_row, :first_new] = previous.log_likelihoods
+        verification[:first_new] = previous.verification
 
     # Each call beside the part of an array that its values go to. Only the new columns of the
     # old rows; every column of the new rows.
     calls: list[tuple[_Task, NDArray[np.float64]]] = []
-    for rows, first in ((slice(0, rows_known), known), (slice(rows_known, None), 0)):
+    for rows, first in ((slice(0, first_new_row), first_new), (slice(first_new_row, None), 0)):
         answers = texts[first:]
-        for block in _blocks(told[rows], answers, asking.pairs_a_call):
+        for block in _blocks(contexts[rows], answers, asking.pairs_a_call):
             part = matrix[rows, first:][block]
-            calls.append((asking.score(told[rows][block], answers), part))
-    if new := texts[known:]:
-        asked = [prompts.self_verification(asking.query, text) for text in new]
-        task = asking.score(asked, [prompts.TRUE, prompts.FALSE], "verify")
-        calls.append((task, verification[known:]))
+            calls.append((asking.score(contexts[rows][block], answers), part))
+    if new := texts[first_new:]:
+        questions = [prompts.self_verification(asking.query, text) for text in new]
+        task = asking.score(questions, [prompts.TRUE, prompts.FALSE], "verify")
+        calls.append((task, verification[first_new:]))
     if not previous and greedy.text not in texts:
         calls.append((asking.score([asking.first_prompt], [greedy.text]), alone))
     scored = asking.together(TELLING, [task for task, _ in calls])
@@ -318,12 +324,12 @@ def _exact(asking: _Asking, previous: Recording | None, estimator: Estimator) ->
     )
 
 
-def _blocks(told: Sequence[str], answers: Sequence[str], pairs_a_call: int) -> list[slice]:
+def _blocks(contexts: Sequence[str], answers: Sequence[str], pairs_a_call: int) -> list[slice]:
     """Cut prompts into blocks of at most so many pairs; none where nothing is asked."""
-    if not told or not answers:
+    if not contexts or not answers:
         return []
     size = max(1, pairs_a_call // len(answers))
-    return [slice(i, min(i + size, len(told))) for i in range(0, len(told), size)]
+    return [slice(i, min(i + size, len(contexts))) for i in range(0, len(contexts), size)]
 
 
 def _first_answers(
@@ -331,25 +337,27 @@ def _first_answers(
 ) -> tuple[tuple[Response, ...], Response]:
     """Find the answers that are missing and, the first time, the greedy response."""
     samples = previous.samples if previous else ()
-    wanted = asking.request.samples
+    most = asking.request.samples
     if asking.request.sampling is Sampling.LIKELIEST:
-        find = asking.search(max(wanted, LIKELIEST))
+        find = asking.search(max(most, LIKELIEST))
     else:
-        find = asking.sample(len(samples), wanted - len(samples))
-    *rest, drawn = asking.together(SAMPLING, [find] if previous else [asking.greedy(), find])
+        find = asking.sample(len(samples), most - len(samples))
+    *rest, candidates = asking.together(SAMPLING, [find] if previous else [asking.greedy(), find])
     greedy = previous.greedy if previous else rest[0][0]
     if asking.request.sampling is Sampling.LIKELIEST:
-        asking.searched = drawn
-        known = {sample.text for sample in samples}
-        drawn = [found for found in likely(drawn, wanted) if found.text not in known]
-    found = (*samples, *drawn)
-    answers = Counter(response.text for response in found if response.text)
+        asking.searched = candidates
+        texts = {sample.text for sample in samples}
+        candidates = [
+            collected for collected in likely(candidates, most) if collected.text not in texts
+        ]
+    collected = (*samples, *candidates)
+    answers = Counter(response.text for response in collected if response.text)
     if not answers:
         raise ModelError(_SILENT.format(asking.model.name, "it is asked"))
     if not greedy.text:  # nothing at all is no answer, and none to serve
         often = answers.most_common(1)[0][0]
-        greedy = next(response for response in found if response.text == often)
-    return found, greedy
+        greedy = next(response for response in collected if response.text == often)
+    return collected, greedy
 
 
 _SILENT = (
@@ -376,14 +384,14 @@ def _sampled(asking: _Asking, previous: Recording | None, estimator: Estimator) 
     missing = []
     for text in texts:
         there = len(before.get(text, ()))
-        wanted = counts[text] if estimator is Estimator.CHAINED else SECONDS
-        if wanted > there:
-            missing.append((text, there, wanted - there))
+        most = counts[text] if estimator is Estimator.CHAINED else SECONDS
+        if most > there:
+            missing.append((text, there, most - there))
     new = texts[len(before) :]
-    told = [asking.second(*m) for m in missing]
-    found = asking.together(TELLING, [*told, *(_opinion(asking, text) for text in new)])
-    for (text, _, _), drawn in zip(missing, found, strict=False):
-        before[text] = (*before.get(text, ()), *drawn)
+    calls = [asking.second(*m) for m in missing]
+    replies = asking.together(TELLING, [*calls, *(_opinion(asking, text) for text in new)])
+    for (text, _, _), reply in zip(missing, replies, strict=False):
+        before[text] = (*before.get(text, ()), *reply)
     silent = sum(
         counts[text] for text, row in before.items() if not any(response.text for response in row)
     )
@@ -397,7 +405,7 @@ def _sampled(asking: _Asking, previous: Recording | None, estimator: Estimator) 
             f"{asking.model.name} no longer reports how likely its own answers are. "
             "Ask again, or choose another model."
         )
-    verification = np.array(found[len(told) :]).reshape(-1, 2)
+    verification = np.array(replies[len(calls) :]).reshape(-1, 2)
     if previous:
         verification = np.concatenate([previous.verification, verification])
     return asking.recording(
@@ -414,44 +422,44 @@ def _sampled(asking: _Asking, previous: Recording | None, estimator: Estimator) 
 
 def _opinion(asking: _Asking, text: str) -> _Task:
     """Ask whether a text is correct: for probabilities, or, without them, for samples."""
-    asked = prompts.self_verification(asking.query, text)
+    prompt = prompts.self_verification(asking.query, text)
     sequences = 2 if asking.model.capabilities.next_token else OPINIONS
     return _Task(
-        "verify", sequences, partial(opinion, asking.model, asked, seed=asking.request.seed)
+        "verify", sequences, partial(opinion, asking.model, prompt, seed=asking.request.seed)
     )
 
 
 # ----------------------------------------------------------- what it did not say by itself
 
 
-def _told_others(asking: _Asking, made: Recording) -> Recording:
+def _told_others(asking: _Asking, recording: Recording) -> Recording:
     """Tell a model that gives one answer only a few others, and see whether it keeps to it."""
-    if len(alike(made.texts[0], made.texts)) < len(made.texts):
-        return made
-    others = _others(asking, made)
-    if made.estimator in EXACT:
-        told = [asking.told(text) for text in others]
-        task = asking.score(told, made.texts, "tell others")
-        found = asking.together(TELLING_OTHERS, [task] if told else [])
-        shares = [float(np.exp(log_sum_exp(row))) for matrix in found for row in matrix]
+    if len(alike(recording.texts[0], recording.texts)) < len(recording.texts):
+        return recording
+    others = _others(asking, recording)
+    if recording.estimator in EXACT:
+        contexts = [asking.told(text) for text in others]
+        task = asking.score(contexts, recording.texts, "tell others")
+        replies = asking.together(TELLING_OTHERS, [task] if contexts else [])
+        shares = [float(np.exp(log_sum_exp(row))) for matrix in replies for row in matrix]
     else:
-        drawn = asking.together(TELLING_OTHERS, [asking.second(t, 0, AFTER_OTHERS) for t in others])
-        shares = [len(alike(made.texts[0], [r.text for r in row])) / len(row) for row in drawn]
-    kept = tuple((text, min(share, 1.0)) for text, share in zip(others, shares, strict=True))
-    return replace(made, others=kept, calls=tuple(asking.calls))
+        reply = asking.together(TELLING_OTHERS, [asking.second(t, 0, AFTER_OTHERS) for t in others])
+        shares = [len(alike(recording.texts[0], [r.text for r in row])) / len(row) for row in reply]
+    shares_of = tuple((text, min(share, 1.0)) for text, share in zip(others, shares, strict=True))
+    return replace(recording, others=shares_of, calls=tuple(asking.calls))
 
 
-def _others(asking: _Asking, made: Recording) -> list[str]:
+def _others(asking: _Asking, recording: Recording) -> list[str]:
     """Return up to `OTHERS` counter-answers: searched for, or drawn as freely as still answers."""
 
     def among(responses: Sequence[Response]) -> list[str]:
         whole = [response.text for response in responses if response.complete]
         texts = [text for text, _ in Counter(whole).most_common()]
-        return counter_answers(asking.request.query, asking.model.name, made.texts[0], texts)
+        return counter_answers(asking.request.query, asking.model.name, recording.texts[0], texts)
 
     if not asking.model.capabilities.searches:
-        (drawn,) = asking.together(TELLING_OTHERS, [asking.freely(OTHER_DRAWS)])
-        return among(drawn)
+        (reply,) = asking.together(TELLING_OTHERS, [asking.freely(OTHER_DRAWS)])
+        return among(reply)
     # The likeliest may be spellings of the one, or no answers: then further ones are looked at.
     others = among(asking.searched)
     if len(others) < OTHERS:
@@ -463,27 +471,27 @@ def _others(asking: _Asking, made: Recording) -> list[str]:
 # ------------------------------------------------------------------- which mean the same
 
 
-def _judged(asking: _Asking, made: Recording, previous: Recording | None) -> Recording:
+def _judged(asking: _Asking, recording: Recording, previous: Recording | None) -> Recording:
     """Ask about the pairs of answers that nobody has asked about yet, all at once."""
     capabilities = asking.model.capabilities
-    texts = made.said
-    known = previous if previous and previous.request.judged else None
+    texts = recording.said
+    older = previous if previous and previous.request.judged else None
     matrix, missing = compared(
         texts,
-        len(made.texts),
-        *((known.judged_texts, len(known.texts), known.judged) if known else ()),
+        len(recording.texts),
+        *((older.judged_texts, len(older.texts), older.judged) if older else ()),
     )
     rows, columns = np.nonzero(missing)
     pairs = zip(rows, columns, strict=True)
-    asked = [question(asking.query, texts[i], texts[j]) for i, j in pairs]
+    questions = [question(asking.query, texts[i], texts[j]) for i, j in pairs]
     if capabilities.scores_given_text:
-        blocks = _blocks(asked, (prompts.TRUE, prompts.FALSE), asking.pairs_a_call)
+        blocks = _blocks(questions, (prompts.TRUE, prompts.FALSE), asking.pairs_a_call)
     else:
-        blocks = [slice(i, i + 1) for i in range(len(asked))]
+        blocks = [slice(i, i + 1) for i in range(len(questions))]
     weight = 2 if capabilities.scores_given_text or capabilities.next_token else 1
-    found = asking.together(JUDGING, [asking.compare(asked[b], weight) for b in blocks])
-    opinions = np.concatenate([np.empty(0), *found])
-    said = ~np.isnan(opinions)
-    rows, columns = rows[said], columns[said]
-    matrix[rows, columns] = matrix[columns, rows] = opinions[said]
-    return replace(made, request=asking.request, judged=matrix, calls=tuple(asking.calls))
+    replies = asking.together(JUDGING, [asking.compare(questions[b], weight) for b in blocks])
+    opinions = np.concatenate([np.empty(0), *replies])
+    judged = ~np.isnan(opinions)
+    rows, columns = rows[judged], columns[judged]
+    matrix[rows, columns] = matrix[columns, rows] = opinions[judged]
+    return replace(recording, request=asking.request, judged=matrix, calls=tuple(asking.calls))

@@ -158,14 +158,14 @@ class Recording:
         They are at temperature 1, and came in one call: nobody looked at some of them to choose
         how many there should be.
         """
-        drawn = [call.sequences for call in self.calls if call.purpose == "sample"]
-        return self.request.temperature == 1 and drawn == [len(self.samples)]
+        counts = [call.sequences for call in self.calls if call.purpose == "sample"]
+        return self.request.temperature == 1 and counts == [len(self.samples)]
 
     @property
     def counts(self) -> NDArray[np.int64]:
         """How often each distinct text was sampled, of shape (r,)."""
-        drawn = [sample.text for sample in self.samples]
-        return np.array([drawn.count(text) for text in self.texts])
+        texts = [sample.text for sample in self.samples]
+        return np.array([texts.count(text) for text in self.texts])
 
     @property
     def complete(self) -> NDArray[np.bool_]:
@@ -188,8 +188,8 @@ class Recording:
         searched = self.request.sampling is Sampling.LIKELIEST
         if samples >= self.request.samples:
             return self
-        kept = likely(self.samples, samples) if searched else self.samples[:samples]
-        counts = Counter(sample.text for sample in kept if sample.text in self.texts)
+        samples_ = likely(self.samples, samples) if searched else self.samples[:samples]
+        counts = Counter(sample.text for sample in samples_ if sample.text in self.texts)
         r = len(counts)
         seconds = self.seconds[:r]
         if self.estimator is Estimator.CHAINED:  # one second answer for each sample
@@ -199,7 +199,7 @@ class Recording:
         fewer = replace(
             self,
             request=replace(self.request, samples=samples),
-            samples=kept,
+            samples=samples_,
             texts=self.texts[:r],
             log_likelihoods=self.log_likelihoods[: r + 1, :r],
             verification=self.verification[:r],
@@ -208,8 +208,8 @@ class Recording:
         )
         if not self.request.judged:
             return fewer
-        known = (self.judged_texts, len(self.texts), self.judged)
-        return replace(fewer, judged=compared(fewer.said, r, *known)[0])
+        judged = (self.judged_texts, len(self.texts), self.judged)
+        return replace(fewer, judged=compared(fewer.said, r, *judged)[0])
 
     def _told_of_its_own(self, r: int) -> tuple[tuple[str, float], ...]:
         """Return what `others` of the first `r` texts are among the rest of them, if any."""
@@ -217,8 +217,10 @@ class Recording:
             return ()
         rest = self.texts[r:]
         others = counter_answers(self.request.query, self.model, self.texts[0], rest)
-        kept = dict(zip(self.texts, np.exp(self.log_likelihoods[1:, :r]).sum(axis=1), strict=True))
-        return tuple((text, min(float(kept[text]), 1.0)) for text in others if text in rest)
+        shares = dict(
+            zip(self.texts, np.exp(self.log_likelihoods[1:, :r]).sum(axis=1), strict=True)
+        )
+        return tuple((text, min(float(shares[text]), 1.0)) for text in others if text in rest)
 
     def unjudged(self) -> Recording:
         """Return the recording that the same request makes where nothing is to be compared."""

@@ -114,9 +114,9 @@ class Reading(Hyperparameters):
     def __post_init__(self) -> None:
         """Enforce the limits, whatever the screen in front of us allowed."""
         if self.similarity not in COMPARISONS:
-            known = ", ".join(COMPARISONS)
+            names = ", ".join(COMPARISONS)
             raise InvalidRequestError(
-                f"There is no similarity called “{self.similarity:.60}”. Choose one of: {known}."
+                f"There is no similarity called “{self.similarity:.60}”. Choose one of: {names}."
             )
         if not 0 < self.threshold <= 1:
             raise InvalidRequestError(

@@ -325,9 +325,9 @@ def _recording_from_dict(saved: dict[str, Any]) -> Recording:
 
 def _request_from_dict(saved: dict[str, Any]) -> Request:
     """Read a request; those that were saved before they said it drew by the seed alone."""
-    known = {name: value for name, value in saved.items() if name != "sampling"}
+    options = {name: value for name, value in saved.items() if name != "sampling"}
     sampling = Sampling(saved.get("sampling", Sampling.SHARED))
-    return replace(decoded(Request, known), sampling=sampling)
+    return replace(decoded(Request, options), sampling=sampling)
 
 
 def _other(text: Any, share: Any) -> tuple[str, float]:
@@ -344,14 +344,14 @@ def _judged(recording: Recording, rows: list[list[float]]) -> NDArray[np.float64
         if rows:
             raise ValueError("answers were compared that should not be")
         return np.empty((0, 0))
-    matrix, asked = compared(recording.said, r := len(recording.texts))
-    said = np.array(rows, float)
-    if said.shape != (r, len(matrix)):
+    matrix, is_pair = compared(recording.said, r := len(recording.texts))
+    opinions = np.array(rows, float)
+    if opinions.shape != (r, len(matrix)):
         raise ValueError("the comparisons do not fit the texts")
-    if not ((said >= 0) & (said <= 1)).all():
+    if not ((opinions >= 0) & (opinions <= 1)).all():
         raise ValueError("a comparison is not between 0 and 1")
-    open_pairs = (asked | asked.T)[:r]
-    if (said != matrix[:r])[~open_pairs].any() or (said[:, :r] != said[:, :r].T).any():
+    open_pairs = (is_pair | is_pair.T)[:r]
+    if (opinions != matrix[:r])[~open_pairs].any() or (opinions[:, :r] != opinions[:, :r].T).any():
         raise ValueError("the comparisons contradict each other")
-    matrix[:r], matrix[:, :r] = said, said.T
+    matrix[:r], matrix[:, :r] = opinions, opinions.T
     return matrix

@@ -53,7 +53,7 @@ def served(inspection: Inspection, *, untaught: bool = False) -> tuple[str, str]
 def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...]:
     """Return what is said below the served sentence: what holds it back, and why it is so."""
     taught, quotes = inspection.taught, untaught or not inspection.conceals
-    said = (
+    sentence = (
         taught.sentence if taught else None,
         taught.did_you_mean if taught else None,
         inspection.too_few,
@@ -62,7 +62,7 @@ def beneath(inspection: Inspection, *, untaught: bool = False) -> tuple[str, ...
         inspection.caveat,
         *inspection.recording.notes,
     )
-    return tuple(filter(None, said))
+    return tuple(filter(None, sentence))
 
 
 def not_the_first(inspection: Inspection) -> str | None:

@@ -70,7 +70,7 @@ def taught(query: str, model: str) -> Taught | None:
         return None
     if grading.find(query, taught=True) is not None:
         return Taught(recognised=True)
-    found = nearest(query)
-    if found is None:
+    match = nearest(query)
+    if match is None:
         return Taught(recognised=False)
-    return Taught(False, found.question, found.similarity, found.near, found.offered)
+    return Taught(False, match.question, match.similarity, match.near, match.offered)

@@ -59,7 +59,7 @@ def told_rows(inspection: Inspection) -> ToldRows:
     answers = tuple(cluster.text for cluster in clusters)
     rows = [Row(None, tuple(cluster.mass for cluster in clusters))]
     if inspection.others:
-        rows += [Row(text, (kept,)) for text, kept in inspection.others[:MOST]]
+        rows += [Row(text, (share,)) for text, share in inspection.others[:MOST]]
         return ToldRows(answers, tuple(rows))
     after: NDArray[np.float64] = np.exp(evidence.log_second_given_first)
     if evidence.row_masses is not None:

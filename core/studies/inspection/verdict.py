@@ -382,8 +382,8 @@ def _is_close(doubt: float, limit: float) -> bool:
 def _kept(others: Others) -> str:
     """Say what else the model was told, and how likely it then is to give its own answer."""
     *most, last = (f"“{shortened(text)}”" for text, _ in others)
-    told = f"{', '.join(most)} or {last}" if most else last
-    return f"Told {told}, it gives its own again with a probability of {kept(others):.2f}"
+    names = f"{', '.join(most)} or {last}" if most else last
+    return f"Told {names}, it gives its own again with a probability of {kept(others):.2f}"
 
 
 def _shown(name: str, doubt: float, digits: int = 3) -> str:

@@ -36,19 +36,21 @@ def of_each(
     progress : Progress
         May raise, to stop; see :func:`core.language_models.client.concurrency.stream`.
     """
-    found: dict[int, T] = {}
+    results: dict[int, T] = {}
 
     def say() -> None:
-        progress(f"{len(found)} of {len(items)} questions done", len(found) / max(1, len(items)))
+        progress(
+            f"{len(results)} of {len(items)} questions done", len(results) / max(1, len(items))
+        )
 
     def one(place: int, go_on: Seldom) -> tuple[int, T]:
         with model.beside():
             return place, work(items[place], go_on)
 
     for place, result in stream(range(len(items)), one, workers=asked_at_once(model), tick=say):
-        found[place] = result
+        results[place] = result
     say()
-    return [found[place] for place in range(len(items))]
+    return [results[place] for place in range(len(items))]
 
 
 def must_score(model: LanguageModel) -> None:

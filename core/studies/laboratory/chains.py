@@ -176,7 +176,7 @@ class Chains:
         """What it shows, in a sentence or two."""
         parts = []
         if self.scored:
-            said = (
+            sentence = (
                 f"Chains of {_listed(one.n for one in self.scored)} answers have an M.I. of "
                 f"{_nats(one.value for one in self.scored)} (Algorithm 3, "
                 f"{counted(self.answers, 'answer')} found)"
@@ -186,16 +186,16 @@ class Chains:
                 f"{counted(now.cost.prompts, 'prompt')} more"
                 for before, now in zip(self.scored, self.scored[1:], strict=False)
             ]
-            parts.append(f"{said}{': ' if more else ''}{'; '.join(more)}.")
+            parts.append(f"{sentence}{': ' if more else ''}{'; '.join(more)}.")
         if self.sampled:
-            said = (
+            sentence = (
                 f"{counted(self.drawn, 'sampled chain')} of {_listed(s.n for s in self.sampled)} "
                 f"answers show {_nats(s.value for s in self.sampled)}, adjusted for chance"
             )
             dim = [s.n for s in self.sampled if not s.tells]
             if dim:
-                said += f"; of {_listed(dim)} answers, that cannot be told from chance"
-            parts.append(f"{said}.")
+                sentence += f"; of {_listed(dim)} answers, that cannot be told from chance"
+            parts.append(f"{sentence}.")
         return " ".join([*parts, *self.left_out])
 
 
@@ -241,11 +241,11 @@ def run(
         scored, why = _scored(recording, evidence, model, settings, progress)
         left_out += why
     sampled: tuple[Sampled, ...] = ()
-    drawn = 0
+    number = 0
     if settings.chains or recording.estimator is Estimator.CHAINED:
         texts, logs, costs = _drawn(recording, model, settings, progress)
-        drawn = len(texts)
-        if drawn < 2:
+        number = len(texts)
+        if number < 2:
             left_out.append("The model gave fewer than two whole chains, which show nothing.")
         else:
             if reading.similarity == JUDGE:
@@ -260,7 +260,7 @@ def run(
         len(evidence.centres),
         scored,
         sampled,
-        drawn,
+        number,
         tuple(left_out),
     )
 
@@ -277,7 +277,7 @@ def _scored(
 ) -> tuple[tuple[Scored, ...], list[str]]:
     """Return Algorithm 3 for n = 2, 3, …, as far as the prompts reach, and why no further."""
     m = len(evidence.centres)
-    said, costs = [evidence.log_conditionals[evidence.centres]], [Cost(0, 0)]  # (mⁿ⁻¹, r) each
+    log_rows, costs = [evidence.log_conditionals[evidence.centres]], [Cost(0, 0)]  # (mⁿ⁻¹, r) each
     why = []
     for n in range(3, settings.longest + 1):
         if m ** (n - 1) > settings.most_prompts:
@@ -287,40 +287,42 @@ def _scored(
             )
             break
         rows, cost = _after_chains(recording.asked, evidence, model, n - 1, progress)
-        said.append(rows)
+        log_rows.append(rows)
         costs.append(cost)
     nexts = [
         np.minimum(aggregate(rows, evidence.labels, axis=1), 0.0).reshape((m,) * n)
-        for n, rows in enumerate(said, start=2)
+        for n, rows in enumerate(log_rows, start=2)
     ]
     first, gammas = evidence.cluster_log_marginal, evidence.parameters.gammas
-    found = of_chains.informations(first, nexts, **gammas)
+    informations = of_chains.informations(first, nexts, **gammas)
     return tuple(
         Scored(n, one.value, of_chains.largest(one), sure, cost)
         for n, (one, sure, cost) in enumerate(
-            zip(found, _certified(evidence, said), costs, strict=True), start=2
+            zip(informations, _certified(evidence, log_rows), costs, strict=True), start=2
         )
     ), why
 
 
 def _after_chains(
-    query: str, evidence: Evidence, model: LanguageModel, told: int, progress: Progress
+    query: str, evidence: Evidence, model: LanguageModel, length: int, progress: Progress
 ) -> tuple[Floats, Cost]:
-    """Return ln Q of each response after every chain of `told` centres, (mᵗ, r), and its cost."""
+    """Return ln Q of each response after every chain of `length` centres, (mᵗ, r), and its cost."""
     started = time.perf_counter()
-    chains = product(evidence.centre_texts, repeat=told)
-    asked = [prompts.iterative(query, chain) for chain in chains]
+    chains = product(evidence.centre_texts, repeat=length)
+    contexts = [prompts.iterative(query, chain) for chain in chains]
     pairs = PAIRS_A_CALL if model.capabilities.quick else SLOW_PAIRS_A_CALL
     size = max(1, pairs // len(evidence.responses))
-    blocks = [asked[i : i + size] for i in range(0, len(asked), size)]
+    blocks = [contexts[i : i + size] for i in range(0, len(contexts), size)]
     calls = [partial(model.log_likelihoods, block, evidence.responses) for block in blocks]
     workers = 1 if model.capabilities.local else AT_ONCE
     parts = at_once(calls, workers=workers, tick=lambda share: progress(SCORING, share))
-    cost = Cost(len(asked), len(asked) * len(evidence.responses), time.perf_counter() - started)
+    cost = Cost(
+        len(contexts), len(contexts) * len(evidence.responses), time.perf_counter() - started
+    )
     return np.concatenate(parts), cost
 
 
-def _certified(evidence: Evidence, said: Sequence[Floats]) -> list[float | None]:
+def _certified(evidence: Evidence, log_rows: Sequence[Floats]) -> list[float | None]:
     """Return what is certain of chains of 2, 3, … answers, nats.
 
     Of pairs it is what the inspection certifies. By the chain rule, a further answer adds
@@ -331,18 +333,18 @@ def _certified(evidence: Evidence, said: Sequence[Floats]) -> list[float | None]
     whole = evidence.complete & np.isfinite(evidence.log_marginal)
     begins = np.where(whole[evidence.centres], 0.0, -np.inf)
     beginnings = evidence.log_marginal[evidence.centres] + begins
-    found: list[float | None] = []
+    bounds: list[float | None] = []
     try:
         total = certified_lower_bound(*evidence.certified_table())
         labels = np.unique(evidence.labels[whole], return_inverse=True)[1]
-        for rows in said:
-            if found:
+        for rows in log_rows:
+            if bounds:
                 total += certified_lower_bound(beginnings, lump_seconds(rows[:, whole], labels))
-            found.append(total)
+            bounds.append(total)
             beginnings = (beginnings[:, None] + rows[:, evidence.centres] + begins).ravel()
     except ValueError:  # they are no whole answers, and add up to more than 1
-        found += [None] * (len(said) - len(found))
-    return found
+        bounds += [None] * (len(log_rows) - len(bounds))
+    return bounds
 
 
 # ---------------------------------------------------------------------- sampled chains
@@ -370,16 +372,16 @@ def _drawn(
         able = model.capabilities
         workers = able.questions_at_once if able.local else AT_ONCE
         shown = partial(_show, progress, step, settings.longest)
-        found = at_once(calls, workers=workers, tick=shown)
+        responses = at_once(calls, workers=workers, tick=shown)
         grown, column = list(texts), np.full(len(texts), np.nan)
-        for (chain, places), row in zip(members.items(), found, strict=True):
+        for (chain, places), row in zip(members.items(), responses, strict=True):
             for place, (text, log) in zip(places, row, strict=True):
                 grown[place], column[place] = (*chain, text), log
         alive = [place for place, chain in enumerate(grown) if chain[-1]]
-        drawn = len(texts)
+        number = len(texts)
         texts = [grown[place] for place in alive]
         logs = np.column_stack([logs, column])[alive]
-        costs.append(Cost(len(calls), drawn, time.perf_counter() - started))
+        costs.append(Cost(len(calls), number, time.perf_counter() - started))
         if not texts:
             break
     return texts, logs, costs
@@ -404,13 +406,13 @@ def _next(
     """
     prompt = prompts.iterative(query, chain)
     with model.beside():
-        drawn = model.sample(prompt, count, temperature=temperature, seed=seed)
+        samples = model.sample(prompt, count, temperature=temperature, seed=seed)
         if not model.capabilities.scores_given_text:
-            return [(response.text, _own(response.log_likelihood, model)) for response in drawn]
-        texts = list(dict.fromkeys(response.text for response in drawn if response.text))
-        said = model.log_likelihoods([prompt], texts)[0] if texts else np.empty(0)
-    log = dict(zip(texts, said.tolist(), strict=True))
-    return [(response.text, log.get(response.text, -np.inf)) for response in drawn]
+            return [(response.text, _own(response.log_likelihood, model)) for response in samples]
+        texts = list(dict.fromkeys(response.text for response in samples if response.text))
+        log_likelihoods = model.log_likelihoods([prompt], texts)[0] if texts else np.empty(0)
+    log = dict(zip(texts, log_likelihoods.tolist(), strict=True))
+    return [(response.text, log.get(response.text, -np.inf)) for response in samples]
 
 
 def _own(log_likelihood: float | None, model: LanguageModel) -> float:

@@ -153,8 +153,8 @@ class Variant:
         if not means.size:
             return Interval(np.nan, np.nan, np.nan)
         rng = np.random.default_rng(0)
-        drawn = means[rng.integers(means.size, size=(RESAMPLES, means.size))].mean(axis=1)
-        lower, upper = np.quantile(drawn, tails)
+        resampled = means[rng.integers(means.size, size=(RESAMPLES, means.size))].mean(axis=1)
+        lower, upper = np.quantile(resampled, tails)
         return Interval(float(means.mean()), float(lower), float(upper))
 
     def kept(self, place: int, usual: Outcome) -> float:
@@ -228,16 +228,16 @@ class Variations:
             return self._of_one
         stable = sum(not changing for changing in self.changing)
         total = counted(len(self.queries), "verdict")
-        said = f"{stable} of {total} {'is' if stable == 1 else 'are'} stable."
+        sentence = f"{stable} of {total} {'is' if stable == 1 else 'are'} stable."
         by = {
             factor: sum(any(v.factor is factor for v in one) for one in self.changing)
             for factor in Factor
         }
         most = sorted((f for f in Factor if by[f]), key=lambda f: -by[f])
         if not most:
-            return f"{said} Nothing that was moved changes one."
+            return f"{sentence} Nothing that was moved changes one."
         how = [f"{factor} ({by[factor]})" for factor in most]
-        return f"{said} Verdicts change with {listed(how, most=len(how))}."
+        return f"{sentence} Verdicts change with {listed(how, most=len(how))}."
 
     @property
     def _of_one(self) -> str:
@@ -263,8 +263,8 @@ class Variations:
         return f"answers drawn at {variant.name}" if of_draws else variant.name
 
 
-def _share(kept: float) -> str:
-    return f"kept in {kept:.0%} of draws" if kept else "never kept"
+def _share(share: float) -> str:
+    return f"kept in {share:.0%} of draws" if share else "never kept"
 
 
 # --------------------------------------------------------------------------------- a plan
@@ -287,7 +287,7 @@ def _plan(
     request: Request, reading: Reading, model: LanguageModel, settings: Settings
 ) -> tuple[list[_Wanted], list[str]]:
     """Return every value of every panel, and why some are left out."""
-    wanted: list[_Wanted] = []
+    plan: list[_Wanted] = []
     left_out: list[str] = []
     k = request.samples
     every = [int(n) for n in _with(settings.samples, k)]
@@ -297,8 +297,8 @@ def _plan(
     own = _seeded(replace(request, samples=sizes[-1]), settings)
 
     def add(factor: Factor, value: float | str, usual: float | str, **how: object) -> None:
-        given = {"requests": own, "samples": k, "reading": reading} | how
-        wanted.append(_Wanted(factor, value, value == usual, **given))  # type: ignore[arg-type]
+        settings_of = {"requests": own, "samples": k, "reading": reading} | how
+        plan.append(_Wanted(factor, value, value == usual, **settings_of))  # type: ignore[arg-type]
 
     for size in sizes:
         add(Factor.SAMPLES, size, k, samples=size)
@@ -316,26 +316,26 @@ def _plan(
             reading=reading if name == reading.similarity else read_so,
         )
 
-    drawn = request
+    sampling = request
     if not request.draws:
-        drawn = Request(request.query, k, judged=request.judged)
-    if _can(drawn, model):
-        by_seed = own if request.draws else _seeded(drawn, settings)
+        sampling = Request(request.query, k, judged=request.judged)
+    if _can(sampling, model):
+        by_seed = own if request.draws else _seeded(sampling, settings)
         add(Factor.SAMPLING, Sampling.DRAWN.value, request.sampling.value, requests=by_seed)
         for one in by_seed:
             at = request.seed if request.draws else -1
             add(Factor.SEED, one.seed, at, requests=(one,))
-        for warm in _with(settings.temperatures, drawn.temperature):
-            again = replace(drawn, temperature=warm)
+        for warm in _with(settings.temperatures, sampling.temperature):
+            again = replace(sampling, temperature=warm)
             if not _can(again, model):
                 left_out.append(_why(again, model))
                 continue
-            same = warm == drawn.temperature
+            same = warm == sampling.temperature
             requests = by_seed if same else _seeded(again, settings)
-            usual = drawn.temperature if request.draws else -1.0
+            usual = sampling.temperature if request.draws else -1.0
             add(Factor.TEMPERATURE, float(warm), usual, requests=requests)
     else:
-        left_out.append(_why(drawn, model))
+        left_out.append(_why(sampling, model))
     searched = replace(request, sampling=Sampling.LIKELIEST)
     if _can(searched, model):
         requests = own if not request.draws else (searched,)
@@ -348,7 +348,7 @@ def _plan(
         for form in model.forms:
             requests = own if form is model.form else _seeded(request, settings)
             add(Factor.FORM, form.value, model.form.value, requests=requests, form=form)
-    return wanted, left_out
+    return plan, left_out
 
 
 def _with(values: Sequence[float], own: float) -> list[float]:
@@ -378,9 +378,9 @@ def asked(
 ) -> tuple[Request, ...]:
     """Return what a question is asked for all panels, in every form; see `run`."""
     request = _judged(request, reading)
-    wanted, _ = _plan(request, reading, model, settings)
+    plan, _ = _plan(request, reading, model, settings)
     own = {None, model.form}
-    each = dict.fromkeys((None if w.form in own else w.form, r) for w in wanted for r in w.requests)
+    each = dict.fromkeys((None if w.form in own else w.form, r) for w in plan for r in w.requests)
     return tuple(one for _, one in each)
 
 
@@ -429,16 +429,18 @@ def run(
     request = _judged(request, reading)
     check_samples(request, model.capabilities)
     rule = rule or _certified_rule(request, reading, model)
-    wanted, left_out = _plan(request, reading, model, settings)
-    recorded = _recorded(queries, model, wanted, progress, left_out)
+    plan, left_out = _plan(request, reading, model, settings)
+    recorded = _recorded(queries, model, plan, progress, left_out)
 
     def outcomes(one: _Wanted, query: str) -> tuple[Outcome, ...]:
-        found = (recorded[one.form, replace(asked, query=query)] for asked in one.requests)
-        cut = (recording.first(one.samples) for recording in found)
+        recordings = (
+            recorded[one.form, replace(one_request, query=query)] for one_request in one.requests
+        )
+        cut = (recording.first(one.samples) for recording in recordings)
         return tuple(_outcome(read(recording, one.reading, rule)) for recording in cut)
 
     done = {form for form, _ in recorded}
-    own = wanted[0]
+    own = plan[0]
     usual = replace(own, samples=request.samples, reading=reading, requests=own.requests[:1])
     return Variations(
         tuple(queries),
@@ -449,7 +451,7 @@ def run(
         tuple(outcomes(usual, query)[0] for query in queries),
         tuple(
             Variant(one.factor, one.value, one.usual, tuple(outcomes(one, q) for q in queries))
-            for one in wanted
+            for one in plan
             if one.form in done
         ),
         tuple(dict.fromkeys(left_out)),
@@ -462,36 +464,36 @@ def _certified_rule(
     request: Request, reading: Reading, model: LanguageModel
 ) -> DecisionRule | None:
     estimator = estimator_of(model.capabilities)
-    made = pipeline_of(model.name, model.revision, request, reading, 0.0, estimator)
-    policy = certificate(made)
+    pipeline = pipeline_of(model.name, model.revision, request, reading, 0.0, estimator)
+    policy = certificate(pipeline)
     return rule_of(policy) if policy else None
 
 
 def _recorded(
     queries: Sequence[str],
     model: LanguageModel,
-    wanted: Sequence[_Wanted],
+    plan: Sequence[_Wanted],
     progress: Progress,
     left_out: list[str],
 ) -> dict[tuple[Form | None, Request], Recording]:
     """Ask all that any panel needs, each request once."""
-    found: dict[tuple[Form | None, Request], Recording] = {}
-    for form in dict.fromkeys(one.form for one in wanted):
-        requests = dict.fromkeys(r for one in wanted if one.form is form for r in one.requests)
+    by_task: dict[tuple[Form | None, Request], Recording] = {}
+    for form in dict.fromkeys(one.form for one in plan):
+        requests = dict.fromkeys(r for one in plan if one.form is form for r in one.requests)
         tasks = [replace(r, query=query) for r in requests for query in queries]
         if form is model.form:  # it is asked in this form already
-            found |= {(form, task): found[None, task] for task in tasks}
+            by_task |= {(form, task): by_task[None, task] for task in tasks}
             continue
         try:
-            asked = model if form is None else model.asked_in(form)
-            recordings = of_each(asked, tasks, functools.partial(_record, asked), progress)
+            formed = model if form is None else model.asked_in(form)
+            recordings = of_each(formed, tasks, functools.partial(_record, formed), progress)
         except ModelError as error:
             if form is None:
                 raise
             left_out.append(str(error))
             continue
-        found |= {(form, task): one for task, one in zip(tasks, recordings, strict=True)}
-    return found
+        by_task |= {(form, task): one for task, one in zip(tasks, recordings, strict=True)}
+    return by_task
 
 
 def _record(model: LanguageModel, request: Request, go_on: Seldom) -> Recording:

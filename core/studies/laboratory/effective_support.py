@@ -154,10 +154,10 @@ def run(
     must_score(model)
     if not questions:
         raise InvalidRequestError("There is no question. Give at least one.")
-    found = of_each(
+    supports = of_each(
         model, questions, lambda question, go_on: _found(model, question, settings, go_on), progress
     )
-    return EffectiveSupports(settings, model.name, tuple(found))
+    return EffectiveSupports(settings, model.name, tuple(supports))
 
 
 def _found(model: LanguageModel, question: str, settings: Settings, go_on: Seldom) -> Found:
@@ -199,10 +199,10 @@ def _effective_support(
     while True:
         go_on()
         more = min(max(10, seen), settings.most - seen)
-        drawn = model.sample(
+        samples = model.sample(
             prompt, more, temperature=settings.temperature, seed=settings.seed, first=seen
         )
-        texts = [r.text if r.complete else None for r in drawn]
+        texts = [r.text if r.complete else None for r in samples]
         new = list(dict.fromkeys(text for text in texts if text and text not in p))
         scores = np.exp(model.log_likelihoods([prompt], new)[0]) if new else np.empty(0)
         score = dict(zip(new, scores.tolist(), strict=True))

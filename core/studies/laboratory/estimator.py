@@ -196,23 +196,26 @@ class Comparison:
         at = {row.name: row for row in self.rows() if row.draws == self.settings.draws[-1]}
         name = "algorithm_2" if "algorithm_2" in at else "algorithm_1"
         ours = at[name]
-        said = (
+        sentence = (
             f"With {ours.draws:,} draws and γ = {self.settings.gamma}, {ESTIMATES[name]} is off by "
             f"{signed(ours.bias)} nats on average (spread {ours.spread:.3f}) from the exact "
             f"{self.exact:.3f} nats"
         )
         if name == "algorithm_2":
-            said += f", Algorithm 1 on the spellings by {signed(at['algorithm_1'].bias)}"
+            sentence += f", Algorithm 1 on the spellings by {signed(at['algorithm_1'].bias)}"
         counts = [row for key, row in at.items() if ESTIMATES.get(key, "").startswith("Counts")]
         best = min(counts, key=lambda row: row.error)
-        said += f"; the best estimate from counts by {signed(best.bias)}"
+        sentence += f"; the best estimate from counts by {signed(best.bias)}"
         total = self.sampled_mass.size
         broken = [
             f"{BOUNDS[key].lower()} in {np.sum(self.values[key] > self.exact + 1e-9):,}"
             for key in NEVER_ABOVE
             if key in self.values
         ]
-        return f"{said}. Above the exact value, of {counted(total, 'sample')}: {', '.join(broken)}."
+        return (
+            f"{sentence}. Above the exact value, of {counted(total, 'sample')}: "
+            f"{', '.join(broken)}."
+        )
 
 
 def run(settings: Settings | None = None, progress: Progress = silent) -> Comparison:
@@ -231,43 +234,43 @@ def run(settings: Settings | None = None, progress: Progress = silent) -> Compar
     # The listing's own generator, so that its seed draws what it draws.
     generators = [np.random.RandomState(settings.seed + i) for i in range(settings.seeds)]
     spelling = np.random.default_rng(settings.seed)
-    found: list[dict[str, Floats]] = []
+    estimates: list[dict[str, Floats]] = []
     masses = []
     for done, k in enumerate(settings.draws):
         progress("Draw and estimate", done / len(settings.draws))
         uniform = np.stack([generator.random_sample(k) for generator in generators])
-        drawn = cumulative.searchsorted(uniform, side="right")
+        indices = cumulative.searchsorted(uniform, side="right")
         sample = np.repeat(np.arange(settings.seeds), k)
-        counts = np.bincount(sample * p.size + drawn.ravel(), minlength=settings.seeds * p.size)
+        counts = np.bincount(sample * p.size + indices.ravel(), minlength=settings.seeds * p.size)
         counts = counts.reshape(settings.seeds, p.size)
         masses.append((counts > 0) @ p)
         spelt: Spelt
         if settings.spellings > 1:
-            spelt = _spelt(sample, drawn.ravel(), settings, spelling)
+            spelt = _spelt(sample, indices.ravel(), settings, spelling)
         else:
             spelt = (*np.divmod(np.flatnonzero(counts), p.size), None)
-        found.append(
+        estimates.append(
             _estimates(counts, p, spelt, k, settings)
             | _counted(counts.reshape(-1, *[2] * n), k)
             | _bounds(counts.reshape(-1, *[2] * n), p.reshape([2] * n), k, settings)
         )
-        _add_theorem(found[-1], p, k, settings)
+        _add_theorem(estimates[-1], p, k, settings)
     progress("Draw and estimate", 1.0)
-    order = [name for name in (*ESTIMATES, *BOUNDS) if name in found[0]]
+    order = [name for name in (*ESTIMATES, *BOUNDS) if name in estimates[0]]
     return Comparison(
         settings,
         gibbs.information(n, settings.temperature),
-        {name: np.stack([at[name] for at in found], axis=1) for name in order},
+        {name: np.stack([at[name] for at in estimates], axis=1) for name in order},
         np.stack(masses, axis=1),
     )
 
 
 def _spelt(
-    sample: Integers, drawn: Integers, settings: Settings, rng: np.random.Generator
+    sample: Integers, indices: Integers, settings: Settings, rng: np.random.Generator
 ) -> Spelt:
     """Return the distinct spelt tuples: their sample, state and spelling, each (u,)."""
     ways = settings.spellings**settings.n
-    key = (sample * 2**settings.n + drawn) * ways + rng.integers(ways, size=len(drawn))
+    key = (sample * 2**settings.n + indices) * ways + rng.integers(ways, size=len(indices))
     key, spelling = np.divmod(np.unique(key), ways)
     return (*np.divmod(key, 2**settings.n), spelling)
 
@@ -288,7 +291,7 @@ def _estimates(
         codes = codes * ways + spelling[:, None] // ways ** np.arange(n) % ways
     weights = p[state] / ways**n
     mass = np.asarray(np.bincount(sample, weights, settings.seeds), dtype=np.float64)
-    found = {
+    values = {
         "algorithm_1": many_samples.algorithm_1(
             sample,
             codes,
@@ -301,14 +304,14 @@ def _estimates(
         # Step 4: a meaning is as likely as all of its spellings that were drawn.
         merged = np.bincount(sample * p.size + state, weights, counts.size).astype(np.float64)
         at = np.flatnonzero(counts.ravel())
-        found["algorithm_2"] = many_samples.algorithm_1(
+        values["algorithm_2"] = many_samples.algorithm_1(
             at // p.size,
             bits[at % p.size],
             merged[at],
             samples=settings.seeds,
             **_gammas(k, 2**n, mass, settings),
         )
-    return found
+    return values
 
 
 def _gammas(k: int, support: int, mass: Floats, settings: Settings) -> dict[str, Floats | float]:
@@ -326,11 +329,11 @@ def _counted(counts: Integers, k: int) -> dict[str, Floats]:
         "miller_madow": entropies.miller_madow,
         "chao_wang_jost": entropies.chao_wang_jost,
     }
-    found = {name: many_samples.information_of_counts(counts, of) for name, of in ways.items()}
+    values = {name: many_samples.information_of_counts(counts, of) for name, of in ways.items()}
     if counts.ndim == 3:
         few = counts[:ADJUSTED_SEEDS]
-        found["adjusted"] = np.array([from_counts(c.sum(axis=1), c).value for c in few])
-    return found
+        values["adjusted"] = np.array([from_counts(c.sum(axis=1), c).value for c in few])
+    return values
 
 
 def _bounds(counts: Integers, table: Floats, k: int, settings: Settings) -> dict[str, Floats]:
@@ -343,11 +346,11 @@ def _bounds(counts: Integers, table: Floats, k: int, settings: Settings) -> dict
     }
 
 
-def _add_theorem(found: dict[str, Floats], p: Floats, k: int, settings: Settings) -> None:
+def _add_theorem(values: dict[str, Floats], p: Floats, k: int, settings: Settings) -> None:
     """Add the theorem's bound where the estimate has the theorem's γ: on meanings, all of them."""
     if settings.gamma is Gamma.THEOREM and settings.spellings == 1:
-        found["theorem"] = theorem_bound(
-            found["algorithm_1"],
+        values["theorem"] = theorem_bound(
+            values["algorithm_1"],
             k,
             expected_missing=float(expected_missing_mass(p, k)),
             support=p.size,

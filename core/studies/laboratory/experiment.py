@@ -289,21 +289,21 @@ def _checked(each: Field, value: Value) -> Value:
     return value
 
 
-def plain(found: Any) -> Any:
+def plain(result: Any) -> Any:
     """Return what JSON knows of it: no arrays, NaN or infinity as None, digits that count."""
-    if isinstance(found, np.ndarray | np.generic):
-        found = found.tolist()
-    if isinstance(found, Mapping):
-        return {str(key): plain(value) for key, value in found.items()}
-    if isinstance(found, str):
-        return str(found)  # of an enumeration, too
-    if isinstance(found, Sequence):
-        return [plain(each) for each in found]
-    if isinstance(found, float):
-        if abs(found) < ZERO:
+    if isinstance(result, np.ndarray | np.generic):
+        result = result.tolist()
+    if isinstance(result, Mapping):
+        return {str(key): plain(value) for key, value in result.items()}
+    if isinstance(result, str):
+        return str(result)  # of an enumeration, too
+    if isinstance(result, Sequence):
+        return [plain(each) for each in result]
+    if isinstance(result, float):
+        if abs(result) < ZERO:
             return 0.0
-        return float(f"{found:.{DIGITS}g}") if math.isfinite(found) else None
-    return found
+        return float(f"{result:.{DIGITS}g}") if math.isfinite(result) else None
+    return result
 
 
 def columns_of(rows: Sequence[Any], **headings: str) -> dict[str, list[Any]]:
@@ -337,14 +337,14 @@ def to_json(finding: Finding) -> str:
     return "{" + ",\n".join(lines) + "}\n"
 
 
-def from_dict(found: Mapping[str, Any]) -> Finding:
+def from_dict(content: Mapping[str, Any]) -> Finding:
     """Read what `to_dict` returned: a file that comes with the program."""
     return Finding(
-        found["experiment"],
-        found["settings"],
-        found["model"],
-        found["revision"],
-        found["sentence"],
-        found["table"],
-        found["drawn"],
+        content["experiment"],
+        content["settings"],
+        content["model"],
+        content["revision"],
+        content["sentence"],
+        content["table"],
+        content["drawn"],
     )

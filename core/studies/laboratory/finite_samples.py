@@ -118,8 +118,8 @@ class FiniteSamples:
         """The first k at which the certified bound is half of the exact value; None if none."""
         return self._first(self.certified >= self.exact / 2)
 
-    def _first(self, said: NDArray[np.bool_]) -> int | None:
-        return self.settings.draws[int(np.argmax(said))] if said.any() else None
+    def _first(self, is_true: NDArray[np.bool_]) -> int | None:
+        return self.settings.draws[int(np.argmax(is_true))] if is_true.any() else None
 
     @property
     def _silent(self) -> int:
@@ -134,7 +134,7 @@ class FiniteSamples:
         last = self.settings.draws[-1]
         says = [f"nothing up to k = {self._silent:,}"] if self._silent else []
         says += [f"something at k = {self.least:,}"] if self.least else []
-        said = (
+        sentence = (
             f"The mutual information is {self.exact:.3f} nats. The theorem’s lower bound says "
             f"{' and '.join(says)}"
         )
@@ -144,7 +144,7 @@ class FiniteSamples:
             if half
             else f"is {self.certified[-1]:.3f} nats at k = {last:,}"
         )
-        return f"{said}; the certified bound {ours}, without a confidence level."
+        return f"{sentence}; the certified bound {ours}, without a confidence level."
 
 
 def run(settings: Settings | None = None, progress: Progress = silent) -> FiniteSamples:
@@ -170,17 +170,17 @@ def run(settings: Settings | None = None, progress: Progress = silent) -> Finite
     rng = np.random.default_rng(settings.seed)
     with np.errstate(divide="ignore"):
         log_first, log_rows = np.log(first), np.log(rows)
-    found, certified = [], []
+    estimates, certified = [], []
     for done, draws in enumerate(settings.draws):
         progress("Draw pairs", done / len(k))
         counts = rng.multinomial(draws, p, size=settings.samples)
         missing = float(expected[done])
-        found.append(max(_said(counts, p, draws, missing, settings, one) for one in supports))
+        estimates.append(max(_said(counts, p, draws, missing, settings, one) for one in supports))
         seen = [np.flatnonzero(c) for c in rng.multinomial(draws, first, size=settings.samples)]
         ours = [certified_lower_bound(log_first[s], log_rows[np.ix_(s, s)]) for s in seen]
         certified.append(np.mean(ours))
     progress("Draw pairs", 1.0)
-    bound, outside, support, gamma_1, gamma_2, estimate = np.array(found).T
+    bound, outside, support, gamma_1, gamma_2, estimate = np.array(estimates).T
     with np.errstate(divide="ignore"):
         exact = from_table(np.log(table)).value
     return FiniteSamples(
@@ -201,11 +201,11 @@ def _supports(p: Floats, outside: Sequence[float]) -> list[tuple[float, int]]:
     """Return δ_supp and |X̃| of the likeliest cells for each share that may be outside."""
     falling = np.sort(p)[::-1]
     left = np.maximum(0.0, 1 - np.cumsum(falling))
-    found = []
+    supports = []
     for share in outside:
         size = len(p) if share == 0 else int(np.argmax(left <= share)) + 1
-        found.append((float(left[size - 1]) if share else 0.0, size))
-    return found
+        supports.append((float(left[size - 1]) if share else 0.0, size))
+    return supports
 
 
 def _said(

@@ -128,23 +128,23 @@ def run(
     progress("Search for answers", 0.0)
     texts = support_of(model, fact, settings.likeliest)
     progress("Score answers", 0.5)
-    found = pseudo_joint(model, fact.question, texts)
+    joint = pseudo_joint(model, fact.question, texts)
     progress("Score answers", 1.0)
-    truth = truth_of(fact, found.texts)
+    truth = truth_of(fact, joint.texts)
     log_truth = smoothed(truth, settings.smoothing)
     log_p = log_truth[:, None] + log_truth
-    q, p = np.exp(found.log_joint), np.exp(log_p)
-    terms = contributions(found.log_joint, log_p)
+    q, p = np.exp(joint.log_joint), np.exp(log_p)
+    terms = contributions(joint.log_joint, log_p)
     return Hallucination(
         question=fact.question,
         model=model.name,
-        texts=found.texts,
+        texts=joint.texts,
         right=truth > 0,
         q=q,
         p=p,
         excess=np.maximum(q - p, 0.0),
         contributions=terms,
         divergence=float(terms.sum()),
-        information=from_table(found.log_joint).value,
+        information=from_table(joint.log_joint).value,
         smoothing=settings.smoothing,
     )

@@ -184,19 +184,21 @@ class Curves:
     def sentence(self) -> str:
         """What it shows, in a sentence or two."""
         k, expected = self.settings.draws[-1], float(self.expected[-1])
-        said = f"After {counted(k, 'draw')} {expected:.2%} of the probability is missing on average"
+        sentence = (
+            f"After {counted(k, 'draw')} {expected:.2%} of the probability is missing on average"
+        )
         if self.rest > 1e-6:
-            said += f", and at most {self.rest:.2%} besides that nobody has found"
+            sentence += f", and at most {self.rest:.2%} besides that nobody has found"
         else:
-            said += (
+            sentence += (
                 f"; the number of kinds allows {self.finite_support[-1]:.2%}, the entropy "
                 f"{self.entropy[-1]:.2%}"
             )
         off = float(np.abs(self.good_turing - self.missing)[:, -1].mean())
         outside = max(float(self.too_high.max()), float(self.too_low.max()))
         return (
-            f"{said}. Good–Turing is off by {off:.2%} on average. At no k was U_k beyond either "
-            f"limit in more than {outside:.1%} of the samples; "
+            f"{sentence}. Good–Turing is off by {off:.2%} on average. At no k was U_k beyond "
+            f"either limit in more than {outside:.1%} of the samples; "
             f"{1 - self.settings.confidence:.0%} is allowed."
         )
 
@@ -227,7 +229,7 @@ def run(settings: Settings | None = None, progress: Progress = silent) -> Curves
     progress("Simulate", 1.0)
     expected = mass.expected_missing_mass(p, k)
     nothing = np.full(len(k), np.nan)
-    known = rest < 1e-6
+    is_complete = rest < 1e-6
     with np.errstate(divide="ignore"):
         h = float(entropy(np.log(p)))
     return Curves(
@@ -237,8 +239,8 @@ def run(settings: Settings | None = None, progress: Progress = silent) -> Curves
         expected,
         np.stack(missing, axis=1),
         np.stack(turing, axis=1),
-        mass.finite_support_bound(int((p > 0).sum()), k) if known else nothing,
-        mass.entropy_bound(h, k) if known else nothing,
+        mass.finite_support_bound(int((p > 0).sum()), k) if is_complete else nothing,
+        mass.entropy_bound(h, k) if is_complete else nothing,
         mass.zipf_rate(settings.exponent, k) if settings.law is Law.ZIPF else None,
         np.maximum(0.0, expected - mass.lower_deviation(k, settings.confidence)),
         np.minimum(1.0, expected + mass.upper_deviation(k, settings.confidence)),

@@ -74,8 +74,8 @@ def pseudo_joint(model: LanguageModel, question: str, texts: Sequence[str]) -> P
     ModelError
     """
     query, support = model.reads(question), list(dict.fromkeys(texts))
-    asked = [prompts.iterative(query), *(prompts.iterative(query, [text]) for text in support)]
-    scores = model.log_likelihoods(asked, support)
+    contexts = [prompts.iterative(query), *(prompts.iterative(query, [text]) for text in support)]
+    scores = model.log_likelihoods(contexts, support)
     order = np.argsort(-scores[0], kind="stable")
     log_first, covered = log_normalise(scores[0, order])
     log_rows, covered_rows = log_normalise(scores[1 + order][:, order], axis=1)

@@ -223,28 +223,28 @@ class Related:
 
     def _bin(self, places: NDArray[np.int64]) -> Bin:
         promised, error, of = self._answers
-        found = self._mean(error[places], of[places])
-        return Bin(len(places), float(promised[places].mean()), found)
+        values = self._mean(error[places], of[places])
+        return Bin(len(places), float(promised[places].mean()), values)
 
     def _mean(self, values: Floats, of: NDArray[np.int64]) -> Interval:
         """Return a mean over answers; those of one question are drawn together."""
-        drawn = []
+        means = []
         for weights in resamples(of, seed=self.seed):
             if weights.any():
-                drawn.append(np.average(values, weights=weights))
-        return interval(values.mean(), np.array(drawn))
+                means.append(np.average(values, weights=weights))
+        return interval(values.mean(), np.array(means))
 
     @property
     def sentence(self) -> str:
         """What it shows, in some sentences."""
-        found = self.comparison.values
+        values = self.comparison.values
         first, second = self.tuned[0]
         return (
             f"AUROC for wrong answers on {counted(len(self.questions), 'question')}: M.I. "
-            f"{_said(found['mutual_information'])}, S.E. {found['semantic_entropy'].value:.2f}, "
-            f"the two-stage test of Ahdritz et al. {found['two_stage'].value:.2f} with the "
+            f"{_said(values['mutual_information'])}, S.E. {values['semantic_entropy'].value:.2f}, "
+            f"the two-stage test of Ahdritz et al. {values['two_stage'].value:.2f} with the "
             f"thresholds {first:g} and {second:g}, each tuned on one half for the other, pair "
-            f"covariance (Johnson et al.) {found['pair_covariance'].value:.2f}. The mean squared "
+            f"covariance (Johnson et al.) {values['pair_covariance'].value:.2f}. The mean squared "
             f"error of the model’s probabilities is {self.overall.error.value:.3f} where V̂ says "
             f"{self.overall.promised:.3f}: {self._calibrated}"
         )
@@ -257,11 +257,11 @@ class Related:
         return f"not second-order calibrated, it errs {'more' if low > 0 else 'less'} than it says."
 
 
-def _said(found: Interval) -> str:
+def _said(interval: Interval) -> str:
     """Return a number with its interval, where it has one."""
-    if np.isnan(found.lower):
-        return f"{found.value:.2f}"
-    return f"{found.value:.2f} ({found.lower:.2f} to {found.upper:.2f})"
+    if np.isnan(interval.lower):
+        return f"{interval.value:.2f}"
+    return f"{interval.value:.2f} ({interval.lower:.2f} to {interval.upper:.2f})"
 
 
 def _or_nan(doubt: float | None) -> float:
@@ -300,13 +300,13 @@ def run(
         raise InvalidRequestError("There is no question. Give at least one.")
     request = request or usual_request(questions[0].query, model.capabilities)
 
-    def one(known: Known, go_on: Seldom) -> Asked:
-        asked = replace(request, query=known.query)
-        recording = record(asked, model, lambda stage, share: go_on())
-        return of_inspection(read(recording, reading), known.answers)
+    def one(question: Known, go_on: Seldom) -> Asked:
+        one_request = replace(request, query=question.query)
+        recording = record(one_request, model, lambda stage, share: go_on())
+        return of_inspection(read(recording, reading), question.answers)
 
-    found = of_each(model, questions, one, progress)
-    return Related(model.name, model.revision, tuple(found), seed)
+    rows = of_each(model, questions, one, progress)
+    return Related(model.name, model.revision, tuple(rows), seed)
 
 
 def of_inspection(inspection: Inspection, answers: Sequence[Answer]) -> Asked:

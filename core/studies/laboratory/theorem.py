@@ -187,18 +187,18 @@ class TheoremOne:
     def means(self) -> dict[str, dict[str, float]]:
         """The means of a band's rows, by band and by the name of the number in `Row`, nats."""
         names = ("information", "divergence", "clustered", "sampled", "sampled_clustered")
-        found = {}
+        means = {}
         for band in dict.fromkeys(row.band for row in self.rows):
             own = [row for row in self.rows if row.band == band]
-            found[band] = {n: float(np.mean([getattr(row, n) for row in own])) for n in names}
-        return found
+            means[band] = {n: float(np.mean([getattr(row, n) for row in own])) for n in names}
+        return means
 
     @property
     def sentence(self) -> str:
         """What it shows, in some sentences."""
         rows = self.rows
         held, off = sum(row.holds for row in rows), max(row.off for row in rows)
-        said = (
+        sentence = (
             f"D(Q̃, P̃) is at least I(Q̃) on {held} of {counted(len(rows), 'question')}; their "
             f"difference is the divergences of the two marginals, to {max(off, 1e-16):.0e} nats."
         )
@@ -206,7 +206,7 @@ class TheoremOne:
         shared = [row for row in taught if (row.corpus_information or 0) > ROUNDING]
         alone = [row for row in taught if row not in shared]
         if shared:
-            said += (
+            sentence += (
                 f" Against the training documents it is below on {sum(r.breaks for r in shared)} "
                 f"of the {len(shared)} whose answers there depend on each other, where the theorem "
                 f"assumes that they do not, and on {sum(r.breaks for r in alone)} of the other "
@@ -215,11 +215,11 @@ class TheoremOne:
         triples = [row.triple for row in rows if row.triple]
         if triples:
             low, high, d = np.mean([(t.lower, t.upper, t.divergence) for t in triples], axis=0)
-            said += (
+            sentence += (
                 f" Of three answers, I is {low:.3f} to {high:.3f} nats on average, and D "
                 f"{d:.3f} (from {self.settings.triples:,} pairs a question)."
             )
-        return said
+        return sentence
 
 
 def chosen(count: int, seed: int = 0) -> tuple[Fact, ...]:
@@ -247,7 +247,7 @@ def chosen(count: int, seed: int = 0) -> tuple[Fact, ...]:
 
 def run(
     model: LanguageModel,
-    asked: Sequence[Fact],
+    facts: Sequence[Fact],
     settings: Settings | None = None,
     progress: Progress = silent,
 ) -> TheoremOne:
@@ -264,26 +264,26 @@ def run(
     """
     settings = settings or Settings()
     must_score(model)
-    if not asked:
+    if not facts:
         raise InvalidRequestError("There is no question. Give at least one.")
-    rows = of_each(model, asked, lambda fact, go_on: _row(model, fact, settings, go_on), progress)
+    rows = of_each(model, facts, lambda fact, go_on: _row(model, fact, settings, go_on), progress)
     return TheoremOne(settings, model.name, tuple(rows))
 
 
 def _row(model: LanguageModel, fact: Fact, settings: Settings, go_on: Seldom) -> Row:
     prompt = prompts.iterative(model.reads(fact.question))
-    drawn = model.sample(
+    samples = model.sample(
         prompt, settings.samples, temperature=settings.temperature, seed=settings.seed
     )
     go_on()
-    texts = [response.text for response in drawn if response.text]
+    texts = [response.text for response in samples if response.text]
     q = pseudo_joint(model, fact.question, [*support_of(model, fact, settings.likeliest), *texts])
     go_on()
     log_truth = smoothed(truth_of(fact, q.texts), settings.smoothing)
     exact = from_table(q.log_joint)
     corpus = corpus_of(fact, q.texts)
     of_corpus = _against_corpus(q, corpus, settings.smoothing) if corpus else (None, None)
-    found = Row(
+    row = Row(
         question=fact.question,
         band=fact.band.value,
         exposures=fact.exposures,
@@ -300,8 +300,8 @@ def _row(model: LanguageModel, fact: Fact, settings: Settings, go_on: Seldom) ->
         sampled_clustered=_sampled(q, texts, settings.similarity_threshold),
     )
     if not settings.triples:
-        return found
-    return replace(found, triple=_triple(model, fact.question, q, log_truth, settings, found))
+        return row
+    return replace(row, triple=_triple(model, fact.question, q, log_truth, settings, row))
 
 
 def _against_corpus(
@@ -317,9 +317,9 @@ def _clustered(q: PseudoJoint, threshold: float) -> float:
     return from_table(aggregate(aggregate(q.log_joint, labels, 0), labels, 1)).value
 
 
-def _sampled(q: PseudoJoint, drawn: Sequence[str], threshold: float | None = None) -> float:
+def _sampled(q: PseudoJoint, texts: Sequence[str], threshold: float | None = None) -> float:
     """Return Algorithm 3 on drawn texts; with τ, each row is that of its cluster's centre."""
-    came = set(drawn)
+    came = set(texts)
     at = np.array([i for i, text in enumerate(q.texts) if text in came], dtype=np.int64)
     if not at.size:
         return 0.0
@@ -346,10 +346,10 @@ def _triple(
     joint = np.exp(q.log_joint).ravel()
     counts = rng.multinomial(settings.triples, joint / joint.sum())
     cells = np.flatnonzero(counts)
-    told = [[q.texts[i], q.texts[j]] for i, j in zip(*divmod(cells, len(q.texts)), strict=True)]
+    chains = [[q.texts[i], q.texts[j]] for i, j in zip(*divmod(cells, len(q.texts)), strict=True)]
     query = model.reads(question)
-    asked = [prompts.iterative(query, answers) for answers in told]
-    log_rows = log_normalise(model.log_likelihoods(asked, q.texts), axis=1)[0]
+    contexts = [prompts.iterative(query, answers) for answers in chains]
+    log_rows = log_normalise(model.log_likelihoods(contexts, q.texts), axis=1)[0]
 
     k, shares = settings.triples, counts[cells] / settings.triples
     log_mean = log_sum_exp(np.log(shares)[:, None] + log_rows, axis=0)

@@ -214,33 +214,33 @@ class Yielding:
         """What it shows, in some sentences, whatever it is."""
         turned = sum(row.repetitions is not None for row in self.rows)
         first = sum(row.repetitions == 0 for row in self.rows)
-        found = self.correlations
+        correlations = self.correlations
         return (
             f"Of {counted(len(self.rows), 'fact')}, {turned} turn within {self.settings.most} "
             f"repetitions, {first} of them before any. The overlap of the question with the large "
             f"principal components goes with the repetitions by a rank correlation of "
-            f"{_said(found['overlap'])}: {_verdict(found['overlap'])} "
+            f"{_said(correlations['overlap'])}: {_verdict(correlations['overlap'])} "
             f"Within relations it is {_said(self.within)}. The model’s own odds before any "
-            f"repetition reach {_said(found['odds'])}."
+            f"repetition reach {_said(correlations['odds'])}."
         )
 
 
-def _said(found: Interval) -> str:
+def _said(interval: Interval) -> str:
     """Return a correlation with its interval, where it has one."""
-    if math.isnan(found.value):
+    if math.isnan(interval.value):
         return "undefined"
-    if math.isnan(found.lower):
-        return f"{found.value:+.2f}"
-    return f"{found.value:+.2f} ({found.lower:+.2f} to {found.upper:+.2f})"
+    if math.isnan(interval.lower):
+        return f"{interval.value:+.2f}"
+    return f"{interval.value:+.2f} ({interval.lower:+.2f} to {interval.upper:+.2f})"
 
 
-def _verdict(found: Interval) -> str:
+def _verdict(interval: Interval) -> str:
     """Say what a correlation means for Section 3.1."""
-    if math.isnan(found.lower) or found.lower <= 0 <= found.upper:
+    if math.isnan(interval.lower) or interval.lower <= 0 <= interval.upper:
         return "no sign of what Section 3.1 describes."
-    if found.upper < 0:
+    if interval.upper < 0:
         return "the opposite of what Section 3.1 describes."
-    size = next(word for least, word in _SIZES if found.value >= least)
+    size = next(word for least, word in _SIZES if interval.value >= least)
     return f"{size} sign of what Section 3.1 describes."
 
 
@@ -306,9 +306,9 @@ def _drawn(settings: Settings) -> Iterator[Fact]:
     left = settings.facts
     bands = sorted(OF_BANDS, key=lambda band: len(drawn(band, settings.facts)))
     for place, band in enumerate(bands):
-        found = drawn(band, round(left / (len(bands) - place)), settings.seed)
-        left -= len(found)
-        yield from found
+        facts = drawn(band, round(left / (len(bands) - place)), settings.seed)
+        left -= len(facts)
+        yield from facts
 
 
 def _odds(curve: Amplification) -> float:
@@ -325,23 +325,23 @@ def _of_heads(
     states: list[NDArray[np.float32]] = []
     spans, _ = model.attention(case.prompt(0, model.reads(case.query)), states)
     mention = np.flatnonzero(places(case, model, 0, spans).first)
-    asked, end = (_normed(np.array([s[at] for s in states])) for at in (mention, -1))
-    found = []
+    questions, end = (_normed(np.array([s[at] for s in states])) for at in (mention, -1))
+    rows = []
     for head, one in enumerate(components):
         layer = head // shape[1]
-        overlap = one.overlap(asked[layer])
-        logit = one.logit(end[layer], asked[layer, -1], model.llama.head_width)
-        found.append((overlap[-1], overlap.mean(), logit))
-    overlap, every_token, logit = np.transpose(found).reshape(3, *shape)
+        overlap = one.overlap(questions[layer])
+        logit = one.logit(end[layer], questions[layer, -1], model.llama.head_width)
+        rows.append((overlap[-1], overlap.mean(), logit))
+    overlap, every_token, logit = np.transpose(rows).reshape(3, *shape)
     return overlap, every_token, logit, _gap(case, model)
 
 
 def _gap(case: Case, model: LlamaModel) -> Floats:
     """Return ln of the attention on the question less that on the answer, told once."""
-    (found,) = looking(case, model, [1])
+    (look,) = looking(case, model, [1])
     tiny = np.finfo(np.float32).tiny  # of a head that looks at neither
-    on_question, on_told = np.maximum([found.on_question, found.on_told], tiny)
-    return np.asarray(np.log(on_question) - np.log(on_told))
+    on_question, on_answer = np.maximum([look.on_question, look.on_told], tiny)
+    return np.asarray(np.log(on_question) - np.log(on_answer))
 
 
 def _normed(x: NDArray[np.float32]) -> Floats:
@@ -352,8 +352,8 @@ def _normed(x: NDArray[np.float32]) -> Floats:
 
 def _by_head(overlaps: Floats, lasts: Floats) -> Floats:
     """Return the rank correlation of every head's overlap with the repetitions."""
-    found = [
+    rows = [
         rank_correlation(overlaps[:, i, j], lasts, number=1).value
         for i, j in np.ndindex(overlaps.shape[1:])
     ]
-    return np.reshape(found, overlaps.shape[1:])
+    return np.reshape(rows, overlaps.shape[1:])

@@ -47,8 +47,8 @@ class Curves:
             key = (model.name, model.revision, case, times)
             if key in self._found:
                 self._found.move_to_end(key)
-            found = self._found.get(key)
-        return shipped.find(case, model, times) if found is None else found
+            result = self._found.get(key)
+        return shipped.find(case, model, times) if result is None else result
 
     def start(
         self, cases: Sequence[Case], model: LanguageModel, times: tuple[int, ...]
@@ -57,13 +57,13 @@ class Curves:
 
         def work(job: Job[list[Found]]) -> list[Found]:
             result = [self.find(case, model, times) for case in cases]
-            missing = [i for i, found in enumerate(result) if found is None]
+            missing = [i for i, curve in enumerate(result) if curve is None]
             for part, i in enumerate(missing):
-                job.partial = [found for found in result if found is not None]
+                job.partial = [curve for curve in result if curve is not None]
                 progress = _part(job, part, len(missing))
-                result[i] = found = self._compute(cases[i], model, times, progress)
-                self._keep((model.name, model.revision, cases[i], times), found)
-            return [found for found in result if found is not None]
+                result[i] = curve = self._compute(cases[i], model, times, progress)
+                self._keep((model.name, model.revision, cases[i], times), curve)
+            return [curve for curve in result if curve is not None]
 
         return self._jobs.start(
             (model.name, model.revision, tuple(cases), times),
@@ -77,9 +77,9 @@ class Curves:
         missing = [case for case in cases if self.find(case, model, times) is None]
         return plan_curves(missing, model, times)
 
-    def _keep(self, key: _Key, found: Found) -> None:
+    def _keep(self, key: _Key, result: Found) -> None:
         with self._lock:
-            self._found[key] = found
+            self._found[key] = result
             while len(self._found) > KEPT:
                 self._found.popitem(last=False)
 

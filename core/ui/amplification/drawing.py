@@ -15,7 +15,7 @@ from core.ui.amplification import form
 from core.ui.glossary import TERMS
 
 
-def pictures(drawn: list[Amplification], scale: str) -> None:
+def pictures(amplifications: list[Amplification], scale: str) -> None:
     """Draw the normalised probability, and the raw ones on a logarithmic axis."""
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -23,29 +23,35 @@ def pictures(drawn: list[Amplification], scale: str) -> None:
             "**Share of the answer against the repeated one**",
             help=TERMS["Normalised conditional probability"],
         )
-        figures.draw(charts.curves, drawn, scale, key="curves", alt_text=charts.curves_alt(drawn))
+        figures.draw(
+            charts.curves,
+            amplifications,
+            scale,
+            key="curves",
+            alt_text=charts.curves_alt(amplifications),
+        )
         st.text(f"{charts.MEANING} {charts.REGION}")
     with right:
         st.markdown(
             "**Both probabilities**",
             help="The answer and the repeated one, each by itself, on a logarithmic axis.",
         )
-        if any(one.has_likelihoods for one in drawn):
+        if any(one.has_likelihoods for one in amplifications):
             figures.draw(
                 charts.probabilities,
-                drawn,
+                amplifications,
                 scale,
                 key="probabilities",
-                alt_text=charts.probabilities_alt(drawn),
+                alt_text=charts.probabilities_alt(amplifications),
             )
-        for remark in dict.fromkeys(remark for one in drawn for remark in one.remarks):
+        for remark in dict.fromkeys(remark for one in amplifications for remark in one.remarks):
             st.text(remark)
 
 
-def listed(drawn: list[Amplification], case: Case | None) -> None:
+def listed(amplifications: list[Amplification], case: Case | None) -> None:
     """Name every curve with its initial probabilities, and let it be kept or removed."""
     beside = form.kept(case)
-    for i, one in enumerate(drawn):
+    for i, one in enumerate(amplifications):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(f"{i + 1}. {charts.described(one)}", width="stretch")
             if one.case == case:
@@ -68,49 +74,49 @@ def listed(drawn: list[Amplification], case: Case | None) -> None:
                 )
 
 
-def prompt(drawn: list[Amplification], most: int) -> None:
+def prompt(amplifications: list[Amplification], most: int) -> None:
     """Show the exact prompt of a curve at any number of repetitions."""
-    names = [f"{i + 1}. {one.case.query}" for i, one in enumerate(drawn)]
+    names = [f"{i + 1}. {one.case.query}" for i, one in enumerate(amplifications)]
     with st.popover("The exact prompt", icon=":material/article:"):
         chosen = names[0]
         if len(names) > 1:
             chosen = st.selectbox("Curve", names, key="prompt_of")
-        one = drawn[names.index(chosen)]
+        one = amplifications[names.index(chosen)]
         case = one.case
         st.text(case.query)
         times = st.number_input("At how many repetitions", 0, most, min(2, most), key="prompt_at")
         st.code(case.prompt(times, one.read_as), language=None, wrap_lines=True, height=320)
 
 
-def details(drawn: list[Amplification], scale: str, kept: Result | None = None) -> None:
+def details(amplifications: list[Amplification], scale: str, result: Result | None = None) -> None:
     """Offer every number as a table, and files to take along."""
     with st.expander("Every point as a table"):
-        st.dataframe(serialise.to_table(drawn), hide_index=True, key="points")
+        st.dataframe(serialise.to_table(amplifications), hide_index=True, key="points")
     with st.container(horizontal=True):
         downloads.report(
-            partial(reports.report, drawn, scale),
+            partial(reports.report, amplifications, scale),
             "amplification",
-            saved=kept.created_at if kept else None,
-            from_file=kept is not None and is_from_file(kept.payload),
+            saved=result.created_at if result else None,
+            from_file=result is not None and is_from_file(result.payload),
         )
         downloads.download(
-            "Curves (CSV)", lambda: serialise.to_csv_bytes(drawn), "amplification.csv"
+            "Curves (CSV)", lambda: serialise.to_csv_bytes(amplifications), "amplification.csv"
         )
         downloads.download(
-            "Curves (JSON)", lambda: serialise.all_to_json(drawn), "amplification.json"
+            "Curves (JSON)", lambda: serialise.all_to_json(amplifications), "amplification.json"
         )
     with st.expander("Figures as PNG and SVG"):
-        palette, query = figures.palette(), drawn[0].case.query
+        palette, query = figures.palette(), amplifications[0].case.query
         figures.as_files(
             "curves",
             "Share of an answer as another is repeated",
             query,
-            partial(charts.curves, drawn, scale, palette, captions=True),
+            partial(charts.curves, amplifications, scale, palette, captions=True),
         )
-        if any(one.has_likelihoods for one in drawn):
+        if any(one.has_likelihoods for one in amplifications):
             figures.as_files(
                 "probabilities",
                 "Probabilities of both answers",
                 query,
-                partial(charts.probabilities, drawn, scale, palette, captions=True),
+                partial(charts.probabilities, amplifications, scale, palette, captions=True),
             )

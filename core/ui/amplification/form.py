@@ -166,24 +166,24 @@ def _proposed(query: str) -> Case | None:
 
 def kept(case: Case | None) -> list[Case]:
     """Return the cases whose curves stand beside this one, as the address says."""
-    if KEPT not in st.session_state and (given := st.query_params.get_all(KEPT)):
-        st.session_state[KEPT] = [*map(_parse, given)]
+    if KEPT not in st.session_state and (texts := st.query_params.get_all(KEPT)):
+        st.session_state[KEPT] = [*map(_parse, texts)]
     chosen = st.session_state.get(KEPT)
     # Beside somebody's own question nothing stands that nobody asked for.
     usual = list(AT_FIRST) if case in EXAMPLES.values() else []
     every = dict.fromkeys(one for one in (usual if chosen is None else chosen) if one is not None)
-    found = list(every)[:MOST_KEPT]
-    st.session_state[_BESIDE] = found
+    first = list(every)[:MOST_KEPT]
+    st.session_state[_BESIDE] = first
     if chosen is not None:
-        st.session_state[KEPT] = found
-    wanted = [json.dumps(_texts(one), ensure_ascii=False) for one in found] or [""]
+        st.session_state[KEPT] = first
+    addresses = [json.dumps(_texts(one), ensure_ascii=False) for one in first] or [""]
     # Only where it changes: writing sends the whole address as this run knows it, and what the
     # person has typed meanwhile would be gone from it.
-    if found == usual:
+    if first == usual:
         st.query_params.pop(KEPT, None)
-    elif st.query_params.get_all(KEPT) != wanted:
-        st.query_params[KEPT] = wanted
-    return found
+    elif st.query_params.get_all(KEPT) != addresses:
+        st.query_params[KEPT] = addresses
+    return first
 
 
 def _texts(case: Case) -> list[str]:

@@ -43,36 +43,36 @@ def world() -> None:
     cases = [case for group in groups.values() for case in group]
     with picture:
         so_far = partial(_bands, groups)
-        found = curves(cases, embedded(), DEFAULT_REPETITIONS, key="world", so_far=so_far)
-        if found is None:
+        results = curves(cases, embedded(), DEFAULT_REPETITIONS, key="world", so_far=so_far)
+        if results is None:
             return
-        drawn = so_far([one for one in found if isinstance(one, Amplification)])
-    table(drawn)
+        bands = so_far([one for one in results if isinstance(one, Amplification)])
+    table(bands)
 
 
 def _bands(
-    groups: Mapping[str, Sequence[Case]], found: Sequence[Amplification]
+    groups: Mapping[str, Sequence[Case]], series: Sequence[Amplification]
 ) -> dict[str, list[Amplification]]:
     """Draw the medians of all bands in one picture, then every band by itself."""
-    by_case = {one.case: one for one in found}
-    drawn = {
+    by_case = {one.case: one for one in series}
+    by_band = {
         name: several
         for name, group in groups.items()
         if (several := [by_case[case] for case in group if case in by_case])
     }
-    if not drawn:
-        return drawn
+    if not by_band:
+        return by_band
     st.markdown(
         "**Share of the right answer while the prompt repeats another: the median, by how often "
         "training showed the question**"
     )
-    figures.draw(charts.bands, drawn, key="bands", alt_text=charts.bands_alt(drawn))
+    figures.draw(charts.bands, by_band, key="bands", alt_text=charts.bands_alt(by_band))
     st.text(
         f"{charts.REGION} Below, each thin line is one question, and the colour lies between the "
         "quartiles."
     )
     columns = iter(st.columns(len(groups)))
-    for name, several in drawn.items():
+    for name, several in by_band.items():
         with next(columns), st.container(border=True, height="stretch"):
             st.text(name.capitalize(), help=BANDS[name])
             figures.draw(
@@ -83,10 +83,10 @@ def _bands(
                 alt_text=charts.band_alt(name, several),
             )
             st.text(happening(several)[1])
-    return drawn
+    return by_band
 
 
-def table(drawn: Mapping[str, Sequence[Amplification]]) -> None:
+def table(by_band: Mapping[str, Sequence[Amplification]]) -> None:
     """Give the medians as numbers, and the single questions behind them."""
     with st.expander("The medians as a table"):
         st.dataframe(
@@ -100,7 +100,7 @@ def table(drawn: Mapping[str, Sequence[Amplification]]) -> None:
                         )
                     },
                 }
-                for name, several in drawn.items()
+                for name, several in by_band.items()
             ],
             column_config={
                 str(t): st.column_config.NumberColumn(format="percent") for t in DEFAULT_REPETITIONS
@@ -112,11 +112,11 @@ def table(drawn: Mapping[str, Sequence[Amplification]]) -> None:
     with st.expander("The questions"):
         st.dataframe(
             {
-                "band": [name for name, several in drawn.items() for _ in several],
-                "question": [a.case.query for several in drawn.values() for a in several],
-                "answer": [a.case.answer for several in drawn.values() for a in several],
-                "repeated": [a.case.repeated for several in drawn.values() for a in several],
-                "outcome": [a.verdict for several in drawn.values() for a in several],
+                "band": [name for name, several in by_band.items() for _ in several],
+                "question": [a.case.query for several in by_band.values() for a in several],
+                "answer": [a.case.answer for several in by_band.values() for a in several],
+                "repeated": [a.case.repeated for several in by_band.values() for a in several],
+                "outcome": [a.verdict for several in by_band.values() for a in several],
             },
             hide_index=True,
             key="world_cases",
@@ -136,20 +136,24 @@ def paper() -> None:
     every = [published.case for group in PAPER.values() for published in group]
     model = asked()
     times = DEFAULT_REPETITIONS if model.capabilities.scores_given_text else FREQUENCY_REPETITIONS
-    found = curves(
-        every, model, times, key="paper", so_far=lambda drawn: _figures({a.case: a for a in drawn})
+    results = curves(
+        every,
+        model,
+        times,
+        key="paper",
+        so_far=lambda amplifications: _figures({a.case: a for a in amplifications}),
     )
-    if found is None:
+    if results is None:
         return
-    used(found)
+    used(results)
     beside = _embedded_beside(every, model, times)
     if beside:
         st.text(f"Solid: {model.name}. Dashed: the embedded model.")
     st.text(f"{charts.MEANING} {charts.REGION}")
-    _figures(dict(zip(every, found, strict=True)), beside)
+    _figures(dict(zip(every, results, strict=True)), beside)
     with st.expander("Every point as a table"):
-        drawn = [one for one in found if isinstance(one, Amplification)]
-        st.dataframe(serialise.to_table(drawn), hide_index=True, key="paper_points")
+        amplifications = [one for one in results if isinstance(one, Amplification)]
+        st.dataframe(serialise.to_table(amplifications), hide_index=True, key="paper_points")
 
 
 def _embedded_beside(
@@ -158,42 +162,42 @@ def _embedded_beside(
     """Return the embedded model's curves, to compare with those of another model."""
     if model is embedded():
         return {}
-    found = curves(every, embedded(), times, key="paper_embedded", so_far=lambda drawn: None)
-    return dict(zip(every, found or (), strict=False))
+    results = curves(every, embedded(), times, key="paper_embedded", so_far=lambda _: None)
+    return dict(zip(every, results or (), strict=False))
 
 
-def _figures(found: Mapping[Case, Found], beside: Mapping[Case, Found] | None = None) -> None:
+def _figures(results: Mapping[Case, Found], beside: Mapping[Case, Found] | None = None) -> None:
     """Draw the paper's figures, with the curves that are there."""
     for title, group in PAPER.items():
         st.header(title, anchor=False)
-        several = [one for p in group if isinstance(one := found.get(p.case), Amplification)]
+        several = [one for p in group if isinstance(one := results.get(p.case), Amplification)]
         if len(several) == len(group):
             st.text(". ".join(happening(several)))
         for column, published in zip(st.columns(ACROSS), group, strict=True):
             with column, st.container(border=True, height="stretch"):
                 st.text(published.case.query)
-                if (one := found.get(published.case)) is not None:
+                if (one := results.get(published.case)) is not None:
                     _published(published, one, (beside or {}).get(published.case))
 
 
-def _published(published: Published, found: Found, beside: Found | None) -> None:
+def _published(published: Published, result: Found, beside: Found | None) -> None:
     case = published.case
-    if isinstance(found, str):
-        problem(found)
+    if isinstance(result, str):
+        problem(result)
         return
     figures.draw(
         charts.small,
-        found,
+        result,
         beside if isinstance(beside, Amplification) else None,
         key=f"paper_{case.query}",
-        alt_text=charts.curves_alt([found]),
+        alt_text=charts.curves_alt([result]),
     )
-    first = found.points[0]
+    first = result.points[0]
     st.text(
         f"{case.answer} {charts.initial(first.log_likelihood_answer)}, repeated: "
         f"{case.repeated} {charts.initial(first.log_likelihood_repeated)} "
         f"(in the paper {published.answer} and {published.repeated})"
     )
-    st.text(found.verdict)
+    st.text(result.verdict)
     if st.button("Look closer", key=f"closer_{case.query}", icon=":material/zoom_in:"):
         frame.amplify(case.query, case.answer, case.repeated)

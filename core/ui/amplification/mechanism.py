@@ -65,16 +65,20 @@ def idealised() -> None:
         )
         dimension = number("dimension", 3, 1024, 512)
     head = attention.idealised(dimension=dimension, in_span=in_span)
-    found = attention.repeat(head, attention.spread(copies))
+    repeated = attention.repeat(head, attention.spread(copies))
     with weights:
         st.markdown("**Attention from the last token**")
-        figures.draw(charts.weights, found, key="ideal_weights", alt_text=charts.weights_alt(found))
+        figures.draw(
+            charts.weights, repeated, key="ideal_weights", alt_text=charts.weights_alt(repeated)
+        )
         st.caption("Circles: the closed form, 1 / (1 + t·exp(logit of Y − logit of X)).")
     with outputs:
         st.markdown("**Output of the head**")
-        figures.draw(charts.outputs, found, key="ideal_outputs", alt_text=charts.outputs_alt(found))
+        figures.draw(
+            charts.outputs, repeated, key="ideal_outputs", alt_text=charts.outputs_alt(repeated)
+        )
         st.caption("The answers of X and of Y, mixed by these weights.")
-    t = attention.overtaken_at(found.gap)
+    t = attention.overtaken_at(repeated.gap)
     st.text(
         "The copies of Y weigh as much as X "
         + (
@@ -95,8 +99,8 @@ def _set_in_span(value: float) -> None:
 def real() -> None:
     """Every head of the embedded model, on a fact known by heart and on one rarely seen."""
     st.header("The real heads of the embedded model", anchor=False)
-    asked = embedded()
-    if not shows_attention(asked):
+    model = embedded()
+    if not shows_attention(model):
         st.text("This model does not expose its attention.")
         return
     st.markdown(
@@ -129,7 +133,7 @@ def _heads_of(band: Band, times: int) -> None:
         key=f"fact_{band.name.lower()}",
         persist_state="session",
     )
-    found, share = _looking(chosen[question], times, question)
+    look, share = _looking(chosen[question], times, question)
     case = of_fact(chosen[question])
     st.text(
         f"“{case.repeated}” repeated {times} time{'' if times == 1 else 's'}, “{case.answer}” "
@@ -139,18 +143,18 @@ def _heads_of(band: Band, times: int) -> None:
         st.markdown({ON_QUESTION: "On the question", ON_TOLD: "On the repeated answer"}[which])
         figures.draw(
             charts.heads,
-            found,
+            look,
             which,
             key=f"heads_{band.name}_{which}",
-            alt_text=charts.heads_alt(found, which),
+            alt_text=charts.heads_alt(look, which),
         )
 
 
 @st.cache_data(show_spinner=False, max_entries=256)
 def _looking(_fact: Fact, times: int, question: str) -> tuple[Looking, float]:
     """Return where the heads look, and the normalised probability there."""
-    asked = embedded()
+    model = embedded()
     case = of_fact(_fact)
-    (found,) = looking(case, asked, [times])
-    (point,) = amplify(case, asked, [times]).points
-    return found, point.normalised_probability or 0.0
+    (look,) = looking(case, model, [times])
+    (point,) = amplify(case, model, [times]).points
+    return look, point.normalised_probability or 0.0

@@ -32,37 +32,43 @@ def your_question() -> None:
             persist_state="session",
         )
     beside = form.kept(case)
-    wanted = [*([case] if case else []), *(c for c in beside if c != case)]
-    if not wanted:
+    cases = [*([case] if case else []), *(c for c in beside if c != case)]
+    if not cases:
         return
     with picture:
-        drawn = _drawn(wanted, case, most, scale)
-    if drawn:
-        listed(drawn, case)
-        prompt(drawn, most)
-        details(drawn, scale)
+        amplifications = _drawn(cases, case, most, scale)
+    if amplifications:
+        listed(amplifications, case)
+        prompt(amplifications, most)
+        details(amplifications, scale)
 
 
-def _drawn(wanted: list[Case], typed: Case | None, most: int, scale: str) -> list[Amplification]:
+def _drawn(cases: list[Case], typed: Case | None, most: int, scale: str) -> list[Amplification]:
     """Draw the curves that are wanted, with the verdict on the one that was typed."""
     try:
         model = asked()
         times = study.grid(model, most)
-        found = curves(wanted, model, times, key="own", so_far=lambda drawn: pictures(drawn, scale))
+        results = curves(
+            cases,
+            model,
+            times,
+            key="own",
+            so_far=lambda amplifications: pictures(amplifications, scale),
+        )
     except InvalidRequestError as error:
         problem(str(error))
         return []
-    if found is None:
+    if results is None:
         return []
-    for one, said in zip(wanted, found, strict=True):
-        if isinstance(said, str):
-            problem(f"{one.query} {said}")
-    drawn = [one for one in found if isinstance(one, Amplification)]
-    if drawn:
-        if drawn[0].case == typed:
+    for one, result in zip(cases, results, strict=True):
+        if isinstance(result, str):
+            problem(f"{one.query} {result}")
+    amplifications = [one for one in results if isinstance(one, Amplification)]
+    if amplifications:
+        if amplifications[0].case == typed:
             with st.container(border=True, key="verdict"):
-                st.text(drawn[0].verdict)
-            keep(drawn)
-        used(drawn)
-        pictures(drawn, scale)
-    return drawn
+                st.text(amplifications[0].verdict)
+            keep(amplifications)
+        used(amplifications)
+        pictures(amplifications, scale)
+    return amplifications

@@ -14,11 +14,11 @@ from core.ui.messages import problem
 from core.ui.results import save, unsaved
 
 
-def keep(drawn: list[Amplification]) -> None:
+def keep(curves: list[Amplification]) -> None:
     """Keep curves that somebody asked for, in History."""
-    paid = any(curve.used is not None for curve in drawn)
+    paid = any(curve.used is not None for curve in curves)
     if paid or "query" in st.query_params or "answer" in st.query_params:
-        first, payload = drawn[0], serialise.all_to_json(drawn)
+        first, payload = curves[0], serialise.all_to_json(curves)
         try:
             save("amplification", first.case.query, first.model, payload, outcome=first.verdict)
         except StoreError as error:
@@ -28,15 +28,15 @@ def keep(drawn: list[Amplification]) -> None:
 def kept_curves(result: Result) -> None:
     """Draw curves as they were kept."""
     try:
-        drawn = serialise.all_from_json(result.payload)
+        curves = serialise.all_from_json(result.payload)
     except InvalidRequestError as error:
         problem(str(error))
         return
     with st.container(border=True, key="verdict"):
-        st.text(drawn[0].verdict)
-    used(drawn)
-    pictures(drawn, "log")
-    for i, one in enumerate(drawn):
+        st.text(curves[0].verdict)
+    used(curves)
+    pictures(curves, "log")
+    for i, one in enumerate(curves):
         st.text(f"{i + 1}. {charts.described(one)}")
-    prompt(drawn, drawn[0].points[-1].repetitions)
-    details(drawn, "log", result)
+    prompt(curves, curves[0].points[-1].repetitions)
+    details(curves, "log", result)

@@ -17,7 +17,7 @@ LONGEST_CELL = 200  # characters
 
 
 def answers(
-    found: Calibration, threshold: float, between: tuple[float, float] | None, key: str
+    calibration: Calibration, threshold: float, between: tuple[float, float] | None, key: str
 ) -> None:
     """Show the rows that a λ serves and withholds, by whether they are right.
 
@@ -30,7 +30,9 @@ def answers(
     key : str
         What tells these data and this score from others.
     """
-    served = remembered("served", found, lambda: study.served(found, threshold), threshold)
+    served = remembered(
+        "served", calibration, lambda: study.served(calibration, threshold), threshold
+    )
     st.markdown("**Rows behind the threshold**")
     part = st.pills(
         "Rows",

@@ -72,7 +72,7 @@ def labelled_data() -> Labelled | None:
             help="A small CSV whose columns are recognised automatically.",
         )
     wait_for("labelled_file", TYPES)
-    given = st.file_uploader(
+    file = st.file_uploader(
         "Labelled data: scores with right or wrong, or questions with their right answers",
         TYPES,
         key="labelled_file",
@@ -82,11 +82,11 @@ def labelled_data() -> Labelled | None:
     )
     prepare()
     _after_reload()
-    if given is not None and st.session_state.get(_UPLOADED) != given.file_id:
-        _keep(content_of(given), given.name)
+    if file is not None and st.session_state.get(_UPLOADED) != file.file_id:
+        _keep(content_of(file), file.name)
         # Only now: a reading that was interrupted begins again.
-        st.session_state[_UPLOADED] = given.file_id
-        let_go(given)
+        st.session_state[_UPLOADED] = file.file_id
+        let_go(file)
     if failed := st.session_state.get(_PROBLEM):
         problem(failed)
     upload: Upload | None = st.session_state.get(_UPLOAD)
@@ -124,17 +124,17 @@ def _after_reload() -> None:
     if _UPLOAD in st.session_state or _PROBLEM in st.session_state:
         return
     try:
-        found = keeping.after_reload()
+        stored = keeping.after_reload()
     except StoreError as error:  # which passes: the next look finds the file
         problem(f"The file that this address names cannot be read. {error}")
         return
-    if isinstance(found, str):
-        st.session_state[_PROBLEM] = found
-    elif found is not None:
+    if isinstance(stored, str):
+        st.session_state[_PROBLEM] = stored
+    elif stored is not None:
         try:
-            st.session_state[_UPLOAD] = read(found.content, found.name)
+            st.session_state[_UPLOAD] = read(stored.content, stored.name)
         except UploadError as error:
-            st.session_state[_PROBLEM] = f"{found.name}: {error}"
+            st.session_state[_PROBLEM] = f"{stored.name}: {error}"
 
 
 def remember() -> None:
@@ -366,12 +366,12 @@ def _read(upload: Upload, columns: Columns) -> Labelled | None:
         return None
     if read_rows is None:
         return None
-    found, repeated = read_rows
-    for complaint in found.problems:
+    rows, repeated = read_rows
+    for complaint in rows.problems:
         st.text(complaint)
     if repeated:
         st.text(REPEATED.format(repeated))
-    return found
+    return rows
 
 
 def _independent(every: Labelled) -> tuple[Labelled, int]:

@@ -79,27 +79,29 @@ def _entropy(whole: Whole) -> None:
     )
 
 
-def _intervals(found: Calibration) -> None:
+def _intervals(calibration: Calibration) -> None:
     """Compare by the paired bootstrap, in a job: thousands of resamples take a moment."""
     # Other data are other data even where they are equal: to compare them would take longer.
-    wanted = remembered("compared", found.data, object), found.target
-    resampled: dict[str, Comparison] = remembered("resampled", found.data, dict)
-    small = len(found.data.kept) * len(found.data.doubts) <= AT_ONCE
+    key = remembered("compared", calibration.data, object), calibration.target
+    resampled: dict[str, Comparison] = remembered("resampled", calibration.data, dict)
+    small = len(calibration.data.kept) * len(calibration.data.doubts) <= AT_ONCE
     compared = run(
         PLACE,
-        wanted,
-        lambda: Job(lambda job: diagnostics.compare(found, job.progress, resampled=resampled)),
+        key,
+        lambda: Job(
+            lambda job: diagnostics.compare(calibration, job.progress, resampled=resampled)
+        ),
         on_press=not small,
         quick=0.3,
         cancelled="Cancelled.",
     )
     if compared:
-        _table(found, compared)
-    elif run_of(PLACE, wanted) is None:
-        st.button("Compare with intervals", key="compare", on_click=want, args=(PLACE, wanted))
+        _table(calibration, compared)
+    elif run_of(PLACE, key) is None:
+        st.button("Compare with intervals", key="compare", on_click=want, args=(PLACE, key))
 
 
-def _table(found: Calibration, compared: tuple[Compared, ...]) -> None:
+def _table(calibration: Calibration, compared: tuple[Compared, ...]) -> None:
     columns = {
         "score": [charts.name_of(c.score) for c in compared],
         "AUROC for wrong answers": [c.auroc.value for c in compared],
@@ -158,8 +160,8 @@ def _finite(value: float) -> float | None:
 
 
 def _value(difference: Interval | None) -> str:
-    known = difference is not None and math.isfinite(difference.value)
-    return f"{difference.value:+.3f}" if difference and known else "–"
+    is_finite = difference is not None and math.isfinite(difference.value)
+    return f"{difference.value:+.3f}" if difference and is_finite else "–"
 
 
 def _interval(of: Interval | None, form: str) -> str:

@@ -49,9 +49,9 @@ def directed(
             return {}
         if not surer and not doubtful:
             _ask(guess, numbers)
-        elif said := [(names, way) for names, way in ((surer, True), (doubtful, False)) if names]:
+        elif named := [(names, way) for names, way in ((surer, True), (doubtful, False)) if names]:
             st.text(
-                "\n".join(f"Larger means {MEANS[way]}: {_quoted(names)}." for names, way in said)
+                "\n".join(f"Larger means {MEANS[way]}: {_quoted(names)}." for names, way in named)
             )
     return {name: name in surer for name in numbers if name in surer or name in doubtful}
 

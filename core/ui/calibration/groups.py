@@ -14,8 +14,8 @@ MOST_DRAWN = 12  # groups: the promise stands beside them, not below
 
 def groups(whole: Whole) -> None:
     """Draw the error of every group, and say in which groups no promise holds."""
-    found, every = whole.calibration, whole.groups
-    if found.policy is None:
+    calibration, every = whole.calibration, whole.groups
+    if calibration.policy is None:
         return
     if not every.groups:
         st.caption(
@@ -25,13 +25,13 @@ def groups(whole: Whole) -> None:
         return
     st.markdown("**Wrong among the answered, by group**", help=TERMS["Group"])
     st.text(every.sentence)
-    drawn = every.groups[:MOST_DRAWN]
+    first = every.groups[:MOST_DRAWN]
     figures.draw(
         charts.groups,
-        drawn,
-        found.target.error,
+        first,
+        calibration.target.error,
         key="groups",
-        alt_text=charts.groups_alt(drawn),
+        alt_text=charts.groups_alt(first),
     )
-    if len(drawn) < len(every.groups):
-        st.caption(f"Drawn are the {len(drawn):d} largest groups.")
+    if len(first) < len(every.groups):
+        st.caption(f"Drawn are the {len(first):d} largest groups.")

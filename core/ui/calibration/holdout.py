@@ -44,11 +44,11 @@ def held_back(data: Labelled) -> tuple[Labelled, Labelled] | None:
     return first, second
 
 
-def confirmation(found: Calibration, untouched: Labelled | None, looked_at_all: int) -> None:
+def confirmation(calibration: Calibration, untouched: Labelled | None, looked_at_all: int) -> None:
     """Confirm the chosen setting on the half that was held back, once."""
-    if untouched is None or found.policy is None:
+    if untouched is None or calibration.policy is None:
         return
-    policy = found.policy
+    policy = calibration.policy
     st.markdown("**Confirm on the other half**")
     confirmed: dict[str, list[Policy]] = st.session_state.setdefault("calibration_confirmed", {})
     before = confirmed.setdefault(untouched.sha256, [])
@@ -69,16 +69,16 @@ def confirmation(found: Calibration, untouched: Labelled | None, looked_at_all: 
         )
     if policy not in before:
         return
-    found_there = holdout.confirm(policy, untouched, found.target.confidence)
+    confirmation_ = holdout.confirm(policy, untouched, calibration.target.confidence)
     with st.container(border=True, key="confirmation"):
         first = before[0] == policy and not looked_at_all
-        if found_there.kept and first:
+        if confirmation_.kept and first:
             st.badge("Confirmed", icon=":material/verified:", color="green")
-        elif found_there.kept:
+        elif confirmation_.kept:
             st.badge("Within the target", icon=":material/info:", color="blue")
         else:
             st.badge("Not confirmed", icon=":material/warning:", color="orange")
-        st.text(found_there.sentence)
+        st.text(confirmation_.sentence)
         if earlier := before.index(policy):
             st.text(
                 f"{earlier} other threshold{'s were' if earlier > 1 else ' was'} confirmed on this "
@@ -86,22 +86,22 @@ def confirmation(found: Calibration, untouched: Labelled | None, looked_at_all: 
             )
 
 
-def new_scores(found: Calibration) -> None:
+def new_scores(calibration: Calibration) -> None:
     """Take scores without labels, compare them with the calibration's, and decide on them."""
-    policy = found.policy
+    policy = calibration.policy
     if policy is None:
         return
     with st.expander("New questions: are they like these?", icon=":material/difference:"):
         st.text(
-            f"Upload new rows with the column “{found.score}”, without labels. Their scores "
+            f"Upload new rows with the column “{calibration.score}”, without labels. Their scores "
             "are compared with the calibration’s; the policy then decides each row."
         )
         wait_for("new_scores", TYPES)
-        given = st.file_uploader("New scores", TYPES, key="new_scores")
-        if given is None:
+        file = st.file_uploader("New scores", TYPES, key="new_scores")
+        if file is None:
             return
-        upload = remembered("new_upload", None, partial(_upload_or_problem, given), given.file_id)
-        let_go(given)
+        upload = remembered("new_upload", None, partial(_upload_or_problem, file), file.file_id)
+        let_go(file)
         if isinstance(upload, str):
             problem(upload)
             return
@@ -109,10 +109,10 @@ def new_scores(found: Calibration) -> None:
             fresh = new_rows.new_scores(upload, policy)
             compared = result_of(
                 "drift",
-                found,
-                lambda _: new_rows.drift_from(found, fresh),
-                given.file_id,
-                large=_is_large(found.data) or len(fresh.doubts) > SMALL,
+                calibration,
+                lambda _: new_rows.drift_from(calibration, fresh),
+                file.file_id,
+                large=_is_large(calibration.data) or len(fresh.doubts) > SMALL,
                 refuses=CalibrationError,
             )
         except (UploadError, CalibrationError, PolicyError) as error:
@@ -137,9 +137,9 @@ def _is_large(data: Labelled) -> bool:
     return len(data.kept) * len(data.doubts) > SMALL
 
 
-def _upload_or_problem(given: UploadedFile) -> Upload | str:
+def _upload_or_problem(file: UploadedFile) -> Upload | str:
     """Read a file; one that cannot be read is not tried again at every rerun of the page."""
     try:
-        return read(content_of(given), given.name)
+        return read(content_of(file), file.name)
     except UploadError as error:
         return str(error)

@@ -85,12 +85,12 @@ def after_reload() -> File | str | None:
     hash = st.query_params.get(_ADDRESS)
     if not hash:
         return None
-    found = None if public() else kept().files.open(hash)
-    if found is None:
+    stored = None if public() else kept().files.open(hash)
+    if stored is None:
         return NOT_HERE
-    st.session_state[_HASH] = hash_of(found.content)
-    _remember(found.notes)
-    return found
+    st.session_state[_HASH] = hash_of(stored.content)
+    _remember(stored.notes)
+    return stored
 
 
 def why_not() -> None:
@@ -130,10 +130,10 @@ def _widgets(key: str) -> dict[str, Any]:
 
 def _remember(notes: str) -> None:
     try:
-        found = json.loads(notes or "{}")
-        for name, value in found.get("widgets", {}).items():
+        notes_ = json.loads(notes or "{}")
+        for name, value in notes_.get("widgets", {}).items():
             is_meaning = name.startswith("meaning_") and value is not None
             st.session_state[name] = Meaning(value) if is_meaning else value
-        target.look_again(found.get("looks", []))
+        target.look_again(notes_.get("looks", []))
     except (ValueError, TypeError, AttributeError, KeyError):
         return  # of another version: the file is there, and the person says it again

@@ -36,19 +36,19 @@ def meanings(upload: Upload, columns: Sequence[str]) -> tuple[Meant, ...] | None
     UploadError
         When a column is no column of labels.
     """
-    asked = remembered(
+    questions = remembered(
         "unread",
         upload,
         lambda: [each for name in columns for each in unread(upload, name)],
         tuple(columns),
     )
-    if not asked:
+    if not questions:
         return ()
     with st.container(border=True, key="meanings"):
         head = st.empty()
         meant = []
-        for number, each in enumerate(asked):
-            if number == 0 or each.column != asked[number - 1].column:
+        for number, each in enumerate(questions):
+            if number == 0 or each.column != questions[number - 1].column:
                 st.text(
                     f"“{shortened(each.column)}” has cells that say neither right nor wrong. What "
                     f"do they mean?{hint(upload, each.column)}"

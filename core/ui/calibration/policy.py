@@ -43,9 +43,9 @@ def use(policy: Policy) -> None:
 
 
 def _save(policy: Policy) -> None:
-    made_on = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
+    model = policy.pipeline.model if policy.pipeline else "scores of unknown origin"
     title = f"{name_of(policy.score)}: answer {policy.where}"
-    id = save("policy", title, made_on, to_json(policy), outcome=policy.sentence)
+    id = save("policy", title, model, to_json(policy), outcome=policy.sentence)
     st.session_state[_ID] = id
     st.session_state.pop(_WAITING, None)
 
@@ -81,11 +81,11 @@ def bring() -> None:
     """Let the person bring a policy made earlier, and use it."""
     with st.expander("Upload a policy", icon=":material/upload_file:"):
         wait_for("policy_file", ["json"], 1)
-        given = st.file_uploader("Policy (JSON)", ["json"], key="policy_file", max_upload_size=1)
-        if given is None:
+        file = st.file_uploader("Policy (JSON)", ["json"], key="policy_file", max_upload_size=1)
+        if file is None:
             return
         try:
-            policy = from_json(content_of(given))
+            policy = from_json(content_of(file))
         except PolicyError as error:
             problem(str(error))
             return

@@ -14,29 +14,31 @@ from core.ui.glossary import TERMS
 
 def prices(whole: Whole) -> None:
     """Show how much is answered for each target, and offer the smallest that can be promised."""
-    found, listed = whole.calibration, whole.prices
+    calibration, listed = whole.calibration, whole.prices
     st.markdown("**What each target costs**", help=TERMS["Price list"])
     best = smallest(listed)
     with st.container(horizontal=True, vertical_alignment="center"):
         if best is None:
             st.text("None of these targets can be promised on these labels.")
-        elif not _is_promised(found, best.error):
+        elif not _is_promised(calibration, best.error):
             st.button(
                 f"Promise at most {100 * best.error:.0f}%",
                 key="promise",
-                type="secondary" if found.policy else "primary",
+                type="secondary" if calibration.policy else "primary",
                 icon=":material/verified:",
                 on_click=_take,
                 args=(best.error,),
             )
-        st.text(why(found), width="stretch")
-    st.dataframe(price_columns(found, listed), hide_index=True, key="prices", alt=_words(listed))
+        st.text(why(calibration), width="stretch")
+    st.dataframe(
+        price_columns(calibration, listed), hide_index=True, key="prices", alt=_words(listed)
+    )
 
 
-def _is_promised(found: Calibration, error: float) -> bool:
+def _is_promised(calibration: Calibration, error: float) -> bool:
     """Say whether so small a target, or a smaller one, is promised already."""
-    is_promised = found.policy is not None and found.policy.method == "ltt"
-    return is_promised and found.target.error <= error
+    is_promised = calibration.policy is not None and calibration.policy.method == "ltt"
+    return is_promised and calibration.target.error <= error
 
 
 def _take(error: float) -> None:

@@ -62,12 +62,12 @@ class Scorings:
 
     def _file(self, gold: GoldQuestions, model: LanguageModel) -> _File:
         key = _key(gold, model)
-        found = self._files.setdefault(key, _File())
+        scored_file = self._files.setdefault(key, _File())
         self._files.move_to_end(key)
         idle = [other for other, file in self._files.items() if file.is_idle and other != key]
         for other in idle[: max(len(self._files) - KEPT, 0)]:
             del self._files[other]
-        return found
+        return scored_file
 
     def start(self, gold: GoldQuestions, model: LanguageModel) -> Job[list[Scored]]:
         """Start scoring, or go on where somebody stopped."""
@@ -127,22 +127,22 @@ def scored(gold: GoldQuestions) -> Upload | None:
     """Offer to score, show how far it is, and return the scored table as if uploaded."""
     try:
         model = asked()
-        wanted = _key(gold, model)
+        key = _key(gold, model)
     except ModelError as error:
         problem(str(error))
         return None
     run(
         PLACE,
-        wanted,
+        key,
         lambda: _scorings().start(gold, model),
         on_press=True,
         cancelled="Cancelled. Rows scored so far are saved.",
         retry=False,
     )
-    if (this := run_of(PLACE, wanted)) and this.running:
+    if (this := run_of(PLACE, key)) and this.running:
         return None
-    found = _scorings().so_far(gold, model)
-    everything, so_far = len(gold.questions), len(found)
+    rows = _scorings().so_far(gold, model)
+    everything, so_far = len(gold.questions), len(rows)
     left = everything - so_far
     if left and not model.capabilities.local:
         offer(model, _plan(gold, model, left))
@@ -154,13 +154,13 @@ def scored(gold: GoldQuestions) -> Upload | None:
                 key="score",
                 type="primary" if not so_far else "secondary",
                 on_click=want,
-                args=(PLACE, wanted),
+                args=(PLACE, key),
             )
         if takes := lasting(left * computed(_request(max(gold.questions, key=len), model)), model):
             st.text(f"This takes {takes} on this machine.")
         if so_far:
             st.text(f"{so_far:,} of {everything:,} scored.")
-    if used := [scored.used for scored in found.values() if scored.used]:
+    if used := [scored.used for scored in rows.values() if scored.used]:
         st.text(f"Used for scoring so far: {spent(sum(used, Used()))}")
     if not so_far:
         return None
@@ -172,10 +172,10 @@ def scored(gold: GoldQuestions) -> Upload | None:
 def _as_upload(gold: GoldQuestions, model: LanguageModel) -> tuple[Upload, bytes]:
     """Return the scored table as an upload, made once for every state of the scoring."""
     so_far = _scorings().so_far(gold, model)
-    found = list(so_far.values())
+    rows = list(so_far.values())
 
     def make() -> tuple[Upload, bytes]:
-        content = table(found, model, _request(found[0].gold.query, model))
+        content = table(rows, model, _request(rows[0].gold.query, model))
         return uploads.parse(content, f"{gold.name} (scored)"), content
 
     return remembered("scored", gold, make, (model.name, model.revision, tuple(so_far)))

@@ -55,8 +55,8 @@ def target(data: Labelled | None) -> Target:
     if data is None:
         st.text(BEFORE)
         return Target(error, confidence)
-    wanted = Target(error, confidence, method, score)
-    return listed(wanted, error) if _is_from_the_list(data, wanted) else wanted
+    target_ = Target(error, confidence, method, score)
+    return listed(target_, error) if _is_from_the_list(data, target_) else target_
 
 
 def _score(data: Labelled, method: str) -> str:
@@ -75,13 +75,13 @@ def _score(data: Labelled, method: str) -> str:
     return chosen
 
 
-def _is_from_the_list(data: Labelled, wanted: Target) -> bool:
+def _is_from_the_list(data: Labelled, target: Target) -> bool:
     """Say whether a target was chosen from the list of prices, after a look at these rows."""
-    return wanted.method == "ltt" and wanted.error != _first(data, wanted.error) and _is_on(wanted)
+    return target.method == "ltt" and target.error != _first(data, target.error) and _is_on(target)
 
 
-def _is_on(wanted: Target) -> bool:
-    return any(math.isclose(wanted.error, each) for each in TARGETS)
+def _is_on(target: Target) -> bool:
+    return any(math.isclose(target.error, each) for each in TARGETS)
 
 
 def _first(data: Labelled, error: float) -> float:
@@ -89,7 +89,7 @@ def _first(data: Labelled, error: float) -> float:
     return _first_targets().setdefault(_rows_of(data), error)
 
 
-def calibrated(data: Labelled, wanted: Target) -> Whole | None:
+def calibrated(data: Labelled, target: Target) -> Whole | None:
     """Calibrate, once for every data and target, and count how many settings were tried.
 
     A score that is turned around is another setting. None while it is on its way.
@@ -100,38 +100,38 @@ def calibrated(data: Labelled, wanted: Target) -> Whole | None:
         As of `calibrate`.
     """
     settings = _tried(data)
-    turned = data.surer if wanted.score == BEST else {wanted.score: data.surer[wanted.score]}
-    settings.add((wanted, frozenset(turned.items())))
-    tried = _number(settings, wanted, _first(data, wanted.error))
+    turned = data.surer if target.score == BEST else {target.score: data.surer[target.score]}
+    settings.add((target, frozenset(turned.items())))
+    tried = _number(settings, target, _first(data, target.error))
     earlier: dict[Any, Any] = remembered("calibration_earlier", data, dict)
     return result_of(
         "calibration",
         data,
-        lambda progress: whole(data, wanted, progress, settings_tried=tried, earlier=earlier),
-        wanted,
+        lambda progress: whole(data, target, progress, settings_tried=tried, earlier=earlier),
+        target,
         large=len(data.kept) * len(data.doubts) > SMALL,
         refuses=CalibrationError,
     )
 
 
-def _number(settings: set[Setting], wanted: Target, first: float) -> int:
+def _number(settings: set[Setting], target: Target, first: float) -> int:
     """Return how many settings count against a wanted one.
 
     All targets of the list are one, for it is tested as one. What the list promises holds at
     once: that somebody first looked at another target of the same score makes none of it weaker.
     """
-    found = set()
+    tries = set()
     for each, turned in settings:
-        is_seen_before = wanted.targets_tried > 1 and each.method == "ltt" and each.error == first
+        is_seen_before = target.targets_tried > 1 and each.method == "ltt" and each.error == first
         if each.targets_tried > 1 or is_seen_before:
             each = listed(each, TARGETS[0])
-        found.add((each, turned))
-    return len(found)
+        tries.add((each, turned))
+    return len(tries)
 
 
-def why(found: Calibration) -> str:
+def why(calibration: Calibration) -> str:
     """Say what the choice of the target costs: nothing, or a part of δ."""
-    target = found.target
+    target = calibration.target
     if target.method != "ltt":
         return "Learn-then-Test alone can pay for a choice among targets."
     share = f"{100 * target.error:.6g}%"
@@ -140,7 +140,7 @@ def why(found: Calibration) -> str:
             f"{share} was chosen from the list, after a look at these rows. The {len(TARGETS)} "
             "targets of the list share δ, so that all that it promises holds at once."
         )
-    if target.error == _first(found.data, target.error):
+    if target.error == _first(calibration.data, target.error):
         return (
             f"{share} was set before these rows were looked at, and uses all of δ. In the list "
             f"each target uses one part in {len(TARGETS)} of δ, and answers less: that pays for "
@@ -167,14 +167,14 @@ def _rows_of(data: Labelled) -> Rows:
 
 
 def _first_targets() -> dict[Rows, float]:
-    found: dict[Rows, float] = st.session_state.setdefault("calibration_first_targets", {})
-    return found
+    targets: dict[Rows, float] = st.session_state.setdefault("calibration_first_targets", {})
+    return targets
 
 
 def _all_tried() -> dict[Rows, set[Setting]]:
-    found: dict[Rows, set[Setting]]
-    found = st.session_state.setdefault("calibration_targets_tried", {})
-    return found
+    tried: dict[Rows, set[Setting]]
+    tried = st.session_state.setdefault("calibration_targets_tried", {})
+    return tried
 
 
 def looks() -> list[dict[str, Any]]:
@@ -192,12 +192,12 @@ def looks() -> list[dict[str, Any]]:
     ]
 
 
-def look_again(found: list[dict[str, Any]]) -> None:
+def look_again(looks: list[dict[str, Any]]) -> None:
     """Take up what was looked at in a session before, as `looks` returned it."""
-    for each in found:
+    for each in looks:
         sha256, number = each["rows"]
         _first_targets()[sha256, number] = each["first"]
         _all_tried()[sha256, number] = {
-            (Target(**wanted), frozenset((name, way) for name, way in turned))
-            for wanted, turned in each["tried"]
+            (Target(**target), frozenset((name, way) for name, way in turned))
+            for target, turned in each["tried"]
         }

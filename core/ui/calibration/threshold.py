@@ -36,25 +36,27 @@ def threshold(whole: Whole) -> None:
 
     A fragment: moving λ recomputes this part of the page and nothing else.
     """
-    found = whole.calibration
-    key = f"{found.data.sha256[:12]}_{len(found.data.kept)}_{found.score}"
+    calibration = whole.calibration
+    key = f"{calibration.data.sha256[:12]}_{len(calibration.data.kept)}_{calibration.score}"
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**Scores of right and wrong answers**", help=TERMS["Threshold λ"])
-        span = _span(found, key)
-        policy, by_hand = (found.policy, False) if span is None else _slider(found, span)
+        span = _span(calibration, key)
+        policy, by_hand = (
+            (calibration.policy, False) if span is None else _slider(calibration, span)
+        )
         moved = policy if by_hand else None
         between = _histogram(whole, moved, span, f"histogram_{key}")
     with right:
         risk(whole, moved)
     if moved is not None:
-        _side_by_side(found, moved)
-    answers(found, policy.threshold if policy else -math.inf, between, key)
+        _side_by_side(calibration, moved)
+    answers(calibration, policy.threshold if policy else -math.inf, between, key)
     st.header("4. Use")
     if policy is not None:
-        _offers(found, policy)
+        _offers(calibration, policy)
     else:
-        _report(found, None)
+        _report(calibration, None)
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,12 @@ class _Span:
     key: str
 
 
-def _span(found: Calibration, key: str) -> _Span | None:
+def _span(calibration: Calibration, key: str) -> _Span | None:
     """Return where λ can be moved by hand; say it where it cannot."""
-    values, surer = found.numbers[np.isfinite(found.numbers)], found.larger_is_surer
+    values, surer = (
+        calibration.numbers[np.isfinite(calibration.numbers)],
+        calibration.larger_is_surer,
+    )
     if not len(values) or values.min() == values.max():
         st.text("All scores are equal: λ can only answer everything or nothing.")
         return None
@@ -84,12 +89,14 @@ def _span(found: Calibration, key: str) -> _Span | None:
     if low + step == low or high - step == high or high - low > WIDEST:
         st.text("The scores are too close together, or too far apart, to move λ by hand.")
         return None
-    certified = own_direction(found.policy.threshold, surer) if found.policy else nothing
+    certified = (
+        own_direction(calibration.policy.threshold, surer) if calibration.policy else nothing
+    )
     start = min(max(certified, low), high)
     return _Span(low, high, step, start, everything, f"lambda_{key}_{start:.9g}")
 
 
-def _slider(found: Calibration, span: _Span) -> tuple[Policy | None, bool]:
+def _slider(calibration: Calibration, span: _Span) -> tuple[Policy | None, bool]:
     """Let λ be moved; return the policy there, and whether it was moved."""
     value = st.slider(
         "λ by hand",
@@ -104,14 +111,14 @@ def _slider(found: Calibration, span: _Span) -> tuple[Policy | None, bool]:
         "can be dragged in the histogram, too.",
     )
     if value == span.start:
-        return found.policy, False
+        return calibration.policy, False
     st.button(
-        "Restore the certified λ" if found.policy else "Put λ back",
+        "Restore the certified λ" if calibration.policy else "Put λ back",
         key="back",
         on_click=_set,
         args=(span.key, span.start),
     )
-    return study.moved(found, _doubt(value, span, found.larger_is_surer)), True
+    return study.moved(calibration, _doubt(value, span, calibration.larger_is_surer)), True
 
 
 def _doubt(value: float, span: _Span, surer: bool) -> float:
@@ -133,12 +140,12 @@ def _histogram(
     whole: Whole, moved: Policy | None, span: _Span | None, key: str
 ) -> tuple[float, float] | None:
     """Draw the scores under λ; return the range of them that a person selected."""
-    found, shares = whole.calibration, whole.shares
-    surer = found.larger_is_surer
+    calibration, shares = whole.calibration, whole.shares
+    surer = calibration.larger_is_surer
     lines = [
         Line(own_direction(policy.threshold, surer), name, movable)
         for policy, name, movable in (
-            (found.policy, "λ", moved is None),
+            (calibration.policy, "λ", moved is None),
             (moved, "by hand", True),
         )
         if policy is not None
@@ -150,17 +157,17 @@ def _histogram(
             lines = [Line(span.start, "λ", movable=True)]
         places = np.linspace(span.low, span.high, STEPS + 2)
         doubts = np.array([_doubt(value, span, surer) for value in places])
-        cuts = Cuts(span.low, span.high, span.start, *whole.curves[found.score].below(doubts))
+        cuts = Cuts(span.low, span.high, span.start, *whole.curves[calibration.score].below(doubts))
         on_moved = partial(_drop, span)
-    policy = moved or found.policy
+    policy = moved or calibration.policy
     own = None if policy is None else own_direction(policy.threshold, surer)
     side = "right" if surer else "left"
     return histogram(
         shares,
         lines,
         cuts,
-        title=f"{'confidence' if surer else 'doubt'}: {charts.name_of(found.score)}",
-        alt_text=charts.histogram_alt(shares, found.score, own),
+        title=f"{'confidence' if surer else 'doubt'}: {charts.name_of(calibration.score)}",
+        alt_text=charts.histogram_alt(shares, calibration.score, own),
         at_rest=(f"Believe answers {side} of the line. " if policy else "")
         + ("Drag the line to move λ. " if cuts else "")
         + "Drag across the bars to see the rows behind them.",
@@ -169,27 +176,27 @@ def _histogram(
     )
 
 
-def _side_by_side(found: Calibration, moved: Policy) -> None:
+def _side_by_side(calibration: Calibration, moved: Policy) -> None:
     """Show the certified threshold and the one that was moved, each with its own numbers."""
     left, right = st.columns(2, gap="large")
     with left, st.container(border=True, key="certified"):
-        is_certified = found.policy is None or found.policy.guaranteed
+        is_certified = calibration.policy is None or calibration.policy.guaranteed
         st.markdown("**Certified**" if is_certified else "**Found by the rule**")
-        if found.policy is None:
+        if calibration.policy is None:
             st.text("No threshold is certified for this target.")
         else:
-            numbers(found.policy)
+            numbers(calibration.policy)
     with right, st.container(border=True, key="moved"):
         st.badge("No guarantee", icon=":material/warning:", color="orange")
         numbers(moved)
         st.text(moved.sentence)
 
 
-def _report(found: Calibration, moved: Policy | None) -> None:
-    downloads.report(partial(reports.report, found, moved), "calibration")
+def _report(calibration: Calibration, moved: Policy | None) -> None:
+    downloads.report(partial(reports.report, calibration, moved), "calibration")
 
 
-def _offers(found: Calibration, policy: Policy) -> None:
+def _offers(calibration: Calibration, policy: Policy) -> None:
     reason = cannot_decide(policy)
     with st.container(horizontal=True):
         if st.button(
@@ -202,10 +209,10 @@ def _offers(found: Calibration, policy: Policy) -> None:
         ):
             use(policy)
             st.rerun()  # all of the page: its top says what is in use
-        _report(found, policy if policy != found.policy else None)
+        _report(calibration, policy if policy != calibration.policy else None)
         downloads.download("Policy (JSON)", lambda: to_json(policy), "policy.json")
         downloads.download(
-            "Decisions (CSV)", lambda: new_rows.decisions(found.data, policy), "decisions.csv"
+            "Decisions (CSV)", lambda: new_rows.decisions(calibration.data, policy), "decisions.csv"
         )
     taken = charts.rule_of(policy.score, policy.threshold, policy.larger_is_surer)
     promised = "" if policy.guaranteed else " Nothing is promised."

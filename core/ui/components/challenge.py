@@ -26,15 +26,15 @@ WORDS: Final = {
 }
 
 
-def challenge(drawn: Sequence[Lane], names: Sequence[str], *, key: str) -> None:
+def challenge(lanes: Sequence[Lane], names: Sequence[str], *, key: str) -> None:
     """Draw the doubts of lanes, with a threshold to drag over them."""
     content = {
         "cases": [
             {"name": name, "doubts": dict(lane.doubts), "right": bool(lane.right)}
-            for name, lane in zip(names, drawn, strict=True)
+            for name, lane in zip(names, lanes, strict=True)
         ],
         "measures": [{"key": name, "title": SCORES[name].title} for name in MEASURES],
-        "widest": 1.1 * max(value for lane in drawn for value in lane.doubts.values()),
+        "widest": 1.1 * max(value for lane in lanes for value in lane.doubts.values()),
         "words": WORDS,
     }
     _drawn(data=content, key=key)

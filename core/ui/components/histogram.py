@@ -81,8 +81,8 @@ def histogram(
     low, high = (float(shares["start"][0]), float(shares["end"][-1])) if bins else (0.0, 1.0)
     if cuts:
         low, high = min(low, cuts.low), max(high, cuts.high)
-    found = st.session_state.get(key)
-    selected = _within((found or {}).get("selected"), low, high)
+    state = st.session_state.get(key)
+    selected = _within((state or {}).get("selected"), low, high)
     content = {
         "bins": [{name: float(values[i]) for name, values in shares.items()} for i in range(bins)],
         "low": low,
@@ -114,15 +114,15 @@ def histogram(
     return selected
 
 
-def _within(said: Any, low: float, high: float) -> tuple[float, float] | None:
+def _within(value: Any, low: float, high: float) -> tuple[float, float] | None:
     """Return a range of scores; whatever a stranger's browser sends is none."""
-    if not isinstance(said, (list, tuple)) or len(said) != 2 or not all(map(_is_number, said)):
+    if not isinstance(value, (list, tuple)) or len(value) != 2 or not all(map(_is_number, value)):
         return None
-    return (float(said[0]), float(said[1])) if low <= said[0] < said[1] <= high else None
+    return (float(value[0]), float(value[1])) if low <= value[0] < value[1] <= high else None
 
 
-def _is_number(said: Any) -> bool:
-    return type(said) in (int, float) and abs(said) <= sys.float_info.max
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
 def _nothing() -> None:

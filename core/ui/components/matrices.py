@@ -32,7 +32,7 @@ def matrices(inspection: Inspection, *, key: str) -> None:
     """Draw the likeliest clusters; rows are answers in the prompt, columns come next."""
     information = inspection.evidence.mutual_information
     m = min(len(inspection.clusters), MOST_CLUSTERS)
-    drawn = {
+    tables = {
         "joint": information.joint[:m, :m],
         "product": information.product[:m, :m],
         "contribution": information.contributions[:m, :m],
@@ -42,15 +42,15 @@ def matrices(inspection: Inspection, *, key: str) -> None:
         "names": [shown(cluster.text) for cluster in inspection.clusters[:m]],
         "matrices": [
             {"key": name, "title": MATRICES[name], "cells": np.round(values, 7).tolist()}
-            for name, values in drawn.items()
+            for name, values in tables.items()
         ],
         # The first two share one scale, or they would look alike however different they are; a
         # contribution is held against λ, so that a small one looks small.
         "reach": {
-            "joint": float(max(drawn["joint"].max(), drawn["product"].max())),
-            "product": float(max(drawn["joint"].max(), drawn["product"].max())),
+            "joint": float(max(tables["joint"].max(), tables["product"].max())),
+            "product": float(max(tables["joint"].max(), tables["product"].max())),
             "contribution": float(
-                max(abs(drawn["contribution"]).max(), inspection.information_threshold)
+                max(abs(tables["contribution"]).max(), inspection.information_threshold)
             ),
         },
         "prompts": [row[0].prompt for row in cells],

@@ -34,9 +34,9 @@ def remember(name: str, *, chosen: bool) -> str | None:
     return before
 
 
-def named(said: Any) -> str | None:
+def named(value: Any) -> str | None:
     """Return the name that a browser sends; whatever else a stranger's sends is none."""
-    name = said.get("before") if isinstance(said, dict) else None
+    name = value.get("before") if isinstance(value, dict) else None
     is_name = isinstance(name, str) and name.isprintable() and 0 < len(name) <= LONGEST
     return str(name) if is_name else None
 

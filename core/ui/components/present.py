@@ -89,5 +89,5 @@ def _public_part(url: str) -> tuple[str, str]:
 @functools.lru_cache(maxsize=16)
 def code(address: str) -> list[str]:
     """Return the modules of a QR code by row, "1" for each dark one."""
-    drawn = segno.make(address, micro=False, error="m")
-    return ["".join(map(str, row)) for row in drawn.matrix]
+    qr = segno.make(address, micro=False, error="m")
+    return ["".join(map(str, row)) for row in qr.matrix]

@@ -18,17 +18,17 @@ WORDS: Final = {
 }
 
 
-def rows(found: ToldRows, *, key: str) -> None:
+def rows(table: ToldRows, *, key: str) -> None:
     """Draw one bar for what was told; each answer has the same place and shade in all of them."""
     content = {
-        "answers": [shown(text) for text in found.answers],
+        "answers": [shown(text) for text in table.answers],
         "rows": [
             {
                 "told": None if row.told is None else shown(row.told),
-                "at": found.answers.index(row.told) if row.told in found.answers else None,
+                "at": table.answers.index(row.told) if row.told in table.answers else None,
                 "says": [round(share, 6) for share in row.says],
             }
-            for row in found.rows
+            for row in table.rows
         ],
         "words": WORDS,
     }

@@ -29,7 +29,7 @@ def source_shown(name: str) -> str:
 
 def digest(*what: object) -> str:
     """Return what tells the widgets of some rows from those of others."""
-    made = sha256()
+    hash_ = sha256()
     for part in what:
-        made.update(part if isinstance(part, bytes) else f"{part}\n".encode())
-    return made.hexdigest()[:12]
+        hash_.update(part if isinstance(part, bytes) else f"{part}\n".encode())
+    return hash_.hexdigest()[:12]

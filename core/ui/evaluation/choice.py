@@ -53,10 +53,10 @@ def choose(key: str) -> None:
 def chosen() -> tuple[Listed | None, Mapping[str, Run]]:
     """Let the person choose a run; return it, and the others by their titles."""
     listed = {each.key: each for each in _listed()}
-    wanted = st.query_params.get(RUN) or st.session_state.get(_SHOWN)
-    if wanted and wanted not in listed:
-        if (folder := runs().find(wanted)) and (one := _read(wanted, Run(folder), is_own=True)):
-            listed = {wanted: one, **listed}
+    name = st.query_params.get(RUN) or st.session_state.get(_SHOWN)
+    if name and name not in listed:
+        if (folder := runs().find(name)) and (one := _read(name, Run(folder), is_own=True)):
+            listed = {name: one, **listed}
         else:
             problem(NOT_HERE)
             st.button("Close", key="close_run", on_click=show_no_longer)
@@ -65,9 +65,9 @@ def chosen() -> tuple[Listed | None, Mapping[str, Run]]:
         return None, {}
     titles = _different({key: each.title for key, each in listed.items()})
     keys = list(listed)
-    if wanted in listed and st.query_params.get(RUN) != wanted:
-        st.query_params[RUN] = wanted  # somebody has come back from another page
-    st.session_state[_CHOICE] = wanted if wanted in listed else _first(listed)
+    if name in listed and st.query_params.get(RUN) != name:
+        st.query_params[RUN] = name  # somebody has come back from another page
+    st.session_state[_CHOICE] = name if name in listed else _first(listed)
     st.selectbox("Run", keys, key=_CHOICE, format_func=partial(_title, titles), on_change=_change)
     key = str(st.session_state[_CHOICE])
     others = {titles[other]: listed[other].run for other in keys if other != key}
@@ -103,18 +103,20 @@ def _listed() -> list[Listed]:
 def _read(key: str, run: Run, *, is_own: bool) -> Listed | None:
     """Return a run as it is listed; None where it was damaged."""
     try:
-        made, asked = run.pipeline, run.manifest["questions"]
-        what = f"{shortened(str(asked['name']))}, {counted(int(asked['number']), 'question')}"
+        pipeline, questions = run.pipeline, run.manifest["questions"]
+        what = (
+            f"{shortened(str(questions['name']))}, {counted(int(questions['number']), 'question')}"
+        )
         begun = str(run.manifest["begun"])[:16].replace("T", " ")
     except (RunError, LookupError, TypeError, ValueError):
         return None
     when = f"{begun} UTC" if is_own else "bundled"
-    return Listed(key, run, f"{what}, {shortened(made.model)} ({when})", is_own)
+    return Listed(key, run, f"{what}, {shortened(pipeline.model)} ({when})", is_own)
 
 
 def _different(titles: Mapping[str, str]) -> dict[str, str]:
     """Return titles of which no two are alike."""
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for key, title in titles.items():
-        found[key] = title if title not in found.values() else f"{title} {key[:8]}"
-    return found
+        settings[key] = title if title not in settings.values() else f"{title} {key[:8]}"
+    return settings

@@ -38,7 +38,7 @@ PLACE = "results_two_runs"
 MOST_NAMED = 12  # differences in a sentence
 
 
-def compare(found: Results, others: Mapping[str, Run]) -> None:
+def compare(results: Results, others: Mapping[str, Run]) -> None:
     """Let the person choose another run, and put it beside this one.
 
     Parameters
@@ -53,18 +53,18 @@ def compare(found: Results, others: Mapping[str, Run]) -> None:
         )
         return
     try:  # those with most to compare come first
-        titles = sorted(others, key=lambda title: -alike(found.run, others[title]))
+        titles = sorted(others, key=lambda title: -alike(results.run, others[title]))
     except RunError as error:
         problem(str(error))
         return
     title = st.selectbox("The other run", titles, key="results_other", persist_state="session")
     other = others[title]
-    version = str(other.folder), stamp(other), found.match
+    version = str(other.folder), stamp(other), results.match
     try:
         there = remembered(
-            "results_there", None, lambda: read_results(other, (), found.match), version
+            "results_there", None, lambda: read_results(other, (), results.match), version
         )
-        different = differences(found.run, other)
+        different = differences(results.run, other)
     except RunError as error:
         problem(str(error))
         return
@@ -73,7 +73,7 @@ def compare(found: Results, others: Mapping[str, Run]) -> None:
         if different
         else "Both runs have the same model, settings and questions."
     )
-    both = remembered("results_sides", found, partial(sides, found, there), version)
+    both = remembered("results_sides", results, partial(sides, results, there), version)
     st.text(both.sentence)
     if not len(both):
         st.text("No question is in both, so there is nothing to compare.")
@@ -89,20 +89,20 @@ def _scores(both: Sides) -> tuple[Side, ...]:
         return ()
     affords = affordable(len(both), 2 * len(both.scores))
     number = affords or RESAMPLES
-    wanted = remembered("results_sides_wanted", both, object)
+    key = remembered("results_sides_wanted", both, object)
     every = run(
         PLACE,
-        wanted,
+        key,
         lambda: Job(lambda job: compared_sides(both, number, job.progress)),
         on_press=not affords,
         cancelled="Cancelled.",
     )
-    if every is None and run_of(PLACE, wanted) is None:
+    if every is None and run_of(PLACE, key) is None:
         st.button(
             f"Compute intervals with {RESAMPLES:,d} resamples",
             key="results_sides_intervals",
             on_click=want,
-            args=(PLACE, wanted),
+            args=(PLACE, key),
         )
     shown_now = every or remembered("results_sides_plain", both, lambda: compared_sides(both, 0))
     st.dataframe(

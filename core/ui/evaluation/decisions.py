@@ -19,10 +19,10 @@ MOST_DRAWN = 12  # sources
 IN_USE, DEFAULT = "the policy in use", "the model’s default policy"
 
 
-def decisions(found: Results) -> None:
+def decisions(results: Results) -> None:
     """Let the person choose a policy, and show what it decides."""
     policies.bring()
-    offered = _offered(found)
+    offered = _offered(results)
     if not offered:
         st.text(
             "No policy is in use. Make one on Calibration, or upload one here; Calibration takes "
@@ -33,7 +33,7 @@ def decisions(found: Results) -> None:
     policy = offered[which]
     st.text(policy.sentence)
     try:
-        made = remembered("results_decided", found, partial(decided, found, policy), policy)
+        decided_ = remembered("results_decided", results, partial(decided, results, policy), policy)
     except PolicyError as error:
         st.text(str(error))
         st.text(
@@ -41,26 +41,28 @@ def decisions(found: Results) -> None:
             "the policy."
         )
         return
-    for sentence in made.sentences:
+    for sentence in decided_.sentences:
         st.text(sentence)
-    if made.by_source:
-        drawn = made.by_source[:MOST_DRAWN]
+    if decided_.by_source:
+        parts = decided_.by_source[:MOST_DRAWN]
         st.markdown("**Wrong among the answered, by source**")
         figures.draw(
             charts.groups,
-            drawn,
+            parts,
             policy.target_error,
             key="results_groups",
-            alt_text=charts.groups_alt(drawn),
+            alt_text=charts.groups_alt(parts),
         )
-    downloads.download("Decisions (CSV)", lambda: decisions_csv(made), "evaluation_decisions.csv")
+    downloads.download(
+        "Decisions (CSV)", lambda: decisions_csv(decided_), "evaluation_decisions.csv"
+    )
 
 
-def _offered(found: Results) -> dict[str, Policy]:
+def _offered(results: Results) -> dict[str, Policy]:
     """Return the policies that there are, by what they are called."""
     offered = {}
     if (in_use := policies.in_use()) is not None:
         offered[IN_USE] = in_use
-    if (model := certified_model(found.run.pipeline.revision)) is not None:
+    if (model := certified_model(results.run.pipeline.revision)) is not None:
         offered[DEFAULT] = default_policy(model)
     return offered

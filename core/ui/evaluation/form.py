@@ -46,9 +46,9 @@ _ANSWERS: Final = {
 
 def new_run(model: LanguageModel) -> None:
     """Let the person choose what to ask of a model and how, say what that takes, and start it."""
-    asked = questions.chosen()
+    questions_ = questions.chosen()
     request, reading = _settings(model)
-    if asked is None:
+    if questions_ is None:
         return
     task = Task(model, request, reading, usual_least_mass())
     try:
@@ -56,12 +56,12 @@ def new_run(model: LanguageModel) -> None:
     except InvalidRequestError as error:
         problem(str(error))
         return
-    say_what_it_takes(asked, task, asked.number)
-    folder = runs().folder_of(asked, task)
+    say_what_it_takes(questions_, task, questions_.number)
+    folder = runs().folder_of(questions_, task)
     if st.button("Start", key="start_run", type="primary", icon=":material/play_arrow:"):
         want(_PREPARING, folder)
     try:
-        if _prepared(asked, task, folder):
+        if _prepared(questions_, task, folder):
             forget(_PREPARING)
             want(place_of(folder.name), folder.name)
             choose(folder.name)
@@ -74,7 +74,7 @@ def new_run(model: LanguageModel) -> None:
     st.text(_saved())
 
 
-def _prepared(asked: Questions, task: Task, folder: Path) -> bool:
+def _prepared(questions_: Questions, task: Task, folder: Path) -> bool:
     """Save what a run asks once it is wanted, and say whether that is done.
 
     Raises
@@ -85,7 +85,7 @@ def _prepared(asked: Questions, task: Task, folder: Path) -> bool:
 
     def prepare(job: Job[RunError | bool]) -> RunError | bool:
         try:
-            runs_here.prepare(asked, task, folder, job.progress)
+            runs_here.prepare(questions_, task, folder, job.progress)
         except RunError as error:
             return error
         return True
@@ -111,23 +111,23 @@ def place_of(key: str) -> str:
     return f"evaluation_{key}"
 
 
-def say_what_it_takes(asked: Questions, task: Task, left: int) -> None:
+def say_what_it_takes(questions_: Questions, task: Task, left: int) -> None:
     """Say the most that so many questions can take: of a service calls, here time."""
     model = task.model
     if not model.capabilities.local:
-        offer(model, most(asked, task, left))
+        offer(model, most(questions_, task, left))
         return
     if model.capabilities.quick:  # one question shows in a moment how long all take
         # Measured before a run and not again beside it, when it would take many times as long.
         each = remembered(
-            f"evaluation_lasts_{asked.sha256}",
+            f"evaluation_lasts_{questions_.sha256}",
             model,
-            partial(lasts, asked.longest, task),
+            partial(lasts, questions_.longest, task),
             task.request,
         )
         takes: str | None = up_to(left * each)
     else:
-        longest = Request(asked.longest[:MAX_QUERY_CHARACTERS], task.request.samples)
+        longest = Request(questions_.longest[:MAX_QUERY_CHARACTERS], task.request.samples)
         takes = lasting(left * computed(longest), model)
     if takes:
         st.text(f"{model.name}: this takes {takes} on this machine.")
@@ -178,11 +178,11 @@ def _asked_how(model: LanguageModel) -> dict[str, Any]:
     usual = usual_request("any", model.capabilities, sampling=sampling)
     # Each has a number of its own: 8 of the likeliest say as much as 10 drawn ones.
     k = _number("k", 1, MAX_SAMPLES, usual.samples, 1, of=f"{sampling.value}_{usual.samples}")
-    found: dict[str, Any] = {"sampling": sampling, "samples": k}
+    options: dict[str, Any] = {"sampling": sampling, "samples": k}
     if sampling is Sampling.DRAWN:
-        found["temperature"] = _number("temperature", 0.05, 2.0, usual.temperature, 0.05)
-        found["seed"] = _number("seed", 0, questions.LARGEST_SEED, 0, 1)
-    return found
+        options["temperature"] = _number("temperature", 0.05, 2.0, usual.temperature, 0.05)
+        options["seed"] = _number("seed", 0, questions.LARGEST_SEED, 0, 1)
+    return options
 
 
 def _number(name: str, low: Any, high: Any, value: Any, step: Any, of: str = "") -> Any:

@@ -16,34 +16,34 @@ from core.ui.session import remembered
 PLACE = "results_measures"
 
 
-def measures(found: Results) -> tuple[Measured, bool]:
+def measures(results: Results) -> tuple[Measured, bool]:
     """Return the measures of all scores, and whether their intervals are still on the way.
 
     Resampling many rows takes long: that is done when somebody asks for it.
     """
-    number = affordable(len(found), len(found.scores))
+    number = affordable(len(results), len(results.scores))
     # Other rows are other rows even where they are equal: to compare them would take longer.
-    wanted = remembered("results_wanted", found, object)
-    made = run(
+    key = remembered("results_wanted", results, object)
+    results_ = run(
         PLACE,
-        wanted,
-        lambda: measuring(found, _work(found, number or RESAMPLES)),
+        key,
+        lambda: measuring(results, _work(results, number or RESAMPLES)),
         on_press=not number,
         cancelled="Cancelled.",
     )
-    if made is not None:
-        return made, False
-    this = run_of(PLACE, wanted)
+    if results_ is not None:
+        return results_, False
+    this = run_of(PLACE, key)
     if this is None:
         st.button(
             f"Compute intervals with {RESAMPLES:,d} resamples",
             key="results_intervals",
             on_click=want,
-            args=(PLACE, wanted),
+            args=(PLACE, key),
         )
-    plain = remembered("results_plain", found, partial(measured, found, 0))
+    plain = remembered("results_plain", results, partial(measured, results, 0))
     return plain, this is not None and this.running
 
 
-def _work(found: Results, number: int) -> Callable[[Job[Measured]], Measured]:
-    return lambda job: measured(found, number, job.progress)
+def _work(results: Results, number: int) -> Callable[[Job[Measured]], Measured]:
+    return lambda job: measured(results, number, job.progress)

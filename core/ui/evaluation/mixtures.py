@@ -17,22 +17,22 @@ from core.ui.session import remembered
 from core.uncertainty.scores import SCORES
 
 
-def mixtures(found: Results) -> None:
+def mixtures(results: Results) -> None:
     """Let the person tell the kinds apart and set the target; draw what a threshold does."""
     st.text(
         "Half of the questions of both kinds calibrate one threshold for each score, the other "
         "half tests it."
     )
-    every = sources(found)
-    told = kinds(every)
+    every = sources(results)
+    by_kind = kinds(every)
     names = [each.name for each in every]
-    st.text(told.how)
+    st.text(by_kind.how)
     key = digest(*names)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         single = st.multiselect(
             "One right answer",
             names,
-            list(told.single),
+            list(by_kind.single),
             format_func=source_shown,
             key=f"results_single_{key}",
             persist_state="session",
@@ -40,15 +40,15 @@ def mixtures(found: Results) -> None:
         many = st.multiselect(
             "Many right answers",
             names,
-            list(told.many),
+            list(by_kind.many),
             format_func=source_shown,
             key=f"results_many_{key}",
             persist_state="session",
         )
         scores = st.multiselect(
             "Scores",
-            list(found.scores),
-            [name for name in COMPARED if name in found.scores],
+            list(results.scores),
+            [name for name in COMPARED if name in results.scores],
             format_func=charts.symbol_of,
             key="results_mixed",
             persist_state="session",
@@ -63,12 +63,12 @@ def mixtures(found: Results) -> None:
         key="results_diverse",
         persist_state="session",
     )
-    scores = [name for name in SCORES if name in scores and name in found.scores]
+    scores = [name for name in SCORES if name in scores and name in results.scores]
     mixed = remembered(
         "results_mixture",
-        found,
+        results,
         lambda: mix(
-            found,
+            results,
             single,
             many,
             target_error=target,

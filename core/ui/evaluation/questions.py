@@ -77,23 +77,23 @@ def chosen() -> Questions | None:
     )
     try:
         if source == FILE:
-            drawn = _of_a_file()
+            sample = _of_a_file()
         elif source == WORDNET:
-            drawn = _drawn("WordNet", lambda tell: iter(_wordnet()), WORDNET)
+            sample = _drawn("WordNet", lambda tell: iter(_wordnet()), WORDNET)
         else:
-            drawn = _of_the_world()
+            sample = _of_the_world()
     except UploadError as error:
         problem(str(error))
         return None
-    if drawn is None:
+    if sample is None:
         return None
-    _say(drawn)
-    return drawn.questions
+    _say(sample)
+    return sample.questions
 
 
 def _of_the_world() -> Drawn | None:
     bands, wording = st.columns([2, 1])
-    wanted = bands.multiselect(
+    bands_ = bands.multiselect(
         "Bands",
         [band.value for band in Band],
         [band.value for band in Band],
@@ -104,19 +104,19 @@ def _of_the_world() -> Drawn | None:
     words = wording.selectbox(
         "Wording", list(WORDINGS), key="evaluation_wording", persist_state="session"
     )
-    if not wanted:
+    if not bands_:
         st.text("Choose at least one band.")
         return None
     return _drawn(
         "embedded world",
-        lambda tell: world_questions([Band(name) for name in wanted], WORDINGS[words]),
-        (WORLD, tuple(wanted), words),
+        lambda tell: world_questions([Band(name) for name in bands_], WORDINGS[words]),
+        (WORLD, tuple(bands_), words),
     )
 
 
 def _of_a_file() -> Drawn | None:
     wait_for("evaluation_file", TYPES)
-    given = st.file_uploader(
+    file = st.file_uploader(
         "Questions with their right answers",
         TYPES,
         key="evaluation_file",
@@ -125,15 +125,15 @@ def _of_a_file() -> Drawn | None:
         "a file of TriviaQA, AmbigNQ or EVOUNA. Larger files are for the command line.",
     )
     prepare()
-    if given is not None and st.session_state.get(_UPLOADED) != given.file_id:
+    if file is not None and st.session_state.get(_UPLOADED) != file.file_id:
         try:
-            st.session_state[_UPLOAD] = read(content_of(given), given.name)
+            st.session_state[_UPLOAD] = read(content_of(file), file.name)
             st.session_state.pop(_PROBLEM, None)
         except UploadError as error:
-            st.session_state[_PROBLEM] = f"{given.name}: {error}"
+            st.session_state[_PROBLEM] = f"{file.name}: {error}"
             st.session_state.pop(_UPLOAD, None)  # what was there before is not what is named now
-        st.session_state[_UPLOADED] = given.file_id
-        let_go(given)
+        st.session_state[_UPLOADED] = file.file_id
+        let_go(file)
     if failed := st.session_state.get(_PROBLEM):
         problem(failed)
     upload: Upload | None = st.session_state.get(_UPLOAD)
@@ -220,15 +220,15 @@ def _drawn(
     )
 
 
-def _say(drawn: Drawn) -> None:
+def _say(sample: Drawn) -> None:
     """Say how many questions there are, and which rows are left out."""
-    number = drawn.questions.number
-    of = f", drawn at random of {drawn.of:,}" if number < drawn.of else ""
-    st.text(f"{drawn.questions.name}: {counted(number, 'question')}{of}.")
-    for sentence in drawn.left_out:
+    number = sample.questions.number
+    of = f", drawn at random of {sample.of:,}" if number < sample.of else ""
+    st.text(f"{sample.questions.name}: {counted(number, 'question')}{of}.")
+    for sentence in sample.left_out:
         st.text(f"Left out: {sentence}")
-    if drawn.malformed > len(drawn.left_out):
-        st.text(f"{drawn.malformed:,} rows are left out in all.")
+    if sample.malformed > len(sample.left_out):
+        st.text(f"{sample.malformed:,} rows are left out in all.")
 
 
 @once  # reading its files takes seconds, and every draw needs them all

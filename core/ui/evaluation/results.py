@@ -56,31 +56,31 @@ def results(run: Run, others: Mapping[str, Run]) -> None:
         if not len(every):
             st.text("No row counts yet: no question is finished, or all of them failed.")
             return
-        found = _that_count(run, every)
-        for sentence in found.dropped:
+        counting = _that_count(run, every)
+        for sentence in counting.dropped:
             st.text(sentence)
-        if not len(found):
+        if not len(counting):
             st.text("No row is left to show. Choose fewer filters, or other sources.")
             return
-        if sentence := _finding(found):
+        if sentence := _finding(counting):
             with st.container(border=True, key="finding"):
                 st.text(sentence)
-        _parts(found, others)
+        _parts(counting, others)
     except RunError as error:
         problem(said(error, run.folder))
 
 
-def _parts(found: Results, others: Mapping[str, Run]) -> None:
-    drawn = (
-        partial(scores, found),
-        partial(mixtures, found),
-        partial(scatter, found),
-        partial(rows, found),
-        partial(compare, found, others),
-        partial(decisions, found),
+def _parts(results: Results, others: Mapping[str, Run]) -> None:
+    parts = (
+        partial(scores, results),
+        partial(mixtures, results),
+        partial(scatter, results),
+        partial(rows, results),
+        partial(compare, results, others),
+        partial(decisions, results),
     )
     tabs = st.tabs(TABS, key="results", bind="query-params")
-    for tab, draw in zip(tabs, drawn, strict=True):
+    for tab, draw in zip(tabs, parts, strict=True):
         if tab.open:
             with tab:
                 draw()
@@ -93,10 +93,10 @@ def _every(run: Run) -> Results:
     return remembered("results_every", None, partial(read_results, run), _version(run))
 
 
-def _finding(found: Results) -> str:
-    if is_everybodys(found):
-        return finding_of(found.run.folder)
-    return remembered("results_finding", found, lambda: finding(found))
+def _finding(results: Results) -> str:
+    if is_everybodys(results):
+        return finding_of(results.run.folder)
+    return remembered("results_finding", results, lambda: finding(results))
 
 
 def _version(run: Run) -> tuple[str, object]:
@@ -135,13 +135,13 @@ def _that_count(run: Run, every: Results) -> Results:
                 persist_state="session",
             )
     if not only and not chosen and match == every.match:
-        found = every
+        counting = every
     else:
-        found = remembered(
+        counting = remembered(
             "results_that_count",
             every,
             lambda: read_results(run, [Filter(name) for name in only], match, sources=chosen),
             (match, *only, "of", *chosen),
         )
-    st.caption(f"Rows that count: {len(found):,d}.")
-    return found
+    st.caption(f"Rows that count: {len(counting):,d}.")
+    return counting

@@ -26,7 +26,7 @@ MOST_SHOWN = 1000  # rows
 LONGEST_SEARCH = 200
 
 
-def rows(found: Results) -> None:
+def rows(results: Results) -> None:
     """List the rows that a person looks for, and offer all of them as files."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = st.text_input(
@@ -38,7 +38,7 @@ def rows(found: Results) -> None:
         )
         score = st.selectbox(
             "Answer and doubt of",
-            list(found.scores) or ["mutual_information"],
+            list(results.scores) or ["mutual_information"],
             format_func=charts.symbol_of,
             key="results_rows_score",
             persist_state="session",
@@ -52,22 +52,22 @@ def rows(found: Results) -> None:
         persist_state="session",
         label_visibility="collapsed",
     )
-    wanted = (score, part, words or "")
-    places = remembered("results_listed", found, lambda: listed_rows(found, *wanted), wanted)
-    st.caption(f"Rows: {len(places):,d} of {len(found):,d}, the least doubtful first.")
+    key = (score, part, words or "")
+    places = remembered("results_listed", results, lambda: listed_rows(results, *key), key)
+    st.caption(f"Rows: {len(places):,d} of {len(results):,d}, the least doubtful first.")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text("All rows that count, with all their columns:")
-        downloads.download("CSV", lambda: as_csv(found), "evaluation_rows.csv")
-        downloads.download("Parquet", lambda: as_parquet(found), "evaluation_rows.parquet")
+        downloads.download("CSV", lambda: as_csv(results), "evaluation_rows.csv")
+        downloads.download("Parquet", lambda: as_parquet(results), "evaluation_rows.parquet")
     if not len(places):
         st.text("No row has all of these words. Search for fewer, or among all rows.")
         return
-    chosen_row(found, score, places, key="results_rows")
+    chosen_row(results, score, places, key="results_rows")
 
 
-def chosen_row(found: Results, score: str, places: NDArray[np.int64], *, key: str) -> None:
+def chosen_row(results: Results, score: str, places: NDArray[np.int64], *, key: str) -> None:
     """Show rows, let a person choose one, and offer its inspection."""
-    columns = rows_table(found, score, places[:MOST_SHOWN])
+    columns = rows_table(results, score, places[:MOST_SHOWN])
     picked = st.dataframe(
         {name: [shown(cell) for cell in cells] for name, cells in columns.items()},
         column_config=dict.fromkeys(("doubt", "entropy"), NATS),
@@ -75,7 +75,7 @@ def chosen_row(found: Results, score: str, places: NDArray[np.int64], *, key: st
         on_select="rerun",
         selection_mode="single-row",
         # Another table for other rows: in the same one, another row would be the chosen one.
-        key=f"{key}_{digest(found.run.folder, score, places.tobytes())}",
+        key=f"{key}_{digest(results.run.folder, score, places.tobytes())}",
         alt=f"{counted(len(places), 'row')}, the least doubtful first",
     )
     if len(places) > MOST_SHOWN:
@@ -88,7 +88,7 @@ def chosen_row(found: Results, score: str, places: NDArray[np.int64], *, key: st
         st.text("Choose a row to open its inspection.")
         return
     in_full(columns, at)
-    offer(found.run, str(found.ids[places[at]]), key="results_open_row")
+    offer(results.run, str(results.ids[places[at]]), key="results_open_row")
 
 
 def in_full(columns: Table, at: int) -> None:

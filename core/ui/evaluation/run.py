@@ -78,14 +78,14 @@ def draw(listed: Listed, model: LanguageModel | None) -> bool:
     if listed.is_own:
         _watch(listed, model, place)
     state = state_of(run)
-    asked_of = f"{shortened(run.pipeline.model)}, asked in the form {run.manifest['form']}"
+    asker = f"{shortened(run.pipeline.model)}, asked in the form {run.manifest['form']}"
     this = run_of(place, listed.key)
     running = this is not None and this.running
-    said_first = f"{state.sentence} "
+    introduction = f"{state.sentence} "
     if running:  # which says how far it is, more newly than what is drawn here
         done = counted(state.done, "finished question")
-        said_first = f"The results below are of {done}. " if state.done else ""
-    st.text(f"{said_first}Answers of {asked_of}.")
+        introduction = f"The results below are of {done}. " if state.done else ""
+    st.text(f"{introduction}Answers of {asker}.")
     if state.used:
         st.text(f"Used for these rows: {spent(state.used)}")
     if running:
@@ -140,7 +140,7 @@ def _go_on(listed: Listed, model: LanguageModel | None, state: State) -> None:
         return
     try:
         task = task_in(listed.run, model)
-        asked = result_of(
+        questions = result_of(
             "evaluation_asked",
             Questions,
             partial(questions_in, listed.run),
@@ -151,9 +151,9 @@ def _go_on(listed: Listed, model: LanguageModel | None, state: State) -> None:
     except RunError as error:
         st.text(said(error, listed.run.folder))
         return
-    if asked is None:
+    if questions is None:
         return
-    say_what_it_takes(asked, task, left or state.failed)
+    say_what_it_takes(questions, task, left or state.failed)
     with st.container(horizontal=True, vertical_alignment="center"):
         if left:
             st.button(

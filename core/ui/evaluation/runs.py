@@ -78,8 +78,8 @@ class Runs:
 
     def own(self) -> list[Path]:
         """Return the folders of the runs of who looks at the page, the newest first."""
-        found = (self.root / _named(owner())).glob(f"*/{MANIFEST}")
-        return [each.parent for each in sorted(found, key=_begun, reverse=True)]
+        manifests = (self.root / _named(owner())).glob(f"*/{MANIFEST}")
+        return [each.parent for each in sorted(manifests, key=_begun, reverse=True)]
 
     def find(self, key: str) -> Path | None:
         """Return the folder of a run that who looks at the page may see; None without one."""
@@ -94,8 +94,8 @@ class Runs:
     def folder_of(self, questions: Questions, task: Task) -> Path:
         """Return the folder of a run, which need not be there yet: the same for the same run."""
         whose = owner()
-        asked = (*astuple(pipeline_for(task)), str(task.model.form), task.request.seed)
-        what = encoded([whose, questions.sha256, *asked, SAMPLING_RULE])
+        identity = (*astuple(pipeline_for(task)), str(task.model.form), task.request.seed)
+        what = encoded([whose, questions.sha256, *identity, SAMPLING_RULE])
         key = hashlib.sha256(what.encode()).hexdigest()[:32]
         return self.root / _named(whose) / key
 
@@ -231,9 +231,9 @@ def runs_beside(beside: Path | None) -> Runs:
     if beside is not None:
         return Runs(beside / FOLDER)
     root = tempfile.mkdtemp(prefix="believe-runs-")
-    found = Runs(Path(root))
-    weakref.finalize(found, shutil.rmtree, root, ignore_errors=True)
-    return found
+    runs = Runs(Path(root))
+    weakref.finalize(runs, shutil.rmtree, root, ignore_errors=True)
+    return runs
 
 
 def _named(whose: str) -> str:

@@ -21,15 +21,17 @@ from core.ui.session import remembered
 KEY = "results_scatter"
 
 
-def scatter(found: Results) -> None:
+def scatter(results: Results) -> None:
     """Draw every question; show those at the point that a person chooses."""
-    drawn = remembered("results_plotted", found, lambda: plotted(found, charts.MOST_POINTS))
-    if not len(drawn.rows):
+    plotted_ = remembered("results_plotted", results, lambda: plotted(results, charts.MOST_POINTS))
+    if not len(plotted_.rows):
         st.text("No row has both a semantic entropy and a mutual information to draw.")
         return
-    points = charts.Points(drawn.entropy, drawn.information, drawn.right, found.sources[drawn.rows])
+    points = charts.Points(
+        plotted_.entropy, plotted_.information, plotted_.right, results.sources[plotted_.rows]
+    )
     # Another chart for other rows: a choice survives in the same one.
-    key = f"{KEY}_{digest(found.run.folder, drawn.rows.tobytes())}"
+    key = f"{KEY}_{digest(results.run.folder, plotted_.rows.tobytes())}"
     figures.draw(
         charts.scatter,
         points,
@@ -37,7 +39,7 @@ def scatter(found: Results) -> None:
         alt_text=charts.scatter_alt(points),
         selects=charts.CHOSEN,
     )
-    for sentence in drawn.sentences:
+    for sentence in plotted_.sentences:
         st.text(sentence)
     st.caption(
         "Doubts as a policy compares them, right or wrong by the answer of mutual information. "
@@ -49,12 +51,12 @@ def scatter(found: Results) -> None:
         "",
         lambda: charts.scatter(points, figures.palette()),
     )
-    at = at_points(drawn, selected(st.session_state.get(key)))
+    at = at_points(plotted_, selected(st.session_state.get(key)))
     if not len(at):
         st.text("Choose a point to see its questions.")
         return
     st.text(f"At this point: {counted(len(at), 'question')}.")
-    chosen_row(found, "mutual_information", at, key="results_point")
+    chosen_row(results, "mutual_information", at, key="results_point")
 
 
 def selected(state: Any) -> Sequence[Any]:
@@ -64,14 +66,14 @@ def selected(state: Any) -> Sequence[Any]:
     return chosen if isinstance(chosen, list) else []
 
 
-def at_points(drawn: Plotted, chosen: Sequence[Any]) -> NDArray[np.int64]:
+def at_points(points: Plotted, chosen: Sequence[Any]) -> NDArray[np.int64]:
     """Return the rows at the chosen points; a point that is not drawn has none."""
-    wanted = np.zeros(len(drawn.rows), bool)
+    is_near = np.zeros(len(points.rows), bool)
     for point in chosen:
         try:
             entropy, information = (float(point[name]) for name in charts.FIELDS)
         except (KeyError, TypeError, ValueError):  # it comes from a browser
             continue
-        near = np.isclose(drawn.entropy, entropy, rtol=0, atol=1e-9)
-        wanted |= near & np.isclose(drawn.information, information, rtol=0, atol=1e-9)
-    return drawn.rows[wanted]
+        near = np.isclose(points.entropy, entropy, rtol=0, atol=1e-9)
+        is_near |= near & np.isclose(points.information, information, rtol=0, atol=1e-9)
+    return points.rows[is_near]

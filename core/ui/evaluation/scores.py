@@ -22,25 +22,25 @@ from core.uncertainty.scores import SCORES
 TITLE = "Precision by recall"
 
 
-def scores(found: Results) -> None:
+def scores(results: Results) -> None:
     """Draw what every score is worth, and which is better than which."""
-    made, is_waiting = measures(found)
-    _table(made)
-    for sentence in found.unsaid:
+    measured, is_waiting = measures(results)
+    _table(measured)
+    for sentence in results.unsaid:
         st.text(sentence)
-    if not found.scores:
+    if not results.scores:
         return
     st.subheader("Precision by recall")
-    _curves(found, made)
+    _curves(results, measured)
     st.subheader("Which score is better")
     if is_waiting:
         st.text("The comparisons come with the intervals.")
     else:
-        _comparisons(found, made)
+        _comparisons(results, measured)
 
 
-def _table(made: Measured) -> None:
-    columns = score_columns(made)
+def _table(measured: Measured) -> None:
+    columns = score_columns(measured)
     st.dataframe(
         columns,
         column_config={
@@ -53,49 +53,51 @@ def _table(made: Measured) -> None:
         key="results_scores",
         alt="Every score with its measures",
     )
-    st.text(made.sentence)
+    st.text(measured.sentence)
     with st.container(horizontal=True):
-        downloads.report(partial(report, made), "evaluation")
-        downloads.table(lambda: numbers(made), "evaluation_scores")
+        downloads.report(partial(report, measured), "evaluation")
+        downloads.table(lambda: numbers(measured), "evaluation_scores")
 
 
-def numbers(made: Measured) -> dict[str, list[object]]:
+def numbers(measured: Measured) -> dict[str, list[object]]:
     """Return the table as numbers, to be computed with: no value where there is none."""
     columns: dict[str, list[object]] = {
         "score": list(SCORES),
-        "rows": [len(made.results)] * len(SCORES),
-        "right": [finite(made.results.right(name)) for name in SCORES],
+        "rows": [len(measured.results)] * len(SCORES),
+        "right": [finite(measured.results.right(name)) for name in SCORES],
     }
     for measure in MEASURES:
-        intervals = [made.interval(name, measure) for name in SCORES]
+        intervals = [measured.interval(name, measure) for name in SCORES]
         columns[measure] = [finite(each.value) for each in intervals]
         columns[f"{measure} from"] = [finite(each.lower) for each in intervals]
         columns[f"{measure} to"] = [finite(each.upper) for each in intervals]
     return columns
 
 
-def _curves(found: Results, made: Measured) -> None:
+def _curves(results: Results, measured: Measured) -> None:
     chosen = st.multiselect(
         "Scores drawn",
-        list(found.scores),
-        [name for name in charts.PAPERS if name in found.scores],
+        list(results.scores),
+        [name for name in charts.PAPERS if name in results.scores],
         format_func=charts.symbol_of,
         key="results_drawn",
         persist_state="session",
     )
-    chosen = [name for name in chosen if name in found.scores]
+    chosen = [name for name in chosen if name in results.scores]
     if not chosen:
         st.text("Choose a score to draw.")
         return
-    drawn = {name: made.bands[name] for name in SCORES if name in chosen}
+    bands = {name: measured.bands[name] for name in SCORES if name in chosen}
     figures.draw(
         charts.precision_recall,
-        drawn,
+        bands,
         key="results_precision_recall",
-        alt_text=charts.precision_recall_alt(drawn),
+        alt_text=charts.precision_recall_alt(bands),
     )
     shaded = (
-        f"Shaded: the {CONFIDENCE:.0%} interval at each point by itself. " if made.number else ""
+        f"Shaded: the {CONFIDENCE:.0%} interval at each point by itself. "
+        if measured.number
+        else ""
     )
     st.caption(
         "The paper’s Figure 5. Recall is the share of questions answered, precision the share of "
@@ -106,18 +108,18 @@ def _curves(found: Results, made: Measured) -> None:
         "precision_recall",
         TITLE,
         "",
-        lambda: charts.precision_recall(drawn, figures.palette()),
+        lambda: charts.precision_recall(bands, figures.palette()),
     )
 
 
-def _comparisons(found: Results, made: Measured) -> None:
-    if len(found.scores) < 2:
+def _comparisons(results: Results, measured: Measured) -> None:
+    if len(results.scores) < 2:
         st.text("Two scores with a value are needed to compare them.")
         return
     left, right = st.columns(2)
     score = left.selectbox(
         "Score",
-        list(found.scores),
+        list(results.scores),
         format_func=charts.symbol_of,
         key="results_reference",
         persist_state="session",
@@ -126,7 +128,7 @@ def _comparisons(found: Results, made: Measured) -> None:
         "Measure", list(MEASURES), format_func=str.upper, key="results_measure"
     )
     every = remembered(
-        "results_compared", made, lambda: compared(made, score, measure), (score, measure)
+        "results_compared", measured, lambda: compared(measured, score, measure), (score, measure)
     )
     if all(math.isnan(each.difference.value) for each in every):
         st.text(

@@ -54,11 +54,11 @@ def beside(here: Inspection) -> bool:
 def offer(id: str) -> None:
     """Let the person choose another saved inspection, to be put beside the one of this id."""
     try:
-        found = kept().results.search("", "inspection", limit=MOST_OFFERED).results
+        results = kept().results.search("", "inspection", limit=MOST_OFFERED).results
     except StoreError as error:
         problem(str(error))
         return
-    others = {one.id: one for one in found if one.id != id}
+    others = {one.id: one for one in results if one.id != id}
     if not others:
         return
     with st.popover("Compare with…", icon=":material/compare_arrows:"):
@@ -87,7 +87,7 @@ def _swap(there: str) -> None:
 
 
 def _both(here: Inspection, there: Inspection, result: Result) -> None:
-    found = compare(here, there)
+    comparison = compare(here, there)
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.badge("Beside it", icon=":material/compare_arrows:", color="blue")
         st.text(f"{result.title}, {result.model}, {result.created_at:%Y-%m-%d %H:%M} UTC")
@@ -95,27 +95,27 @@ def _both(here: Inspection, there: Inspection, result: Result) -> None:
         st.button("Close the comparison", key="beside_close", on_click=_leave)
     if is_from_file(result.payload):
         st.text(f"On the right: {FROM_FILE}")
-    _differences(found)
+    _differences(comparison)
     _verdicts(here, there)
-    _scores(here, there, found)
+    _scores(here, there, comparison)
     for one in (here, there):
         if not quotes(one):
             reveal(one)
             return
-    _answers(found)
+    _answers(comparison)
     _matrices(here, there)
 
 
-def _differences(found: Comparison) -> None:
+def _differences(comparison: Comparison) -> None:
     st.header("What was set differently", anchor=False)
-    if not found.differences:
+    if not comparison.differences:
         st.text("Nothing: both have the same question, model and settings.")
         return
     st.dataframe(
         {
-            "setting": [each.name for each in found.differences],
-            "here (left)": [_setting(each.here) for each in found.differences],
-            "there (right)": [_setting(each.there) for each in found.differences],
+            "setting": [each.name for each in comparison.differences],
+            "here (left)": [_setting(each.here) for each in comparison.differences],
+            "there (right)": [_setting(each.there) for each in comparison.differences],
         },
         hide_index=True,
         height="content",
@@ -144,16 +144,16 @@ def _sentences(one: Inspection) -> tuple[str, ...]:
     return (*served(one, untaught=untaught), *beneath(one, untaught=untaught))
 
 
-def _scores(here: Inspection, there: Inspection, found: Comparison) -> None:
+def _scores(here: Inspection, there: Inspection, comparison: Comparison) -> None:
     st.header("Scores", anchor=False)
     st.dataframe(
         {
-            "score": [SCORES[each.name].title for each in found.scores],
-            "here (left)": [value_shown(here, each.name) for each in found.scores],
-            "there (right)": [value_shown(there, each.name) for each in found.scores],
+            "score": [SCORES[each.name].title for each in comparison.scores],
+            "here (left)": [value_shown(here, each.name) for each in comparison.scores],
+            "there (right)": [value_shown(there, each.name) for each in comparison.scores],
             "here minus there": [
                 "–" if each.difference is None else f"{each.difference:+z.3f}".replace("-", "−")
-                for each in found.scores
+                for each in comparison.scores
             ],
         },
         hide_index=True,
@@ -163,18 +163,18 @@ def _scores(here: Inspection, there: Inspection, found: Comparison) -> None:
     )
 
 
-def _answers(found: Comparison) -> None:
+def _answers(comparison: Comparison) -> None:
     st.header("Answers", anchor=False)
     st.caption(
         "Answers that share enough words stand in one row. The shares are of each model’s whole "
         "probability."
     )
     columns: dict[str, list[str] | list[float | None]] = {
-        "here (left)": [_text(each.here) for each in found.answers],
-        "there (right)": [_text(each.there) for each in found.answers],
-        "share here": [each.mass_here for each in found.answers],
-        "share there": [each.mass_there for each in found.answers],
-        "here minus there": [_rounded(each.difference) for each in found.answers],
+        "here (left)": [_text(each.here) for each in comparison.answers],
+        "there (right)": [_text(each.there) for each in comparison.answers],
+        "share here": [each.mass_here for each in comparison.answers],
+        "share there": [each.mass_there for each in comparison.answers],
+        "here minus there": [_rounded(each.difference) for each in comparison.answers],
     }
     st.dataframe(
         columns,

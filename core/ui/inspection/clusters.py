@@ -14,7 +14,7 @@ def clusters(inspection: Inspection) -> None:
         charts.clusters, inspection, key="clusters", alt_text=charts.clusters_alt(inspection)
     )
     counted = inspection.recording.estimator is Estimator.COUNTED
-    drawn = inspection.recording.request.draws
+    draws = inspection.recording.request.draws
     if not counted:
         st.caption("Probabilities are the model’s own likelihoods, not counts of answers.")
     if len(inspection.clusters) > charts.MOST_BARS:
@@ -24,7 +24,7 @@ def clusters(inspection: Inspection) -> None:
             "answer": [charts.shown(c.text) for c in inspection.clusters],
             "share of all probability": [c.mass for c in inspection.clusters],
             "share of what was found": [c.probability for c in inspection.clusters],
-            **({"samples": [c.samples for c in inspection.clusters]} if drawn else {}),
+            **({"samples": [c.samples for c in inspection.clusters]} if draws else {}),
             "distinct texts": [len(c.members) for c in inspection.clusters],
         },
         column_config={
@@ -46,7 +46,7 @@ def clusters(inspection: Inspection) -> None:
             "cluster": [charts.shown(m[0]) for m in members],
             "text": [charts.shown(m[1]) for m in members],
             inspection.likelihoods_are: [m[2] for m in members],
-            **({"samples": [m[3] for m in members]} if drawn else {}),
+            **({"samples": [m[3] for m in members]} if draws else {}),
         },
         hide_index=True,
         key="members",

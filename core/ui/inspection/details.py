@@ -34,14 +34,14 @@ def details(inspection: Inspection) -> None:
     _figures(inspection)
 
 
-def files(inspection: Inspection, kept: Result | None) -> None:
+def files(inspection: Inspection, result: Result | None) -> None:
     """Offer the inspection and its responses as files, and a report of it."""
     with st.container(horizontal=True):
         downloads.report(
             partial(reports.report, inspection, untaught=quotes(inspection)),
             "inspection",
-            saved=kept.created_at if kept else None,
-            from_file=kept is not None and is_from_file(kept.payload),
+            saved=result.created_at if result else None,
+            from_file=result is not None and is_from_file(result.payload),
         )
         downloads.download(
             "Inspection (JSON)",
@@ -89,11 +89,11 @@ def _prompts(inspection: Inspection) -> None:
     st.code(prompts.iterative(query), language=None, wrap_lines=True)
     st.caption("Prompts with one answer each (F₁)")
     others = [text for text, _ in recording.others if text not in recording.texts]
-    told = [prompts.iterative(query, [text]) for text in (*recording.texts, *others)]
-    st.code("\n\n———\n\n".join(told), language=None, wrap_lines=True)
+    conditioned = [prompts.iterative(query, [text]) for text in (*recording.texts, *others)]
+    st.code("\n\n———\n\n".join(conditioned), language=None, wrap_lines=True)
     st.caption("Prompts for self-verification, about each distinct answer")
-    asked = [prompts.self_verification(query, text) for text in recording.texts]
-    st.code("\n\n———\n\n".join(asked), language=None, wrap_lines=True)
+    judging = [prompts.self_verification(query, text) for text in recording.texts]
+    st.code("\n\n———\n\n".join(judging), language=None, wrap_lines=True)
     if compared := recording.pairs:
         st.caption("Prompt that compares two answers: the first pair")
         st.code(true_false.question(query, *compared[0][:2]), language=None, wrap_lines=True)
@@ -102,11 +102,11 @@ def _prompts(inspection: Inspection) -> None:
 def _responses(inspection: Inspection) -> None:
     """List every answer, second ones and comparisons included."""
     recording, evidence = inspection.recording, inspection.evidence
-    drawn = recording.request.draws
+    draws = recording.request.draws
     likelihood = dict(zip(evidence.responses, evidence.log_marginal, strict=True))
     st.dataframe(
         {
-            **({"sample": range(1, len(recording.samples) + 1)} if drawn else {}),
+            **({"sample": range(1, len(recording.samples) + 1)} if draws else {}),
             "text": [charts.shown(s.text) for s in recording.samples],
             inspection.likelihoods_are: [likelihood[s.text] for s in recording.samples],
             "ended by itself": [s.complete for s in recording.samples],
@@ -140,7 +140,7 @@ def _responses(inspection: Inspection) -> None:
         st.dataframe(
             {
                 "answer in the prompt": [charts.shown(text) for text, _ in recording.others],
-                "gives its own again (probability)": [kept for _, kept in recording.others],
+                "gives its own again (probability)": [share for _, share in recording.others],
             },
             hide_index=True,
             key="others",
@@ -160,9 +160,9 @@ def _responses(inspection: Inspection) -> None:
 
 def _calls(recording: Recording) -> None:
     """List every call, and how long it took."""
-    drawn = f"seed {recording.request.seed}, " if recording.request.draws else ""
+    seed = f"seed {recording.request.seed}, " if recording.request.draws else ""
     st.text(
-        f"Model {recording.model}, weights {recording.revision}, {drawn}"
+        f"Model {recording.model}, weights {recording.revision}, {seed}"
         f"{len(recording.calls)} calls, "
         f"{sum(call.seconds for call in recording.calls):.3f} s in the model."
     )

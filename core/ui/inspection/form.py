@@ -196,22 +196,22 @@ def _ask_for(question: str) -> None:
 
 
 def record(
-    request: Request, reading: Reading, kept: Callable[[Recording], None] | None = None
+    request: Request, reading: Reading, save: Callable[[Recording], None] | None = None
 ) -> Recording | None:
     """Return the recording, or None while the model is being asked and after a cancel.
 
     Parameters
     ----------
-    kept : callable, optional
+    save : callable, optional
         What the job does with the finished recording; see `Recordings.ask`.
     """
     by_link = st.session_state.setdefault(_OPENED_WITH, request) == request
     model = asked()
     this = model.name, model.revision, request
     _certify(this, reading, model)
-    made = recordings().find(request, model)
-    if made:
-        return made
+    recording = recordings().find(request, model)
+    if recording:
+        return recording
     before = run_of(PLACE, this)
     if before is None:
         check_samples(request, model.capabilities)
@@ -224,7 +224,7 @@ def record(
     return run(
         PLACE,
         this,
-        lambda: recordings().ask(request, model, kept),
+        lambda: recordings().ask(request, model, save),
         paid=None if model.capabilities.local else (model, plan(request, model.capabilities)),
         cancelled="Cancelled before all answers arrived."
         + (" Only time was lost." if model.capabilities.local else ""),

@@ -54,20 +54,20 @@ class Recordings:
         """Return the largest of the series; a judged one serves where nothing is to be judged."""
         series = {_series(r, model) for r in (request, replace(request, judged=True))}
         with self._lock:
-            found = [self._largest[one] for one in series if one in self._largest]
-        return max(found, key=lambda recording: recording.request.samples, default=None)
+            largest = [self._largest[one] for one in series if one in self._largest]
+        return max(largest, key=lambda recording: recording.request.samples, default=None)
 
     def ask(
         self,
         request: Request,
         model: LanguageModel,
-        kept: Callable[[Recording], None] | None = None,
+        save: Callable[[Recording], None] | None = None,
     ) -> Job[Recording]:
         """Start making the recording, out of what is there already.
 
         Parameters
         ----------
-        kept : callable, optional
+        save : callable, optional
             Given the finished recording in the thread of a job that is started here: what was
             paid for is kept even if no page is open any more. It must not touch the session.
         """
@@ -75,8 +75,8 @@ class Recordings:
 
         def work(job: Job[Recording]) -> Recording:
             recording = self._record(request, heard, job.progress)
-            if kept is not None:
-                kept(recording)
+            if save is not None:
+                save(recording)
             return recording
 
         paid = None if model.capabilities.local else plan(request, model.capabilities)
@@ -112,9 +112,9 @@ class Recordings:
             return self._record(request, model, silent)
 
     def _record(self, request: Request, model: LanguageModel, progress: Progress) -> Recording:
-        found = self.find(request, model)
-        if found:
-            return found
+        older = self.find(request, model)
+        if older:
+            return older
         series = _series(request, model)
         previous = self._serving(request, model)
         if previous is None and request.judged:  # the answers are there, and only not compared
@@ -143,6 +143,6 @@ def recordings() -> Recordings:
     return shared("recordings", Recordings)
 
 
-def inspected(question: str, asked: LanguageModel) -> Inspection:
+def inspected(question: str, model: LanguageModel) -> Inspection:
     """Return the inspection of a question under the default settings, made while one waits."""
-    return read(recordings().now(usual_request(question, asked.capabilities), asked))
+    return read(recordings().now(usual_request(question, model.capabilities), model))

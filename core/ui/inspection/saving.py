@@ -16,11 +16,11 @@ _FAILED = "inspection_unsaved_views"
 def keep(inspection: Inspection) -> None:
     """Keep a new inspection as it is first read; what nobody asked or paid for is not kept."""
     request = inspection.recording.request
-    made = (inspection.recording.model, inspection.recording.revision, request)
-    wanted = inspection.recording.used is not None or is_asked_for()
-    if not wanted or st.session_state.get(_LAST) == made:
+    identity = (inspection.recording.model, inspection.recording.revision, request)
+    may_keep = inspection.recording.used is not None or is_asked_for()
+    if not may_keep or st.session_state.get(_LAST) == identity:
         return
-    st.session_state[_LAST] = made
+    st.session_state[_LAST] = identity
     keep_view(inspection)
 
 
@@ -31,7 +31,7 @@ def is_asked_for() -> bool:
 
 def keep_view(inspection: Inspection) -> None:
     """Keep an inspection as it is read and decided now, and remember under which id."""
-    this, kept = view(inspection), st.session_state.get(_VIEWS, {})
+    this, views = view(inspection), st.session_state.get(_VIEWS, {})
     failed = dict(st.session_state.get(_FAILED, {}))
     failed.pop(this, None)
     id = None
@@ -39,7 +39,7 @@ def keep_view(inspection: Inspection) -> None:
         id = save_inspection(inspection)
     except StoreError as error:
         failed[this] = unsaved(error)
-    st.session_state.update({_VIEWS: {**kept, this: id}, _FAILED: failed})
+    st.session_state.update({_VIEWS: {**views, this: id}, _FAILED: failed})
 
 
 def say_if_unsaved(inspection: Inspection) -> None:
@@ -50,12 +50,12 @@ def say_if_unsaved(inspection: Inspection) -> None:
 
 def saved_view(inspection: Inspection) -> str | None:
     """Return the id of what is on the screen, if it was saved just as it is."""
-    found: str | None = st.session_state.get(_VIEWS, {}).get(view(inspection))
-    return found
+    id_: str | None = st.session_state.get(_VIEWS, {}).get(view(inspection))
+    return id_
 
 
 def view(inspection: Inspection) -> Hashable:
     """Return what tells one view of a recording from all others."""
     recording = inspection.recording
-    made = (recording.model, recording.revision, recording.request)
-    return (*made, inspection.reading, inspection.verdict.rule)
+    identity = (recording.model, recording.revision, recording.request)
+    return (*identity, inspection.reading, inspection.verdict.rule)

@@ -19,7 +19,7 @@ FULL: Final = 2.0  # times its threshold: from here a score's bar is full
 def scores(inspection: Inspection) -> None:
     """Show all the scores, what each would have done, and what was seen."""
     columns = score_table(inspection)
-    known = "which is" in columns
+    has_bound = "which is" in columns
     st.dataframe(
         columns,
         column_config={
@@ -38,7 +38,7 @@ def scores(inspection: Inspection) -> None:
     )
     st.caption(
         "Each score decides by its own threshold λ. A score that could not be certified never "
-        "answers." + (" A single question proves little; see the model card." if known else "")
+        "answers." + (" A single question proves little; see the model card." if has_bound else "")
     )
     st.text(f"Sampled mass: {inspection.sampled_mass:.1%} of the model’s probability.")
     for sentence in remarks(inspection):

@@ -34,7 +34,7 @@ def stable(inspection: Inspection) -> None:
     model = asked()
     recording, rule = inspection.recording, inspection.verdict.rule
     settings = settings_for(model, recording.request)
-    wanted = (model.name, model.revision, recording.request, inspection.reading, rule)
+    key = (model.name, model.revision, recording.request, inspection.reading, rule)
     paid = None
     if not model.capabilities.local:
         most = plan((inspection.query,), model, recording.request, inspection.reading, settings)
@@ -53,15 +53,15 @@ def stable(inspection: Inspection) -> None:
             )
 
         calls = paid[1].requests if paid else None
-        return shared("stable", Registry).start(wanted, work, model, most=calls)
+        return shared("stable", Registry).start(key, work, model, most=calls)
 
-    found: Variations | None = run(
-        PLACE, wanted, start, paid=paid, on_press=True, cancelled="Cancelled."
+    variations: Variations | None = run(
+        PLACE, key, start, paid=paid, on_press=True, cancelled="Cancelled."
     )
-    if found is not None:
-        _show(found)
-    elif run_of(PLACE, wanted) is None:
-        _offer(inspection, model, settings, partial(want, PLACE, wanted))
+    if variations is not None:
+        _show(variations)
+    elif run_of(PLACE, key) is None:
+        _offer(inspection, model, settings, partial(want, PLACE, key))
 
 
 def settings_for(model: LanguageModel, request: Request) -> Settings:
@@ -90,20 +90,20 @@ def _offer(
                 st.text(f"It takes {takes} on this machine.", width="content")
 
 
-def _show(found: Variations) -> None:
+def _show(variations: Variations) -> None:
     st.header("Is this verdict stable?", anchor=False)
     with st.container(key="stable_sentence"):
-        st.text(found.sentence)
-    data = plain(drawn(found))
+        st.text(variations.sentence)
+    data = plain(drawn(variations))
     figures.draw(charts.strip, data, key="stable", alt_text=charts.strip_alt(data))
     st.caption(
         "Each mark is one value of one setting, all else as in this inspection; it is filled "
         "where at least 90% of the draws keep the verdict. Dashed: λ."
     )
-    for sentence in found.left_out:
+    for sentence in variations.left_out:
         st.text(sentence)
     if st.button("Panel by panel in the Laboratory", key="panels", icon=":material/science:"):
-        frame.experiment("deciding", about=ONE, question=found.queries[0])
+        frame.experiment("deciding", about=ONE, question=variations.queries[0])
 
 
 def longer_chains(inspection: Inspection) -> None:

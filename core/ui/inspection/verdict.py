@@ -54,8 +54,8 @@ def verdict(inspection: Inspection, *, live: bool) -> None:
         if live:
             _mend(inspection)
         if quotes(inspection):
-            if found := not_the_first(inspection):
-                st.text(found)
+            if remark := not_the_first(inspection):
+                st.text(remark)
             st.text(inspection.verdict.reason)
         else:
             reveal(inspection)
@@ -142,8 +142,8 @@ def _mend(inspection: Inspection) -> None:
     if not inspection.more_can_help:
         return
     usual = (inspection.wanted,) if inspection.wanted else ()
-    asked = inspection.recording.request.samples
-    larger = [samples for samples in (*usual, *MORE) if samples > asked]
+    present = inspection.recording.request.samples
+    larger = [samples for samples in (*usual, *MORE) if samples > present]
     if larger:
         st.button(
             f"Compare up to {larger[0]:d} answers",
@@ -162,9 +162,9 @@ def _comparable(inspection: Inspection) -> bool:
 @once
 def _references() -> tuple[tuple[str, float], ...]:
     """Return the examples of the home page in short, and their doubts."""
-    asked = embedded()
+    model = embedded()
     return tuple(
-        (short, inspected(question, asked).compared or 0.0) for question, short in PREPARED.items()
+        (short, inspected(question, model).compared or 0.0) for question, short in PREPARED.items()
     )
 
 

@@ -17,13 +17,13 @@ _SHOWN, _QUESTION, _WHICH = "laboratory_shown", "laboratory_question", "laborato
 
 def chosen() -> Experiment:
     """Let the person choose an experiment, and return it; the first one to begin with."""
-    wanted = st.query_params.get(EXPERIMENT) or st.session_state.get(_SHOWN)
-    if wanted and wanted not in EXPERIMENTS:
-        problem(f"There is no experiment “{shortened(wanted)}”. Choose one of these.")
-        wanted = None
-    name = st.session_state[_SHOWN] = wanted or next(iter(EXPERIMENTS))
-    if wanted and st.query_params.get(EXPERIMENT) != wanted:
-        st.query_params[EXPERIMENT] = wanted  # somebody has come back from another page
+    address = st.query_params.get(EXPERIMENT) or st.session_state.get(_SHOWN)
+    if address and address not in EXPERIMENTS:
+        problem(f"There is no experiment “{shortened(address)}”. Choose one of these.")
+        address = None
+    name = st.session_state[_SHOWN] = address or next(iter(EXPERIMENTS))
+    if address and st.query_params.get(EXPERIMENT) != address:
+        st.query_params[EXPERIMENT] = address  # somebody has come back from another page
     question = question_of(name)
     st.session_state[_QUESTION], st.session_state[_WHICH] = question, name
     st.pills(

@@ -25,11 +25,11 @@ def results(finding: Finding, place: str = "") -> None:
     """Draw the sentence and the pictures; `place` tells the results on one page apart."""
     with st.container(key=f"laboratory_sentence{place}"):
         st.text(finding.sentence)
-    name, drawn = finding.experiment, finding.drawn
+    name, content = finding.experiment, finding.drawn
     here: DeltaGenerator
     beside: DeltaGenerator | None = None  # the column in which the second of two halves goes
     for picture in PICTURES[name]:
-        if not picture.there(drawn):
+        if not picture.there(content):
             continue
         if picture.half and beside is None:
             here, beside = st.columns(2)
@@ -41,9 +41,9 @@ def results(finding: Finding, place: str = "") -> None:
             st.subheader(picture.title, anchor=False)
             figures.draw(
                 picture.chart,
-                drawn,
+                content,
                 key=f"laboratory_{name}_{picture.name}{place}",
-                alt_text=picture.alt(drawn),
+                alt_text=picture.alt(content),
             )
             if picture.caption:
                 st.caption(picture.caption)
@@ -124,10 +124,10 @@ def _format(cells: Sequence[object]) -> str:
     return "localized" if _whole(cells) else "%.4g"
 
 
-def about_model(asked: Asks, model: LanguageModel | None) -> str:
+def about_model(asks: Asks, model: LanguageModel | None) -> str:
     """Say which model is asked."""
-    if asked is Asks.NOTHING or model is None:
+    if asks is Asks.NOTHING or model is None:
         return "Asks no model."
-    if asked is Asks.EMBEDDED:
+    if asks is Asks.EMBEDDED:
         return "Asks the embedded model, whichever is chosen above: its training data are known."
     return f"Asks the model chosen above: {model.name}."

@@ -44,26 +44,26 @@ def found(experiment: Experiment, values: Values, model: LanguageModel | None) -
         return ready
     place = f"laboratory_{experiment.name}"
     of = (model.name, model.revision) if model else ("", "")
-    wanted = (experiment.name, tuple(sorted(values.items())), *of)
+    key = (experiment.name, tuple(sorted(values.items())), *of)
 
     def start() -> Job[Finding]:
         def work(job: Job[Finding]) -> Finding:
             return experiment.run(values, model, job.progress)
 
-        return shared("laboratory", Registry).start(wanted, work, model)
+        return shared("laboratory", Registry).start(key, work, model)
 
     pays = None
     if model is not None and not model.capabilities.local and experiment.plan is not None:
         pays = (model, experiment.plan(experiment.settings(values), model))
     result: Finding | None = run(
-        place, wanted, start, paid=pays, on_press=not experiment.quick, cancelled="Cancelled."
+        place, key, start, paid=pays, on_press=not experiment.quick, cancelled="Cancelled."
     )
-    if result is None and run_of(place, wanted) is None:
-        _offer(experiment, place, wanted)
+    if result is None and run_of(place, key) is None:
+        _offer(experiment, place, key)
     return result
 
 
-def _offer(experiment: Experiment, place: str, wanted: tuple[object, ...]) -> None:
+def _offer(experiment: Experiment, place: str, key: tuple[object, ...]) -> None:
     takes = f" It takes about {experiment.takes}." if experiment.takes else ""
     st.text(f"This has not been computed with these settings.{takes}")
     st.button(
@@ -72,7 +72,7 @@ def _offer(experiment: Experiment, place: str, wanted: tuple[object, ...]) -> No
         type="primary",
         icon=":material/play_arrow:",
         on_click=want,
-        args=(place, wanted),
+        args=(place, key),
     )
 
 

@@ -66,18 +66,18 @@ class Run(Generic[T]):
             self.left = True
 
 
-def run_of(key: str, wanted: Hashable) -> Run[Any] | None:
+def run_of(key: str, request: Hashable) -> Run[Any] | None:
     """Return what became of a wish at a place of a page; None if it is not the last one there."""
     this = _last(key)
-    return this if this is not None and this.wanted == wanted else None
+    return this if this is not None and this.wanted == request else None
 
 
-def want(key: str, wanted: Hashable) -> None:
+def want(key: str, request: Hashable) -> None:
     """Want something at a place of a page: the next `run` there starts it, anew if it has ended."""
-    this = run_of(key, wanted)
+    this = run_of(key, request)
     if this is None or not this.running:
         drop(key)
-        st.session_state[_state(key)] = Run(wanted)
+        st.session_state[_state(key)] = Run(request)
 
 
 def again(key: str) -> None:
@@ -104,7 +104,7 @@ def drop(key: str) -> None:
 
 def run(
     key: str,
-    wanted: Hashable,
+    request: Hashable,
     start: Callable[[], Job[T]],
     *,
     paid: tuple[LanguageModel, Plan] | None = None,
@@ -124,7 +124,7 @@ def run(
     ----------
     key : str
         Tells the places of all pages apart.
-    wanted : hashable
+    request : hashable
         What tells this wish from others, of this model and of others.
     start : callable
         Starts the job, or finds it.
@@ -141,13 +141,13 @@ def run(
     beside : callable, optional
         Draws what else there is to see of the job on its way, or cancelled.
     """
-    this = run_of(key, wanted)
+    this = run_of(key, request)
     if this is None:
         if on_press:
             drop(key)
             return None
         drop(key)
-        this = st.session_state[_state(key)] = Run(wanted)
+        this = st.session_state[_state(key)] = Run(request)
     job = this.job or _started(key, this, start, paid, quick)
     if job is None:
         return None
@@ -213,10 +213,10 @@ def how_far(job: Job[Any]) -> None:
     if job.asks is None or not job.is_paid:
         st.progress(min(job.share, 1.0), job.stage)
         return
-    made = job.asks.meter.requests
-    st.progress(min(made / job.most if job.most else job.share, 1.0), job.stage)
+    requests = job.asks.meter.requests
+    st.progress(min(requests / job.most if job.most else job.share, 1.0), job.stage)
     of = "" if job.most is None else f", of at most {job.most:,}"
-    st.text(f"{calls(made)} so far{of}.")
+    st.text(f"{calls(requests)} so far{of}.")
 
 
 def _in_line(before: int, computing: int) -> str:

@@ -47,12 +47,12 @@ class EmbeddedModel(LlamaModel):
 
 def restored(folder: Path) -> dict[str, NDArray[np.float32]]:
     """Return the weights of a folder by name; matrices are kept as bytes with a scale a row."""
-    kept = load_file(folder / "model.safetensors")
+    tensors = load_file(folder / "model.safetensors")
     return {
-        name: part.astype(np.float32) * kept[f"{name}{SCALE}"][:, None]
-        if f"{name}{SCALE}" in kept
+        name: part.astype(np.float32) * tensors[f"{name}{SCALE}"][:, None]
+        if f"{name}{SCALE}" in tensors
         else part.astype(np.float32)
-        for name, part in kept.items()
+        for name, part in tensors.items()
         if not name.endswith(SCALE)
     }
 

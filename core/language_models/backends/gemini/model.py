@@ -178,8 +178,8 @@ class Gemini(LanguageModel):
         }
         self._generating = GenerativeServiceClient(**client)
         self._describing = ModelServiceClient(**client)
-        for made in (self._generating, self._describing):
-            transport: Any = made.transport
+        for limiter in (self._generating, self._describing):
+            transport: Any = limiter.transport
             for scheme in ("http://", "https://"):
                 transport._session.mount(scheme, WatchedAdapter())
 
@@ -195,15 +195,15 @@ class Gemini(LanguageModel):
         ModelError
             As for `sample`.
         """
-        known = self._known
-        with current_stop().holding(known.lock):  # another thread may be asking
-            if known.stated is None:
-                known.stated = self._ask(
+        memory = self._known
+        with current_stop().holding(memory.lock):  # another thread may be asking
+            if memory.stated is None:
+                memory.stated = self._ask(
                     lambda: genai.get_base_model(
                         self._model, client=self._describing, request_options=self._options()
                     )
                 )
-        stated = known.stated
+        stated = memory.stated
         parts = [f"chat, {OUTPUT_TOKENS} tokens, cut at {MAX_CHARACTERS} characters"]
         parts += [f"version {stated.version}"] if stated.version else []
         parts += [f"top-k {stated.top_k}"] if stated.top_k else []
@@ -226,14 +226,14 @@ class Gemini(LanguageModel):
     @property
     def capabilities(self) -> Capabilities:  # type: ignore[override]
         """What the probe found; asks the service on first use."""
-        found, stated = self._abilities, self._known.stated
+        abilities, stated = self._abilities, self._known.stated
         only = stated.top_k if stated else None
         return Capabilities(
             scores_given_text=False,
-            own_log_likelihoods=found.own,
+            own_log_likelihoods=abilities.own,
             seeded=False,
             local=False,
-            candidates_a_call=found.candidates,
+            candidates_a_call=abilities.candidates,
             in_front=len(in_front()) if self.form.has_examples else 0,
             notes=(f"It draws from its {only} likeliest tokens only.",) if only else (),
         )
@@ -242,8 +242,8 @@ class Gemini(LanguageModel):
     def _abilities(self) -> Abilities:
         with current_stop().holding(self._known.lock):
             if self._known.abilities is None:
-                kept = self._memory().get(self.known_as) if self._memory else None
-                self._known.abilities = Abilities.from_json(kept) if kept else None
+                stored = self._memory().get(self.known_as) if self._memory else None
+                self._known.abilities = Abilities.from_json(stored) if stored else None
             return self._known.abilities or self._find_out()[0]
 
     def probe(self) -> list[str]:
@@ -263,23 +263,23 @@ class Gemini(LanguageModel):
                 log.append(f"the same at temperature 0.5: {'as' if own else 'not as'} likely")
         except _NoLikelihoods as refusal:
             log[-1] += f": refused ({refusal})"
-        found = Abilities(own=own)
-        self._learn(found)
-        return found, log
+        abilities = Abilities(own=own)
+        self._learn(abilities)
+        return abilities, log
 
     def _first_tokens(self, temperature: float) -> dict[str, float]:
         """Return the likeliest tokens that an answer could begin with; {} where none is said."""
         (candidate,) = self._candidates(PROBE, 1, temperature, top=TOP)
         text = "".join(part.text for part in candidate.content.parts)
-        said = list(tokens(candidate.logprobs_result.chosen_candidates))
-        if not said or not spells(said, text) or not candidate.logprobs_result.top_candidates:
+        first = list(tokens(candidate.logprobs_result.chosen_candidates))
+        if not first or not spells(first, text) or not candidate.logprobs_result.top_candidates:
             return {}
         return dict(tokens(candidate.logprobs_result.top_candidates[0].candidates))
 
-    def _learn(self, found: Abilities) -> None:
-        self._known.abilities = found
+    def _learn(self, abilities: Abilities) -> None:
+        self._known.abilities = abilities
         if self._memory:
-            self._memory().put(self.known_as, found.to_json())
+            self._memory().put(self.known_as, abilities.to_json())
 
     # ---------------------------------------------------------------------- sampling
 
@@ -311,26 +311,26 @@ class Gemini(LanguageModel):
         UnreachableError
             When there is no way to the service.
         """
-        found = self._abilities  # another thread may find out more meanwhile
-        most = found.candidates
+        abilities = self._abilities  # another thread may find out more meanwhile
+        most = abilities.candidates
         if most == 1 < count:
             raise self._one_a_request()
         responses: list[Response] = []
         while len(responses) < count:
-            wanted = min(count - len(responses), most)
+            number = min(count - len(responses), most)
             try:
-                top = 1 if found.own else None
-                drawn = self._candidates(prompt, wanted, temperature, top=top)
+                top = 1 if abilities.own else None
+                batch = self._candidates(prompt, number, temperature, top=top)
             except SmallerRequestsError:  # only when more than one was wanted
-                self._learn(replace(found, candidates=1))
+                self._learn(replace(abilities, candidates=1))
                 raise
             except _NoLikelihoods:
-                self._learn(replace(found, own=False))
+                self._learn(replace(abilities, own=False))
                 raise RefusedError(
                     f"{self.name} no longer says how likely its answers are. Ask again: they are "
                     "counted then."
                 ) from None
-            responses += [self._response(candidate, found) for candidate in drawn]
+            responses += [self._response(candidate, abilities) for candidate in batch]
         return responses
 
     def _candidates(
@@ -356,12 +356,12 @@ class Gemini(LanguageModel):
         )
         message: Any = type(reply).pb(reply)  # plain numbers, also for reasons newer than the SDK
         usage = message.usage_metadata
-        told = said_tokens(usage.prompt_token_count)
+        prompt_tokens = said_tokens(usage.prompt_token_count)
         self.meter.add(
-            prompt_tokens=told,
+            prompt_tokens=prompt_tokens,
             # The SDK has no field for thoughts; they are paid for, and part of the total.
             response_tokens=said_tokens(
-                max(usage.candidates_token_count, usage.total_token_count - told)
+                max(usage.candidates_token_count, usage.total_token_count - prompt_tokens)
             ),
         )
         if message.prompt_feedback.block_reason:
@@ -383,7 +383,7 @@ class Gemini(LanguageModel):
     def _one_a_request(self) -> SmallerRequestsError:
         return SmallerRequestsError(f"{self.name} gives one answer a request.")
 
-    def _response(self, candidate: Any, found: Abilities) -> Response:
+    def _response(self, candidate: Any, abilities: Abilities) -> Response:
         if candidate.finish_reason not in (STOP, MAX_TOKENS):
             reasons = genai.protos.Candidate.FinishReason
             raise RefusedError(
@@ -401,14 +401,14 @@ class Gemini(LanguageModel):
         line = line.rstrip()
         short = shorten(line)
         complete = short == line and (whole or bool(rest))
-        if not found.own:
+        if not abilities.own:
             return Response(short, complete)
-        said = list(tokens(candidate.logprobs_result.chosen_candidates))
-        if text and not spells(said, text):
+        answer_tokens = list(tokens(candidate.logprobs_result.chosen_candidates))
+        if text and not spells(answer_tokens, text):
             raise TemporaryError(
                 f"{self.name} sent an answer without its log-probabilities. Try again in a moment."
             )
-        return Response(short, complete, total(said, len(short)))
+        return Response(short, complete, total(answer_tokens, len(short)))
 
     def log_likelihoods(
         self, prompts: Sequence[str], answers: Sequence[str]

@@ -44,8 +44,8 @@ def no_way(error: requests.ConnectionError) -> bool:
 
 def details(error: Any, kind: str) -> list[dict[str, Any]]:
     """Return what an error of the SDK holds of one kind, as Google’s interfaces name it."""
-    found = [d for d in error.details if isinstance(d, dict)]
-    return [d for d in found if str(d.get("@type", "")).endswith(f"google.rpc.{kind}")]
+    parts = [d for d in error.details if isinstance(d, dict)]
+    return [d for d in parts if str(d.get("@type", "")).endswith(f"google.rpc.{kind}")]
 
 
 def quotas(error: Any) -> list[str]:

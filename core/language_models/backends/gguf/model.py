@@ -155,8 +155,8 @@ def smollm2_file() -> Path:
     UnknownModelError
         With the command that installs it.
     """
-    found = importlib.util.find_spec(SMOLLM2)
-    places = [Path(place) / FILE for place in (found and found.submodule_search_locations) or ()]
+    spec = importlib.util.find_spec(SMOLLM2)
+    places = [Path(place) / FILE for place in (spec and spec.submodule_search_locations) or ()]
     file = next((place for place in places if place.is_file()), None)
     if file is None:
         raise UnknownModelError(

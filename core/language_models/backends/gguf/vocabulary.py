@@ -72,23 +72,23 @@ def tokenizer(fields: Fields) -> Tokenizer:
     """
     model = fields.get("tokenizer.ggml.model")
     if model == "gpt2":
-        made = _byte_level(fields)
+        built = _byte_level(fields)
     elif model == "llama":
-        made = _sentence_piece(fields)
+        built = _sentence_piece(fields)
     else:
         raise BrokenModelError(
             f"The file’s tokenizer is “{model!s:.40}”. Believe knows gpt2 and llama: choose "
             "another file, or serve this one with llama.cpp."
         )
     tokens, kinds = fields.get("tokenizer.ggml.tokens"), _kinds(fields)
-    made.add_tokens(
+    built.add_tokens(
         [
             AddedToken(token, normalized=False)
             for token, kind in zip(tokens, kinds, strict=True)
             if kind == Kind.USER_DEFINED
         ]
     )
-    return made
+    return built
 
 
 def control_tokens(fields: Fields) -> dict[str, int]:
@@ -102,8 +102,8 @@ def control_tokens(fields: Fields) -> dict[str, int]:
 
 
 def _kinds(fields: Fields) -> Sequence[int]:
-    known = fields.get("tokenizer.ggml.token_type")
-    return known or [Kind.NORMAL] * len(fields.get("tokenizer.ggml.tokens"))
+    types = fields.get("tokenizer.ggml.token_type")
+    return types or [Kind.NORMAL] * len(fields.get("tokenizer.ggml.tokens"))
 
 
 def _byte_level(fields: Fields) -> Tokenizer:
@@ -115,14 +115,14 @@ def _byte_level(fields: Fields) -> Tokenizer:
             f"{', '.join(CUTS)}: choose another file, or serve this one with llama.cpp."
         )
     merges = [tuple(pair.split(" ")) for pair in fields.get("tokenizer.ggml.merges")]
-    made = Tokenizer(
+    built = Tokenizer(
         models.BPE(vocab=_ids(fields), merges=merges, ignore_merges=name == "llama-bpe")
     )
     if name == "qwen2":
-        made.normalizer = normalizers.NFC()
-    made.pre_tokenizer = CUTS[name]()
-    made.decoder = decoders.ByteLevel()
-    return made
+        built.normalizer = normalizers.NFC()
+    built.pre_tokenizer = CUTS[name]()
+    built.decoder = decoders.ByteLevel()
+    return built
 
 
 def _sentence_piece(fields: Fields) -> Tokenizer:
@@ -136,9 +136,9 @@ def _sentence_piece(fields: Fields) -> Tokenizer:
         if len(token) > LONGEST_MERGED:
             continue
         pairs = ((token[:at], token[at:]) for at in range(1, len(token)))
-        found = [(ids[a], ids[b], (a, b)) for a, b in pairs if a in ids and b in ids]
-        merges += [(-scores[i], a, b, pair) for a, b, pair in found]
-    made = Tokenizer(
+        pairs_there = [(ids[a], ids[b], (a, b)) for a, b in pairs if a in ids and b in ids]
+        merges += [(-scores[i], a, b, pair) for a, b, pair in pairs_there]
+    built = Tokenizer(
         models.BPE(
             vocab=ids,
             merges=[pair for *_, pair in sorted(merges)],
@@ -147,11 +147,11 @@ def _sentence_piece(fields: Fields) -> Tokenizer:
             unk_token=next(iter(ids)),
         )
     )
-    made.normalizer = normalizers.Replace(" ", "▁")
-    made.decoder = decoders.Sequence(
+    built.normalizer = normalizers.Replace(" ", "▁")
+    built.decoder = decoders.Sequence(
         [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
     )
-    return made
+    return built
 
 
 def _ids(fields: Fields) -> dict[str, int]:

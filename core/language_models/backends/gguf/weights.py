@@ -58,13 +58,13 @@ class Fields:
         BrokenModelError
             When the file does not say, and there is no default.
         """
-        found = self.get(f"{self.architecture}.{name}", default)
-        if found is None:
+        value = self.get(f"{self.architecture}.{name}", default)
+        if value is None:
             raise BrokenModelError(
                 f"The file says nothing of “{self.architecture}.{name}”. Fetch it again, or choose "
                 "another file."
             )
-        return found
+        return value
 
 
 def config(fields: Fields, reader: GGUFReader) -> dict[str, Any]:
@@ -75,10 +75,10 @@ def config(fields: Fields, reader: GGUFReader) -> dict[str, Any]:
     BrokenModelError
         When the runtime does not know the network; the sentence names what it does not know.
     """
-    known = ", ".join(ARCHITECTURES)
+    names = ", ".join(ARCHITECTURES)
     if fields.architecture not in ARCHITECTURES:
         raise BrokenModelError(
-            f"The file’s architecture is “{fields.architecture:.40}”. Believe knows {known}: "
+            f"The file’s architecture is “{fields.architecture:.40}”. Believe knows {names}: "
             "choose such a file, or serve this one with llama.cpp."
         )
     heads = int(fields.own("attention.head_count"))
@@ -141,12 +141,12 @@ class Weights(Mapping[str, NDArray[np.float32]]):
 
     def __getitem__(self, name: str) -> NDArray[np.float32]:
         stored = _stored_name(name)
-        found = _numbers(self._tensors[stored])
+        array = _numbers(self._tensors[stored])
         heads = self._interleaved.get(stored.split(".")[-2])
         if heads is None:
-            return found
-        pairs = found.reshape(heads, len(found) // heads // 2, 2, -1)
-        return pairs.swapaxes(1, 2).reshape(found.shape)
+            return array
+        pairs = array.reshape(heads, len(array) // heads // 2, 2, -1)
+        return pairs.swapaxes(1, 2).reshape(array.shape)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and _stored_name(name) in self._tensors

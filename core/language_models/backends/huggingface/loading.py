@@ -160,17 +160,17 @@ def _local_folder(name: str) -> Path | None:
     return None
 
 
-def _device(torch: Any, wanted: str | None) -> Any:
-    if wanted is None:
-        wanted = "cuda" if torch.cuda.is_available() else "cpu"
-    if wanted.partition(":")[0] not in {"cpu", "cuda"}:
-        raise ModelError(f"There is no device called “{wanted}”. Choose cpu or cuda.")
+def _device(torch: Any, name: str | None) -> Any:
+    if name is None:
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name.partition(":")[0] not in {"cpu", "cuda"}:
+        raise ModelError(f"There is no device called “{name}”. Choose cpu or cuda.")
     try:
-        device = torch.device(wanted)
+        device = torch.device(name)
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError):
         raise ModelError(
-            f"PyTorch cannot use the device “{wanted}” on this machine. Choose cpu."
+            f"PyTorch cannot use the device “{name}” on this machine. Choose cpu."
         ) from None
     return device
 
@@ -226,11 +226,13 @@ def _check(folder: Path, name: str) -> None:
             f"“{name}” reads one text and writes another (an encoder and a decoder), so it has no "
             "probability of a text's continuation. Choose a causal language model."
         )
-    made_for = _config(folder).get("architectures")
-    if isinstance(made_for, list) and any(str(kind).endswith(LOOKING_AHEAD) for kind in made_for):
+    architectures = _config(folder).get("architectures")
+    if isinstance(architectures, list) and any(
+        str(kind).endswith(LOOKING_AHEAD) for kind in architectures
+    ):
         raise BrokenModelError(
-            f"“{name}” is made for other tasks ({', '.join(map(str, made_for))}) and looks ahead, "
-            "so it is not a causal language model. Choose one made for text generation."
+            f"“{name}” is made for other tasks ({', '.join(map(str, architectures))}) and looks "
+            "ahead, so it is not a causal language model. Choose one made for text generation."
         )
     if not any(folder.glob("*.safetensors")):
         raise BrokenModelError(
@@ -327,12 +329,12 @@ def _end_tokens(network: Any, tokenizer: Any, name: str) -> frozenset[int]:
     """Return the ids of the tokens that end a text: the tokenizer's, and the model's own."""
     config = network.config.get_text_config()
     ids = _named_ends(tokenizer) | _named_ends(network.generation_config) or _named_ends(config)
-    known = frozenset(token for token in ids if token < config.vocab_size)
-    if not known:
+    inside = frozenset(token for token in ids if token < config.vocab_size)
+    if not inside:
         raise BrokenModelError(
             f"The model “{name}” names no end token. Give its config.json an eos_token_id."
         )
-    return known
+    return inside
 
 
 def _named_ends(source: Any) -> set[int]:

@@ -134,8 +134,8 @@ class HuggingFace(LanguageModel):
 
     @property
     def _template(self) -> str | None:
-        found = getattr(self._tokenizer, "chat_template", None)
-        return found if isinstance(found, str) else None
+        template = getattr(self._tokenizer, "chat_template", None)
+        return template if isinstance(template, str) else None
 
     # ------------------------------------------------------------------------ tokens
 
@@ -183,10 +183,10 @@ class HuggingFace(LanguageModel):
 
     def _read(self, tokens: list[int]) -> tuple[Tensor, Past]:
         """Read a text from its beginning; what stands in front of every prompt was read before."""
-        network, known = self._network, len(self.frame.before)
-        if self._before is None or len(tokens) <= known:
+        network, before = self._network, len(self.frame.before)
+        if self._before is None or len(tokens) <= before:
             return network.read(network.tensor([tokens]))
-        return network.read(network.tensor([tokens[known:]]), copy.deepcopy(self._before))
+        return network.read(network.tensor([tokens[before:]]), copy.deepcopy(self._before))
 
     def _stops_at(self, token: int) -> bool:
         """Whether a response ends with this token: an end token, or one with a line break."""
@@ -258,7 +258,7 @@ class HuggingFace(LanguageModel):
     ) -> list[Response]:
         """Draw a response with every generator behind one prompt; `past` is used up."""
         network, count = self._network, len(drawers)
-        drawn: list[list[int]] = [[] for _ in range(count)]
+        sequences: list[list[int]] = [[] for _ in range(count)]
         complete = np.zeros(count, bool)
         log_likelihoods = np.zeros(count)
         alive = np.arange(count)
@@ -271,21 +271,21 @@ class HuggingFace(LanguageModel):
             chosen = log_probabilities.gather(1, tokens[:, None])[:, 0]
             log_likelihoods[alive] += chosen.cpu().numpy()
             for i, token in zip(alive, tokens.tolist(), strict=True):
-                drawn[i].append(token)
+                sequences[i].append(token)
                 # White space and line breaks in front of an answer are no answer and no end.
-                blank = token not in self._end_tokens and not self._decode(drawn[i]).strip()
+                blank = token not in self._end_tokens and not self._decode(sequences[i]).strip()
                 complete[i] = self._stops_at(token) and not blank
             going_on = np.flatnonzero(~complete[alive])
             if not len(going_on) or length == MAX_RESPONSE_TOKENS:
                 break
             if len(going_on) < len(alive):
-                kept = network.tensor(going_on)
-                tokens, past, alive = tokens[kept], past.take(kept), alive[going_on]
+                rows = network.tensor(going_on)
+                tokens, past, alive = tokens[rows], past.take(rows), alive[going_on]
             logits, past = network.read(tokens[:, None], past)
-        self.meter.add(response_tokens=sum(map(len, drawn)))
+        self.meter.add(response_tokens=sum(map(len, sequences)))
         return [
             Response(self._decode(tokens[:-1] if done else tokens).strip(), bool(done), float(own))
-            for tokens, done, own in zip(drawn, complete, log_likelihoods, strict=True)
+            for tokens, done, own in zip(sequences, complete, log_likelihoods, strict=True)
         ]
 
     def _pick(
@@ -298,8 +298,8 @@ class HuggingFace(LanguageModel):
             return network.tensor(log_probabilities.cpu().numpy().argmax(axis=1))
         scaled = log_probabilities.double() / temperature
         cumulative = (scaled - scaled.amax(dim=1, keepdim=True)).exp().cumsum(dim=1)
-        wanted = network.tensor(uniform)[:, None] * cumulative[:, -1:]
-        return network.torch.searchsorted(cumulative, wanted)[:, 0]
+        levels = network.tensor(uniform)[:, None] * cumulative[:, -1:]
+        return network.torch.searchsorted(cumulative, levels)[:, 0]
 
     def likeliest(self, prompt: str, count: int) -> list[Response]:
         """Search for answers; see `LanguageModel.likeliest`. All beginnings in one batch."""
@@ -314,7 +314,7 @@ class HuggingFace(LanguageModel):
                 logits, past = network.read(network.tensor(tokens[:, None]), behind)
                 return network.numbers(logits[:, -1].float().log_softmax(dim=-1)).numpy()
 
-            found = search.likeliest(
+            sequences = search.likeliest(
                 network.numbers(opening[0, -1].float().log_softmax(dim=-1)).numpy(),
                 extend,
                 count=count,
@@ -323,7 +323,7 @@ class HuggingFace(LanguageModel):
                 text_of=lambda tokens: self._decode(tokens).strip(),
             )
         self.meter.add(requests=1, prompt_tokens=len(tokens))
-        return [Response(text, True, min(value, 0.0)) for text, value in found]
+        return [Response(text, True, min(value, 0.0)) for text, value in sequences]
 
     # ----------------------------------------------------------------------- scoring
 
@@ -398,17 +398,17 @@ class HuggingFace(LanguageModel):
             behind = copy.deepcopy(past).take(rows)
             logits, _ = network.read(tokens[:, :-1], behind, keep=longest)
             steps.append(self._step(logits, tokens[:, 1:]))
-        said, ended = network.torch.cat(steps, dim=2).double()  # (B, L + 1) each
+        log_probabilities, ended = network.torch.cat(steps, dim=2).double()  # (B, L + 1) each
         inside = network.tensor(np.arange(longest + 1)) < lengths[:, None]
-        total = (said * inside).sum(dim=1) + ended.gather(1, lengths[:, None])[:, 0]
+        total = (log_probabilities * inside).sum(dim=1) + ended.gather(1, lengths[:, None])[:, 0]
         return np.asarray(total.cpu().numpy().reshape(prompts, len(targets)))
 
     def _step(self, logits: Tensor, following: Tensor) -> Tensor:
         """Return ln p of what follows and of the end: (B, L, V) and (B, L) to (2, B, L)."""
         logits = logits.float()
-        said = logits.gather(-1, following[..., None])[..., 0]
+        log_probabilities = logits.gather(-1, following[..., None])[..., 0]
         ended = logits[..., self._ends].logsumexp(dim=-1)
-        return self._network.torch.stack([said, ended]) - logits.logsumexp(dim=-1)
+        return self._network.torch.stack([log_probabilities, ended]) - logits.logsumexp(dim=-1)
 
     def next_token(self, prompt: str) -> dict[str, float]:
         """Return ln p of the 20 likeliest next tokens; see `LanguageModel.next_token`.

@@ -107,7 +107,7 @@ class LlamaModel(LanguageModel):
         log_probabilities = np.repeat(log_probabilities, count, axis=0)
         own_seed = series(seed, prompt)
         drawers = [np.random.default_rng([own_seed, first + i]) for i in range(count)]
-        drawn: list[list[int]] = [[] for _ in range(count)]
+        sequences: list[list[int]] = [[] for _ in range(count)]
         complete = np.zeros(count, bool)
         begun = np.zeros(count, bool)
         alive = np.arange(count)
@@ -119,7 +119,7 @@ class LlamaModel(LanguageModel):
             begun[alive] |= ~self.is_blank[token]
             complete[alive[ended]] = True
             for i, t in zip(alive[~ended], token[~ended], strict=True):
-                drawn[i].append(int(t))
+                sequences[i].append(int(t))
             alive = alive[~ended]
             if not len(alive) or length == MAX_RESPONSE_TOKENS:
                 break
@@ -129,7 +129,7 @@ class LlamaModel(LanguageModel):
             own = own.extended(step) if own else step
         return [
             Response(self.tokenizer.decode(ids).strip(), bool(done))
-            for ids, done in zip(drawn, complete, strict=True)
+            for ids, done in zip(sequences, complete, strict=True)
         ]
 
     def likeliest(self, prompt: str, count: int) -> list[Response]:
@@ -139,13 +139,13 @@ class LlamaModel(LanguageModel):
 
         def extend(rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float32]:
             nonlocal own
-            kept = own.take(rows) if own else None
-            before = [*self._before, past, *([kept] if kept else [])]
-            said, step = self._next(tokens[:, None], before)
-            own = kept.extended(step) if kept else step
-            return said
+            own_rows = own.take(rows) if own else None
+            before = [*self._before, past, *([own_rows] if own_rows else [])]
+            log_probabilities, step = self._next(tokens[:, None], before)
+            own = own_rows.extended(step) if own_rows else step
+            return log_probabilities
 
-        found = search.likeliest(
+        sequences = search.likeliest(
             opening[0],
             extend,
             count=count,
@@ -153,7 +153,7 @@ class LlamaModel(LanguageModel):
             is_stop=lambda tokens: self.stops[tokens],
             text_of=lambda tokens: self.tokenizer.decode(tokens).strip(),
         )
-        return [Response(text, True, min(value, 0.0)) for text, value in found]
+        return [Response(text, True, min(value, 0.0)) for text, value in sequences]
 
     # ----------------------------------------------------------------------- scoring
 

@@ -102,19 +102,19 @@ class Passes:
                 ready = self._ready()  # they may have waited for this thread
             self._run(ready)
 
-    def run(self, wanted: Pass) -> Pass:
+    def run(self, one_pass: Pass) -> Pass:
         """Compute a pass, with those of other threads if this one asks beside them."""
         if not self._is_beside:
-            self._compute([wanted])
-            return wanted
+            self._compute([one_pass])
+            return one_pass
         with self._lock:
-            self._waiting.append(wanted)
+            self._waiting.append(one_pass)
             ready = self._ready()
         self._run(ready)
-        wanted.done.wait()
-        if wanted.error is not None:
-            raise wanted.error
-        return wanted
+        one_pass.done.wait()
+        if one_pass.error is not None:
+            raise one_pass.error
+        return one_pass
 
     @property
     def _is_beside(self) -> bool:
@@ -147,9 +147,9 @@ class Passes:
 
     def _compute(self, passes: Sequence[Pass]) -> None:
         with self._speed.passing(sum(p.tokens.size for p in passes)):
-            found = self._llama.forward_all([(p.tokens, p.past) for p in passes])
+            states = self._llama.forward_all([(p.tokens, p.past) for p in passes])
         hidden = []
-        for each, (after, segment) in zip(passes, found, strict=True):
+        for each, (after, segment) in zip(passes, states, strict=True):
             hidden.append(after.reshape(-1, after.shape[-1])[each.at])
             each.segment = segment
         for whole in (True, False):
@@ -158,10 +158,10 @@ class Passes:
                 continue
             rows = np.concatenate([hidden[i] for i in these])
             if whole:
-                said = self._llama.log_softmax(rows)
+                log_probabilities = self._llama.log_softmax(rows)
             else:
                 targets = np.concatenate([passes[i].targets for i in these])
-                said = self._llama.log_probability(rows, targets, self._ends)
+                log_probabilities = self._llama.log_probability(rows, targets, self._ends)
             ends = np.cumsum([len(hidden[i]) for i in these])
-            for i, part in zip(these, np.split(said, ends[:-1]), strict=True):
+            for i, part in zip(these, np.split(log_probabilities, ends[:-1]), strict=True):
                 passes[i].said = part

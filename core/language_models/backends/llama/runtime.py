@@ -271,8 +271,8 @@ class _Layer:
             return _transposed(*(weights[f"{prefix}{name}.weight"] for name in names))
 
         def vector(name: str) -> Array | None:
-            found = weights.get(prefix + name)
-            return None if found is None else np.asarray(found, np.float32)
+            values = weights.get(prefix + name)
+            return None if values is None else np.asarray(values, np.float32)
 
         attended = [f"self_attn.{x}_proj" for x in "qkv"]
         self.input_norm = weights[f"{prefix}input_layernorm.weight"]  # (W,)

@@ -209,12 +209,12 @@ class Abilities:
 
     def _calmer(self, refused: Sequence[str]) -> Mapping[str, float | str]:
         """Return the samplers to leave off without those refused; one alone by another value."""
-        kept = {name: value for name, value in self.sampler.items() if name not in refused}
+        sampler = {name: value for name, value in self.sampler.items() if name not in refused}
         alone = refused[0] if len(refused) == 1 else ""
         other = [value for value in NEUTRAL.get(alone, ())[1:] if value != self.sampler[alone]]
         if other:
-            return kept | {alone: other[0]}
-        return kept or {name: value for name, value in INSTEAD.items() if name not in refused}
+            return sampler | {alone: other[0]}
+        return sampler or {name: value for name, value in INSTEAD.items() if name not in refused}
 
     def to_json(self) -> str:
         """Return text for `from_json`."""

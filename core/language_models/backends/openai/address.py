@@ -199,12 +199,12 @@ class Address:
         if not is_public():
             return None
         try:
-            found = socket.getaddrinfo(self.name.strip("[]"), self.port, type=socket.SOCK_STREAM)
+            records = socket.getaddrinfo(self.name.strip("[]"), self.port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
-            found = []
-        if not found:
+            records = []
+        if not records:
             raise UnreachableError(unknown_host(self.host))
-        addresses = [str(entry[4][0]) for entry in found]
+        addresses = [str(entry[4][0]) for entry in records]
         if not all(map(is_global, addresses)):
             raise RefusedError(_not_public(self.host))
         return addresses[0]

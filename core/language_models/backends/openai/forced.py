@@ -29,10 +29,10 @@ def tokens(service: Service, text: str) -> list[int]:
     ------
     ModelError
     """
-    found = service.post("/tokenize", {"content": text}, beside=True, free=True).get("tokens")
-    if not isinstance(found, list) or not all(type(token) is int for token in found):
+    listed = service.post("/tokenize", {"content": text}, beside=True, free=True).get("tokens")
+    if not isinstance(listed, list) or not all(type(token) is int for token in listed):
         raise service.spoilt("a text without its tokens")
-    return found
+    return listed
 
 
 def tokens_behind(service: Service, before: str, text: str) -> list[int]:
@@ -49,17 +49,17 @@ def tokens_behind(service: Service, before: str, text: str) -> list[int]:
     return both[len(first) :]
 
 
-def request(body: Reply, wanted: Sequence[int], top: int = TOP) -> Reply:
+def request(body: Reply, forced: Sequence[int], top: int = TOP) -> Reply:
     """Return a request for an answer as one that has tokens said, and an end behind them."""
-    kept = {name: value for name, value in body.items() if name != "stop"}
-    return kept | {
-        "grammar": "root ::= " + (" ".join(f"<[{token}]>" for token in wanted) or '""'),
-        "max_tokens": len(wanted) + 1,
+    rest = {name: value for name, value in body.items() if name != "stop"}
+    return rest | {
+        "grammar": "root ::= " + (" ".join(f"<[{token}]>" for token in forced) or '""'),
+        "max_tokens": len(forced) + 1,
         "logprobs": top,
     }
 
 
-def said(service: Service, reply: Reply, wanted: Sequence[int]) -> list[float]:
+def said(service: Service, reply: Reply, forced: Sequence[int]) -> list[float]:
     """Return the log-probability of each token in a reply, and of the end; nats.
 
     Raises
@@ -68,7 +68,7 @@ def said(service: Service, reply: Reply, wanted: Sequence[int]) -> list[float]:
         When the server has said something else.
     """
     *entries, last = listed(service.choices(reply, 1)[0]) or [{}]
-    if [entry.get("id") for entry in entries] != list(wanted):
+    if [entry.get("id") for entry in entries] != list(forced):
         raise _changed(service)
     values = [log_probability(entry.get("logprob")) for entry in entries]
     likeliest = last.get("top_logprobs")
@@ -76,10 +76,10 @@ def said(service: Service, reply: Reply, wanted: Sequence[int]) -> list[float]:
     if last.get("id") not in [entry.get("id") for entry in ends]:
         ends.append(last)
     values.append(_added([log_probability(entry.get("logprob")) for entry in ends]))
-    known = [value for value in values if value is not None]
-    if len(known) < len(values):
+    values_there = [value for value in values if value is not None]
+    if len(values_there) < len(values):
         raise service.spoilt("a reply without its log-probabilities")
-    return known
+    return values_there
 
 
 def listed(choice: Reply) -> list[dict[str, Any]]:
@@ -99,10 +99,10 @@ def _is_end(entry: Any) -> bool:
 
 def _added(values: Sequence[float | None]) -> float | None:
     """Return the logarithm of the sum of probabilities; None where one is missing."""
-    known = [value for value in values if value is not None]
-    if len(known) < len(values):
+    values_there = [value for value in values if value is not None]
+    if len(values_there) < len(values):
         return None
-    return min(float(np.logaddexp.reduce(known)), 0.0)
+    return min(float(np.logaddexp.reduce(values_there)), 0.0)
 
 
 def _changed(service: Service) -> RefusedError:

@@ -41,10 +41,10 @@ def continued(body: Reply, answer: str | None) -> Reply:
 
     One token is generated behind them, and left out.
     """
-    asked = body | {PROMPT_LOGPROBS: 0}  # of no likely tokens beside those of the text
+    request_body = body | {PROMPT_LOGPROBS: 0}  # of no likely tokens beside those of the text
     if answer is None:
-        return asked
-    return asked | {
+        return request_body
+    return request_body | {
         "messages": [*body["messages"], {"role": "assistant", "content": answer}],
         "continue_final_message": True,
         "add_generation_prompt": False,
@@ -57,8 +57,8 @@ def request(way: str, texts: Sequence[str], limit: int = 0) -> Reply:
     Of *prefill*, for one text; it generates a token at least.
     """
     if way == PREFILL:
-        asked = {"decoder_input_details": True, "details": True, "do_sample": True}
-        return {"inputs": texts[0], "parameters": asked | {"max_new_tokens": max(limit, 1)}}
+        options = {"decoder_input_details": True, "details": True, "do_sample": True}
+        return {"inputs": texts[0], "parameters": options | {"max_new_tokens": max(limit, 1)}}
     neutral = {"temperature": 1.0, "top_p": 1.0, "top_k": -1, "min_p": 0.0}
     return {
         "text": list(texts),
@@ -75,8 +75,8 @@ def read(way: str, reply: Reply, end: str = "") -> list[Tokens]:
     [] where the server does not tell those of each.
     """
     lists = [reply.get(way)] if way == PROMPT_LOGPROBS else [a.get(way) for _, a in _told(reply)]
-    found = [_tokens(listed, end) for listed in lists]
-    return found if all(found) else []
+    token_lists = [_tokens(listed, end) for listed in lists]
+    return token_lists if all(token_lists) else []
 
 
 def drawn(reply: Reply) -> list[tuple[str, Tokens]]:
@@ -91,20 +91,20 @@ def drawn(reply: Reply) -> list[tuple[str, Tokens]]:
 def _told(reply: Reply) -> list[tuple[Any, dict[str, Any]]]:
     """Return what was generated behind each text, and what is told of its tokens."""
     listed = reply.get("data", [reply])
-    told = []
+    entries = []
     for one in listed if isinstance(listed, list) else []:
         about = one.get("meta_info", one.get("details")) if isinstance(one, dict) else None
         if isinstance(about, dict):
-            told.append((one.get("text", one.get("generated_text")), about))
-    return told
+            entries.append((one.get("text", one.get("generated_text")), about))
+    return entries
 
 
 def _tokens(listed: Any, end: str) -> Tokens:
     """Read a list of tokens in any of the three spellings; [] where it is none of them."""
-    found: list[tuple[str, float | None]] = []
+    pairs: list[tuple[str, float | None]] = []
     number: Any
     for entry in listed if isinstance(listed, list) else []:
-        if entry is None and not found:  # nothing is told of the first one
+        if entry is None and not pairs:  # nothing is told of the first one
             number, text, value = "", None, None
         elif isinstance(entry, list) and len(entry) == 3:
             value, number, text = entry
@@ -115,5 +115,5 @@ def _tokens(listed: Any, end: str) -> Tokens:
             text, value = about.get("decoded_token"), about.get("logprob")
         else:
             return []
-        found.append((end if end and text == end else str(number), log_probability(value)))
-    return found
+        pairs.append((end if end and text == end else str(number), log_probability(value)))
+    return pairs

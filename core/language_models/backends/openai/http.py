@@ -158,23 +158,23 @@ class Service:
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
         meter = Meter() if free else self.meter
         meter.begin()
-        made = _Exchange()
+        exchange = _Exchange()
         failure: ModelError | None = None
         try:
-            fault = in_time(partial(self._exchange, method, f"{base}{path}", content, made))
+            fault = in_time(partial(self._exchange, method, f"{base}{path}", content, exchange))
         except (StoppedError, KeyboardInterrupt):
-            meter.add(requests=made.session is not None)  # it may be charged for
+            meter.add(requests=exchange.session is not None)  # it may be charged for
             raise
         except TooLateError:
             failure = self._silent()
         else:
             failure = self._failure(fault.error) if fault else None
-        meter.add(requests=made.status > 0)
+        meter.add(requests=exchange.status > 0)
         if failure:
             raise failure
-        if made.session:
-            self._idle.append(made.session)
-        status, waits, data = made.status, made.waits, made.data
+        if exchange.session:
+            self._idle.append(exchange.session)
+        status, waits, data = exchange.status, exchange.waits, exchange.data
         if len(data) > LARGEST_REPLY:
             raise RefusedError(
                 f"{self.host} sent more than {LARGEST_REPLY // 1_000_000} MB. Check that the "
@@ -200,11 +200,11 @@ class Service:
         return parsed
 
     def _exchange(
-        self, method: str, url: str, content: bytes | None, made: _Exchange
+        self, method: str, url: str, content: bytes | None, transfer: _Exchange
     ) -> Fault | None:
         """Send a request and read the reply, in a thread that may be left alone with it."""
-        made.session = self._session()
-        return exchange(partial(_transfer, made.session, method, url, content, made))
+        transfer.session = self._session()
+        return exchange(partial(_transfer, transfer.session, method, url, content, transfer))
 
     def _session(self) -> requests.Session:
         """Return a session that no other thread uses."""
@@ -252,8 +252,8 @@ class Service:
             return NeedsKeyError(f"{self.host} needs a key. Set {OPENAI_KEY}, or type the key.")
         if 300 <= status < 400:
             return RefusedError(f"{self.host} redirects to another address. Give that address.")
-        said, field = _words(parsed, data)
-        words = self.without_key(said)
+        explanation, field = _words(parsed, data)
+        words = self.without_key(explanation)
         if status == 503 and LOADING.search(words):
             return LoadingError(f"{self.host} is still loading its model. Try again later.")
         if COOLING.search(words) or (status in TRY_AGAIN and "insufficient_quota" not in words):
@@ -270,30 +270,30 @@ class Service:
             "the question.",
             status,
             words,
-            _named(f"{field} {said}"),
+            _named(f"{field} {explanation}"),
         )
 
-    def without_key(self, said: str) -> str:
+    def without_key(self, text: str) -> str:
         """Return a service's own words on one line, without the key if they repeat it.
 
         Any `SHORT_KEY` characters of the key in a row are removed, also with spaces or what cannot
         be printed between them. A shorter key, such as “k” for servers that want any, is removed
         only where it is a word.
         """
-        said = "".join(c if c.isprintable() else " " for c in said[:MOST_SAID])
+        text = "".join(c if c.isprintable() else " " for c in text[:MOST_SAID])
         key = self._key or ""
         if len(key) >= SHORT_KEY:
-            shown = list(said)
-            places = [place for place, c in enumerate(said) if c != " "]
-            letters = said.replace(" ", "")
+            shown = list(text)
+            places = [place for place, c in enumerate(text) if c != " "]
+            letters = text.replace(" ", "")
             for start in range(len(letters) - SHORT_KEY + 1):
                 if letters[start : start + SHORT_KEY] in key:
                     first, last = places[start], places[start + SHORT_KEY - 1]
                     shown[first : last + 1] = "\0" * (last + 1 - first)
-            said = re.sub("\0+", "…", "".join(shown))
+            text = re.sub("\0+", "…", "".join(shown))
         elif key:
-            said = re.sub(rf"(?<![\w-]){re.escape(key)}(?![\w-])", "…", said)
-        return " ".join(said.split())
+            text = re.sub(rf"(?<![\w-]){re.escape(key)}(?![\w-])", "…", text)
+        return " ".join(text.split())
 
     def spoilt(self, what: str) -> TemporaryError:
         """Return the error for a reply that cannot be used, and may be better next time."""
@@ -331,15 +331,15 @@ class Service:
         if isinstance(message, dict):
             text, refusal = message.get("content") or "", message.get("refusal")
             if not text and isinstance(refusal, str):
-                said = shortened(self.without_key(refusal), LONGEST_WORDS)
-                raise RefusedError(f"{self.host} declined: “{said}”. Rephrase the question.")
+                words = shortened(self.without_key(refusal), LONGEST_WORDS)
+                raise RefusedError(f"{self.host} declined: “{words}”. Rephrase the question.")
         if not isinstance(text, str):
             raise self.spoilt("a reply without text")
         return text
 
 
 def _transfer(
-    session: requests.Session, method: str, url: str, content: bytes | None, made: _Exchange
+    session: requests.Session, method: str, url: str, content: bytes | None, exchange: _Exchange
 ) -> None:
     with session.request(
         method,
@@ -350,10 +350,10 @@ def _transfer(
         allow_redirects=False,
         stream=True,
     ) as reply:
-        made.status, made.waits = reply.status_code, reply.headers.get("Retry-After")
+        exchange.status, exchange.waits = reply.status_code, reply.headers.get("Retry-After")
         for piece in reply.iter_content(65536):
-            made.data += piece
-            if len(made.data) > LARGEST_REPLY:
+            exchange.data += piece
+            if len(exchange.data) > LARGEST_REPLY:
                 break
 
 
@@ -384,10 +384,10 @@ def top_of(choice: Reply, most: int) -> dict[str, float]:
     none that is missing is likelier.
     """
     _, _, top = next(_entries(choice), (None, None, None))
-    found = _alternatives(top)
-    known = sorted(((v, token) for token, v in found if v is not None), reverse=True)[:most]
+    alternatives = _alternatives(top)
+    ranked = sorted(((v, token) for token, v in alternatives if v is not None), reverse=True)[:most]
     result: dict[str, float] = {}
-    for value, token in known:  # different tokens can look alike: their probabilities add up
+    for value, token in ranked:  # different tokens can look alike: their probabilities add up
         result[token] = min(float(np.logaddexp(result.get(token, -np.inf), value)), 0.0)
     return result
 
@@ -399,10 +399,10 @@ def contradicts_itself(choice: Reply) -> bool:
     """
     values = []
     for token, value, top in _entries(choice):
-        said, tops = log_probability(value), _alternatives(top)
-        values.append(said)
+        own, tops = log_probability(value), _alternatives(top)
+        values.append(own)
         same = [v for other, v in tops if other == token and v is not None]
-        if said is not None and same and min(abs(v - said) for v in same) > 0.01:
+        if own is not None and same and min(abs(v - own) for v in same) > 0.01:
             return True
     return len(values) > 1 and not any(values)
 
@@ -470,20 +470,20 @@ def log_probability(value: Any) -> float | None:
 
 def _words(parsed: Reply | None, data: bytes) -> tuple[str, str]:
     """Return what a service says about its refusal, its code included; and the field, if any."""
-    said: Any = parsed.get("error", parsed) if parsed else None
-    field = said.get("param") if isinstance(said, dict) else None
-    if isinstance(said, dict) and isinstance(said.get("message"), str):
-        code = said.get("code")
-        said = f"{said['message']} ({code})" if isinstance(code, str) else said["message"]
-    if not isinstance(said, str):
-        said = data[:MOST_SAID].decode("utf-8", "replace")
-    return said, field if isinstance(field, str) else ""
+    words: Any = parsed.get("error", parsed) if parsed else None
+    field = words.get("param") if isinstance(words, dict) else None
+    if isinstance(words, dict) and isinstance(words.get("message"), str):
+        code = words.get("code")
+        words = f"{words['message']} ({code})" if isinstance(code, str) else words["message"]
+    if not isinstance(words, str):
+        words = data[:MOST_SAID].decode("utf-8", "replace")
+    return words, field if isinstance(field, str) else ""
 
 
-def _named(said: str) -> tuple[str, ...]:
+def _named(words: str) -> tuple[str, ...]:
     """Return the fields of a request that a text speaks of, in its order."""
-    found = [THEIRS.get(name, name) for name in FIELDS.findall(said[:MOST_SAID])]
-    return tuple(dict.fromkeys(found))
+    names = [THEIRS.get(name, name) for name in FIELDS.findall(words[:MOST_SAID])]
+    return tuple(dict.fromkeys(names))
 
 
 def _status(code: Any) -> int:

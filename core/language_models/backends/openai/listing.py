@@ -30,8 +30,8 @@ def offered(url: str, key: str | None = None) -> tuple[str, ...]:
     except Rejected:
         listed = None
     entries = listed if isinstance(listed, list) else []
-    said = [entry.get("id") for entry in entries if isinstance(entry, dict)]
-    names = sorted({name for name in said if isinstance(name, str) and _is_name(name)})
+    ids = [entry.get("id") for entry in entries if isinstance(entry, dict)]
+    names = sorted({name for name in ids if isinstance(name, str) and _is_name(name)})
     if not names:
         raise ModelError(f"{address.host} does not list its models. Type the name of one.")
     return tuple(names[:MOST])

@@ -164,40 +164,40 @@ class OpenAICompatible(LanguageModel):
     @property
     def capabilities(self) -> Capabilities:  # type: ignore[override]
         """What the probe found; asks the server on first use."""
-        found = self._abilities
+        abilities = self._abilities
         return Capabilities(
-            scores_given_text=found.echo or found.forced or bool(found.given),
-            own_log_likelihoods=found.own,
-            whole_answers=found.forced or bool(self._end(found)),
-            next_token=found.next_token,
-            seeded="seed" not in found.without,
+            scores_given_text=abilities.echo or abilities.forced or bool(abilities.given),
+            own_log_likelihoods=abilities.own,
+            whole_answers=abilities.forced or bool(self._end(abilities)),
+            next_token=abilities.next_token,
+            seeded="seed" not in abilities.without,
             local=False,
-            candidates_a_call=found.candidates,
-            pairs_a_call=1 if found.forced or self._one_by_one(found) else PAIRS_A_CALL,
-            calls_a_prompt=int(self._one_by_one(found)),
+            candidates_a_call=abilities.candidates,
+            pairs_a_call=1 if abilities.forced or self._one_by_one(abilities) else PAIRS_A_CALL,
+            calls_a_prompt=int(self._one_by_one(abilities)),
             in_front=len(in_front()) if self._behind_examples else 0,
-            notes=found.notes,
+            notes=abilities.notes,
         )
 
     @property
     def revision(self) -> str:  # type: ignore[override]
         """How the server is spoken to, and which model it says it is."""
-        found = self._abilities
-        parts = ["chat completions" if found.chat else "completions"]
-        if found.echo or found.given:
-            end = self._end(found)
-            parts += [found.given or "echo", f"end token “{end}”" if end else "no end token"]
-        if found.forced:
+        abilities = self._abilities
+        parts = ["chat completions" if abilities.chat else "completions"]
+        if abilities.echo or abilities.given:
+            end = self._end(abilities)
+            parts += [abilities.given or "echo", f"end token “{end}”" if end else "no end token"]
+        if abilities.forced:
             parts.append("given tokens forced, any end")
-        if found.scaled:
+        if abilities.scaled:
             parts.append("log-probabilities scaled by temperature")
-        if found.sampler:
-            parts.append(f"neutral {', '.join(found.sampler)}")
-        if found.switches or found.thinks:
-            parts.append("thinking left out" if found.thinks else "thinking off")
-        if asked := [name for name in found.without if "logprobs" not in name]:
-            parts.append(f"without {', '.join(asked)}")
-        usual = "; ".join(filter(None, [", ".join(parts), found.stated]))
+        if abilities.sampler:
+            parts.append(f"neutral {', '.join(abilities.sampler)}")
+        if abilities.switches or abilities.thinks:
+            parts.append("thinking left out" if abilities.thinks else "thinking off")
+        if missing := [name for name in abilities.without if "logprobs" not in name]:
+            parts.append(f"without {', '.join(missing)}")
+        usual = "; ".join(filter(None, [", ".join(parts), abilities.stated]))
         return revision(usual, self.form, EXAMPLES) if self._behind_examples else usual
 
     @property
@@ -219,17 +219,17 @@ class OpenAICompatible(LanguageModel):
         other._behind_examples = form.has_examples
         return other
 
-    def _body(self, found: Abilities, prompt: str, **wanted: Any) -> Reply:
+    def _body(self, abilities: Abilities, prompt: str, **options: Any) -> Reply:
         """Return a request for answers to a prompt, in the form in which the model is asked."""
-        before = in_front() if self._behind_examples and not found.chat else ""
-        body = found.body(self._model, before + prompt, **wanted)
-        if self._behind_examples and found.chat:
+        before = in_front() if self._behind_examples and not abilities.chat else ""
+        body = abilities.body(self._model, before + prompt, **options)
+        if self._behind_examples and abilities.chat:
             body["messages"] = [*_TURNS, *body["messages"]]
         return body
 
-    def _end(self, found: Abilities) -> str:
+    def _end(self, abilities: Abilities) -> str:
         """Return what ends given answers: what a person names, else what the probe has read."""
-        return self._named_end or found.end
+        return self._named_end or abilities.end
 
     # ---------------------------------------------------------------------- sampling
 
@@ -242,50 +242,50 @@ class OpenAICompatible(LanguageModel):
         leaves room to count up: vLLM gives each candidate of a request the next one, so that
         the same series comes back however it is cut into requests.
         """
-        found = self._abilities
+        abilities = self._abilities
         own_seed = series(seed, prompt)
-        drawn: list[Response] = []
-        while len(drawn) < count:
-            n = 1 if temperature == 0 else min(found.candidates, count - len(drawn))
+        answers: list[Response] = []
+        while len(answers) < count:
+            n = 1 if temperature == 0 else min(abilities.candidates, count - len(answers))
             body = self._body(
-                found,
+                abilities,
                 prompt,
                 limit=MAX_RESPONSE_TOKENS,
                 temperature=temperature,
                 n=n,
-                seed=own_seed * 2**20 + first + len(drawn),  # exact in JSON everywhere
-                top=found.beside,
+                seed=own_seed * 2**20 + first + len(answers),  # exact in JSON everywhere
+                top=abilities.beside,
             )
-            choices = self._service.choices(self._post(found, found.path, body), n)
-            responses = [self._response(choice, found) for choice in choices]
-            drawn += responses * count if temperature == 0 else responses
-        return drawn
+            choices = self._service.choices(self._post(abilities, abilities.path, body), n)
+            responses = [self._response(choice, abilities) for choice in choices]
+            answers += responses * count if temperature == 0 else responses
+        return answers
 
-    def _response(self, choice: Reply, found: Abilities) -> Response:
+    def _response(self, choice: Reply, abilities: Abilities) -> Response:
         text = self._service.text(choice)
-        if found.thinks:
+        if abilities.thinks:
             return self._behind_thoughts(choice, text)
         if thinking.has_thought(choice, text):
             raise RefusedError(
                 f"{self._service.host} thinks before it answers, as it did not when it was tried. "
                 "Switch thinking off in the server, or choose another model."
             )
-        kept, line_break, _ = text.lstrip().partition("\n")
+        line, line_break, _ = text.lstrip().partition("\n")
         complete = bool(line_break) or choice.get("finish_reason") != "length"
-        if not found.own:
-            return Response(kept.strip(), complete)
+        if not abilities.own:
+            return Response(line.strip(), complete)
         tokens = tokens_of(choice)
         if line_break:
             tokens = until_line_break(tokens)
-        if len(kept.strip()) > LONGEST_ANSWER:  # this server ignores how long it may be
-            kept, complete = kept.strip()[:LONGEST_ANSWER].rstrip(), False
-            tokens = that_begin(tokens, len(kept))
+        if len(line.strip()) > LONGEST_ANSWER:  # this server ignores how long it may be
+            line, complete = line.strip()[:LONGEST_ANSWER].rstrip(), False
+            tokens = that_begin(tokens, len(line))
         # An empty answer may have no tokens, where the one that ended it is not listed.
         none_needed = not text and not is_uneven(choice)
         log_likelihood = total(tokens) if tokens or none_needed else None
         if log_likelihood is None:
             raise self._service.spoilt("a reply without its log-probabilities")
-        return Response(kept.strip(), complete, log_likelihood)
+        return Response(line.strip(), complete, log_likelihood)
 
     def _behind_thoughts(self, choice: Reply, text: str) -> Response:
         """Return the answer behind the thoughts, up to its line break or `MAX_CHARACTERS`."""
@@ -293,17 +293,17 @@ class OpenAICompatible(LanguageModel):
         complete = bool(line_break) or choice.get("finish_reason") != "length"
         if not (line.strip() or complete):
             raise thinking.no_answer(self._service.host, MAX_RESPONSE_TOKENS)
-        kept = line[:MAX_CHARACTERS]
-        return Response(kept.strip(), complete and kept == line)
+        cut = line[:MAX_CHARACTERS]
+        return Response(cut.strip(), complete and cut == line)
 
     def next_token(self, prompt: str) -> dict[str, float]:
         """Return the likeliest next tokens; see `LanguageModel.next_token`."""
-        found = self._abilities
-        if not found.next_token:
+        abilities = self._abilities
+        if not abilities.next_token:
             return super().next_token(prompt)
-        body = self._body(found, prompt, limit=1, temperature=1.0, top=TOP)
+        body = self._body(abilities, prompt, limit=1, temperature=1.0, top=TOP)
         body.pop("stop", None)  # a line break is a next token like any other
-        top = top_of(self._service.choices(self._post(found, found.path, body), 1)[0], TOP)
+        top = top_of(self._service.choices(self._post(abilities, abilities.path, body), 1)[0], TOP)
         if not top:
             raise self._service.spoilt("a reply without its log-probabilities")
         return top
@@ -325,94 +325,94 @@ class OpenAICompatible(LanguageModel):
         ModelError
             Also when a text comes back changed, or `end` is not a token of the server.
         """
-        found = self._abilities
-        if found.forced or self._one_by_one(found):
-            score = self._forced if found.forced else self._given
-            values = [score(found, p, a) for p in prompts for a in answers]
+        abilities = self._abilities
+        if abilities.forced or self._one_by_one(abilities):
+            score = self._forced if abilities.forced else self._given
+            values = [score(abilities, p, a) for p in prompts for a in answers]
             return np.array(values).reshape(len(prompts), len(answers))
-        if not (found.echo or found.given):
+        if not (abilities.echo or abilities.given):
             raise ModelError(f"{self.name} does not report how likely given answers are.")
-        end = self._end(found)
+        end = self._end(abilities)
         if self._behind_examples:
             prompts = [in_front() + prompt for prompt in prompts]
         result = np.empty((len(prompts), len(answers)))
         pairs = [(i, j) for i in range(len(prompts)) for j in range(len(answers))]
         for start in range(0, len(pairs), PAIRS_A_CALL):
             block = pairs[start : start + PAIRS_A_CALL]
-            asked = list(dict.fromkeys(i for i, _ in block))
-            texts = [prompts[i] for i in asked]
+            contexts = list(dict.fromkeys(i for i, _ in block))
+            texts = [prompts[i] for i in contexts]
             texts += [_whole(prompts[i], answers[j], end) for i, j in block]
-            echoed = self._read(found, texts)
-            alone = dict(zip(asked, echoed, strict=False))
-            for (i, j), text in zip(block, echoed[len(asked) :], strict=True):
+            echoed = self._read(abilities, texts)
+            alone = dict(zip(contexts, echoed, strict=False))
+            for (i, j), text in zip(block, echoed[len(contexts) :], strict=True):
                 empty = not (answers[j] or end)  # every text begins so: that says nothing
-                most = 0 if found.given else echo.MOST_SPLIT
+                most = 0 if abilities.given else echo.MOST_SPLIT
                 result[i, j] = (
                     LEAST if empty else echo.behind(self._service, alone[i], text, end, most)
                 )
         return result
 
-    def _read(self, found: Abilities, texts: Sequence[str]) -> list[Tokens]:
+    def _read(self, abilities: Abilities, texts: Sequence[str]) -> list[Tokens]:
         """Return the tokens of texts."""
-        if found.given:
-            return self._told(found, given.request(found.given, texts), len(texts))
-        reply = self._post(found, "/completions", echo.request(self._model, texts))
+        if abilities.given:
+            return self._told(abilities, given.request(abilities.given, texts), len(texts))
+        reply = self._post(abilities, "/completions", echo.request(self._model, texts))
         return echo.tokens(self._service, reply, texts)
 
-    def _told(self, found: Abilities, body: Reply, count: int) -> list[Tokens]:
+    def _told(self, abilities: Abilities, body: Reply, count: int) -> list[Tokens]:
         """Return the tokens that a request of `given` asks for."""
-        beside = not found.chat
-        path = given.PATH if beside else found.path
-        reply = self._post(found, path, body, beside=beside)
-        told = given.read(found.given, reply, self._end(found))
-        if len(told) != count:
+        beside = not abilities.chat
+        path = given.PATH if beside else abilities.path
+        reply = self._post(abilities, path, body, beside=beside)
+        token_lists = given.read(abilities.given, reply, self._end(abilities))
+        if len(token_lists) != count:
             raise self._service.spoilt("a text without its log-probabilities")
         if beside:  # it has no field of OpenAI's for what was used
-            self.meter.add(prompt_tokens=sum(map(len, told)))
-        return told
+            self.meter.add(prompt_tokens=sum(map(len, token_lists)))
+        return token_lists
 
     @staticmethod
-    def _one_by_one(found: Abilities) -> bool:
+    def _one_by_one(abilities: Abilities) -> bool:
         """Whether each text is a request, those of prompts alone as well."""
-        return found.given in (given.PROMPT_LOGPROBS, given.PREFILL)
+        return abilities.given in (given.PROMPT_LOGPROBS, given.PREFILL)
 
-    def _given(self, found: Abilities, prompt: str, answer: str) -> float:
+    def _given(self, abilities: Abilities, prompt: str, answer: str) -> float:
         """Return how likely an answer is, where each text is a request."""
-        end = self._end(found)
+        end = self._end(abilities)
         if not (answer or end):  # every text begins so: that says nothing
             return LEAST
-        if found.chat:
-            body = self._body(found, prompt, limit=1, temperature=1.0)
+        if abilities.chat:
+            body = self._body(abilities, prompt, limit=1, temperature=1.0)
             before, whole = given.continued(body, None), given.continued(body, answer + end)
         else:
             text = in_front() + prompt if self._behind_examples else prompt
-            before = given.request(found.given, [text])
-            whole = given.request(found.given, [_whole(text, answer, end)])
-        known, name = self._endpoint.alone, json.dumps([before, end])
+            before = given.request(abilities.given, [text])
+            whole = given.request(abilities.given, [_whole(text, answer, end)])
+        by_itself, name = self._endpoint.alone, json.dumps([before, end])
         with current_stop().holding(self._endpoint.lock):  # another one may be asking
-            if name not in known:
-                told = self._told(found, before, 1)[0]
-                while len(known) >= MOST_ALONE:
-                    del known[next(iter(known))]  # the oldest
-                known[name] = told
-            alone = known[name]
-        both = self._told(found, whole, 1)[0]
+            if name not in by_itself:
+                tokens = self._told(abilities, before, 1)[0]
+                while len(by_itself) >= MOST_ALONE:
+                    del by_itself[next(iter(by_itself))]  # the oldest
+                by_itself[name] = tokens
+            alone = by_itself[name]
+        both = self._told(abilities, whole, 1)[0]
         return echo.behind(self._service, alone, both, end, most_split=0)
 
-    def _forced(self, found: Abilities, prompt: str, answer: str) -> float:
+    def _forced(self, abilities: Abilities, prompt: str, answer: str) -> float:
         """Return how likely an answer is that the server is made to say."""
         tokens = self._tokens(answer)
-        body = self._body(found, prompt, limit=1, temperature=1.0)
-        reply = self._post(found, found.path, forced.request(body, tokens))
+        body = self._body(abilities, prompt, limit=1, temperature=1.0)
+        reply = self._post(abilities, abilities.path, forced.request(body, tokens))
         return min(math.fsum(forced.said(self._service, reply, tokens)), 0.0)
 
     def _tokens(self, answer: str) -> list[int]:
         """Return the tokens of an answer behind a prompt; asked for once."""
-        known = self._endpoint.tokens
+        counts = self._endpoint.tokens
         with current_stop().holding(self._endpoint.lock):  # another one may be asking
-            if answer and answer not in known:
-                known[answer] = forced.tokens_behind(self._service, forced.BEFORE, f" {answer}")
-        return known.get(answer, [])
+            if answer and answer not in counts:
+                counts[answer] = forced.tokens_behind(self._service, forced.BEFORE, f" {answer}")
+        return counts.get(answer, [])
 
     # --------------------------------------------------------------------- abilities
 
@@ -447,21 +447,21 @@ class OpenAICompatible(LanguageModel):
         place = self._endpoint
         probe, place.probe = place.probe or Probe(self._service, self._model), None
         try:
-            found = probe.run()
+            abilities = probe.run()
         except TemporaryError:
             place.probe = probe
             raise
-        self._learn(found)
-        return found, probe.log
+        self._learn(abilities)
+        return abilities, probe.log
 
-    def _learn(self, found: Abilities) -> None:
-        self._endpoint.abilities, self._endpoint.recalled = found, False
+    def _learn(self, abilities: Abilities) -> None:
+        self._endpoint.abilities, self._endpoint.recalled = abilities, False
         if self._memory:
-            self._memory().put(self.known_as, found.to_json())
+            self._memory().put(self.known_as, abilities.to_json())
 
     def _recalled(self) -> Abilities | None:
-        kept = self._memory().get(self.known_as) if self._memory else None
-        return Abilities.from_json(kept) if kept else None
+        stored = self._memory().get(self.known_as) if self._memory else None
+        return Abilities.from_json(stored) if stored else None
 
     def _forgotten(self, what: str) -> RefusedError:
         """Forget what another process has found out, for it is no longer so."""
@@ -472,20 +472,20 @@ class OpenAICompatible(LanguageModel):
             f"{self._service.host} {what}. Ask again: what it can do is found out anew."
         )
 
-    def _post(self, found: Abilities, path: str, body: Reply, *, beside: bool = False) -> Reply:
+    def _post(self, abilities: Abilities, path: str, body: Reply, *, beside: bool = False) -> Reply:
         """Make a request by what is known; learn from a refusal of that."""
         try:
             reply = self._service.post(path, body, beside=beside)
         except Rejected as error:
             n = body.get("n", 1)
             if n > 1 and "n" in error.named:
-                self._learn(replace(found, candidates=min(found.candidates, n // 2)))
+                self._learn(replace(abilities, candidates=min(abilities.candidates, n // 2)))
                 raise SmallerRequestsError(f"{self.name} takes fewer than {n} at once.") from None
             if self._endpoint.recalled:
                 raise self._forgotten("no longer takes what it took before") from None
             raise
         if self._endpoint.recalled and not beside:  # which states no model
-            if self._service.stated(reply) != found.stated:
+            if self._service.stated(reply) != abilities.stated:
                 raise self._forgotten("now serves another model")
             self._endpoint.recalled = False
         return reply

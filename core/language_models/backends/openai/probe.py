@@ -98,13 +98,13 @@ class Probe:
             When no way of asking works, or what is drawn is always the same.
         """
         self._rejected = []
-        found = self._completions()
-        if not (found and (found.echo or found.own or found.given)):
-            chat = self._chat(must=found is None)
-            found = chat if chat and (chat.own or not found) else self._completions()
-        if found is None:
+        abilities = self._completions()
+        if not (abilities and (abilities.echo or abilities.own or abilities.given)):
+            chat = self._chat(must=abilities is None)
+            abilities = chat if chat and (chat.own or not abilities) else self._completions()
+        if abilities is None:
             raise self._failed()
-        return self._heat(self._draws(found))
+        return self._heat(self._draws(abilities))
 
     # ---------------------------------------------------------------- ways of asking
 
@@ -112,12 +112,12 @@ class Probe:
         how, reply = self._sample(Abilities())
         if reply is None:
             return None
-        found = self._barely(self._seen(how, reply), reply)
+        abilities = self._barely(self._seen(how, reply), reply)
         if self._thinks(reply):
-            return self._with_room(found)
-        if not found.own:
-            return self._generate(found, reply)
-        scored = self._echo(found, reply)
+            return self._with_room(abilities)
+        if not abilities.own:
+            return self._generate(abilities, reply)
+        scored = self._echo(abilities, reply)
         scored = scored if scored.echo else self._forced(scored, reply)
         return scored if scored.echo or scored.forced else self._generate(scored, reply)
 
@@ -125,22 +125,22 @@ class Probe:
         how, reply = self._sample(Abilities(chat=True))
         if reply is None:
             return None
-        found = self._barely(self._seen(how, reply), reply)
+        abilities = self._barely(self._seen(how, reply), reply)
         if self._thinks(reply):
-            return self._unthinking(found, must)
-        return self._continued(found, reply)
+            return self._unthinking(abilities, must)
+        return self._continued(abilities, reply)
 
-    def _unthinking(self, found: Abilities, must: bool) -> Abilities | None:
+    def _unthinking(self, abilities: Abilities, must: bool) -> Abilities | None:
         """Switch thinking off, by what the server understands; else give it room, if it must."""
         for switches in thinking.SWITCHES:
-            quiet, reply = self._sample(replace(found, switches=switches))
+            quiet, reply = self._sample(replace(abilities, switches=switches))
             if reply and quiet.switches and not self._thinks(reply):
                 return self._continued(self._seen(quiet, reply), reply)
-        return self._with_room(found) if must else None
+        return self._with_room(abilities) if must else None
 
-    def _with_room(self, found: Abilities) -> Abilities:
+    def _with_room(self, abilities: Abilities) -> Abilities:
         """Let it think, and look for the answer behind the thoughts."""
-        how, reply = self._sample(replace(found, thinks=True), many=False)
+        how, reply = self._sample(replace(abilities, thinks=True), many=False)
         if reply is None:
             raise self._failed()
         texts = map(self.service.text, self.service.choices(reply))
@@ -191,11 +191,11 @@ class Probe:
 
     def _echo(self, how: Abilities, sampled: Reply) -> Abilities:
         """Have what was sampled repeated, and compare; its end token with it, if it lists one."""
-        drawn = [same.Drawn.of(c, self.service.text(c)) for c in self.service.choices(sampled)]
-        end = same.usual_end(drawn)
-        said = [d for d in drawn if d.said]
-        ended = [d for d in said if end and d.ended_by == end]
-        texts = [*PROBES[:2], *(PROBES[0] + d.text for d in said)]
+        answers = [same.Drawn.of(c, self.service.text(c)) for c in self.service.choices(sampled)]
+        end = same.usual_end(answers)
+        repeatable = [d for d in answers if d.said]
+        ended = [d for d in repeatable if end and d.ended_by == end]
+        texts = [*PROBES[:2], *(PROBES[0] + d.text for d in repeatable)]
         texts += [PROBES[0] + d.text + end for d in ended]
         body = echo.request(self.model, texts)
         try:
@@ -206,14 +206,16 @@ class Probe:
         if not self._is_echo(reply, texts):
             return how
         try:
-            before, _, *found = echo.tokens(self.service, reply, texts)
+            before, _, *echoes = echo.tokens(self.service, reply, texts)
         except RefusedError:
             return how
-        behind = [text[len(before) :] for text in found]
-        plain = [same.agree(d.said, b) for d, b in zip(said, behind, strict=False)]
+        behind = [text[len(before) :] for text in echoes]
+        plain = [same.agree(d.said, b) for d, b in zip(repeatable, behind, strict=False)]
         if not same.all_agree(plain):
             return replace(how, remarks=(*how.remarks, WRONG_ECHO))
-        whole = [same.agree(d.listed, b) for d, b in zip(ended, behind[len(said) :], strict=True)]
+        whole = [
+            same.agree(d.listed, b) for d, b in zip(ended, behind[len(repeatable) :], strict=True)
+        ]
         return replace(how, echo=True, end=end if same.all_agree(whole) else "")
 
     def _is_echo(self, reply: Reply, texts: list[str]) -> bool:
@@ -230,21 +232,21 @@ class Probe:
     def _forced(self, how: Abilities, sampled: Reply) -> Abilities:
         """Have a sampled answer said once more, token by token, and compare."""
         listed = forced.listed(self.service.choices(sampled)[0])
-        drawn = [entry for entry in listed[:REPEATED] if entry.get("token")]
-        wanted = [token for e in drawn if type(token := e.get("id")) is int]
-        if not wanted or len(wanted) < len(drawn):
+        entries = [entry for entry in listed[:REPEATED] if entry.get("token")]
+        tokens = [token for e in entries if type(token := e.get("id")) is int]
+        if not tokens or len(tokens) < len(entries):
             return how
         body = how.body(self.model, PROBES[0], limit=1, temperature=1.0)
         try:
             self._reads(PROBES[0])
-            reply = self._post(how.path, forced.request(body, wanted, top=1))
-            *found, _ = forced.said(self.service, reply, wanted)
+            reply = self._post(how.path, forced.request(body, tokens, top=1))
+            *values, _ = forced.said(self.service, reply, tokens)
         except RefusedError:
             return how
-        before = [log_probability(e.get("logprob")) for e in drawn]
-        said = [(str(token), value) for token, value in zip(wanted, before, strict=True)]
-        repeated = [(str(token), value) for token, value in zip(wanted, found, strict=True)]
-        return replace(how, forced=same.agree(said, repeated) is True)
+        before = [log_probability(e.get("logprob")) for e in entries]
+        pairs = [(str(token), value) for token, value in zip(tokens, before, strict=True)]
+        repeated = [(str(token), value) for token, value in zip(tokens, values, strict=True)]
+        return replace(how, forced=same.agree(pairs, repeated) is True)
 
     def _generate(self, how: Abilities, sampled: Reply) -> Abilities:
         """Have what was drawn scored beside OpenAI's addresses, and compare."""
@@ -255,14 +257,16 @@ class Probe:
             if reply is None or isinstance(reply, Rejected):
                 return how
             before = given.read(way, reply)
-            said = same.to_repeat(self._said(sampled) if how.own else given.drawn(reply))[:together]
-            if not (before and said):
+            answers = same.to_repeat(self._said(sampled) if how.own else given.drawn(reply))[
+                :together
+            ]
+            if not (before and answers):
                 return how
-            texts = [PROBES[0] + text for text, _ in said]
+            texts = [PROBES[0] + text for text, _ in answers]
             again = self._tried(given.PATH, given.request(way, texts), beside=True)
-            found = given.read(way, again) if isinstance(again, dict) else []
-            if len(found) == len(said):
-                pairs = zip(found, said, strict=True)
+            token_lists = given.read(way, again) if isinstance(again, dict) else []
+            if len(token_lists) == len(answers):
+                pairs = zip(token_lists, answers, strict=True)
                 compared = [same.repeats(before[0], whole, listed) for whole, (_, listed) in pairs]
                 return replace(how, given=way) if same.all_agree(compared) else how
             return how
@@ -270,28 +274,30 @@ class Probe:
 
     def _continued(self, how: Abilities, sampled: Reply) -> Abilities:
         """Give a sampled answer as the model's own turn, and compare; with its end, if listed."""
-        said = same.to_repeat(self._said(sampled))
-        if not said or not how.own or how.bare:
+        answers = same.to_repeat(self._said(sampled))
+        if not answers or not how.own or how.bare:
             return how
         body = how.body(self.model, PROBES[0], limit=1, temperature=1.0)
 
         def tell(answer: str | None, end: str = "") -> Tokens:
             reply = self._tried(how.path, given.continued(body, answer))
-            told = given.read(given.PROMPT_LOGPROBS, reply, end) if isinstance(reply, dict) else []
-            return told[0] if told else []
+            token_lists = (
+                given.read(given.PROMPT_LOGPROBS, reply, end) if isinstance(reply, dict) else []
+            )
+            return token_lists[0] if token_lists else []
 
-        text, listed = said[0]
+        text, listed = answers[0]
         whole = tell(text)
         before = tell(None) if whole else []
         if not before or not same.repeats(before, whole, listed):
             return how
         choices = self.service.choices(sampled)
         end = same.usual_end([same.Drawn.of(c, self.service.text(c)) for c in choices])
-        for text, listed in said:
+        for text, listed in answers:
             if end and listed[-1][0] == end:
                 whole = tell(text + end, end)
-                all_said = len(whole) == len(before) + len(listed) and whole[-1][0] == end
-                good = all_said and same.repeats(before, whole, listed)
+                is_whole = len(whole) == len(before) + len(listed) and whole[-1][0] == end
+                good = is_whole and same.repeats(before, whole, listed)
                 return replace(how, given=given.PROMPT_LOGPROBS, end=end if good else "")
         return replace(how, given=given.PROMPT_LOGPROBS)
 
@@ -451,8 +457,8 @@ def _all_listed(choices: Sequence[Reply]) -> bool:
 def _spells(choice: Reply, text: str) -> bool:
     """Whether the listed tokens begin with what was said, by the letters that all know."""
     listed = "".join(token for token, _ in tokens_of(choice))
-    plain, said = (LETTERS.sub("", part) for part in (listed, text))
-    return plain.startswith(said)
+    plain, spelt = (LETTERS.sub("", part) for part in (listed, text))
+    return plain.startswith(spelt)
 
 
 def _differ(choices: Sequence[Reply]) -> bool:

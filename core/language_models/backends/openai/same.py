@@ -34,30 +34,30 @@ class Drawn:
         return cls(text, listed, listed[:count], mark.strip() and mark)
 
 
-def usual_end(drawn: Sequence[Drawn]) -> str:
+def usual_end(answers: Sequence[Drawn]) -> str:
     """Return the token that ended at least half of some answers; "" if none did."""
-    end, times = Counter(d.ended_by for d in drawn).most_common(1)[0]
-    return end if 2 * times >= len(drawn) else ""
+    end, times = Counter(d.ended_by for d in answers).most_common(1)[0]
+    return end if 2 * times >= len(answers) else ""
 
 
-def agree(said: Tokens, repeated: Tokens) -> bool | None:
+def agree(own: Tokens, repeated: Tokens) -> bool | None:
     """Whether two lists of the same tokens are equally likely; None where they are not the same."""
-    if [token for token, _ in said] != [token for token, _ in repeated]:
+    if [token for token, _ in own] != [token for token, _ in repeated]:
         return None
-    one, other = total(said), total(repeated)
-    return one is not None and other is not None and abs(one - other) <= EXACT * len(said)
+    one, other = total(own), total(repeated)
+    return one is not None and other is not None and abs(one - other) <= EXACT * len(own)
 
 
-def to_repeat(said: Sequence[tuple[str, Tokens]]) -> list[tuple[str, Tokens]]:
+def to_repeat(answers: Sequence[tuple[str, Tokens]]) -> list[tuple[str, Tokens]]:
     """Return what can be given as it was said, the shortest first.
 
     Templates of chats may leave out white space around an answer: what has some comes last.
     """
-    whole = [(t, listed) for t, listed in said if t.strip() and listed and "\ufffd" not in t]
+    whole = [(t, listed) for t, listed in answers if t.strip() and listed and "\ufffd" not in t]
     return sorted(whole, key=lambda one: (one[0] != one[0].strip(), len(one[1])))
 
 
-def repeats(before: Tokens, whole: Tokens, said: Tokens) -> bool | None:
+def repeats(before: Tokens, whole: Tokens, own: Tokens) -> bool | None:
     """Whether a text goes on, behind all tokens of its prompt, as likely as it was said.
 
     None where that cannot be compared: tokens across the border, or cut otherwise than drawn.
@@ -65,9 +65,9 @@ def repeats(before: Tokens, whole: Tokens, said: Tokens) -> bool | None:
     """
     behind = whole[len(before) :]
     same = [token for token, _ in before] == [token for token, _ in whole[: len(before)]]
-    if not same or not behind or len(said) - len(behind) not in (0, 1):
+    if not same or not behind or len(own) - len(behind) not in (0, 1):
         return None
-    values = [("", value) for _, value in said[: len(behind)]]
+    values = [("", value) for _, value in own[: len(behind)]]
     return agree(values, [("", value) for _, value in behind])
 
 

@@ -27,8 +27,8 @@ SWITCHES: Final[tuple[dict[str, Any], ...]] = (
 def all_said(choice: Reply) -> list[Any]:
     """Return the text of a choice, and its thoughts where they have a field."""
     message = choice.get("message")
-    said = message if isinstance(message, dict) else {}
-    return [choice.get("text"), said.get("content"), *map(said.get, FIELDS)]
+    fields = message if isinstance(message, dict) else {}
+    return [choice.get("text"), fields.get("content"), *map(fields.get, FIELDS)]
 
 
 def has_thought(choice: Reply, text: str) -> bool:

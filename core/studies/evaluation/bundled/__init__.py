@@ -11,5 +11,5 @@ FOLDER = Path(__file__).parent
 
 def bundled() -> dict[str, Path]:
     """Return the folders of the bundled runs by their names, the embedded model's first."""
-    found = sorted(FOLDER.glob(f"*/{MANIFEST}"), key=lambda each: each.parent.name)
-    return {each.parent.name: each.parent for each in found}
+    manifests = sorted(FOLDER.glob(f"*/{MANIFEST}"), key=lambda each: each.parent.name)
+    return {each.parent.name: each.parent for each in manifests}

@@ -38,13 +38,13 @@ def _settings(values: Values) -> OfQuestion:
 def _work(settings: OfQuestion, model: LanguageModel, progress: Progress) -> Outcome:
     request = usual_request(settings.query, model.capabilities)
     recording = record(request, model, lambda stage, share: progress(stage, RECORDING * share))
-    found = run(
+    chains = run(
         recording,
         model,
         settings.chains,
         lambda stage, share: progress(stage, RECORDING + (1 - RECORDING) * share),
     )
-    return Outcome(found.sentence, columns(found), drawn(found))
+    return Outcome(chains.sentence, columns(chains), drawn(chains))
 
 
 def _plan(settings: OfQuestion, model: LanguageModel) -> Plan:
@@ -53,9 +53,9 @@ def _plan(settings: OfQuestion, model: LanguageModel) -> Plan:
     return plan_chains(request, of.longest, of.chains, of.most_prompts, model.capabilities)
 
 
-def drawn(found: Chains) -> dict[str, Any]:
+def drawn(chains: Chains) -> dict[str, Any]:
     """Return what the pictures are drawn from: lines by way and n, and the cost of each step."""
-    scored, sampled = found.scored, found.sampled
+    scored, sampled = chains.scored, chains.sampled
     lines = {
         SCORED: [(one.n, one.value) for one in scored],
         SAMPLED: [(one.n, one.value) for one in sampled],
@@ -70,7 +70,7 @@ def drawn(found: Chains) -> dict[str, Any]:
     return {"lines": {way: line for way, line in lines.items() if line}, "costs": costs}
 
 
-def columns(found: Chains) -> dict[str, list[Any]]:
+def columns(chains: Chains) -> dict[str, list[Any]]:
     """Return the table: a row for each way and length."""
     scored: list[dict[str, Any]] = [
         {
@@ -82,7 +82,7 @@ def columns(found: Chains) -> dict[str, list[Any]]:
             "prompts more": one.cost.prompts,
             "texts more": one.cost.texts,
         }
-        for one in found.scored
+        for one in chains.scored
     ]
     sampled: list[dict[str, Any]] = [
         {
@@ -96,7 +96,7 @@ def columns(found: Chains) -> dict[str, list[Any]]:
             "prompts more": one.cost.prompts,
             "texts more": one.cost.texts,
         }
-        for one in found.sampled
+        for one in chains.sampled
     ]
     headings = dict.fromkeys(name for row in [*scored, *sampled] for name in row)
     return {name: [row.get(name) for row in [*scored, *sampled]] for name in headings}

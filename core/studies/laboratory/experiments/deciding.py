@@ -56,8 +56,8 @@ class OfQuestions:
 
     def request(self, model: LanguageModel) -> Request:
         """Return how the first question is asked."""
-        wanted = {} if self.sampling is None else {"sampling": self.sampling}
-        return usual_request(self.queries[0], model.capabilities, **wanted)
+        options = {} if self.sampling is None else {"sampling": self.sampling}
+        return usual_request(self.queries[0], model.capabilities, **options)
 
 
 def _settings(values: Values) -> OfQuestions:
@@ -73,7 +73,7 @@ def _settings(values: Values) -> OfQuestions:
 
 def _work(settings: OfQuestions, model: LanguageModel, progress: Progress) -> Outcome:
     request = settings.request(model)
-    found = run(
+    variations = run(
         settings.queries,
         model,
         request,
@@ -81,7 +81,11 @@ def _work(settings: OfQuestions, model: LanguageModel, progress: Progress) -> Ou
         settings.varied,
         lambda stage, share: progress(MOVING, share),
     )
-    return Outcome(" ".join([found.sentence, *found.left_out]), columns(found), drawn(found))
+    return Outcome(
+        " ".join([variations.sentence, *variations.left_out]),
+        columns(variations),
+        drawn(variations),
+    )
 
 
 def _plan(settings: OfQuestions, model: LanguageModel) -> Plan:
@@ -103,39 +107,39 @@ def plan(
     return total
 
 
-def keeps(found: Variations, variant: Variant) -> bool:
+def keeps(variations: Variations, variant: Variant) -> bool:
     """Return whether a setting keeps the verdict of every question."""
-    return not any(variant in changing for changing in found.changing)
+    return not any(variant in changing for changing in variations.changing)
 
 
-def kept(found: Variations, variant: Variant) -> float:
+def kept(variations: Variations, variant: Variant) -> float:
     """Return the share of draws that keep their question's verdict, the mean over questions."""
-    shares = [variant.kept(place, usual) for place, usual in enumerate(found.usual)]
+    shares = [variant.kept(place, usual) for place, usual in enumerate(variations.usual)]
     return sum(shares) / len(shares)
 
 
-def drawn(found: Variations) -> dict[str, Any]:
+def drawn(variations: Variations) -> dict[str, Any]:
     """Return what the pictures are drawn from: of each factor its values, and λ."""
-    rule = found.rule
+    rule = variations.rule
     shown = rule is not None and rule.score in SHOWN
     return {
         "limit": rule.value if rule and shown and math.isfinite(rule.value) else None,
         "score": SCORES[rule.score if rule and shown else SHOWN[0]].symbol,
         "keeps": KEEPS,
-        "questions": len(found.queries),
+        "questions": len(variations.queries),
         "panels": {
             TITLES[factor]: {
                 "joined": factor in NUMBERS,
                 "values": [_label(v.value) for v in panel],
                 "usual": [v.usual for v in panel],
-                "kept": [kept(found, v) for v in panel],
+                "kept": [kept(variations, v) for v in panel],
                 "scores": {
                     SCORES[score].symbol: [astuple(v.interval(score)) for v in panel]
                     for score in SHOWN
                 },
             }
             for factor in Factor
-            if (panel := found.panel(factor))
+            if (panel := variations.panel(factor))
         },
     }
 
@@ -144,17 +148,17 @@ def _label(value: float | str) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def columns(found: Variations) -> dict[str, list[Any]]:
+def columns(variations: Variations) -> dict[str, list[Any]]:
     """Return the table: a row for each value of each factor."""
     rows = []
-    for v in found.variants:
+    for v in variations.variants:
         row: dict[str, Any] = {"setting": TITLES[v.factor], "value": _label(v.value)}
         row |= {"in use": v.usual, "draws": len(v.outcomes[0])}
         for score in SHOWN:
             one, symbol = v.interval(score), SCORES[score].symbol
             row |= {f"{symbol}, nats": one.value, f"{symbol} from": one.lower}
             row[f"{symbol} to"] = one.upper
-        rows.append(row | {"verdict kept, share": kept(found, v)})
+        rows.append(row | {"verdict kept, share": kept(variations, v)})
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 

@@ -34,17 +34,17 @@ def _settings(values: Values) -> _Asked:
     return _Asked(tuple(fact.question for fact in facts), Settings(**named))
 
 
-def _work(asked: _Asked, model: LanguageModel, progress: Progress) -> Outcome:
-    found = run(model, asked.questions, asked.settings, progress)
-    return Outcome(found.sentence, _columns(found), _drawn(found))
+def _work(task: _Asked, model: LanguageModel, progress: Progress) -> Outcome:
+    supports = run(model, task.questions, task.settings, progress)
+    return Outcome(supports.sentence, _columns(supports), _drawn(supports))
 
 
-def _columns(found: EffectiveSupports) -> dict[str, Any]:
+def _columns(supports: EffectiveSupports) -> dict[str, Any]:
     return {
-        **columns_of(found.questions, question="question"),
-        "answers found": [len(one.answers) for one in found.questions],
+        **columns_of(supports.questions, question="question"),
+        "answers found": [len(one.answers) for one in supports.questions],
         **columns_of(
-            found.questions,
+            supports.questions,
             responses="responses drawn",
             mass="P(X̃)",
             missing="Ũ",
@@ -55,11 +55,11 @@ def _columns(found: EffectiveSupports) -> dict[str, Any]:
     }
 
 
-def _drawn(found: EffectiveSupports) -> dict[str, Any]:
+def _drawn(supports: EffectiveSupports) -> dict[str, Any]:
     return {
-        **{name: found.values[name] for name in ("mass", "missing", "high", "bound")},
-        "answers": [len(one.answers) for one in found.questions],
-        "draws": found.settings.draws,
+        **{name: supports.values[name] for name in ("mass", "missing", "high", "bound")},
+        "answers": [len(one.answers) for one in supports.questions],
+        "draws": supports.settings.draws,
     }
 
 

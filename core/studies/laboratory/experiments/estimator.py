@@ -40,12 +40,12 @@ def _settings(values: Values) -> Settings:
 
 
 def _work(settings: Settings, model: LanguageModel, progress: Progress) -> Outcome:
-    found = run(settings, progress)
-    return Outcome(found.sentence, _columns(found), _drawn(found))
+    comparison = run(settings, progress)
+    return Outcome(comparison.sentence, _columns(comparison), _drawn(comparison))
 
 
-def _columns(found: Comparison) -> dict[str, Any]:
-    rows = found.rows()
+def _columns(comparison: Comparison) -> dict[str, Any]:
+    rows = comparison.rows()
     return {
         "estimate": [NAMES[row.name] for row in rows],
         **columns_of(
@@ -60,15 +60,15 @@ def _columns(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _drawn(found: Comparison) -> dict[str, Any]:
+def _drawn(comparison: Comparison) -> dict[str, Any]:
     return {
-        "exact": found.exact,
-        "k": found.settings.draws,
-        "bands": {NAMES[name]: found.band(name) for name in found.values},
-        "bounds": [NAMES[name] for name in found.values if name in BOUNDS],
+        "exact": comparison.exact,
+        "k": comparison.settings.draws,
+        "bands": {NAMES[name]: comparison.band(name) for name in comparison.values},
+        "bounds": [NAMES[name] for name in comparison.values if name in BOUNDS],
         "error": {
-            NAMES[name]: np.sqrt(((values - found.exact) ** 2).mean(axis=0))
-            for name, values in found.values.items()
+            NAMES[name]: np.sqrt(((values - comparison.exact) ** 2).mean(axis=0))
+            for name, values in comparison.values.items()
             if name in ESTIMATES
         },
     }

@@ -18,14 +18,14 @@ MOST_OUTSIDE: Final = 12  # values of δ_supp
 def _shares(text: str) -> tuple[float, ...]:
     """Read the values of δ_supp that are tried."""
     try:
-        found = tuple(float(part) for part in text.replace(";", ",").split(",") if part.strip())
+        shares = tuple(float(part) for part in text.replace(";", ",").split(",") if part.strip())
     except ValueError:
-        found = ()
-    if not 1 <= len(found) <= MOST_OUTSIDE or not all(0 <= share <= 0.5 for share in found):
+        shares = ()
+    if not 1 <= len(shares) <= MOST_OUTSIDE or not all(0 <= share <= 0.5 for share in shares):
         raise InvalidRequestError(
             f"Give up to {MOST_OUTSIDE} numbers from 0 to 0.5, such as 0, 0.001, 0.01."
         )
-    return found
+    return shares
 
 
 def _settings(values: Values) -> Settings:
@@ -36,36 +36,36 @@ def _settings(values: Values) -> Settings:
 
 
 def _work(settings: Settings, model: LanguageModel, progress: Progress) -> Outcome:
-    found = run(settings, progress)
-    return Outcome(found.sentence, _columns(found), _drawn(found))
+    samples = run(settings, progress)
+    return Outcome(samples.sentence, _columns(samples), _drawn(samples))
 
 
-def _columns(found: FiniteSamples) -> dict[str, Any]:
+def _columns(samples: FiniteSamples) -> dict[str, Any]:
     return {
-        "k": found.settings.draws,
-        "E U, exactly": found.expected_missing,
-        "δ_supp": found.outside,
-        "size of the effective support": found.support.astype(int),
-        "γ₁": found.gamma_1,
-        "γ₂": found.gamma_2,
-        "estimate Î, nats": found.estimate,
-        "the theorem’s bound, nats": found.bound,
-        "the certified bound, nats": found.certified,
+        "k": samples.settings.draws,
+        "E U, exactly": samples.expected_missing,
+        "δ_supp": samples.outside,
+        "size of the effective support": samples.support.astype(int),
+        "γ₁": samples.gamma_1,
+        "γ₂": samples.gamma_2,
+        "estimate Î, nats": samples.estimate,
+        "the theorem’s bound, nats": samples.bound,
+        "the certified bound, nats": samples.certified,
     }
 
 
-def _drawn(found: FiniteSamples) -> dict[str, Any]:
+def _drawn(samples: FiniteSamples) -> dict[str, Any]:
     return {
-        "k": found.settings.draws,
-        "exact": found.exact,
-        "bound": found.bound,
-        "estimate": found.estimate,
-        "certified": found.certified,
-        "missing": found.expected_missing,
-        "gamma_2": found.gamma_2,
-        "outside": found.outside,
-        "least": found.least,
-        "half": found.least_certified,
+        "k": samples.settings.draws,
+        "exact": samples.exact,
+        "bound": samples.bound,
+        "estimate": samples.estimate,
+        "certified": samples.certified,
+        "missing": samples.expected_missing,
+        "gamma_2": samples.gamma_2,
+        "outside": samples.outside,
+        "least": samples.least,
+        "half": samples.least_certified,
     }
 
 

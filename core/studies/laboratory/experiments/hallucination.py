@@ -59,34 +59,34 @@ def _settings(values: Values) -> _Asked:
     return _Asked(fact_of(named.pop("question")), Settings(**named))
 
 
-def _work(asked: _Asked, model: LanguageModel, progress: Progress) -> Outcome:
-    found = run(model, asked.fact, asked.settings, progress)
-    return Outcome(found.sentence, _columns(found), _drawn(found))
+def _work(task: _Asked, model: LanguageModel, progress: Progress) -> Outcome:
+    hallucination = run(model, task.fact, task.settings, progress)
+    return Outcome(hallucination.sentence, _columns(hallucination), _drawn(hallucination))
 
 
-def _columns(found: Hallucination) -> dict[str, Any]:
-    m = len(found.texts)
+def _columns(hallucination: Hallucination) -> dict[str, Any]:
+    m = len(hallucination.texts)
     return {
-        "first answer": [text for text in found.texts for _ in range(m)],
-        "second answer": list(found.texts) * m,
-        "both right": [bool(a and b) for a in found.right for b in found.right],
-        "Q̃": found.q.ravel(),
-        "P̃": found.p.ravel(),
-        "Q̃ − P̃, where above 0": found.excess.ravel(),
-        "contribution to D, nats": found.contributions.ravel(),
+        "first answer": [text for text in hallucination.texts for _ in range(m)],
+        "second answer": list(hallucination.texts) * m,
+        "both right": [bool(a and b) for a in hallucination.right for b in hallucination.right],
+        "Q̃": hallucination.q.ravel(),
+        "P̃": hallucination.p.ravel(),
+        "Q̃ − P̃, where above 0": hallucination.excess.ravel(),
+        "contribution to D, nats": hallucination.contributions.ravel(),
     }
 
 
-def _drawn(found: Hallucination) -> dict[str, Any]:
+def _drawn(hallucination: Hallucination) -> dict[str, Any]:
     return {
-        "question": found.question,
-        "texts": found.texts,
-        "right": found.right,
-        "q": found.q,
-        "p": found.p,
-        "excess": found.excess,
-        "misplaced": found.misplaced,
-        "wrong": found.wrong,
+        "question": hallucination.question,
+        "texts": hallucination.texts,
+        "right": hallucination.right,
+        "q": hallucination.q,
+        "p": hallucination.p,
+        "excess": hallucination.excess,
+        "misplaced": hallucination.misplaced,
+        "wrong": hallucination.wrong,
     }
 
 

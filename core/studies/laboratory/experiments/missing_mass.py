@@ -63,51 +63,51 @@ def _settings(values: Values) -> _Asked:
     return _Asked(Settings(**named))
 
 
-def _work(asked: _Asked, model: LanguageModel, progress: Progress) -> Outcome:
-    settings = asked.settings
-    if asked.question:
+def _work(task: _Asked, model: LanguageModel, progress: Progress) -> Outcome:
+    settings = task.settings
+    if task.question:
         progress("Search for answers", 0.0)
-        prompt = prompts.iterative(model.reads(asked.question))
-        texts = [found.text for found in model.likeliest(prompt, ANSWERS)]
+        prompt = prompts.iterative(model.reads(task.question))
+        texts = [curves.text for curves in model.likeliest(prompt, ANSWERS)]
         if not texts:
             raise InvalidRequestError("The model gives no answer to this question. Ask another.")
         p = np.exp(model.log_likelihoods([prompt], texts)[0])
         settings = replace(settings, own=tuple((p / max(1.0, p.sum())).tolist()))
-    found = run(settings, progress)
-    return Outcome(found.sentence, _columns(found), _drawn(found))
+    curves = run(settings, progress)
+    return Outcome(curves.sentence, _columns(curves), _drawn(curves))
 
 
-def _columns(found: Curves) -> dict[str, Any]:
+def _columns(curves: Curves) -> dict[str, Any]:
     columns = {
-        "k": found.settings.draws,
-        "E U, exactly": found.expected,
-        "U, mean of the samples": found.missing.mean(axis=0),
-        "U, 5%": np.quantile(found.missing, 0.05, axis=0),
-        "U, 95%": np.quantile(found.missing, 0.95, axis=0),
-        "Good–Turing, mean": found.good_turing.mean(axis=0),
-        "Good–Turing, off by": np.abs(found.good_turing - found.missing).mean(axis=0),
-        "bound by the number of kinds": found.finite_support,
-        "bound by the entropy": found.entropy,
-        "U, at least": found.low,
-        "U, at most": found.high,
-        "share of samples above": found.too_high,
-        "share of samples below": found.too_low,
+        "k": curves.settings.draws,
+        "E U, exactly": curves.expected,
+        "U, mean of the samples": curves.missing.mean(axis=0),
+        "U, 5%": np.quantile(curves.missing, 0.05, axis=0),
+        "U, 95%": np.quantile(curves.missing, 0.95, axis=0),
+        "Good–Turing, mean": curves.good_turing.mean(axis=0),
+        "Good–Turing, off by": np.abs(curves.good_turing - curves.missing).mean(axis=0),
+        "bound by the number of kinds": curves.finite_support,
+        "bound by the entropy": curves.entropy,
+        "U, at least": curves.low,
+        "U, at most": curves.high,
+        "share of samples above": curves.too_high,
+        "share of samples below": curves.too_low,
     }
-    return columns if found.zipf is None else columns | {"Zipf’s rate": found.zipf}
+    return columns if curves.zipf is None else columns | {"Zipf’s rate": curves.zipf}
 
 
-def _drawn(found: Curves) -> dict[str, Any]:
+def _drawn(curves: Curves) -> dict[str, Any]:
     return {
-        "k": found.settings.draws,
-        "expected": found.expected,
-        "missing": np.quantile(found.missing, [0.05, 0.5, 0.95], axis=0),
-        "good_turing": found.good_turing.mean(axis=0),
-        "finite_support": found.finite_support,
-        "entropy": found.entropy,
-        "zipf": found.zipf,
-        "limits": [found.low, found.high],
-        "probabilities": np.sort(found.probabilities)[::-1][:ANSWERS],
-        "rest": found.rest,
+        "k": curves.settings.draws,
+        "expected": curves.expected,
+        "missing": np.quantile(curves.missing, [0.05, 0.5, 0.95], axis=0),
+        "good_turing": curves.good_turing.mean(axis=0),
+        "finite_support": curves.finite_support,
+        "entropy": curves.entropy,
+        "zipf": curves.zipf,
+        "limits": [curves.low, curves.high],
+        "probabilities": np.sort(curves.probabilities)[::-1][:ANSWERS],
+        "rest": curves.rest,
     }
 
 

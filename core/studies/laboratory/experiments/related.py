@@ -42,9 +42,9 @@ def _settings(values: Values) -> OfFacts:
 
 
 def _work(settings: OfFacts, model: LanguageModel, progress: Progress) -> Outcome:
-    known = [of_fact(fact) for fact in settings.facts]
-    found = run(known, model, progress=progress, seed=settings.seed)
-    return Outcome(found.sentence, columns(found), drawn(found))
+    questions = [of_fact(fact) for fact in settings.facts]
+    related = run(questions, model, progress=progress, seed=settings.seed)
+    return Outcome(related.sentence, columns(related), drawn(related))
 
 
 def _plan(settings: OfFacts, model: LanguageModel) -> Plan:
@@ -55,13 +55,13 @@ def _plan(settings: OfFacts, model: LanguageModel) -> Plan:
     return total
 
 
-def columns(found: Related) -> dict[str, list[Any]]:
+def columns(related: Related) -> dict[str, list[Any]]:
     """Return the table: a row for each answer that was found."""
     rows = [
         {
-            "question": asked.query,
-            "M.I., nats": asked.doubts["mutual_information"],
-            "its answer is right": asked.correct["mutual_information"],
+            "question": question.query,
+            "M.I., nats": question.doubts["mutual_information"],
+            "its answer is right": question.correct["mutual_information"],
             "answer": answer,
             "p̂(y|x)": p,
             "p̂(y|y, x)": again,
@@ -69,21 +69,21 @@ def columns(found: Related) -> dict[str, list[Any]]:
             "true p(y|x)": truth,
             "squared error": (p - truth) ** 2,
         }
-        for asked in found.questions
+        for question in related.questions
         for answer, p, again, truth in zip(
-            asked.answers, asked.predicted, asked.repeated, asked.truth, strict=True
+            question.answers, question.predicted, question.repeated, question.truth, strict=True
         )
     ]
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def drawn(found: Related) -> dict[str, Any]:
+def drawn(related: Related) -> dict[str, Any]:
     """Return what the pictures are drawn from: AUROCs, thresholds, and bins of V̂."""
-    values = found.comparison.values
-    several, alone = dict(found.by_threshold()), dict(found.by_threshold(1))
-    bins = (*found.calibration(), found.overall)
+    values = related.comparison.values
+    several, alone = dict(related.by_threshold()), dict(related.by_threshold(1))
+    bins = (*related.calibration(), related.overall)
     return {
-        "questions": len(found.questions),
+        "questions": len(related.questions),
         "scores": {words: astuple(values[name]) for name, words in NAMES.items()},
         "thresholds": [f"{least:g}" for least in several],
         "sure": list(several.values()),
@@ -92,7 +92,7 @@ def drawn(found: Related) -> dict[str, Any]:
         "answers": [one.answers for one in bins],
         "promised": [one.promised for one in bins],
         "errors": [astuple(one.error) for one in bins],
-        "beyond": found.beyond,
+        "beyond": related.beyond,
         "times": 1 / EXCEEDED,
     }
 

@@ -47,13 +47,13 @@ def _settings(values: Values) -> _Asked:
     return _Asked(chosen(named.pop("questions"), named.pop("draw")), Settings(**named))
 
 
-def _work(asked: _Asked, model: LanguageModel, progress: Progress) -> Outcome:
-    found = run(model, asked.facts, asked.settings, progress)
-    return Outcome(found.sentence, _columns(found), _drawn(found))
+def _work(task: _Asked, model: LanguageModel, progress: Progress) -> Outcome:
+    theorem = run(model, task.facts, task.settings, progress)
+    return Outcome(theorem.sentence, _columns(theorem), _drawn(theorem))
 
 
-def _columns(found: TheoremOne) -> dict[str, Any]:
-    rows = found.rows
+def _columns(theorem: TheoremOne) -> dict[str, Any]:
+    rows = theorem.rows
     columns = {
         **columns_of(
             rows,
@@ -84,24 +84,25 @@ def _columns(found: TheoremOne) -> dict[str, Any]:
     return columns
 
 
-def _drawn(found: TheoremOne) -> dict[str, Any]:
+def _drawn(theorem: TheoremOne) -> dict[str, Any]:
     return {
         "points": {
-            name: [getattr(row, name) for row in found.rows]
+            name: [getattr(row, name) for row in theorem.rows]
             for name in ("band", "exposures", "information", "divergence", "corpus_divergence")
         }
         # By the documents' authors the next answer depends on the one before.
-        | {"depends": [(row.corpus_information or 0) > ROUNDING for row in found.rows]},
+        | {"depends": [(row.corpus_information or 0) > ROUNDING for row in theorem.rows]},
         "means": [
-            {"band": band, **means, **_slacks(found, band)} for band, means in found.means.items()
+            {"band": band, **means, **_slacks(theorem, band)}
+            for band, means in theorem.means.items()
         ],
-        "samples": found.settings.samples,
-        "held": sum(row.holds for row in found.rows),
+        "samples": theorem.settings.samples,
+        "held": sum(row.holds for row in theorem.rows),
     }
 
 
-def _slacks(found: TheoremOne, band: str) -> dict[str, float]:
-    own = [row for row in found.rows if row.band == band]
+def _slacks(theorem: TheoremOne, band: str) -> dict[str, float]:
+    own = [row for row in theorem.rows if row.band == band]
     return {
         name: sum(getattr(row, name) for row in own) / len(own)
         for name in ("first_slack", "second_slack")

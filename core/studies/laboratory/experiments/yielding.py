@@ -37,34 +37,34 @@ def _work(settings: Settings, model: LanguageModel, progress: Progress) -> Outco
     return outcome(run(model, settings, progress))
 
 
-def outcome(found: Yielding) -> Outcome:
+def outcome(yielding: Yielding) -> Outcome:
     """Return a measurement as it is shown."""
-    return Outcome(found.sentence, columns(found), drawn(found))
+    return Outcome(yielding.sentence, columns(yielding), drawn(yielding))
 
 
-def columns(found: Yielding) -> dict[str, list[Any]]:
+def columns(yielding: Yielding) -> dict[str, list[Any]]:
     """Return the table: a row for each fact."""
     headings = {"question": "question", "relation": "relation", "band": "band"}
-    headings |= {name: words for name, words in AXES.items() if name in found.correlations}
-    return columns_of(found.rows, repetitions="repetitions that turn it", **headings)
+    headings |= {name: words for name, words in AXES.items() if name in yielding.correlations}
+    return columns_of(yielding.rows, repetitions="repetitions that turn it", **headings)
 
 
-def drawn(found: Yielding) -> dict[str, Any]:
+def drawn(yielding: Yielding) -> dict[str, Any]:
     """Return what the pictures are drawn from: measures, repetitions, correlations, heads."""
-    measures = list(found.correlations)
-    intervals = {AXES[name]: one for name, one in found.correlations.items()}
-    intervals["overlap, within relations"] = found.within
+    measures = list(yielding.correlations)
+    intervals = {AXES[name]: one for name, one in yielding.correlations.items()}
+    intervals["overlap, within relations"] = yielding.within
     intervals |= {
-        f"overlap, {band} ({facts:,})": one for band, (facts, one) in found.by_band.items()
+        f"overlap, {band} ({facts:,})": one for band, (facts, one) in yielding.by_band.items()
     }
     return {
-        "most": found.settings.most,
-        "question": [row.question for row in found.rows],
-        "band": [row.band for row in found.rows],
-        "turns": [row.repetitions for row in found.rows],
-        "measures": {name: found.of(name) for name in measures},
+        "most": yielding.settings.most,
+        "question": [row.question for row in yielding.rows],
+        "band": [row.band for row in yielding.rows],
+        "turns": [row.repetitions for row in yielding.rows],
+        "measures": {name: yielding.of(name) for name in measures},
         "intervals": {words: astuple(one) for words, one in intervals.items()},
-        "heads": found.heads,
+        "heads": yielding.heads,
     }
 
 

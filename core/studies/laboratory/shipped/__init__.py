@@ -33,9 +33,9 @@ def shipped(name: str) -> tuple[Finding, ...]:
 
 def find(experiment: Experiment, values: Values, model: LanguageModel | None) -> Finding | None:
     """Return the shipped result with these values, of these weights; None where there is none."""
-    asked = (model.name, model.revision) if model else ("", "")
+    identity = (model.name, model.revision) if model else ("", "")
     for finding in shipped(experiment.name):
-        if (finding.model, finding.revision) == asked and finding.values == values:
+        if (finding.model, finding.revision) == identity and finding.values == values:
             return finding
     return None
 
@@ -43,4 +43,4 @@ def find(experiment: Experiment, values: Values, model: LanguageModel | None) ->
 def others(experiment: Experiment, model: LanguageModel | None) -> tuple[Finding, ...]:
     """Return what is shipped of other models than the one that is asked."""
     name = model.name if model else ""
-    return tuple(found for found in shipped(experiment.name) if found.model not in ("", name))
+    return tuple(result for result in shipped(experiment.name) if result.model not in ("", name))
